@@ -1,0 +1,1 @@
+"""A reader for .NET trace files."""

@@ -1,0 +1,263 @@
+"""Kernel 1: the compressed event headers of one block, into integer columns.
+
+Integers in, integers out: makes no objects, raises nothing, touches no payload. The caller pads the buffer
+with at least PADDING bytes behind `end`, so that one header never reads outside it (format: NetTrace 4, 6).
+Times, thread ids and sequence numbers wrap as unsigned 64- and 32-bit numbers do.
+"""
+
+PADDING = 96
+DONE = 0
+FULL = 1
+TRUNCATED = 2
+BAD_VARINT = 3
+
+# Places in `state`, which carries the running values from one call to the next within a block.
+POS = 0
+ROWS = 1
+RUNS = 2
+MARKS = 3
+METADATA = 4
+SEQUENCE = 5
+CAPTURE = 6
+PROCESSOR = 7
+THREAD = 8
+STACK = 9
+TIME = 10
+SIZE = 11
+SORTED = 12
+HAS_SORTED = 13
+STATE = 14
+
+M32 = 0xFFFFFFFF
+M64 = 0xFFFFFFFFFFFFFFFF
+
+
+def scan(
+    buf,
+    end,
+    max_rows,
+    labels,
+    state,
+    metadata_ids,
+    thread_ids,
+    stack_ids,
+    times,
+    offsets,
+    sizes,
+    runs,
+    marks,
+):  # type: ignore[no-untyped-def]
+    """Scan from `state[POS]` until `end` or `max_rows`; returns a status, leaves counts in `state`.
+
+    `runs` gets (row, capture thread, sequence, processor) where a capture thread's run of rows begins;
+    `marks` gets (row, flags, offset) where 16-byte activity ids stand in the bytes, or, with `labels`,
+    (row, 0, label list id) where the label list changes. On TRUNCATED and BAD_VARINT `state[POS]` is the
+    start of the event that could not be read.
+    """
+    pos = state[POS]
+    metadata_id = state[METADATA]
+    sequence = state[SEQUENCE]
+    capture = state[CAPTURE]
+    processor = state[PROCESSOR]
+    thread = state[THREAD]
+    stack = state[STACK]
+    time = state[TIME]
+    size = state[SIZE]
+    latest = state[SORTED]
+    has_sorted = state[HAS_SORTED]
+    row = 0
+    run = 0
+    mark = 0
+    fresh = 1
+    status = DONE
+    start = pos
+    while pos < end:
+        if row == max_rows:
+            status = FULL
+            break
+        start = pos
+        flags = buf[pos]
+        pos += 1
+        if flags & 1:
+            b = buf[pos]
+            pos += 1
+            metadata_id = b & 127
+            shift = 7
+            while b > 127 and shift < 35:
+                b = buf[pos]
+                pos += 1
+                metadata_id |= (b & 127) << shift
+                shift += 7
+            metadata_id &= M32
+            if b > 127:
+                status = BAD_VARINT
+                break
+        if flags & 2:
+            b = buf[pos]
+            pos += 1
+            delta = b & 127
+            shift = 7
+            while b > 127 and shift < 35:
+                b = buf[pos]
+                pos += 1
+                delta |= (b & 127) << shift
+                shift += 7
+            if b > 127:
+                status = BAD_VARINT
+                break
+            sequence = (sequence + delta + 1) & M32
+            b = buf[pos]
+            pos += 1
+            capture = b & 127
+            shift = 7
+            while b > 127 and shift < 70:
+                b = buf[pos]
+                pos += 1
+                capture |= (b & 127) << shift
+                shift += 7
+            capture &= M64
+            if b > 127:
+                status = BAD_VARINT
+                break
+            b = buf[pos]
+            pos += 1
+            processor = b & 127
+            shift = 7
+            while b > 127 and shift < 35:
+                b = buf[pos]
+                pos += 1
+                processor |= (b & 127) << shift
+                shift += 7
+            processor &= M32
+            if b > 127:
+                status = BAD_VARINT
+                break
+            fresh = 1
+        elif metadata_id:
+            sequence = (sequence + 1) & M32
+        else:
+            fresh = 1
+        if flags & 4:
+            b = buf[pos]
+            pos += 1
+            thread = b & 127
+            shift = 7
+            while b > 127 and shift < 70:
+                b = buf[pos]
+                pos += 1
+                thread |= (b & 127) << shift
+                shift += 7
+            thread &= M64
+            if b > 127:
+                status = BAD_VARINT
+                break
+        if flags & 8:
+            b = buf[pos]
+            pos += 1
+            stack = b & 127
+            shift = 7
+            while b > 127 and shift < 35:
+                b = buf[pos]
+                pos += 1
+                stack |= (b & 127) << shift
+                shift += 7
+            stack &= M32
+            if b > 127:
+                status = BAD_VARINT
+                break
+        b = buf[pos]
+        pos += 1
+        if b < 128:
+            time = (time + b) & M64
+        else:
+            delta = b & 127
+            shift = 7
+            while b > 127 and shift < 70:
+                b = buf[pos]
+                pos += 1
+                delta |= (b & 127) << shift
+                shift += 7
+            time = (time + delta) & M64
+            if b > 127:
+                status = BAD_VARINT
+                break
+        guids = pos
+        label = 0
+        if flags & 48:
+            if labels:
+                if flags & 16:
+                    b = buf[pos]
+                    pos += 1
+                    label = b & 127
+                    shift = 7
+                    while b > 127 and shift < 35:
+                        b = buf[pos]
+                        pos += 1
+                        label |= (b & 127) << shift
+                        shift += 7
+                    label &= M32
+                    if b > 127:
+                        status = BAD_VARINT
+                        break
+            else:
+                if flags & 16:
+                    pos += 16
+                if flags & 32:
+                    pos += 16
+        if flags & 128:
+            b = buf[pos]
+            pos += 1
+            size = b & 127
+            shift = 7
+            while b > 127 and shift < 35:
+                b = buf[pos]
+                pos += 1
+                size |= (b & 127) << shift
+                shift += 7
+            size &= M32
+            if b > 127:
+                status = BAD_VARINT
+                break
+        if pos > end or size > end - pos:
+            status = TRUNCATED
+            break
+        if flags & 64:
+            latest = time
+            has_sorted = 1
+        if flags & 48:
+            marks[mark] = row
+            marks[mark + 1] = 0 if labels else flags & 48
+            marks[mark + 2] = label if labels else guids
+            mark += 3
+        if fresh:
+            fresh = 0
+            runs[run] = row
+            runs[run + 1] = capture
+            runs[run + 2] = sequence
+            runs[run + 3] = processor
+            run += 4
+        metadata_ids[row] = metadata_id
+        thread_ids[row] = thread
+        stack_ids[row] = stack
+        times[row] = time
+        offsets[row] = pos
+        sizes[row] = size
+        row += 1
+        pos += size
+    if status > FULL:
+        pos = start
+    state[POS] = pos
+    state[ROWS] = row
+    state[RUNS] = run
+    state[MARKS] = mark
+    state[METADATA] = metadata_id
+    state[SEQUENCE] = sequence
+    state[CAPTURE] = capture
+    state[PROCESSOR] = processor
+    state[THREAD] = thread
+    state[STACK] = stack
+    state[TIME] = time
+    state[SIZE] = size
+    state[SORTED] = latest
+    state[HAS_SORTED] = has_sorted
+    return status

@@ -1,0 +1,1 @@
+"""Room 1: what events look like. Pure data; nothing here reads a byte of a trace."""

@@ -1,0 +1,102 @@
+"""`@event`: a class body becomes an immutable record, a `Layout` and an entry of the registry.
+
+Knows how annotations turn into fields and what a class is called; refuses to know families, bytes or traces.
+A subclass adds fields behind its parent's, so `isinstance(p, MethodLoad_V1)` means "version 1 or later".
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar, cast, dataclass_transform
+
+import attrs
+
+from clrevents.schema.layout import Field, Layout
+from clrevents.schema.registry import DEFAULT, EventInfo, Registry
+from clrevents.schema.types import read_annotation
+
+C = TypeVar("C", bound=type)
+
+_VERSIONED = re.compile(r"(.+)_V(\d+)")
+
+
+@dataclass_transform(frozen_default=True)
+def event(
+    provider: str,
+    *,
+    id: int,
+    version: int,
+    aliases: tuple[str, ...] = (),
+    keywords: int | None = None,
+    level: int | None = None,
+    name: str | None = None,
+    registry: Registry | None = None,
+    replace: bool = False,
+) -> Callable[[C], C]:
+    """Declare the payload of one version of one event.
+
+    `aliases` are further names that select it; `keywords` and `level` are what the provider raises it with
+    (for documentation: never compared with a trace); a version that extends another takes both from it. The event's name is the class name without `_V<n>`.
+    Registering the same class again replaces it (a re-run notebook cell); a different one at a taken
+    (provider, id, version) raises ValueError unless `replace=True`.
+    """
+
+    def decorate(cls: C) -> C:
+        record = make_record(cls)
+        extended: EventInfo | None = getattr(cls, "__event__", None)
+        if keywords is not None or extended is None:
+            mask = int(keywords or 0)
+        else:
+            mask = extended.keywords
+        info = EventInfo(
+            provider=provider,
+            id=id,
+            version=version,
+            name=name or event_name(cls.__name__, version),
+            aliases=aliases,
+            keywords=mask,
+            level=extended.level if level is None and extended is not None else level or 0,
+            record=record,
+            layout=record.__layout__,
+        )
+        record.__event__ = info
+        (registry or DEFAULT).add(info, replace=replace)
+        return cast(C, record)
+
+    return decorate
+
+
+@dataclass_transform(frozen_default=True)
+def struct(cls: C) -> C:
+    """Declare a group of fields that repeats inside a payload: `Values: Annotated[Counted[X], by("Count")]`."""
+    return cast(C, make_record(cls))
+
+
+def event_name(class_name: str, version: int) -> str:
+    """The event's name: the class name without the `_V<n>` that repeats its version."""
+    match = _VERSIONED.fullmatch(class_name)
+    if match is None:
+        return class_name
+    if int(match[2]) != version:
+        raise TypeError(f"class {class_name} ends in _V{match[2]} but declares version {version}")
+    return match[1]
+
+
+def make_record(cls: Any) -> Any:
+    """The frozen, slotted attrs class of a class body, with its `__layout__`. TypeError for a bad annotation."""
+    parent = next((b.__layout__ for b in cls.__mro__[1:] if hasattr(b, "__layout__")), Layout())
+    own = []
+    for field, annotation in inspect.get_annotations(cls, eval_str=True).items():
+        if field.startswith("_"):
+            raise TypeError(f"{cls.__name__}.{field}: a field may not start with an underscore")
+        wire, padding = read_annotation(annotation, f"{cls.__name__}.{field}")
+        own.append(Field(field, wire, padding))
+    try:
+        layout = Layout((*parent.fields, *own))
+    except TypeError as error:
+        raise TypeError(f"{cls.__name__}: {error}") from None
+    record = attrs.frozen(slots=True)(cls)
+    record.__layout__ = layout
+    return record

@@ -1,0 +1,245 @@
+"""What the JIT decided: inlining, tail calls, IL to native maps, profile data."""
+
+from typing import Annotated
+
+from clrevents.schema.event import event
+from clrevents.schema.flags import OpenEnum
+from clrevents.schema.keywords import RuntimeKeyword
+from clrevents.schema.method_flags import MethodExtent, MethodFlags
+from clrevents.schema.registry import RUNTIME
+from clrevents.schema.types import (
+    AnsiString,
+    Boolean,
+    Bytes,
+    Counted,
+    UInt8,
+    UInt16,
+    UInt32,
+    UInt64,
+    UnicodeString,
+    by,
+)
+
+
+class TailCallType(OpenEnum):
+    """How a tail call was made (manifest: TailCallTypeMap)."""
+
+    OptimizedTailCall = 0
+    RecursiveLoop = 1
+    HelperAssistedTailCall = 2
+
+
+@event(
+    RUNTIME,
+    id=185,
+    version=0,
+    aliases=("Method/InliningSucceeded",),
+    keywords=RuntimeKeyword.JitTracing,
+    level=5,
+)
+class MethodJitInliningSucceeded_V0:
+    """The JIT inlined a call."""
+
+    MethodBeingCompiledNamespace: UnicodeString
+    MethodBeingCompiledName: UnicodeString
+    MethodBeingCompiledNameSignature: UnicodeString
+    InlinerNamespace: UnicodeString
+    InlinerName: UnicodeString
+    InlinerNameSignature: UnicodeString
+    InlineeNamespace: UnicodeString
+    InlineeName: UnicodeString
+    InlineeNameSignature: UnicodeString
+    ClrInstanceID: UInt16
+
+
+@event(
+    RUNTIME,
+    id=186,
+    version=0,
+    aliases=("Method/InliningFailedAnsi",),
+    keywords=RuntimeKeyword.JitTracing,
+    level=5,
+)
+class MethodJitInliningFailedAnsi_V0:
+    """The JIT did not inline a call; older form, replaced by MethodJitInliningFailed."""
+
+    MethodBeingCompiledNamespace: UnicodeString
+    MethodBeingCompiledName: UnicodeString
+    MethodBeingCompiledNameSignature: UnicodeString
+    InlinerNamespace: UnicodeString
+    InlinerName: UnicodeString
+    InlinerNameSignature: UnicodeString
+    InlineeNamespace: UnicodeString
+    InlineeName: UnicodeString
+    InlineeNameSignature: UnicodeString
+    FailAlways: Boolean
+    FailReason: AnsiString
+    ClrInstanceID: UInt16
+
+
+@event(
+    RUNTIME,
+    id=188,
+    version=0,
+    aliases=("Method/TailCallSucceeded",),
+    keywords=RuntimeKeyword.JitTracing,
+    level=5,
+)
+class MethodJitTailCallSucceeded_V0:
+    """The JIT made a call a tail call."""
+
+    MethodBeingCompiledNamespace: UnicodeString
+    MethodBeingCompiledName: UnicodeString
+    MethodBeingCompiledNameSignature: UnicodeString
+    CallerNamespace: UnicodeString
+    CallerName: UnicodeString
+    CallerNameSignature: UnicodeString
+    CalleeNamespace: UnicodeString
+    CalleeName: UnicodeString
+    CalleeNameSignature: UnicodeString
+    TailPrefix: Boolean
+    TailCallType: Annotated[TailCallType, UInt32]
+    ClrInstanceID: UInt16
+
+
+@event(
+    RUNTIME,
+    id=189,
+    version=0,
+    aliases=("Method/TailCallFailedAnsi",),
+    keywords=RuntimeKeyword.JitTracing,
+    level=5,
+)
+class MethodJitTailCallFailedAnsi_V0:
+    """The JIT did not make a call a tail call; older form, replaced by MethodJitTailCallFailed."""
+
+    MethodBeingCompiledNamespace: UnicodeString
+    MethodBeingCompiledName: UnicodeString
+    MethodBeingCompiledNameSignature: UnicodeString
+    CallerNamespace: UnicodeString
+    CallerName: UnicodeString
+    CallerNameSignature: UnicodeString
+    CalleeNamespace: UnicodeString
+    CalleeName: UnicodeString
+    CalleeNameSignature: UnicodeString
+    TailPrefix: Boolean
+    FailReason: AnsiString
+    ClrInstanceID: UInt16
+
+
+@event(
+    RUNTIME,
+    id=190,
+    version=0,
+    aliases=("Method/ILToNativeMap",),
+    keywords=RuntimeKeyword.JittedMethodILToNativeMap,
+    level=5,
+)
+class MethodILToNativeMap_V0:
+    """Where the IL of a method is in its native code. Offsets -1, -2, -3: no mapping, prolog, epilog."""
+
+    MethodID: UInt64
+    ReJITID: UInt64
+    MethodExtent: Annotated[MethodExtent, UInt8]
+    CountOfMapEntries: UInt16
+    ILOffsets: Annotated[Counted[UInt32], by("CountOfMapEntries")]
+    NativeOffsets: Annotated[Counted[UInt32], by("CountOfMapEntries")]
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=190, version=1)
+class MethodILToNativeMap_V1(MethodILToNativeMap_V0):
+    """Where the IL of a method is in its native code. Offsets -1, -2, -3: no mapping, prolog, epilog. Adds ILVersionID."""
+
+    ILVersionID: UInt64
+
+
+@event(
+    RUNTIME,
+    id=191,
+    version=0,
+    aliases=("Method/TailCallFailed",),
+    keywords=RuntimeKeyword.JitTracing,
+    level=5,
+)
+class MethodJitTailCallFailed_V0:
+    """The JIT did not make a call a tail call, and why."""
+
+    MethodBeingCompiledNamespace: UnicodeString
+    MethodBeingCompiledName: UnicodeString
+    MethodBeingCompiledNameSignature: UnicodeString
+    CallerNamespace: UnicodeString
+    CallerName: UnicodeString
+    CallerNameSignature: UnicodeString
+    CalleeNamespace: UnicodeString
+    CalleeName: UnicodeString
+    CalleeNameSignature: UnicodeString
+    TailPrefix: Boolean
+    FailReason: UnicodeString
+    ClrInstanceID: UInt16
+
+
+@event(
+    RUNTIME,
+    id=192,
+    version=0,
+    aliases=("Method/InliningFailed",),
+    keywords=RuntimeKeyword.JitTracing,
+    level=5,
+)
+class MethodJitInliningFailed_V0:
+    """The JIT did not inline a call, and why. FailAlways: it will not try this pair again."""
+
+    MethodBeingCompiledNamespace: UnicodeString
+    MethodBeingCompiledName: UnicodeString
+    MethodBeingCompiledNameSignature: UnicodeString
+    InlinerNamespace: UnicodeString
+    InlinerName: UnicodeString
+    InlinerNameSignature: UnicodeString
+    InlineeNamespace: UnicodeString
+    InlineeName: UnicodeString
+    InlineeNameSignature: UnicodeString
+    FailAlways: Boolean
+    FailReason: UnicodeString
+    ClrInstanceID: UInt16
+
+
+@event(
+    RUNTIME,
+    id=297,
+    version=0,
+    aliases=("JitInstrumentationData/InstrumentationData",),
+    keywords=RuntimeKeyword.JitInstrumentationData,
+    level=4,
+)
+class JitInstrumentationData_V0:
+    """Profile data that instrumented code of a method collected."""
+
+    ClrInstanceID: UInt16
+    MethodFlags: Annotated[MethodFlags, UInt32]
+    DataSize: UInt32
+    MethodID: UInt64
+    Data: Annotated[Bytes, by("DataSize")]
+
+
+@event(
+    RUNTIME,
+    id=298,
+    version=0,
+    aliases=("JitInstrumentationDataVerbose/InstrumentationData",),
+    keywords=RuntimeKeyword.JitInstrumentationData,
+    level=4,
+)
+class JitInstrumentationDataVerbose_V0:
+    """Profile data that instrumented code of a method collected, with the method's name."""
+
+    ClrInstanceID: UInt16
+    MethodFlags: Annotated[MethodFlags, UInt32]
+    DataSize: UInt32
+    MethodID: UInt64
+    ModuleID: UInt64
+    MethodToken: UInt32
+    MethodNamespace: UnicodeString
+    MethodName: UnicodeString
+    MethodSignature: UnicodeString
+    Data: Annotated[Bytes, by("DataSize")]

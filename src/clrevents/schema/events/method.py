@@ -1,0 +1,209 @@
+"""Methods: code that is loaded and unloaded, compiled, or found precompiled.
+
+The payloads that turn addresses into names. Knows no address map: that is the symbols room's.
+"""
+
+from typing import Annotated
+
+from clrevents.schema.event import event
+from clrevents.schema.keywords import RuntimeKeyword
+from clrevents.schema.method_flags import JitAllocFlag, MethodFlags
+from clrevents.schema.registry import RUNTIME
+from clrevents.schema.types import Counted, UInt16, UInt32, UInt64, UnicodeString, by
+
+
+@event(
+    RUNTIME,
+    id=72,
+    version=0,
+    aliases=("Method/MethodDetails",),
+    keywords=RuntimeKeyword.MethodDiagnostic,
+    level=4,
+)
+class MethodDetails_V0:
+    """The identity of a method and its type arguments, sent where only a MethodID is known."""
+
+    MethodID: UInt64
+    TypeID: UInt64
+    MethodToken: UInt32
+    TypeParameterCount: UInt32
+    LoaderModuleID: UInt64
+    TypeParameters: Annotated[Counted[UInt64], by("TypeParameterCount")]
+
+
+@event(
+    RUNTIME,
+    id=141,
+    version=0,
+    aliases=("Method/Load",),
+    keywords=RuntimeKeyword.Jit | RuntimeKeyword.NGen,
+    level=4,
+)
+class MethodLoad_V0:
+    """Code of a method became ready to run: jitted, or found precompiled."""
+
+    MethodID: UInt64
+    ModuleID: UInt64
+    MethodStartAddress: UInt64
+    MethodSize: UInt32
+    MethodToken: UInt32
+    MethodFlags: Annotated[MethodFlags, UInt32]
+
+
+@event(RUNTIME, id=141, version=1)
+class MethodLoad_V1(MethodLoad_V0):
+    """Code of a method became ready to run: jitted, or found precompiled. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=141, version=2)
+class MethodLoad_V2(MethodLoad_V1):
+    """Code of a method became ready to run: jitted, or found precompiled. Adds ReJITID."""
+
+    ReJITID: UInt64
+
+
+@event(
+    RUNTIME,
+    id=142,
+    version=0,
+    aliases=("Method/Unload",),
+    keywords=RuntimeKeyword.Jit | RuntimeKeyword.NGen,
+    level=4,
+)
+class MethodUnload_V0:
+    """Code of a method went away with its module or loader."""
+
+    MethodID: UInt64
+    ModuleID: UInt64
+    MethodStartAddress: UInt64
+    MethodSize: UInt32
+    MethodToken: UInt32
+    MethodFlags: Annotated[MethodFlags, UInt32]
+
+
+@event(RUNTIME, id=142, version=1)
+class MethodUnload_V1(MethodUnload_V0):
+    """Code of a method went away with its module or loader. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=142, version=2)
+class MethodUnload_V2(MethodUnload_V1):
+    """Code of a method went away with its module or loader. Adds ReJITID."""
+
+    ReJITID: UInt64
+
+
+@event(
+    RUNTIME,
+    id=143,
+    version=0,
+    aliases=("Method/LoadVerbose",),
+    keywords=RuntimeKeyword.Jit | RuntimeKeyword.NGen,
+    level=4,
+)
+class MethodLoadVerbose_V0:
+    """Code of a method became ready to run; dynamic and generic methods, helpers, and all methods at level 5."""
+
+    MethodID: UInt64
+    ModuleID: UInt64
+    MethodStartAddress: UInt64
+    MethodSize: UInt32
+    MethodToken: UInt32
+    MethodFlags: Annotated[MethodFlags, UInt32]
+    MethodNamespace: UnicodeString
+    MethodName: UnicodeString
+    MethodSignature: UnicodeString
+
+
+@event(RUNTIME, id=143, version=1)
+class MethodLoadVerbose_V1(MethodLoadVerbose_V0):
+    """Code of a method became ready to run; dynamic and generic methods, helpers, and all methods at level 5. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=143, version=2)
+class MethodLoadVerbose_V2(MethodLoadVerbose_V1):
+    """Code of a method became ready to run; dynamic and generic methods, helpers, and all methods at level 5. Adds ReJITID."""
+
+    ReJITID: UInt64
+
+
+@event(
+    RUNTIME,
+    id=144,
+    version=0,
+    aliases=("Method/UnloadVerbose",),
+    keywords=RuntimeKeyword.Jit | RuntimeKeyword.NGen,
+    level=4,
+)
+class MethodUnloadVerbose_V0:
+    """Code of a method went away, with its name; dynamic and generic methods, and all methods at level 5."""
+
+    MethodID: UInt64
+    ModuleID: UInt64
+    MethodStartAddress: UInt64
+    MethodSize: UInt32
+    MethodToken: UInt32
+    MethodFlags: Annotated[MethodFlags, UInt32]
+    MethodNamespace: UnicodeString
+    MethodName: UnicodeString
+    MethodSignature: UnicodeString
+
+
+@event(RUNTIME, id=144, version=1)
+class MethodUnloadVerbose_V1(MethodUnloadVerbose_V0):
+    """Code of a method went away, with its name; dynamic and generic methods, and all methods at level 5. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=144, version=2)
+class MethodUnloadVerbose_V2(MethodUnloadVerbose_V1):
+    """Code of a method went away, with its name; dynamic and generic methods, and all methods at level 5. Adds ReJITID."""
+
+    ReJITID: UInt64
+
+
+@event(RUNTIME, id=145, version=0, aliases=("Method/JittingStarted",), keywords=RuntimeKeyword.Jit, level=5)
+class MethodJittingStarted_V0:
+    """The JIT began to compile a method."""
+
+    MethodID: UInt64
+    ModuleID: UInt64
+    MethodToken: UInt32
+    MethodILSize: UInt32
+    MethodNamespace: UnicodeString
+    MethodName: UnicodeString
+    MethodSignature: UnicodeString
+
+
+@event(RUNTIME, id=145, version=1)
+class MethodJittingStarted_V1(MethodJittingStarted_V0):
+    """The JIT began to compile a method. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16
+
+
+@event(
+    RUNTIME,
+    id=146,
+    version=0,
+    aliases=("Method/MemoryAllocatedForJitCode",),
+    keywords=RuntimeKeyword.Jit,
+    level=5,
+)
+class MethodJitMemoryAllocatedForCode_V0:
+    """The JIT was given memory for a method's code and read-only data; sizes in bytes."""
+
+    MethodID: UInt64
+    ModuleID: UInt64
+    JitHotCodeRequestSize: UInt64
+    JitRODataRequestSize: UInt64
+    AllocatedSizeForJitCode: UInt64
+    JitAllocFlag: Annotated[JitAllocFlag, UInt32]
+    ClrInstanceID: UInt16

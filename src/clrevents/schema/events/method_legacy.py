@@ -1,0 +1,115 @@
+"""Method rundown from before the rundown provider existed. Declared by the runtime, sent by none that is alive."""
+
+from typing import Annotated
+
+from clrevents.schema.event import event
+from clrevents.schema.keywords import RuntimeKeyword
+from clrevents.schema.method_flags import MethodFlags
+from clrevents.schema.registry import RUNTIME
+from clrevents.schema.types import UInt32, UInt64, UnicodeString
+
+
+@event(
+    RUNTIME,
+    id=135,
+    version=0,
+    aliases=("Method/DCStartCompleteV2",),
+    keywords=RuntimeKeyword.Jit | RuntimeKeyword.NGen,
+    level=4,
+)
+class DCStartCompleteV2_V0:
+    """End of the methods listed at the start of a session; from runtimes before the rundown provider."""
+
+
+@event(
+    RUNTIME,
+    id=136,
+    version=0,
+    aliases=("Method/DCStopCompleteV2",),
+    keywords=RuntimeKeyword.Jit | RuntimeKeyword.NGen,
+    level=4,
+)
+class DCEndCompleteV2_V0:
+    """End of the methods listed at the end of a session; from runtimes before the rundown provider."""
+
+
+@event(
+    RUNTIME,
+    id=137,
+    version=0,
+    aliases=("Method/DCStartV2",),
+    keywords=RuntimeKeyword.Jit | RuntimeKeyword.NGen,
+    level=4,
+)
+class MethodDCStartV2_V0:
+    """A method that existed when the session started; from runtimes before the rundown provider."""
+
+    MethodID: UInt64
+    ModuleID: UInt64
+    MethodStartAddress: UInt64
+    MethodSize: UInt32
+    MethodToken: UInt32
+    MethodFlags: Annotated[MethodFlags, UInt32]
+
+
+@event(
+    RUNTIME,
+    id=138,
+    version=0,
+    aliases=("Method/DCStopV2",),
+    keywords=RuntimeKeyword.Jit | RuntimeKeyword.NGen,
+    level=4,
+)
+class MethodDCEndV2_V0:
+    """A method that existed when the session ended; from runtimes before the rundown provider."""
+
+    MethodID: UInt64
+    ModuleID: UInt64
+    MethodStartAddress: UInt64
+    MethodSize: UInt32
+    MethodToken: UInt32
+    MethodFlags: Annotated[MethodFlags, UInt32]
+
+
+@event(
+    RUNTIME,
+    id=139,
+    version=0,
+    aliases=("Method/DCStartVerboseV2",),
+    keywords=RuntimeKeyword.Jit | RuntimeKeyword.NGen,
+    level=4,
+)
+class MethodDCStartVerboseV2_V0:
+    """A method that existed when the session started, with its name; from runtimes before the rundown provider."""
+
+    MethodID: UInt64
+    ModuleID: UInt64
+    MethodStartAddress: UInt64
+    MethodSize: UInt32
+    MethodToken: UInt32
+    MethodFlags: Annotated[MethodFlags, UInt32]
+    MethodNamespace: UnicodeString
+    MethodName: UnicodeString
+    MethodSignature: UnicodeString
+
+
+@event(
+    RUNTIME,
+    id=140,
+    version=0,
+    aliases=("Method/DCStopVerboseV2",),
+    keywords=RuntimeKeyword.Jit | RuntimeKeyword.NGen,
+    level=4,
+)
+class MethodDCEndVerboseV2_V0:
+    """A method that existed when the session ended, with its name; from runtimes before the rundown provider."""
+
+    MethodID: UInt64
+    ModuleID: UInt64
+    MethodStartAddress: UInt64
+    MethodSize: UInt32
+    MethodToken: UInt32
+    MethodFlags: Annotated[MethodFlags, UInt32]
+    MethodNamespace: UnicodeString
+    MethodName: UnicodeString
+    MethodSignature: UnicodeString

@@ -1,0 +1,37 @@
+"""Methods, from the private provider: rich debug information and multicore JIT."""
+
+from typing import Annotated
+
+from clrevents.schema.event import event
+from clrevents.schema.keywords import PrivateKeyword
+from clrevents.schema.registry import PRIVATE
+from clrevents.schema.types import Bytes, UInt16, UInt32, UInt64, by
+
+
+@event(PRIVATE, id=189, version=0, keywords=PrivateKeyword.JittedMethodRichDebugInfo, level=4)
+class JittedMethodRichDebugInfo_V0:
+    """A chunk of the inline tree and IL mapping of a jitted method; bit 31 of ChunkIndex marks the last."""
+
+    ClrInstanceID: UInt16
+    MethodID: UInt64
+    ReJITID: UInt64
+    ILVersionID: UInt64
+    ChunkIndex: UInt32
+    DataSize: UInt32
+    Data: Annotated[Bytes, by("DataSize")]
+
+
+@event(
+    PRIVATE,
+    id=202,
+    version=0,
+    aliases=("ClrMulticoreJit/MethodCodeReturned",),
+    keywords=PrivateKeyword.MulticoreJitPrivate,
+    level=4,
+)
+class MulticoreJitMethodCodeReturned_V0:
+    """Multicore JIT handed over code that it had compiled ahead of its first call."""
+
+    ClrInstanceID: UInt16
+    ModuleID: UInt64
+    MethodID: UInt64

@@ -1,0 +1,57 @@
+"""Flags and enums that several families of method events share. Declares them; decides nothing."""
+
+from clrevents.schema.flags import BitField, OpenEnum, OpenFlag
+
+
+class OptimizationTier(OpenEnum):
+    """How hard the JIT worked on a piece of code: bits 7-9 of MethodFlags (not in the manifest's map)."""
+
+    Unknown = 0
+    MinOptJitted = 1
+    Optimized = 2
+    QuickJitted = 3
+    OptimizedTier1 = 4
+    OptimizedTier1OSR = 5
+    QuickJittedInstrumented = 6
+    OptimizedTier1Instrumented = 7
+
+
+class MethodExtent(OpenEnum):
+    """Which part of a method's code: the frequently run one or the rest."""
+
+    Hot = 0
+    Cold = 1
+
+
+class MethodFlags(OpenFlag):
+    """What kind of method and code this is (manifest: MethodFlagsMap; tier and extent from the runtime source)."""
+
+    Dynamic = 0x1
+    Generic = 0x2
+    HasSharedGenericCode = 0x4
+    Jitted = 0x8
+    JitHelper = 0x10
+    ProfilerRejectedPrecompiledCode = 0x20
+    ReadyToRunRejectedPrecompiledCode = 0x40
+
+    tier = BitField(7, 3, OptimizationTier)
+    extent = BitField(28, 4, MethodExtent)
+
+
+class JitAllocFlag(OpenFlag):
+    """Alignment that the JIT asked for (the runtime's corjit.h; the last three from a port of it)."""
+
+    Code16ByteAligned = 0x1
+    RoData16ByteAligned = 0x2
+    Code32ByteAligned = 0x4
+    RoData32ByteAligned = 0x8
+    RoData64ByteAligned = 0x10
+
+
+class TieredCompilationFlags(OpenFlag):
+    """Settings of tiered compilation (manifest: TieredCompilationSettingsFlagsMap)."""
+
+    QuickJit = 0x1
+    QuickJitForLoops = 0x2
+    TieredPGO = 0x4
+    ReadyToRun = 0x8

@@ -1,0 +1,223 @@
+"""(provider, event id, version) → event class, and name → event.
+
+Families of built-in events load on the first question about one of their events; the generated index
+answers names without loading any. Users add their own. Knows nothing of traces.
+"""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import attrs
+
+from clrevents.schema.layout import Layout
+
+RUNTIME: Final = "Microsoft-Windows-DotNETRuntime"
+RUNDOWN: Final = "Microsoft-Windows-DotNETRuntimeRundown"
+PRIVATE: Final = "Microsoft-Windows-DotNETRuntimePrivate"
+STRESS: Final = "Microsoft-Windows-DotNETRuntimeStress"
+MONO: Final = "Microsoft-DotNETRuntimeMonoProfiler"
+SAMPLE: Final = "Microsoft-DotNETCore-SampleProfiler"
+TPL: Final = "System.Threading.Tasks.TplEventSource"
+
+SHORT_PROVIDERS: Final[Mapping[str, str]] = {
+    "runtime": RUNTIME,
+    "rundown": RUNDOWN,
+    "private": PRIVATE,
+    "stress": STRESS,
+    "mono": MONO,
+    "sample": SAMPLE,
+    "tpl": TPL,
+}
+"""Short names that may stand for a provider wherever one is asked for."""
+
+
+def provider_name(name: str) -> str:
+    """The full name of a provider given in full or short."""
+    return SHORT_PROVIDERS.get(name, name)
+
+
+@attrs.frozen
+class EventInfo:
+    """What the registry knows of one version of one event."""
+
+    provider: str
+    id: int
+    version: int
+    name: str
+    aliases: tuple[str, ...]
+    keywords: int
+    level: int
+    record: type[Any] = attrs.field(eq=False)
+    layout: Layout
+
+    @property
+    def meaning(self) -> str:
+        """The first line of the class's docstring."""
+        return (self.record.__doc__ or "").strip().partition("\n")[0]
+
+
+@attrs.frozen
+class Entry:
+    """One (provider, id) in all its versions, as names see it."""
+
+    provider: str
+    id: int
+    name: str
+    aliases: tuple[str, ...]
+    versions: tuple[int, ...]
+    module: str = ""
+
+    @property
+    def qualified(self) -> str:
+        return f"{self.provider}/{self.name}"
+
+
+class Registry:
+    """Event classes by key and by name. `parent` is asked for whatever is not found here.
+
+    `Registry()` starts from everything built in and everything users registered globally;
+    `Registry(parent=None)` starts empty.
+    """
+
+    def __init__(
+        self, parent: Registry | Any | None = ..., *, index: Mapping[tuple[str, int], Entry] | None = None
+    ) -> None:
+        self.parent: Registry | None = DEFAULT if parent is ... else parent
+        self._events: dict[tuple[str, int], dict[int, EventInfo]] = {}
+        self._index = index
+        self._loading: set[str] = set()
+        self._loaded: set[str] = set()
+        self._lock = threading.RLock()
+
+    def add(self, info: EventInfo, *, replace: bool = False) -> None:
+        """Register one version. ValueError when its place is taken by something else."""
+        with self._lock:
+            key = (info.provider, info.id)
+            taken = self.get(info.provider, info.id, info.version)
+            if taken is not None and not replace and not _same(taken, info):
+                raise ValueError(
+                    f"{info.provider} event {info.id} version {info.version} is already "
+                    f"{taken.record.__module__}.{taken.record.__qualname__} with other fields; "
+                    "pass replace=True to put this one in its place"
+                )
+            self._events.setdefault(key, {})[info.version] = info
+
+    def get(self, provider: str, id: int, version: int) -> EventInfo | None:
+        """Exactly this version, or None."""
+        found = self._versions(provider, id).get(version)
+        if found is None and self.parent is not None:
+            return self.parent.get(provider, id, version)
+        return found
+
+    def best(self, provider: str, id: int, version: int) -> EventInfo | None:
+        """This version, else the newest known one below it (a newer one starts with its fields), else None."""
+        exact = self.get(provider, id, version)
+        if exact is not None:
+            return exact
+        older = [v for v in self.versions(provider, id) if v < version]
+        return self.get(provider, id, max(older)) if older else None
+
+    def versions(self, provider: str, id: int) -> tuple[int, ...]:
+        """The known versions of one event, ascending."""
+        own = set(self._versions(provider, id))
+        if self.parent is not None:
+            own.update(self.parent.versions(provider, id))
+        return tuple(sorted(own))
+
+    def entries(self) -> Iterator[Entry]:
+        """Every event by name, without loading a family. An event registered here hides the parent's."""
+        seen = set()
+        with self._lock:
+            own = [_entry(key, list(versions.values())) for key, versions in self._events.items()]
+        for entry in own:
+            indexed = (self._index or {}).get((entry.provider, entry.id))
+            if indexed is not None and indexed.name == entry.name:
+                entry = attrs.evolve(
+                    entry,
+                    aliases=tuple(dict.fromkeys((*indexed.aliases, *entry.aliases))),
+                    versions=tuple(sorted({*indexed.versions, *entry.versions})),
+                )
+            seen.add((entry.provider, entry.id))
+            yield entry
+        for key, entry in (self._index or {}).items():
+            if key not in seen:
+                yield entry
+                seen.add(key)
+        if self.parent is not None:
+            for entry in self.parent.entries():
+                if (entry.provider, entry.id) not in seen:
+                    yield entry
+
+    def events(self) -> Iterator[EventInfo]:
+        """Every version of every event; loads all families."""
+        for entry in self.entries():
+            for version in self.versions(entry.provider, entry.id):
+                info = self.get(entry.provider, entry.id, version)
+                if info is not None:
+                    yield info
+
+    def named(self, name: str) -> list[Entry]:
+        """The events that an exact name means: by name, else by alias, else by `Provider/Event`."""
+        entries = list(self.entries())
+        return match_exact(name, entries)
+
+    def _versions(self, provider: str, id: int) -> dict[int, EventInfo]:
+        entry = (self._index or {}).get((provider, id))
+        if entry is not None and entry.module not in self._loaded:
+            with self._lock:
+                if entry.module not in self._loading:
+                    # Marked first: the family's own registrations come back here.
+                    self._loading.add(entry.module)
+                    importlib.import_module(f"clrevents.schema.events.{entry.module}")
+                    self._loaded.add(entry.module)
+        return self._events.get((provider, id), {})
+
+
+def match_exact(name: str, entries: Iterable[Entry]) -> list[Entry]:
+    """The entries an exact name means, tried in the order of the selector grammar."""
+    known = list(entries)
+    for wanted in (
+        lambda e: e.name == name,
+        lambda e: name in e.aliases,
+    ):
+        found = [e for e in known if wanted(e)]
+        if found:
+            return found
+    provider, slash, event = name.rpartition("/")
+    if not slash:
+        return []
+    provider = provider_name(provider)
+    here = [e for e in known if e.provider == provider]
+    return [e for e in here if e.name == event] or [e for e in here if event in e.aliases]
+
+
+def _same(old: EventInfo, new: EventInfo) -> bool:
+    same_place = (old.record.__module__, old.record.__qualname__) == (
+        new.record.__module__,
+        new.record.__qualname__,
+    )
+    return same_place or (old.layout == new.layout and old.name == new.name)
+
+
+def _entry(key: tuple[str, int], infos: list[EventInfo]) -> Entry:
+    newest = max(infos, key=lambda i: i.version)
+    names = dict.fromkeys(n for i in infos for n in (i.name, *i.aliases))
+    aliases = tuple(n for n in names if n != newest.name)
+    return Entry(key[0], key[1], newest.name, aliases, tuple(sorted(i.version for i in infos)))
+
+
+def _builtin_index() -> Mapping[tuple[str, int], Entry]:
+    from clrevents.schema import _index
+
+    return {
+        (provider, id): Entry(provider, id, name, aliases, versions, module)
+        for provider, id, name, aliases, versions, module in _index.EVENTS
+    }
+
+
+DEFAULT: Final[Registry] = Registry(parent=None, index=_builtin_index())
+"""Everything built in, and what users registered without saying where."""
