@@ -74,9 +74,7 @@ def render() -> dict[Path, str]:
         "EVENTS: tuple[tuple[str, int, str, tuple[str, ...], tuple[int, ...], str], ...] = (",
     ]
     for (provider, id), (name, aliases, versions, family) in sorted(rows.items()):
-        lines.append(
-            f"    {(provider, id, name, tuple(sorted(aliases)), tuple(sorted(versions)), family)!r},"
-        )
+        lines.append(f"    {(provider, id, name, tuple(sorted(aliases)), tuple(sorted(versions)), family)!r},")
     lines += [")", "", "EXPORTS: dict[str, str] = {"]
     lines += [f"    {name!r}: {path!r}," for name, path in sorted(exports.items())]
     lines += ["}", ""]

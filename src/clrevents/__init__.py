@@ -1,1 +1,87 @@
-"""A reader for .NET trace files."""
+"""Reads the trace files that .NET writes into typed records.
+
+    import clrevents
+    with clrevents.open("app.nettrace") as trace:
+        for event in trace.events("MethodLoadVerbose"):
+            print(event.time_ns, event.payload.MethodName)
+
+The public names live here; each loads what it needs when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from clrevents.decode.blocks import TraceInfo as TraceInfo
+    from clrevents.decode.decoder import Decoder as Decoder
+    from clrevents.decode.event import Batch as Batch
+    from clrevents.decode.event import Event as Event
+    from clrevents.decode.kernels import engine as engine
+    from clrevents.decode.payloads import RawPayload as RawPayload
+    from clrevents.decode.tables import EventKey as EventKey
+    from clrevents.decode.tables import Loss as Loss
+    from clrevents.errors import AmbiguousEventError as AmbiguousEventError
+    from clrevents.errors import DamageError as DamageError
+    from clrevents.errors import LimitError as LimitError
+    from clrevents.errors import Limits as Limits
+    from clrevents.errors import PayloadError as PayloadError
+    from clrevents.errors import Problem as Problem
+    from clrevents.errors import SourceError as SourceError
+    from clrevents.errors import TraceError as TraceError
+    from clrevents.errors import TraceWarning as TraceWarning
+    from clrevents.errors import UnknownEventError as UnknownEventError
+    from clrevents.errors import UnreadableError as UnreadableError
+    from clrevents.schema.event import asdict as asdict
+    from clrevents.schema.event import event as event
+    from clrevents.schema.event import struct as struct
+    from clrevents.schema.registry import Registry as Registry
+    from clrevents.trace import Report as Report
+    from clrevents.trace import ThreadInfo as ThreadInfo
+    from clrevents.trace import Trace as Trace
+    from clrevents.trace import open as open
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "decode.blocks": ("TraceInfo",),
+    "decode.decoder": ("Decoder",),
+    "decode.event": ("Batch", "Event"),
+    "decode.kernels": ("engine",),
+    "decode.payloads": ("RawPayload",),
+    "decode.tables": ("EventKey", "Loss"),
+    "errors": (
+        "AmbiguousEventError",
+        "DamageError",
+        "LimitError",
+        "Limits",
+        "PayloadError",
+        "Problem",
+        "SourceError",
+        "TraceError",
+        "TraceWarning",
+        "UnknownEventError",
+        "UnreadableError",
+    ),
+    "schema.event": ("asdict", "event", "struct"),
+    "schema.registry": ("Registry",),
+    "trace": ("Report", "ThreadInfo", "Trace", "open"),
+}
+_HOME = {name: f"clrevents.{module}" for module, names in _HOMES.items() for name in names}
+
+__all__ = ["__version__", *sorted(_HOME)]
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        home = _HOME[name]
+    except KeyError:
+        raise AttributeError(f"module 'clrevents' has no attribute {name!r}") from None
+    value = getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -33,25 +33,25 @@ M64 = 0xFFFFFFFFFFFFFFFF
 
 
 def scan(
-    buf,
-    end,
-    max_rows,
-    labels,
-    state,
-    metadata_ids,
-    thread_ids,
-    stack_ids,
-    times,
-    offsets,
-    sizes,
-    runs,
-    marks,
-):  # type: ignore[no-untyped-def]
+    buf: bytes,
+    end: int,
+    max_rows: int,
+    labels: bool,
+    state: list[int],
+    metadata_ids: list[int],
+    thread_ids: list[int],
+    stack_ids: list[int],
+    times: list[int],
+    offsets: list[int],
+    sizes: list[int],
+    runs: list[int],
+    marks: list[int],
+) -> int:
     """Scan from `state[POS]` until `end` or `max_rows`; returns a status, leaves counts in `state`.
 
     `runs` gets (row, capture thread, sequence, processor) where a capture thread's run of rows begins;
     `marks` gets (row, flags, offset) where 16-byte activity ids stand in the bytes, or, with `labels`,
-    (row, 0, label list id) where the label list changes. On TRUNCATED and BAD_VARINT `state[POS]` is the
+    (row, flags, label list id) where the label list changes. On TRUNCATED and BAD_VARINT `state[POS]` is the
     start of the event that could not be read.
     """
     pos = state[POS]
@@ -81,94 +81,106 @@ def scan(
         if flags & 1:
             b = buf[pos]
             pos += 1
-            metadata_id = b & 127
-            shift = 7
-            while b > 127 and shift < 35:
-                b = buf[pos]
-                pos += 1
-                metadata_id |= (b & 127) << shift
-                shift += 7
-            metadata_id &= M32
+            metadata_id = b
             if b > 127:
-                status = BAD_VARINT
-                break
+                metadata_id = b & 127
+                shift = 7
+                while b > 127 and shift < 35:
+                    b = buf[pos]
+                    pos += 1
+                    metadata_id |= (b & 127) << shift
+                    shift += 7
+                metadata_id &= M32
+                if b > 127:
+                    status = BAD_VARINT
+                    break
         if flags & 2:
             b = buf[pos]
             pos += 1
-            delta = b & 127
-            shift = 7
-            while b > 127 and shift < 35:
-                b = buf[pos]
-                pos += 1
-                delta |= (b & 127) << shift
-                shift += 7
+            delta = b
             if b > 127:
-                status = BAD_VARINT
-                break
-            sequence = (sequence + delta + 1) & M32
+                delta = b & 127
+                shift = 7
+                while b > 127 and shift < 35:
+                    b = buf[pos]
+                    pos += 1
+                    delta |= (b & 127) << shift
+                    shift += 7
+                if b > 127:
+                    status = BAD_VARINT
+                    break
+            sequence += delta + 1
             b = buf[pos]
             pos += 1
-            capture = b & 127
-            shift = 7
-            while b > 127 and shift < 70:
-                b = buf[pos]
-                pos += 1
-                capture |= (b & 127) << shift
-                shift += 7
-            capture &= M64
+            capture = b
             if b > 127:
-                status = BAD_VARINT
-                break
+                capture = b & 127
+                shift = 7
+                while b > 127 and shift < 70:
+                    b = buf[pos]
+                    pos += 1
+                    capture |= (b & 127) << shift
+                    shift += 7
+                capture &= M64
+                if b > 127:
+                    status = BAD_VARINT
+                    break
             b = buf[pos]
             pos += 1
-            processor = b & 127
-            shift = 7
-            while b > 127 and shift < 35:
-                b = buf[pos]
-                pos += 1
-                processor |= (b & 127) << shift
-                shift += 7
-            processor &= M32
+            processor = b
             if b > 127:
-                status = BAD_VARINT
-                break
+                processor = b & 127
+                shift = 7
+                while b > 127 and shift < 35:
+                    b = buf[pos]
+                    pos += 1
+                    processor |= (b & 127) << shift
+                    shift += 7
+                processor &= M32
+                if b > 127:
+                    status = BAD_VARINT
+                    break
             fresh = 1
         elif metadata_id:
-            sequence = (sequence + 1) & M32
+            sequence += 1
         else:
             fresh = 1
         if flags & 4:
             b = buf[pos]
             pos += 1
-            thread = b & 127
-            shift = 7
-            while b > 127 and shift < 70:
-                b = buf[pos]
-                pos += 1
-                thread |= (b & 127) << shift
-                shift += 7
-            thread &= M64
+            thread = b
             if b > 127:
-                status = BAD_VARINT
-                break
+                thread = b & 127
+                shift = 7
+                while b > 127 and shift < 70:
+                    b = buf[pos]
+                    pos += 1
+                    thread |= (b & 127) << shift
+                    shift += 7
+                thread &= M64
+                if b > 127:
+                    status = BAD_VARINT
+                    break
         if flags & 8:
             b = buf[pos]
             pos += 1
-            stack = b & 127
-            shift = 7
-            while b > 127 and shift < 35:
-                b = buf[pos]
-                pos += 1
-                stack |= (b & 127) << shift
-                shift += 7
-            stack &= M32
+            stack = b
             if b > 127:
-                status = BAD_VARINT
-                break
+                stack = b & 127
+                shift = 7
+                while b > 127 and shift < 35:
+                    b = buf[pos]
+                    pos += 1
+                    stack |= (b & 127) << shift
+                    shift += 7
+                stack &= M32
+                if b > 127:
+                    status = BAD_VARINT
+                    break
         b = buf[pos]
         pos += 1
         if b < 128:
-            time = (time + b) & M64
+            time += b
         else:
             delta = b & 127
             shift = 7
@@ -177,28 +189,35 @@ def scan(
                 pos += 1
                 delta |= (b & 127) << shift
                 shift += 7
-            time = (time + delta) & M64
+            time += delta
             if b > 127:
                 status = BAD_VARINT
                 break
-        guids = pos
-        label = 0
+        if time > M64:
+            time &= M64
         if flags & 48:
+            marks[mark] = row
+            marks[mark + 1] = flags & 48
+            marks[mark + 2] = pos
+            mark += 3
             if labels:
                 if flags & 16:
                     b = buf[pos]
                     pos += 1
-                    label = b & 127
-                    shift = 7
-                    while b > 127 and shift < 35:
-                        b = buf[pos]
-                        pos += 1
-                        label |= (b & 127) << shift
-                        shift += 7
-                    label &= M32
+                    label = b
                     if b > 127:
-                        status = BAD_VARINT
-                        break
+                        label = b & 127
+                        shift = 7
+                        while b > 127 and shift < 35:
+                            b = buf[pos]
+                            pos += 1
+                            label |= (b & 127) << shift
+                            shift += 7
+                        label &= M32
+                        if b > 127:
+                            status = BAD_VARINT
+                            break
+                    marks[mark - 1] = label
             else:
                 if flags & 16:
                     pos += 16
@@ -207,33 +226,30 @@ def scan(
         if flags & 128:
             b = buf[pos]
             pos += 1
-            size = b & 127
-            shift = 7
-            while b > 127 and shift < 35:
-                b = buf[pos]
-                pos += 1
-                size |= (b & 127) << shift
-                shift += 7
-            size &= M32
+            size = b
             if b > 127:
-                status = BAD_VARINT
-                break
-        if pos > end or size > end - pos:
+                size = b & 127
+                shift = 7
+                while b > 127 and shift < 35:
+                    b = buf[pos]
+                    pos += 1
+                    size |= (b & 127) << shift
+                    shift += 7
+                size &= M32
+                if b > 127:
+                    status = BAD_VARINT
+                    break
+        if size > end - pos:
             status = TRUNCATED
             break
         if flags & 64:
             latest = time
             has_sorted = 1
-        if flags & 48:
-            marks[mark] = row
-            marks[mark + 1] = 0 if labels else flags & 48
-            marks[mark + 2] = label if labels else guids
-            mark += 3
         if fresh:
             fresh = 0
             runs[run] = row
             runs[run + 1] = capture
-            runs[run + 2] = sequence
+            runs[run + 2] = sequence & M32
             runs[run + 3] = processor
             run += 4
         metadata_ids[row] = metadata_id
@@ -246,12 +262,14 @@ def scan(
         pos += size
     if status > FULL:
         pos = start
+        if mark and marks[mark - 3] == row:
+            mark -= 3
     state[POS] = pos
     state[ROWS] = row
     state[RUNS] = run
     state[MARKS] = mark
     state[METADATA] = metadata_id
-    state[SEQUENCE] = sequence
+    state[SEQUENCE] = sequence & M32
     state[CAPTURE] = capture
     state[PROCESSOR] = processor
     state[THREAD] = thread

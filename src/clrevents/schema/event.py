@@ -100,3 +100,20 @@ def make_record(cls: Any) -> Any:
     record = attrs.frozen(slots=True)(cls)
     record.__layout__ = layout
     return record
+
+
+def asdict(record: Any) -> dict[str, Any]:
+    """A payload's fields by their wire names, in wire order; groups that repeat become dicts too.
+
+    TypeError for what is no record.
+    """
+    layout: Layout | None = getattr(type(record), "__layout__", None)
+    if layout is None:
+        raise TypeError(f"{record!r} is not an event record")
+    return {field.name: _plain(getattr(record, field.name)) for field in layout.fields}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(v) for v in value]
+    return asdict(value) if hasattr(type(value), "__layout__") else value

@@ -28,9 +28,7 @@ class OpenEnum(IntEnum):
         return self._name_ or str(int(self))
 
     def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}.{self._name_}" if self._name_ else f"{type(self).__name__}({int(self)})"
-        )
+        return f"{type(self).__name__}.{self._name_}" if self._name_ else f"{type(self).__name__}({int(self)})"
 
     def __format__(self, spec: str) -> str:
         return str(self) if not spec else format(int(self), spec)

@@ -118,9 +118,7 @@ class StructType:
         return self.record.__name__
 
 
-WireType: TypeAlias = (
-    Scalar | PointerType | Utf16Z | AnsiZ | GuidType | EnumType | CountedType | BytesType | StructType
-)
+WireType: TypeAlias = Scalar | PointerType | Utf16Z | AnsiZ | GuidType | EnumType | CountedType | BytesType | StructType
 
 
 @attrs.frozen

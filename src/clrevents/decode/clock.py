@@ -1,0 +1,63 @@
+"""Clock ticks ↔ nanoseconds since the session started ↔ UTC. Exact integers; no floats."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+_BILLION = 10**9
+_SAFE = 1 << 62
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@attrs.frozen
+class Clock:
+    """Turns the recording clock's ticks into time. `frequency` is ticks a second and never 0."""
+
+    sync_qpc: int
+    frequency: int
+    start: datetime | None
+
+    def ns(self, qpc: int) -> int:
+        """Nanoseconds since the session started, rounded down; negative before it."""
+        return (qpc - self.sync_qpc) * _BILLION // self.frequency
+
+    def ns_list(self, qpc: NDArray[np.int64]) -> list[int]:
+        """The same for many ticks, as exact Python integers."""
+        if not len(qpc):
+            return []
+        low, high = int(qpc.min()) - self.sync_qpc, int(qpc.max()) - self.sync_qpc
+        # In numpy only where no intermediate value can leave 63 bits.
+        whole = max(abs(low), abs(high)) // self.frequency + 1
+        if low > -_SAFE and high < _SAFE and whole * _BILLION < _SAFE and self.frequency * _BILLION < _SAFE:
+            delta = qpc - self.sync_qpc
+            if self.frequency == _BILLION:
+                exact: list[int] = delta.tolist()
+                return exact
+            seconds, rest = np.divmod(delta, self.frequency)
+            exact = (seconds * _BILLION + rest * _BILLION // self.frequency).tolist()
+            return exact
+        return [self.ns(q) for q in qpc.tolist()]
+
+    def first_tick(self, ns: int) -> int:
+        """The first tick whose `ns` is at least the given one."""
+        return -(-(ns * self.frequency) // _BILLION) + self.sync_qpc
+
+    def utc(self, ns: int) -> datetime | None:
+        """The moment in UTC, cut to microseconds; None when the trace does not say when it started."""
+        if self.start is None:
+            return None
+        try:
+            return self.start + timedelta(microseconds=ns // 1000)
+        except OverflowError:
+            return datetime.max.replace(tzinfo=UTC) if ns > 0 else datetime.min.replace(tzinfo=UTC)
+
+    def since_start(self, moment: datetime) -> int:
+        """Nanoseconds from the session's start to an aware moment. ValueError when the start is unknown."""
+        if self.start is None:
+            raise ValueError("this trace does not say when it started, so a date cannot be placed in it")
+        delta = moment - self.start
+        return (delta.days * 86400 + delta.seconds) * _BILLION + delta.microseconds * 1000

@@ -1,0 +1,270 @@
+"""`Event`, a light view of one row of a `Batch`, and the batch itself.
+
+A batch owns all that its events show (bytes, stacks, records), so that both outlive the trace and pickle.
+Header attributes are worked out when they are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+import attrs
+
+from clrevents.decode.clock import Clock
+from clrevents.decode.region import Rows
+from clrevents.decode.tables import EventKey, EventKind, Loss
+from clrevents.decode.window import unpack_words
+from clrevents.errors import Problem
+
+P_co = TypeVar("P_co", covariant=True)
+
+
+class Event(Generic[P_co]):
+    """One event: who wrote it and when, and its `payload`, which is always a record.
+
+    Source of the header's meaning: the container format, §1.6.3 and §1.10 of its description.
+    """
+
+    __slots__ = ("_batch", "_row", "payload")
+
+    payload: P_co
+    """A typed record of the registry, or `RawPayload`."""
+
+    def __init__(self, batch: Batch, row: int, payload: P_co) -> None:
+        self._batch = batch
+        self._row = row
+        self.payload = payload
+
+    @property
+    def key(self) -> EventKey:
+        """(provider, id, version, name): equal for all events of the same kind."""
+        return self._batch.kind(self._row).key
+
+    @property
+    def provider(self) -> str:
+        return self.key.provider
+
+    @property
+    def id(self) -> int:
+        return self.key.id
+
+    @property
+    def version(self) -> int:
+        return self.key.version
+
+    @property
+    def name(self) -> str:
+        """The event's name without its version; `EventID(303)` when nobody knows one."""
+        return self.key.name
+
+    @property
+    def opcode(self) -> int:
+        """As in the file: 0 where it gives none."""
+        return self._batch.kind(self._row).row.opcode or 0
+
+    @property
+    def level(self) -> int:
+        return self._batch.kind(self._row).row.level
+
+    @property
+    def keywords(self) -> int:
+        """As in the file, bits 44 to 47 of the session included."""
+        return self._batch.kind(self._row).row.keywords
+
+    @property
+    def time_ns(self) -> int:
+        """Nanoseconds since the session started: `(qpc - sync_qpc) * 10**9 // frequency`."""
+        return self._batch.times_ns[self._row]
+
+    @property
+    def time(self) -> datetime | None:
+        """UTC, cut to microseconds; None when the trace does not say when it started."""
+        return self._batch.clock.utc(self.time_ns)
+
+    @property
+    def thread_id(self) -> int:
+        """The thread the event is about: for a sample, the one that was sampled."""
+        return self._batch.threads[self._row]
+
+    @property
+    def process_id(self) -> int | None:
+        return self._batch.process_id
+
+    @property
+    def processor(self) -> int | None:
+        """None when unknown, as it nearly always is."""
+        number = self._batch.processors[self._row]
+        return None if number < 0 else number
+
+    @property
+    def activity_id(self) -> UUID | None:
+        return self._batch.guid(self._batch.activities, self._row)
+
+    @property
+    def related_activity_id(self) -> UUID | None:
+        return self._batch.guid(self._batch.related, self._row)
+
+    @property
+    def stack_id(self) -> int:
+        """Unique in the trace; 0 for no stack, -1 when the trace lacks the stack it names."""
+        return self._batch.stack_ids[self._row]
+
+    @property
+    def stack(self) -> tuple[int, ...]:
+        """Code addresses, innermost first."""
+        return self._batch.stack(self._row)
+
+    @property
+    def payload_bytes(self) -> bytes:
+        """The payload as it stands in the file."""
+        return self._batch.raw[self._row]
+
+    @property
+    def payload_tail(self) -> bytes:
+        """Bytes behind the last known field, of an event newer than the registry; usually empty."""
+        return self._batch.tails.get(self._row, b"")
+
+    def __repr__(self) -> str:
+        return f"<Event {self.name} at {self.time_ns / 1e6:.3f} ms, thread {self.thread_id}: {self.payload!r}>"
+
+    def _repr_html_(self) -> str:
+        from clrevents.decode.show import event_html
+
+        return event_html(self)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Event):
+            return NotImplemented
+        return self._state() == other._state()
+
+    def __hash__(self) -> int:
+        return hash((self.key, self.time_ns, self.thread_id))
+
+    def _state(self) -> tuple[Any, ...]:
+        row, batch = self._row, self._batch
+        return (
+            batch.kind(row).row,
+            batch.kind(row).key,
+            self.time_ns,
+            self.thread_id,
+            self.process_id,
+            self.processor,
+            self.activity_id,
+            self.related_activity_id,
+            self.stack,
+            self.payload_bytes,
+            self.payload_tail,
+            self.payload,
+        )
+
+    def __reduce__(self) -> tuple[Callable[..., Event[Any]], tuple[Any, ...]]:
+        return _event_of, (self._batch.only(self._row), self.payload)
+
+
+def _event_of(batch: Batch, payload: Any) -> Event[Any]:
+    return Event(batch, 0, payload)
+
+
+@attrs.define(eq=False, repr=False, slots=False)
+class Batch:
+    """A run of selected events in order. Iterating gives events; it owns their data.
+
+    `problems` and `losses` are those that came up since the batch before it.
+    """
+
+    kinds: list[EventKind]
+    clock: Clock
+    pointer_size: int
+    process_id: int | None
+    times_ns: list[int]
+    threads: list[int]
+    stack_ids: list[int]
+    processors: list[int]
+    activities: list[bytes | None] | None
+    related: list[bytes | None] | None
+    stacks: dict[int, bytes]
+    raw: list[bytes]
+    payloads: list[Any]
+    tails: dict[int, bytes] = attrs.field(factory=dict)
+    problems: tuple[Problem, ...] = ()
+    losses: tuple[Loss, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.times_ns)
+
+    def __iter__(self) -> Iterator[Event[Any]]:
+        for row, payload in enumerate(self.payloads):
+            yield Event(self, row, payload)
+
+    def __repr__(self) -> str:
+        return f"<Batch of {len(self)} events, {len(self.problems)} problems, {len(self.losses)} losses>"
+
+    @cached_property
+    def _stack_tuples(self) -> dict[int, tuple[int, ...]]:
+        return {}
+
+    def kind(self, row: int) -> EventKind:
+        return self.kinds[row]
+
+    def guid(self, column: list[bytes | None] | None, row: int) -> UUID | None:
+        data = column[row] if column is not None else None
+        return None if data is None else UUID(bytes_le=data)
+
+    def stack(self, row: int) -> tuple[int, ...]:
+        number = self.stack_ids[row]
+        known = self._stack_tuples.get(number)
+        if known is None:
+            known = unpack_words(self.stacks.get(number, b""), self.pointer_size)
+            self._stack_tuples[number] = known
+        return known
+
+    def only(self, row: int) -> Batch:
+        """A batch of one row, which is what an event takes along when it is pickled."""
+        number = self.stack_ids[row]
+        return Batch(
+            [self.kinds[row]],
+            self.clock,
+            self.pointer_size,
+            self.process_id,
+            [self.times_ns[row]],
+            [self.threads[row]],
+            [number],
+            [self.processors[row]],
+            None if self.activities is None else [self.activities[row]],
+            None if self.related is None else [self.related[row]],
+            {number: self.stacks[number]} if number in self.stacks else {},
+            [self.raw[row]],
+            [],
+            {0: self.tails[row]} if row in self.tails else {},
+        )
+
+
+def make_batch(rows: Rows, kinds: list[EventKind], clock: Clock, pointer_size: int, process_id: int | None) -> Batch:
+    """Copy what these rows show out of the region, without decoding payloads."""
+    numbers = rows.stack_numbers()
+    table = rows.shared.stacks
+    stacks = {}
+    stack_ids = numbers.tolist()
+    for number in set(stack_ids):
+        data = table.data(number) if number > 0 else None
+        if data is not None:
+            stacks[number] = data
+    return Batch(
+        [kinds[k] for k in rows.kinds.tolist()],
+        clock,
+        pointer_size,
+        process_id,
+        clock.ns_list(rows.times),
+        rows.threads.tolist(),
+        stack_ids,
+        rows.processors().tolist(),
+        rows.activities(),
+        rows.related_activities(),
+        stacks,
+        rows.payloads(),
+        [],
+    )

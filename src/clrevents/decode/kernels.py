@@ -1,0 +1,95 @@
+"""Picks the engine that runs the kernels, once, and says which. The only importer of the kernels.
+
+Hands their integers on as numpy columns; refuses to know what the integers mean.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import Final, Literal
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.decode import scan as _scan
+
+PADDING: Final[int] = _scan.PADDING
+Status = Literal["done", "truncated", "bad-varint"]
+_STATUS: Final[dict[int, Status]] = {
+    _scan.DONE: "done",
+    _scan.TRUNCATED: "truncated",
+    _scan.BAD_VARINT: "bad-varint",
+}
+_ROWS: Final = 1 << 14
+
+
+def engine() -> str:
+    """Which engine runs the inner loops: `"interpreted"`, or `"compiled"` where a compiler was at hand."""
+    return "interpreted"
+
+
+@attrs.define(eq=False)
+class HeaderColumns:
+    """Event headers of one block, one array an attribute; row i is the i-th event in file order.
+
+    `times` are raw clock ticks; `offsets` are absolute in the stream. `runs` has a row (row, capture thread,
+    sequence, processor) where a capture thread's run begins; `marks` a row (row, flags, offset or label id).
+    """
+
+    metadata_ids: NDArray[np.int64]
+    thread_ids: NDArray[np.uint64]
+    stack_ids: NDArray[np.int64]
+    times: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    runs: NDArray[np.uint64]
+    marks: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+
+class HeaderScanner:
+    """Scans blocks with scratch columns that are used again and again. Not thread-safe; one a stream."""
+
+    def __init__(self) -> None:
+        self._columns = [[0] * _ROWS for _ in range(6)]
+        self._runs = [0] * (4 * _ROWS)
+        self._marks = [0] * (3 * _ROWS)
+
+    def scan(
+        self, buf: bytes, start: int, end: int, base: int, labels: bool
+    ) -> tuple[list[HeaderColumns], Status, int]:
+        """The columns of `buf[start:end]`, how the scan ended, and where (in `buf`).
+
+        `base` is the stream offset of `buf[0]`. `buf` must reach at least PADDING bytes beyond `end`.
+        """
+        state = [0] * _scan.STATE
+        state[_scan.POS] = start
+        found = []
+        while True:
+            status = _scan.scan(buf, end, _ROWS, labels, state, *self._columns, self._runs, self._marks)  # type: ignore[call-arg]
+            rows, runs, marks = state[_scan.ROWS], state[_scan.RUNS], state[_scan.MARKS]
+            if rows:
+                ids, threads, stacks, times, offsets, sizes = (_column(c, rows) for c in self._columns)
+                absolute = offsets.view(np.int64)
+                absolute += base
+                found.append(
+                    HeaderColumns(
+                        ids.view(np.int64),
+                        threads,
+                        stacks.view(np.int64),
+                        times.view(np.int64),
+                        absolute,
+                        sizes.view(np.int64),
+                        _column(self._runs, runs).reshape(-1, 4),
+                        _column(self._marks, marks).view(np.int64).reshape(-1, 3),
+                    )
+                )
+            if status != _scan.FULL:
+                return found, _STATUS[status], state[_scan.POS]
+
+
+def _column(values: list[int], count: int) -> NDArray[np.uint64]:
+    return np.frombuffer(array("Q", values[:count]), dtype=np.uint64)

@@ -1,0 +1,224 @@
+"""Where the bytes come from: a path, bytes, a binary file, a pipe; gzip or not. The only I/O of this room.
+
+Hands out windows of bytes, from the start, as often as asked. What cannot seek is copied once to an unnamed
+temporary file. Never maps files into memory: one that shrinks must not end the process.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, BinaryIO, Protocol, TypeAlias
+
+from clrevents.errors import LimitError, Limits, Problem, SourceError
+
+Openable: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
+
+WINDOW = 1 << 20
+_GZIP = b"\x1f\x8b"
+
+
+class Source(Protocol):
+    """Bytes that can be read from the start more than once. `size` is in bytes of what `windows` yields."""
+
+    path: str | None
+    size: int
+    fault: Problem | None
+
+    def windows(self, size: int = WINDOW) -> Iterator[bytes]: ...
+
+    def close(self) -> None: ...
+
+
+class _Bytes:
+    def __init__(self, data: bytes) -> None:
+        self.path: str | None = None
+        self.fault: Problem | None = None
+        self._data = data
+        self.size = len(data)
+
+    def windows(self, size: int = WINDOW) -> Iterator[bytes]:
+        for at in range(0, len(self._data), size):
+            yield self._data[at : at + size]
+
+    def close(self) -> None:
+        pass
+
+
+class _Path:
+    def __init__(self, path: str) -> None:
+        self.path: str | None = path
+        self.fault: Problem | None = None
+        try:
+            self.size = os.stat(path).st_size
+        except OSError as error:
+            raise _unreadable(error, path) from error
+
+    def windows(self, size: int = WINDOW) -> Iterator[bytes]:
+        assert self.path is not None
+        try:
+            with open(self.path, "rb", buffering=0) as file:
+                while data := file.read(size):
+                    yield data
+        except OSError as error:
+            raise _unreadable(error, self.path) from error
+
+    def close(self) -> None:
+        pass
+
+
+class _Seekable:
+    """A file object of the caller's; several readers take turns, each with a position of its own."""
+
+    def __init__(self, file: BinaryIO, path: str | None) -> None:
+        self.path = path
+        self.fault: Problem | None = None
+        self._file = file
+        self._lock = threading.Lock()
+        self._start = file.tell()
+        self.size = file.seek(0, os.SEEK_END) - self._start
+        file.seek(self._start)
+
+    def windows(self, size: int = WINDOW) -> Iterator[bytes]:
+        at = self._start
+        while True:
+            try:
+                with self._lock:
+                    self._file.seek(at)
+                    data = self._file.read(size)
+            except (OSError, ValueError) as error:
+                raise _unreadable(error, self.path) from error
+            if not data:
+                return
+            at += len(data)
+            yield data
+
+    def close(self) -> None:
+        pass
+
+
+class _Spool(_Seekable):
+    """A temporary copy of something that cannot seek; gone when it is closed."""
+
+    def __init__(self, pieces: Iterator[bytes], path: str | None, limits: Limits) -> None:
+        copy: IO[bytes] = tempfile.TemporaryFile()
+        total = 0
+        try:
+            for piece in pieces:
+                total += len(piece)
+                if total > limits.spool_bytes:
+                    raise LimitError(f"the trace is larger than Limits.spool_bytes ({limits.spool_bytes})", path=path)
+                copy.write(piece)
+            copy.seek(0)
+        except BaseException as error:
+            copy.close()
+            if isinstance(error, OSError) and not isinstance(error, SourceError):
+                raise _unreadable(error, path) from error
+            raise
+        super().__init__(copy, path)  # type: ignore[arg-type]
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def open_source(source: Openable, limits: Limits) -> Source:
+    """The source for what a user may pass. SourceError when it cannot be opened, TypeError when it is none."""
+    if isinstance(source, bytes | bytearray | memoryview):
+        raw: Source = _Bytes(bytes(source))
+    elif isinstance(source, str | os.PathLike):
+        path = os.fspath(source)
+        if Path(path).is_dir():
+            raise SourceError("this is a directory; name a trace file in it", path=str(path))
+        raw = _Path(str(path))
+        if not Path(path).is_file():
+            # A named pipe or a device: it can be read once.
+            raw = _Spool(raw.windows(), raw.path, limits)
+    elif hasattr(source, "read"):
+        raw = _file_source(source, limits)
+    else:
+        raise TypeError(f"open a path, bytes or a binary file, not {type(source).__name__}")
+    head = next(raw.windows(2), b"")
+    if head != _GZIP:
+        return raw
+    members = _Gunzip(raw)
+    spool = _Spool(members.pieces(), raw.path, limits)
+    spool.fault = members.fault
+    raw.close()
+    return spool
+
+
+def _file_source(file: Any, limits: Limits) -> Source:
+    name = getattr(file, "name", None)
+    path = name if isinstance(name, str) else None
+    try:
+        if file.seekable():
+            if not isinstance(file.read(0), bytes):
+                raise TypeError("the file must be opened in binary mode ('rb')")
+            return _Seekable(file, path)
+        return _Spool(_read_all(file), path, limits)
+    except OSError as error:
+        raise _unreadable(error, path) from error
+
+
+def _read_all(file: Any) -> Iterator[bytes]:
+    while data := file.read(WINDOW):
+        if not isinstance(data, bytes):
+            raise TypeError("the file must be opened in binary mode ('rb')")
+        yield data
+
+
+class _Gunzip:
+    """Decompresses gzip members one after the other; a cut or bad one ends it with a `fault`."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.fault: Problem | None = None
+
+    def pieces(self) -> Iterator[bytes]:
+        engine = zlib.decompressobj(wbits=31)
+        fed = False
+        written = 0
+        for data in self._source.windows():
+            while data:
+                try:
+                    piece = engine.decompress(data, WINDOW)
+                except zlib.error as error:
+                    if engine.eof or not fed:
+                        return  # padding behind the last member
+                    self.fault = _bad_gzip(f"the compressed file is damaged ({error})", written)
+                    return
+                fed = True
+                written += len(piece)
+                if piece:
+                    yield piece
+                data = engine.unconsumed_tail
+                if engine.eof:
+                    data = engine.unused_data.lstrip(b"\0")
+                    engine = zlib.decompressobj(wbits=31)
+                    fed = False
+        if fed:
+            rest = engine.flush()
+            written += len(rest)
+            if rest:
+                yield rest
+            if not engine.eof:
+                self.fault = _bad_gzip("the compressed file ends early", written)
+
+
+def _bad_gzip(message: str, offset: int) -> Problem:
+    return Problem(
+        "compressed-stream",
+        "damage",
+        message,
+        offset,
+        breaks="everything behind it; offsets are of the plain stream",
+    )
+
+
+def _unreadable(error: BaseException, path: str | None) -> SourceError:
+    text = getattr(error, "strerror", None) or str(error)
+    return SourceError(f"cannot be read: {text}", path=path)

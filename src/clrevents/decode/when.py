@@ -1,0 +1,73 @@
+"""What users may write for a moment of a trace: 2_000_000, `timedelta`, aware `datetime`, "1.5s", "50%", ISO-8601.
+
+Turns each into nanoseconds since the session started, exactly. Refuses floats and naive datetimes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from fractions import Fraction
+from typing import Final, TypeAlias
+
+from clrevents.decode.clock import Clock
+
+Moment: TypeAlias = int | timedelta | datetime | str
+
+_UNITS: Final = {
+    "ns": 1,
+    "us": 1000,
+    "µs": 1000,
+    "ms": 10**6,
+    "s": 10**9,
+    "m": 60 * 10**9,
+    "min": 60 * 10**9,
+    "h": 3600 * 10**9,
+}
+_AMOUNT: Final = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s|min|m|h|%)\s*")
+_HOW: Final = "write it as 1.5s, 200ms, 50%, or a date with its zone such as 2026-01-31T14:03:22Z"
+
+
+def check_moment(value: Moment | None, what: str) -> None:
+    """TypeError or ValueError for what can never be a moment, before any trace is read."""
+    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
+        return
+    if isinstance(value, timedelta):
+        return
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            raise TypeError(f"{what}={value!r} has no time zone; give one, e.g. tzinfo=datetime.UTC")
+        return
+    if isinstance(value, str):
+        if not _AMOUNT.fullmatch(value):
+            _parse_date(value, what)
+        return
+    raise TypeError(f"{what} must be int nanoseconds, timedelta, aware datetime or text, not {value!r}")
+
+
+def to_ns(value: Moment, what: str, clock: Clock, duration_ns: Callable[[], int]) -> int:
+    """Nanoseconds since the session started; `duration_ns` is only called for percentages."""
+    check_moment(value, what)
+    if isinstance(value, timedelta):
+        return (value.days * 86400 + value.seconds) * 10**9 + value.microseconds * 1000
+    if isinstance(value, datetime):
+        return clock.since_start(value)
+    if isinstance(value, int):
+        return value
+    match = _AMOUNT.fullmatch(value)
+    if match is None:
+        return clock.since_start(_parse_date(value, what))
+    if match[2] == "%":
+        return int(Fraction(match[1]) * duration_ns() / 100)
+    return int(Fraction(match[1]) * _UNITS[match[2]])
+
+
+def _parse_date(text: str, what: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{what}={text!r} is no time; {_HOW}") from None
+    if moment.tzinfo is None:
+        raise TypeError(f"{what}={text!r} has no time zone; add one, e.g. {text}Z")
+    return moment

@@ -1,0 +1,151 @@
+"""A stretch of the stream that is in memory, and bounds-checked reads in it.
+
+`Window` is what a container parses: bytes with padding behind them, a position, and whether more will come.
+`Cursor` reads cold structures (metadata, threads) and says where it ran out. Neither knows any format.
+"""
+
+from __future__ import annotations
+
+import struct
+from uuid import UUID
+
+import attrs
+
+from clrevents.errors import TraceError
+
+
+class NeedMore(Exception):
+    """The container needs this many bytes from its position before it can go on. Never leaves this room."""
+
+    def __init__(self, needed: int) -> None:
+        super().__init__(needed)
+        self.needed = needed
+
+
+class Short(Exception):
+    """A cold structure ends before a value does. Never leaves this room."""
+
+    def __init__(self, what: str, offset: int, needed: int, available: int) -> None:
+        super().__init__(what)
+        self.what = what
+        self.offset = offset
+        self.needed = needed
+        self.available = available
+
+
+@attrs.define(eq=False)
+class Window:
+    """Bytes `data[:end]` of the stream, whose first byte stands at stream offset `base`; padding follows."""
+
+    data: bytes
+    end: int
+    base: int
+    final: bool
+    pos: int = 0
+
+    @property
+    def available(self) -> int:
+        return self.end - self.pos
+
+    @property
+    def offset(self) -> int:
+        """Stream offset of the current position."""
+        return self.base + self.pos
+
+    def require(self, count: int) -> None:
+        """NeedMore unless `count` bytes are there from the current position."""
+        if count > self.end - self.pos:
+            raise NeedMore(count)
+
+    def context(self, error: TraceError) -> TraceError:
+        """The same error with the bytes around its offset attached."""
+        if error.offset is not None:
+            at = min(max(error.offset - self.base, 0), self.end)
+            start = max(at - 32, 0) & ~15
+            error.window = self.data[start : min(at + 48, self.end)]
+            error.window_offset = self.base + start
+        return error
+
+
+class Cursor:
+    """Reads little-endian values from `data[pos:end]`; raises Short, never reads outside."""
+
+    __slots__ = ("base", "data", "end", "limit", "pos")
+
+    def __init__(self, data: bytes, pos: int, end: int, base: int, limit: int = 1 << 16) -> None:
+        self.data = data
+        self.pos = pos
+        self.end = end
+        self.base = base
+        self.limit = limit
+
+    @property
+    def left(self) -> int:
+        return self.end - self.pos
+
+    def take(self, count: int, what: str) -> int:
+        """Step over `count` bytes; the position they start at."""
+        if count < 0 or count > self.end - self.pos:
+            raise Short(what, self.base + self.pos, count, self.end - self.pos)
+        at = self.pos
+        self.pos += count
+        return at
+
+    def u8(self, what: str) -> int:
+        return self.data[self.take(1, what)]
+
+    def u16(self, what: str) -> int:
+        return int.from_bytes(self.data[(at := self.take(2, what)) : at + 2], "little")
+
+    def u32(self, what: str) -> int:
+        return int.from_bytes(self.data[(at := self.take(4, what)) : at + 4], "little")
+
+    def i32(self, what: str) -> int:
+        return int.from_bytes(self.data[(at := self.take(4, what)) : at + 4], "little", signed=True)
+
+    def u64(self, what: str) -> int:
+        return int.from_bytes(self.data[(at := self.take(8, what)) : at + 8], "little")
+
+    def i64(self, what: str) -> int:
+        return int.from_bytes(self.data[(at := self.take(8, what)) : at + 8], "little", signed=True)
+
+    def guid(self, what: str) -> UUID:
+        at = self.take(16, what)
+        return UUID(bytes_le=self.data[at : at + 16])
+
+    def varint(self, bits: int, what: str) -> int:
+        """An unsigned LEB128 number of at most `bits` bits (taken modulo 2**bits)."""
+        value = 0
+        for shift in range(0, bits + 6, 7):
+            if shift >= bits:
+                break
+            byte = self.u8(what)
+            value |= (byte & 127) << shift
+            if byte < 128:
+                return value & ((1 << bits) - 1)
+        raise Short(f"{what} (a number of too many bytes)", self.base + self.pos, 0, self.left)
+
+    def utf16z(self, what: str) -> str:
+        """UTF-16LE text up to its zero unit, which is consumed."""
+        start = self.pos
+        at = self.data.find(b"\0\0", start, self.end)
+        while at >= 0 and (at - start) & 1:
+            at = self.data.find(b"\0\0", at + 1, self.end)
+        if at < 0 or at - start > self.limit:
+            raise Short(f"{what} (text without its end)", self.base + start, 2, self.left)
+        self.pos = at + 2
+        return self.data[start:at].decode("utf-16-le", "surrogatepass")
+
+    def utf8(self, what: str) -> str:
+        """UTF-8 text behind its varint byte count; bad bytes become U+FFFD."""
+        count = self.varint(32, what)
+        if count > self.limit:
+            raise Short(f"{what} (longer than the limit)", self.base + self.pos, count, self.left)
+        at = self.take(count, what)
+        return self.data[at : at + count].decode("utf-8", "replace")
+
+
+def unpack_words(data: bytes, size: int) -> tuple[int, ...]:
+    """Addresses of 4 or 8 bytes each; a rest that is no whole word is left out."""
+    count = len(data) // size
+    return struct.unpack_from(f"<{count}{'Q' if size == 8 else 'I'}", data)

@@ -1,0 +1,495 @@
+"""`Trace`: a whole trace that can be asked questions, in any order, as often as one likes.
+
+Composes source, decoder and registry. Every question is one pass in bounded memory; what only needs
+headers shares one cached scan. Knows no analysis and prints nothing.
+"""
+
+from __future__ import annotations
+
+import time as _time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from types import TracebackType
+from typing import Any, Final, TypeAlias, TypeVar, overload
+
+import attrs
+import numpy as np
+
+from clrevents.decode.blocks import TraceInfo
+from clrevents.decode.decoder import Decoder, Order
+from clrevents.decode.event import Batch, Event
+from clrevents.decode.payloads import RawPayload
+from clrevents.decode.region import Rows
+from clrevents.decode.select import Selector, Threads
+from clrevents.decode.show import trace_html, trace_text
+from clrevents.decode.source import Openable, Source, open_source
+from clrevents.decode.stream import Stream
+from clrevents.decode.tables import EventKey, Loss
+from clrevents.decode.when import Moment
+from clrevents.errors import (
+    DamageError,
+    ErrorMode,
+    Limits,
+    Problem,
+    Problems,
+    TraceError,
+    TraceWarning,
+    UnreadableError,
+)
+from clrevents.schema.registry import DEFAULT, Registry
+
+C = TypeVar("C")
+Progress: TypeAlias = Callable[[int, int], Any]
+
+_PROGRESS_SECONDS: Final = 0.1
+
+
+@attrs.frozen
+class ThreadInfo:
+    """A thread that events are about: how many, and from when to when (ns since the session started)."""
+
+    thread_id: int
+    events: int
+    first_ns: int
+    last_ns: int
+    process_id: int | None = None
+    name: str | None = None
+
+
+@attrs.frozen
+class KindReport:
+    """How the payloads of one kind of event came out: numbers of events, and bytes of payload in all."""
+
+    exact: int = 0
+    tail: int = 0
+    short: int = 0
+    unknown: int = 0
+    payload_bytes: int = 0
+
+    @property
+    def events(self) -> int:
+        return self.exact + self.tail + self.short + self.unknown
+
+
+@attrs.frozen
+class Report:
+    """What `Trace.check` found: every event decoded, every problem counted.
+
+    `problems` holds the first of them (`Limits.problems`); `problem_counts` is exact.
+    """
+
+    info: TraceInfo
+    complete: bool
+    kinds: Mapping[EventKey, KindReport]
+    problems: tuple[Problem, ...]
+    problem_counts: Mapping[str, int]
+    severities: Mapping[str, int]
+    losses: tuple[Loss, ...]
+    lost: int
+
+    @property
+    def events(self) -> int:
+        return sum(k.events for k in self.kinds.values())
+
+    @property
+    def damaged(self) -> bool:
+        """Whether the container itself is broken somewhere."""
+        return self.severities.get("damage", 0) > 0
+
+    @property
+    def payload_faults(self) -> int:
+        """Events whose payload does not fit its layout."""
+        return self.severities.get("payload", 0)
+
+    @property
+    def ok(self) -> bool:
+        """Nothing lost, nothing damaged, every known payload used up exactly."""
+        return not (self.damaged or self.payload_faults or self.lost)
+
+    @property
+    def verdict(self) -> str:
+        """One line for a human."""
+        parts = []
+        if self.damaged:
+            parts.append(f"damaged in {self.severities['damage']} places")
+        if self.lost:
+            parts.append(f"{self.lost:,} events were lost while recording")
+        if self.payload_faults:
+            parts.append(f"{self.payload_faults:,} payloads do not fit their layout")
+        if not self.complete:
+            parts.append("the end is missing")
+        return f"{self.events:,} events; " + ("; ".join(parts) if parts else "sound and complete")
+
+
+@attrs.frozen(eq=False)
+class _Scan:
+    """What one pass over all headers found; `error` is what ended it."""
+
+    counts: Mapping[EventKey, int]
+    threads: tuple[ThreadInfo, ...]
+    duration_ns: int
+    losses: tuple[Loss, ...]
+    lost: int
+    problems: Problems
+    complete: bool
+    error: TraceError | None
+
+
+class Trace:
+    """A .NET trace. Made by `clrevents.open`; `with` is recommended, not required.
+
+    Questions about the whole (`event_counts`, `threads`, `duration_ns`, `losses`) share one header scan that
+    reads no payload; `events` decodes only what is selected. A Trace over a path pickles.
+    """
+
+    def __init__(
+        self,
+        source: Openable,
+        *,
+        errors: ErrorMode = "report",
+        limits: Limits | None = None,
+        registry: Registry | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self._errors: ErrorMode = errors
+        self._limits = limits or Limits()
+        self._registry = registry or DEFAULT
+        self._progress = progress
+        self._opened = source
+        self._found: dict[tuple[object, ...], Problem] = {}
+        self._warned = False
+        self._scanned: _Scan | None = None
+        # Checked before anything is opened.
+        self._stream()
+        self._source: Source = open_source(source, self._limits)
+        try:
+            self._info = self._read_info()
+        except TraceError as error:
+            error.path = error.path or self._source.path
+            self._source.close()
+            raise
+
+    def __enter__(self) -> Trace:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of temporary copies; events and reports stay usable."""
+        self._source.close()
+
+    def __reduce__(self) -> tuple[Callable[..., Trace], tuple[Any, ...]]:
+        if not isinstance(self._opened, str) and not hasattr(self._opened, "__fspath__"):
+            raise TypeError("only a trace that was opened by its path can be pickled")
+        return _reopen, (self._opened, self._errors, self._limits, self._registry)
+
+    @property
+    def info(self) -> TraceInfo:
+        """What the header says; costs nothing."""
+        return self._info
+
+    @property
+    def duration_ns(self) -> int:
+        """From the session's start to its last event."""
+        return self._scan().duration_ns
+
+    @property
+    def threads(self) -> tuple[ThreadInfo, ...]:
+        """The threads that events are about, busiest first."""
+        return self._scan().threads
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """Events that were never written, by thread and time window."""
+        return self._scan().losses
+
+    @property
+    def lost(self) -> int:
+        """How many events were lost in all (exact also when `losses` is cut to `Limits.problems`)."""
+        return self._scan().lost
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The container's problems, then those of payloads that were decoded so far. Never raises for damage."""
+        scan = self._scan(raising=False)
+        listed = {_identity(p) for p in scan.problems}
+        return (*scan.problems, *(p for key, p in self._found.items() if key not in listed))
+
+    def event_counts(self) -> dict[EventKey, int]:
+        """How many events of each kind, most frequent first."""
+        return dict(self._scan().counts)
+
+    @overload
+    def events(
+        self,
+        selector: type[C],
+        /,
+        *,
+        provider: str | None = None,
+        process_id: int | None = None,
+        thread_id: Threads = None,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        order: Order = "time",
+    ) -> Iterator[Event[C]]: ...
+    @overload
+    def events(
+        self,
+        *selectors: Selector,
+        provider: str | None = None,
+        process_id: int | None = None,
+        thread_id: Threads = None,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        order: Order = "time",
+    ) -> Iterator[Event[Any]]: ...
+    def events(
+        self,
+        *selectors: Selector,
+        provider: str | None = None,
+        process_id: int | None = None,
+        thread_id: Threads = None,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        order: Order = "time",
+    ) -> Iterator[Event[Any]]:
+        """The selected events, all of them without a selector, in time order (or as they stand in the file).
+
+        A selector is an event class, an `EventKey`, a name, an alias, `Provider/Event` or a glob. Times are
+        half-open; see docs for what may be written. Raises UnknownEventError at the end for a name nobody knows.
+        """
+        decoder = self._decoder(
+            *selectors,
+            provider=provider,
+            process_id=process_id,
+            thread_id=thread_id,
+            start=start,
+            end=end,
+            order=order,
+        )
+        return self._events(decoder)
+
+    def check(self) -> Report:
+        """Decode everything and account for every payload; reads on behind damage, never raises for it."""
+        decoder = self._decoder(errors="salvage")
+        tally: dict[EventKey, Counter[str]] = {}
+        for batch in self._batches(decoder):
+            for row, (kind, payload) in enumerate(zip(batch.kinds, batch.payloads, strict=True)):
+                counts = tally.setdefault(kind.key, Counter())
+                counts["payload_bytes"] += len(batch.raw[row])
+                if not isinstance(payload, RawPayload):
+                    counts["tail" if row in batch.tails else "exact"] += 1
+                else:
+                    counts["unknown" if kind.info is None else "short"] += 1
+        stream = decoder._stream
+        return Report(
+            info=self._info,
+            complete=stream.complete,
+            kinds={key: KindReport(**tally[key]) for key in sorted(tally)},
+            problems=stream.problems.items,
+            problem_counts=dict(stream.problems.counts),
+            severities={str(kind): n for kind, n in stream.problems.severities.items()},
+            losses=tuple(stream.losses),
+            lost=stream.lost,
+        )
+
+    def __repr__(self) -> str:
+        return trace_text(self._info, self._scan(raising=False))
+
+    def _repr_html_(self) -> str:
+        return trace_html(self._info, self._scan(raising=False))
+
+    def _stream(self, in_time_order: bool = True) -> Stream:
+        return Stream(errors=self._errors, limits=self._limits, registry=self._registry, in_time_order=in_time_order)
+
+    def _decoder(self, *selectors: Selector, errors: ErrorMode | None = None, **options: Any) -> Decoder:
+        decoder = Decoder(
+            *selectors,
+            errors=errors or self._errors,
+            limits=self._limits,
+            registry=self._registry,
+            **options,
+        )
+        decoder._duration = lambda: self.duration_ns
+        return decoder
+
+    def _read_info(self) -> TraceInfo:
+        stream = Stream(errors="salvage", limits=self._limits, registry=self._registry)
+        for data in self._source.windows(4096):
+            stream.feed(data)
+            if stream.info is not None:
+                return attrs.evolve(stream.info, path=self._source.path)
+        stream.close()
+        if stream.info is None:
+            raise UnreadableError("the file ends before the trace's own header", offset=self._source.size)
+        return attrs.evolve(stream.info, path=self._source.path)
+
+    def _windows(self) -> Iterator[bytes]:
+        """The source's bytes, telling `progress` at most ten times a second."""
+        if self._progress is None:
+            yield from self._source.windows()
+            return
+        done, total = 0, self._source.size
+        told = _time.monotonic()
+        for data in self._source.windows():
+            yield data
+            done += len(data)
+            now = _time.monotonic()
+            if now - told >= _PROGRESS_SECONDS:
+                told = now
+                self._progress(done, max(total, done))
+        self._progress(done, max(total, done))
+
+    def _events(self, decoder: Decoder) -> Iterator[Event[Any]]:
+        for batch in self._batches(decoder):
+            yield from batch
+
+    def _batches(self, decoder: Decoder) -> Iterator[Batch]:
+        """Feed the whole source through a decoder; errors get this trace's path."""
+        try:
+            for data in self._windows():
+                for batch in decoder.feed(data):
+                    yield self._noted(batch)
+            fault = self._source.fault
+            if fault is not None and not decoder._stream.report(fault):
+                pass  # its error is raised behind the last batch
+            for batch in decoder.close():
+                yield self._noted(batch)
+        except TraceError as error:
+            error.path = error.path or self._source.path
+            raise
+        finally:
+            for problem in decoder.problems:
+                self._note(problem)
+
+    def _noted(self, batch: Batch) -> Batch:
+        for problem in batch.problems:
+            self._note(problem)
+        if batch.losses:
+            self._warn(f"{sum(loss.count for loss in batch.losses):,} or more events were lost while recording")
+        return batch
+
+    def _note(self, problem: Problem) -> None:
+        if len(self._found) < self._limits.problems:
+            self._found.setdefault(_identity(problem), problem)
+        if problem.severity == "damage":
+            self._warn(f"the trace is damaged: {problem.message}")
+
+    def _warn(self, text: str) -> None:
+        if not self._warned:
+            self._warned = True
+            path = f"{self._source.path}: " if self._source.path else ""
+            warnings.warn(f"{path}{text}", TraceWarning, stacklevel=4)
+
+    def _scan(self, raising: bool = True) -> _Scan:
+        if self._scanned is None:
+            self._scanned = self._run_scan()
+        if raising and self._scanned.error is not None:
+            raise self._scanned.error
+        return self._scanned
+
+    def _run_scan(self) -> _Scan:
+        stream = self._stream(in_time_order=False)
+        totals = _Totals()
+        error: TraceError | None = None
+        try:
+            for data in self._windows():
+                for rows in stream.feed(data):
+                    totals.add(rows)
+            if self._source.fault is not None:
+                stream.report(self._source.fault)
+            for rows in stream.close():
+                totals.add(rows)
+            error = stream.error
+        except TraceError as raised:
+            error = raised
+        if error is not None:
+            error.path = error.path or self._source.path
+        for problem in stream.problems:
+            if problem.severity == "damage":
+                self._warn(f"the trace is damaged: {problem.message}")
+        if stream.lost:
+            self._warn(f"{stream.lost:,} events were lost while recording")
+        clock = stream.clock
+        counts: Counter[EventKey] = Counter()
+        for kind, count in zip(stream.kinds.all, totals.kinds.tolist(), strict=False):
+            if count:
+                counts[kind.key] += count
+        threads = tuple(
+            ThreadInfo(thread, n, clock.ns(first), clock.ns(last), self._info.process_id)
+            for thread, (n, first, last) in sorted(totals.threads.items(), key=lambda t: (-t[1][0], t[0]))
+        )
+        return _Scan(
+            counts=dict(counts.most_common()),
+            threads=threads,
+            duration_ns=clock.ns(totals.last) if totals.events else 0,
+            losses=tuple(stream.losses),
+            lost=stream.lost,
+            problems=stream.problems,
+            complete=stream.complete,
+            error=error,
+        )
+
+
+class _Totals:
+    """Adds up header rows: events by kind, and by thread with first and last tick."""
+
+    def __init__(self) -> None:
+        self.kinds = np.zeros(0, dtype=np.int64)
+        self.threads: dict[int, tuple[int, int, int]] = {}
+        self.last = -(1 << 63)
+        self.events = 0
+
+    def add(self, rows: Rows) -> None:
+        counts = np.bincount(rows.kinds, minlength=len(self.kinds))
+        counts[: len(self.kinds)] += self.kinds
+        self.kinds = counts
+        self.events += len(rows)
+        self.last = max(self.last, int(rows.times.max()))
+        # Neighbours are mostly of one thread: sort stretches, not events.
+        threads = rows.threads
+        starts = np.flatnonzero(np.concatenate(([True], threads[1:] != threads[:-1])))
+        lengths = np.diff(starts, append=len(threads))
+        lows = np.minimum.reduceat(rows.times, starts)
+        highs = np.maximum.reduceat(rows.times, starts)
+        unique, where = np.unique(threads[starts], return_inverse=True)
+        n = np.bincount(where, weights=lengths).astype(np.int64)
+        first = np.full(len(unique), (1 << 63) - 1)
+        last = np.full(len(unique), -(1 << 63))
+        np.minimum.at(first, where, lows)
+        np.maximum.at(last, where, highs)
+        for thread, count, low, high in zip(unique.tolist(), n.tolist(), first.tolist(), last.tolist(), strict=True):
+            old = self.threads.get(thread, (0, low, high))
+            self.threads[thread] = old[0] + count, min(old[1], low), max(old[2], high)
+
+
+def open(
+    source: Openable,
+    *,
+    errors: ErrorMode = "report",
+    limits: Limits | None = None,
+    registry: Registry | None = None,
+    progress: Progress | None = None,
+) -> Trace:
+    """Open a trace: a path (also `.gz`), bytes, or a binary file object.
+
+    `errors`: "report" raises for damage only, after every sound event before it; "strict" also for a payload
+    that does not fit; "salvage" never after the header. `progress(done_bytes, total)` is called at most ten
+    times a second. Raises SourceError when it cannot be read, UnreadableError when it is no such trace.
+    """
+    return Trace(source, errors=errors, limits=limits, registry=registry, progress=progress)
+
+
+def _reopen(source: Any, errors: ErrorMode, limits: Limits, registry: Registry) -> Trace:
+    return Trace(source, errors=errors, limits=limits, registry=registry)
+
+
+def _identity(problem: Problem) -> tuple[object, ...]:
+    return problem.kind, problem.offset, problem.event, problem.field
+
+
+__all__ = ["DamageError", "KindReport", "Report", "ThreadInfo", "Trace", "open"]
