@@ -360,7 +360,8 @@ class Trace:
             for batch in decoder.close():
                 yield self._noted(batch)
         except TraceError as error:
-            error.path = error.path or self._source.path
+            if not isinstance(error, LookupError):
+                error.path = error.path or self._source.path
             raise
         finally:
             for problem in decoder.problems:

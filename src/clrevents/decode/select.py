@@ -88,7 +88,8 @@ class Selection:
             known = provider is None or _match(kind.key.provider, provider)
             if self._tests:
                 # Every test runs, so that each exact name learns whether it was met.
-                known = any([test(kind) for test in self._tests]) and known
+                met = [test(kind) for test in self._tests]
+                known = any(met) and known
             self._known[kind.index] = known
         return known
 

@@ -105,7 +105,7 @@ class _Spool(_Seekable):
     """A temporary copy of something that cannot seek; gone when it is closed."""
 
     def __init__(self, pieces: Iterator[bytes], path: str | None, limits: Limits) -> None:
-        copy: IO[bytes] = tempfile.TemporaryFile()
+        copy: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
         total = 0
         try:
             for piece in pieces:

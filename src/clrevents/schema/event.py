@@ -38,7 +38,8 @@ def event(
     """Declare the payload of one version of one event.
 
     `aliases` are further names that select it; `keywords` and `level` are what the provider raises it with
-    (for documentation: never compared with a trace); a version that extends another takes both from it. The event's name is the class name without `_V<n>`.
+    (for documentation: never compared with a trace). A version that extends another takes both from it.
+    The event's name is the class name without `_V<n>`.
     Registering the same class again replaces it (a re-run notebook cell); a different one at a taken
     (provider, id, version) raises ValueError unless `replace=True`.
     """

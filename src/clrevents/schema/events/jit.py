@@ -136,7 +136,7 @@ class MethodJitTailCallFailedAnsi_V0:
     level=5,
 )
 class MethodILToNativeMap_V0:
-    """Where the IL of a method is in its native code. Offsets -1, -2, -3: no mapping, prolog, epilog."""
+    """Where IL is in a method's native code. Offsets -1, -2, -3: no mapping, prolog, epilog."""
 
     MethodID: UInt64
     ReJITID: UInt64
@@ -149,7 +149,7 @@ class MethodILToNativeMap_V0:
 
 @event(RUNTIME, id=190, version=1)
 class MethodILToNativeMap_V1(MethodILToNativeMap_V0):
-    """Where the IL of a method is in its native code. Offsets -1, -2, -3: no mapping, prolog, epilog. Adds ILVersionID."""
+    """Where IL is in a method's native code. Offsets -1, -2, -3: no mapping, prolog, epilog. Adds ILVersionID."""
 
     ILVersionID: UInt64
 

@@ -106,7 +106,7 @@ class MethodUnload_V2(MethodUnload_V1):
     level=4,
 )
 class MethodLoadVerbose_V0:
-    """Code of a method became ready to run; dynamic and generic methods, helpers, and all methods at level 5."""
+    """Code of a method is ready to run; dynamic and generic ones, helpers, all at level 5."""
 
     MethodID: UInt64
     ModuleID: UInt64
@@ -121,14 +121,14 @@ class MethodLoadVerbose_V0:
 
 @event(RUNTIME, id=143, version=1)
 class MethodLoadVerbose_V1(MethodLoadVerbose_V0):
-    """Code of a method became ready to run; dynamic and generic methods, helpers, and all methods at level 5. Adds ClrInstanceID."""
+    """Code of a method is ready to run; dynamic and generic ones, helpers, all at level 5. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(RUNTIME, id=143, version=2)
 class MethodLoadVerbose_V2(MethodLoadVerbose_V1):
-    """Code of a method became ready to run; dynamic and generic methods, helpers, and all methods at level 5. Adds ReJITID."""
+    """Code of a method is ready to run; dynamic and generic ones, helpers, all at level 5. Adds ReJITID."""
 
     ReJITID: UInt64
 
@@ -142,7 +142,7 @@ class MethodLoadVerbose_V2(MethodLoadVerbose_V1):
     level=4,
 )
 class MethodUnloadVerbose_V0:
-    """Code of a method went away, with its name; dynamic and generic methods, and all methods at level 5."""
+    """Code of a method went away, with its name; dynamic and generic ones, and all at level 5."""
 
     MethodID: UInt64
     ModuleID: UInt64
@@ -157,14 +157,14 @@ class MethodUnloadVerbose_V0:
 
 @event(RUNTIME, id=144, version=1)
 class MethodUnloadVerbose_V1(MethodUnloadVerbose_V0):
-    """Code of a method went away, with its name; dynamic and generic methods, and all methods at level 5. Adds ClrInstanceID."""
+    """Code of a method went away, with its name; dynamic and generic ones, and all at level 5. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(RUNTIME, id=144, version=2)
 class MethodUnloadVerbose_V2(MethodUnloadVerbose_V1):
-    """Code of a method went away, with its name; dynamic and generic methods, and all methods at level 5. Adds ReJITID."""
+    """Code of a method went away, with its name; dynamic and generic ones, and all at level 5. Adds ReJITID."""
 
     ReJITID: UInt64
 

@@ -15,7 +15,7 @@ from clrevents.schema.types import UInt16, UInt32, UInt64, UnicodeString
     level=4,
 )
 class R2RGetEntryPoint_V0:
-    """A lookup of precompiled (ready-to-run) code ended; EntryPoint is 0 when there was none to use."""
+    """A lookup of precompiled (ready-to-run) code ended; EntryPoint is 0 when there was none."""
 
     MethodID: UInt64
     MethodNamespace: UnicodeString
@@ -27,7 +27,7 @@ class R2RGetEntryPoint_V0:
 
 @event(RUNTIME, id=159, version=1)
 class R2RGetEntryPoint_V1(R2RGetEntryPoint_V0):
-    """A lookup of precompiled (ready-to-run) code ended; EntryPoint is 0 when there was none to use. Adds MethodSize."""
+    """A lookup of precompiled (ready-to-run) code ended; EntryPoint is 0 when there was none. Adds MethodSize."""
 
     MethodSize: UInt32
 
