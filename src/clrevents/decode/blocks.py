@@ -78,11 +78,30 @@ class Metadata:
 
 @attrs.frozen(eq=False)
 class Events:
-    """Event headers of one block; their payloads stand in `window`, whose first byte is at `base`."""
+    """Event headers of one block; their payloads stand in `window`, whose first byte is at `base`.
+
+    `broken`: the block is known to be damaged, so only rows that still make sense may be believed; `span` is
+    then the (first, last) tick its header announces, if it does. `counted`: rows carry sequence numbers;
+    `labelled`: threads are indexes and marks are label ids (NetTrace 6).
+    """
 
     columns: list[HeaderColumns]
     window: bytes
     base: int
+    broken: bool = False
+    span: tuple[int, int] | None = None
+    counted: bool = True
+    labelled: bool = False
+
+
+@attrs.frozen(eq=False)
+class InlineStacks:
+    """Stacks that stand behind each event (NetPerf): number i is `window[starts[i]:starts[i] + sizes[i]]`."""
+
+    first_id: int
+    starts: list[int]
+    sizes: list[int]
+    window: bytes
 
 
 @attrs.frozen(eq=False)
@@ -112,6 +131,61 @@ class SequencePoint:
 
 
 @attrs.frozen(eq=False)
+class Boundary:
+    """No later event is earlier than any before (NetPerf, which is written in order): rows may go."""
+
+
+@attrs.frozen
+class ThreadRow:
+    """A thread as NetTrace 6 describes it; ids that it does not give are None."""
+
+    index: int
+    thread_id: int | None = None
+    process_id: int | None = None
+    name: str | None = None
+    attributes: tuple[tuple[str, str], ...] = ()
+    offset: int = attrs.field(default=0, eq=False)
+
+
+@attrs.frozen(eq=False)
+class Threads:
+    """Threads that begin to exist here (NetTrace 6)."""
+
+    rows: tuple[ThreadRow, ...]
+
+
+@attrs.frozen(eq=False)
+class RemovedThreads:
+    """Threads that are gone from here on: (index, last sequence number) each (NetTrace 6)."""
+
+    threads: tuple[tuple[int, int], ...]
+    offset: int
+
+
+@attrs.frozen
+class LabelList:
+    """What NetTrace 6 adds to single events: ids of activity and trace, and (key, value) pairs.
+
+    `overrides` holds what the labels say instead of the event's description: (attribute, value) pairs.
+    """
+
+    activity_id: bytes | None = None
+    related_activity_id: bytes | None = None
+    trace_id: bytes | None = None
+    span_id: int | None = None
+    pairs: tuple[tuple[str, str | int], ...] = ()
+    overrides: tuple[tuple[str, int], ...] = ()
+
+
+@attrs.frozen(eq=False)
+class Labels:
+    """Label lists `first_id`, `first_id + 1`, …; they live until the next sequence point."""
+
+    first_id: int
+    lists: tuple[LabelList, ...]
+
+
+@attrs.frozen(eq=False)
 class Fault:
     """Something is wrong here; `fatal` when the container cannot go on behind it."""
 
@@ -126,4 +200,17 @@ class End:
     offset: int
 
 
-Block: TypeAlias = Header | Metadata | Events | Stacks | SequencePoint | Fault | End
+Block: TypeAlias = (
+    Header
+    | Metadata
+    | Events
+    | Stacks
+    | InlineStacks
+    | SequencePoint
+    | Boundary
+    | Threads
+    | RemovedThreads
+    | Labels
+    | Fault
+    | End
+)

@@ -121,10 +121,7 @@ class Decoder:
         stream = self._stream
         info = stream.info
         assert info is not None
-        process = self._selection.filters.process_id
-        if process is not None and process != info.process_id:
-            return
-        rows = self._selection.rows(rows, stream.kinds.all, stream.clock, self._duration)
+        rows = self._selection.rows(rows, stream.kinds.all, stream.clock, self._duration, info.process_id)
         for at in range(0, len(rows), _ROWS):
             yield self._batch(rows.take(slice(at, at + _ROWS)), info, stream.clock)
 
@@ -207,6 +204,8 @@ def _choose(batch: Batch, rows: list[int]) -> Batch:
         batch.stacks,
         pick(batch.raw),
         pick(batch.payloads),
+        None if batch.processes is None else pick(batch.processes),
+        None if batch.labels is None else pick(batch.labels),
         {new: batch.tails[old] for new, old in enumerate(rows) if old in batch.tails},
     )
 

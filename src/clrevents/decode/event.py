@@ -14,6 +14,7 @@ from uuid import UUID
 
 import attrs
 
+from clrevents.decode.blocks import LabelList
 from clrevents.decode.clock import Clock
 from clrevents.decode.region import Rows
 from clrevents.decode.tables import EventKey, EventKind, Loss
@@ -21,6 +22,7 @@ from clrevents.decode.window import unpack_words
 from clrevents.errors import Problem
 
 P_co = TypeVar("P_co", covariant=True)
+_UNKNOWN_THREAD = (1 << 64) - 1
 
 
 class Event(Generic[P_co]):
@@ -92,7 +94,10 @@ class Event(Generic[P_co]):
 
     @property
     def process_id(self) -> int | None:
-        return self._batch.process_id
+        """None when the trace does not say."""
+        batch = self._batch
+        own = batch.processes[self._row] if batch.processes is not None else None
+        return batch.process_id if own is None else own
 
     @property
     def processor(self) -> int | None:
@@ -102,11 +107,40 @@ class Event(Generic[P_co]):
 
     @property
     def activity_id(self) -> UUID | None:
+        labels = self._labels
+        if labels is not None and labels.activity_id is not None:
+            return UUID(bytes_le=labels.activity_id)
         return self._batch.guid(self._batch.activities, self._row)
 
     @property
     def related_activity_id(self) -> UUID | None:
+        labels = self._labels
+        if labels is not None and labels.related_activity_id is not None:
+            return UUID(bytes_le=labels.related_activity_id)
         return self._batch.guid(self._batch.related, self._row)
+
+    @property
+    def trace_id(self) -> str | None:
+        """The W3C trace id as 32 hex digits, in stored order; None without one (only NetTrace 6 has them)."""
+        labels = self._labels
+        return None if labels is None or labels.trace_id is None else labels.trace_id.hex()
+
+    @property
+    def span_id(self) -> str | None:
+        """The W3C span id as 16 hex digits; None without one (only NetTrace 6 has them)."""
+        labels = self._labels
+        return None if labels is None or labels.span_id is None else f"{labels.span_id:016x}"
+
+    @property
+    def labels(self) -> dict[str, str | int]:
+        """Name and value labels; empty but for NetTrace 6. A name given twice keeps its last value."""
+        labels = self._labels
+        return {} if labels is None else dict(labels.pairs)
+
+    @property
+    def _labels(self) -> LabelList | None:
+        column = self._batch.labels
+        return None if column is None else column[self._row]
 
     @property
     def stack_id(self) -> int:
@@ -155,6 +189,7 @@ class Event(Generic[P_co]):
             self.processor,
             self.activity_id,
             self.related_activity_id,
+            self._labels,
             self.stack,
             self.payload_bytes,
             self.payload_tail,
@@ -189,6 +224,8 @@ class Batch:
     stacks: dict[int, bytes]
     raw: list[bytes]
     payloads: list[Any]
+    processes: list[int | None] | None = None
+    labels: list[LabelList | None] | None = None
     tails: dict[int, bytes] = attrs.field(factory=dict)
     problems: tuple[Problem, ...] = ()
     losses: tuple[Loss, ...] = ()
@@ -239,16 +276,17 @@ class Batch:
             {number: self.stacks[number]} if number in self.stacks else {},
             [self.raw[row]],
             [],
+            None if self.processes is None else [self.processes[row]],
+            None if self.labels is None else [self.labels[row]],
             {0: self.tails[row]} if row in self.tails else {},
         )
 
 
 def make_batch(rows: Rows, kinds: list[EventKind], clock: Clock, pointer_size: int, process_id: int | None) -> Batch:
     """Copy what these rows show out of the region, without decoding payloads."""
-    numbers = rows.stack_numbers()
     table = rows.shared.stacks
     stacks = {}
-    stack_ids = numbers.tolist()
+    stack_ids = rows.stacks.tolist()
     for number in set(stack_ids):
         data = table.data(number) if number > 0 else None
         if data is not None:
@@ -259,7 +297,7 @@ def make_batch(rows: Rows, kinds: list[EventKind], clock: Clock, pointer_size: i
         pointer_size,
         process_id,
         clock.ns_list(rows.times),
-        rows.threads.tolist(),
+        _thread_ids(rows),
         stack_ids,
         rows.processors().tolist(),
         rows.activities(),
@@ -267,4 +305,14 @@ def make_batch(rows: Rows, kinds: list[EventKind], clock: Clock, pointer_size: i
         stacks,
         rows.payloads(),
         [],
+        rows.process_ids(),
+        rows.labels(),
     )
+
+
+def _thread_ids(rows: Rows) -> list[int]:
+    """Thread ids, -1 where NetTrace 6 does not give one."""
+    ids: list[int] = rows.threads.tolist()
+    if rows.owners is None:
+        return ids
+    return [-1 if thread == _UNKNOWN_THREAD else thread for thread in ids]

@@ -93,3 +93,27 @@ class HeaderScanner:
 
 def _column(values: list[int], count: int) -> NDArray[np.uint64]:
     return np.frombuffer(array("Q", values[:count]), dtype=np.uint64)
+
+
+def make_columns(
+    rows: list[tuple[int, int, int, int, int, int]],
+    runs: list[tuple[int, int, int, int]],
+    marks: list[tuple[int, int, int]],
+) -> HeaderColumns:
+    """Columns from rows (metadata id, thread, stack id, time, absolute offset, size) that were read otherwise."""
+    table = [np.array(column, dtype=np.uint64) for column in zip(*(_wrap(r) for r in rows), strict=True)]
+    return HeaderColumns(
+        table[0].view(np.int64),
+        table[1],
+        table[2].view(np.int64),
+        table[3].view(np.int64),
+        table[4].view(np.int64),
+        table[5].view(np.int64),
+        np.array(runs, dtype=np.uint64).reshape(-1, 4),
+        np.array(marks, dtype=np.int64).reshape(-1, 3),
+    )
+
+
+def _wrap(row: tuple[int, int, int, int, int, int]) -> tuple[int, int, int, int, int, int]:
+    """The same row with a time that may be negative as unsigned, as the scan has it."""
+    return row[0], row[1], row[2], row[3] & _scan.M64, row[4], row[5]

@@ -35,10 +35,9 @@ def read_record(cursor: Cursor, limits: Limits) -> tuple[MetadataRow, str]:
     fields: tuple[FieldDescription, ...] = ()
     opcode = None
     wrong = ""
-    budget = _Budget(limits)
     try:
         if cursor.left >= 4:
-            fields = tuple(_field_v1(cursor, budget, 0) for _ in range(budget.count(cursor, 6)))
+            fields = read_fields_v1(cursor, limits)
         while cursor.left >= 5:
             length = cursor.i32("tag length")
             kind = cursor.u8("tag kind")
@@ -47,6 +46,7 @@ def read_record(cursor: Cursor, limits: Limits) -> tuple[MetadataRow, str]:
             if kind == TAG_OPCODE:
                 opcode = tag.u8("opcode")
             elif kind == TAG_PARAMETERS:
+                budget = Budget(limits)
                 fields = tuple(_field_v2(tag, budget, 0) for _ in range(budget.count(tag, 10)))
     except Short as short:
         wrong = f"its description ends inside {short.what}"
@@ -58,7 +58,13 @@ def read_record(cursor: Cursor, limits: Limits) -> tuple[MetadataRow, str]:
     return row, wrong
 
 
-class _Budget:
+def read_fields_v1(cursor: Cursor, limits: Limits) -> tuple[FieldDescription, ...]:
+    """A field count and fields in the older layout. Raises BadFields or Short."""
+    budget = Budget(limits)
+    return tuple(_field_v1(cursor, budget, 0) for _ in range(budget.count(cursor, 6)))
+
+
+class Budget:
     """Bounds the fields and the depth of one description before anything is made of them."""
 
     def __init__(self, limits: Limits) -> None:
@@ -66,14 +72,17 @@ class _Budget:
         self.depth = limits.nesting
 
     def count(self, cursor: Cursor, smallest: int) -> int:
-        """A field count that the bytes left can hold."""
+        """A field count that the bytes left can hold, fields being of at least `smallest` bytes."""
         count = cursor.i32("field count")
-        if count < 0 or count * smallest > cursor.left:
-            raise BadFields(f"it claims {count} fields in {cursor.left} bytes")
+        self.spend(count, count * smallest, cursor.left)
+        return count
+
+    def spend(self, count: int, needed: int, left: int) -> None:
+        if count < 0 or needed > left:
+            raise BadFields(f"it claims {count} fields in {left} bytes")
         self.left -= count
         if self.left < 0:
             raise BadFields("it claims more fields than Limits.fields")
-        return count
 
     def enter(self, depth: int) -> int:
         if depth >= self.depth:
@@ -81,7 +90,7 @@ class _Budget:
         return depth + 1
 
 
-def _field_v1(cursor: Cursor, budget: _Budget, depth: int) -> FieldDescription:
+def _field_v1(cursor: Cursor, budget: Budget, depth: int) -> FieldDescription:
     """Type first, name last; an object's own name comes behind its members."""
     code = cursor.i32("type code")
     members: tuple[FieldDescription, ...] = ()
@@ -93,7 +102,7 @@ def _field_v1(cursor: Cursor, budget: _Budget, depth: int) -> FieldDescription:
     return FieldDescription(cursor.utf16z("field name"), code, members=members)
 
 
-def _field_v2(cursor: Cursor, budget: _Budget, depth: int) -> FieldDescription:
+def _field_v2(cursor: Cursor, budget: Budget, depth: int) -> FieldDescription:
     """Size first (counting itself), then name, then type; bytes behind the type are skipped."""
     start = cursor.pos
     size = cursor.i32("field size")
@@ -106,7 +115,7 @@ def _field_v2(cursor: Cursor, budget: _Budget, depth: int) -> FieldDescription:
     return field
 
 
-def _type_v2(cursor: Cursor, budget: _Budget, depth: int, name: str) -> FieldDescription:
+def _type_v2(cursor: Cursor, budget: Budget, depth: int, name: str) -> FieldDescription:
     code = cursor.i32("type code")
     if code == ARRAY:
         return FieldDescription(name, code, element=_type_v2(cursor, budget, budget.enter(depth), ""))

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode.blocks import Events
+from clrevents.decode.blocks import Events, LabelList, ThreadRow
 from clrevents.decode.kernels import HeaderColumns
 from clrevents.decode.tables import StackTable
 
@@ -34,22 +34,28 @@ class Shared:
     activity_offsets: Ints
     related_rows: Ints
     related_offsets: Ints
+    label_rows: Ints
+    label_places: Ints
+    label_lists: list[LabelList]
+    thread_rows: list[ThreadRow]
 
 
 @attrs.define(eq=False)
 class Rows:
     """Event headers, one array an attribute, ready to be filtered; `kinds` are indexes into `Stream.kinds`.
 
-    `times` are raw clock ticks, `stacks` trace-wide stack numbers, `offsets` stream offsets of payloads.
+    `times` are raw clock ticks, `stacks` trace-wide stack numbers (0 for none, -1 where the stack is missing),
+    `offsets` stream offsets of payloads, `owners` places in the thread table of NetTrace 6 (else None).
     """
 
     kinds: Ints
     times: Ints
     threads: NDArray[np.uint64]
-    stack_ids: Ints
+    stacks: Ints
     offsets: Ints
     sizes: Ints
     file_rows: Ints
+    owners: Ints | None
     shared: Shared
 
     def __len__(self) -> int:
@@ -61,16 +67,13 @@ class Rows:
             self.kinds[wanted],
             self.times[wanted],
             self.threads[wanted],
-            self.stack_ids[wanted],
+            self.stacks[wanted],
             self.offsets[wanted],
             self.sizes[wanted],
             self.file_rows[wanted],
+            None if self.owners is None else self.owners[wanted],
             self.shared,
         )
-
-    def stack_numbers(self) -> Ints:
-        """Trace-wide stack numbers: 0 for none, -1 where the stack is missing."""
-        return self.shared.stacks.unique(self.stack_ids)
 
     def payloads(self) -> list[bytes]:
         """Each row's payload bytes, copied out of the windows."""
@@ -91,6 +94,22 @@ class Rows:
 
     def related_activities(self) -> list[bytes | None] | None:
         return self._guids(self.shared.related_rows, self.shared.related_offsets)
+
+    def labels(self) -> list[LabelList | None] | None:
+        """The label list of each row (NetTrace 6); None for all when no row has any."""
+        shared = self.shared
+        if not len(shared.label_rows):
+            return None
+        at = np.searchsorted(shared.label_rows, self.file_rows, "right") - 1
+        places = np.where(at >= 0, shared.label_places[at], -1).tolist()
+        return [shared.label_lists[place] if place >= 0 else None for place in places]
+
+    def process_ids(self) -> list[int | None] | None:
+        """Process ids where the thread table gives them; None for all when there is no such table."""
+        if self.owners is None:
+            return None
+        known = [*(row.process_id for row in self.shared.thread_rows), None]
+        return [known[place] for place in self.owners.tolist()]
 
     def _runs(self) -> Ints:
         return np.searchsorted(self.shared.run_rows, self.file_rows, "right") - 1
@@ -142,8 +161,12 @@ class Region:
         self._windows: list[bytes] = []
         self._activity: list[tuple[int, int]] = []
         self._related: list[tuple[int, int]] = []
+        self._labels: list[tuple[int, int]] = []
+        self._label_lists: list[LabelList] = []
+        self._stacks: list[Ints] = []
+        self._owners: list[Ints] = []
 
-    def add(self, columns: HeaderColumns, kinds: Ints, events: Events, first: bool) -> None:
+    def add(self, columns: HeaderColumns, kinds: Ints, stacks: Ints, events: Events, first: bool) -> None:
         """Take one piece of a block; `first` says that the block begins here, so that nothing carries over."""
         if not self._windows or self._windows[-1] is not events.window:
             self._windows.append(events.window)
@@ -152,7 +175,7 @@ class Region:
         for carried in (self._activity, self._related):
             if first and carried and carried[-1][1] >= 0:
                 carried.append((self.events, -1))
-        for row, flags, place in columns.marks.tolist():
+        for row, flags, place in columns.marks.tolist() if not events.labelled else ():
             offset = place + events.base
             if flags & _ACTIVITY:
                 self._activity.append((self.events + row, offset))
@@ -161,9 +184,25 @@ class Region:
                 self._related.append((self.events + row, offset))
         self._columns.append(columns)
         self._kinds.append(kinds)
+        self._stacks.append(stacks)
         self.events += len(columns)
 
-    def release(self, in_time_order: bool) -> Rows | None:
+    def add_labels(self, marks: list[tuple[int, LabelList | None]], first: bool) -> None:
+        """The label lists of the piece that is added next: (row, list) where the list changes."""
+        if first and self._labels and self._labels[-1][1] >= 0:
+            self._labels.append((self.events, -1))
+        for row, labels in marks:
+            place = -1
+            if labels is not None:
+                place = len(self._label_lists)
+                self._label_lists.append(labels)
+            self._labels.append((self.events + row, place))
+
+    def add_owners(self, places: Ints) -> None:
+        """The threads of the piece that is added next, as places in the thread table (NetTrace 6)."""
+        self._owners.append(places)
+
+    def release(self, in_time_order: bool, threads: list[ThreadRow]) -> Rows | None:
         """All rows gathered so far, or None; stacks stay until `end`."""
         if not self.events:
             return None
@@ -176,7 +215,7 @@ class Region:
         run_table = np.concatenate(runs)
         processors = run_table[:, 3].astype(np.int64)
         processors[processors == 0xFFFFFFFF] = -1
-        activity, related = _pairs(self._activity), _pairs(self._related)
+        activity, related, labels = _pairs(self._activity), _pairs(self._related), _pairs(self._labels)
         shared = Shared(
             np.array(self._bases, dtype=np.int64),
             self._windows,
@@ -188,15 +227,20 @@ class Region:
             activity[1],
             related[0],
             related[1],
+            labels[0],
+            labels[1],
+            self._label_lists,
+            threads,
         )
         rows = Rows(
             np.concatenate(self._kinds),
             np.concatenate([c.times for c in columns]),
             np.concatenate([c.thread_ids for c in columns]),
-            np.concatenate([c.stack_ids for c in columns]),
+            np.concatenate(self._stacks),
             np.concatenate([c.offsets for c in columns]),
             np.concatenate([c.sizes for c in columns]),
             np.arange(self.events),
+            np.concatenate(self._owners) if self._owners else None,
             shared,
         )
         self._clear()

@@ -93,11 +93,22 @@ class Selection:
             self._known[kind.index] = known
         return known
 
-    def rows(self, rows: Rows, kinds: list[EventKind], clock: Clock, duration_ns: Callable[[], int]) -> Rows:
-        """The selected rows, in the same order."""
+    def rows(
+        self,
+        rows: Rows,
+        kinds: list[EventKind],
+        clock: Clock,
+        duration_ns: Callable[[], int],
+        process_id: int | None,
+    ) -> Rows:
+        """The selected rows, in the same order; `process_id` is the trace's own, if it has one."""
         if not self.everything:
             rows = rows.take(self._wanted(kinds)[rows.kinds])
         filters = self.filters
+        if filters.process_id is not None:
+            own = rows.process_ids() or [None] * len(rows)
+            keep = np.array([(process_id if p is None else p) == filters.process_id for p in own], dtype=np.bool_)
+            rows = rows.take(keep)
         if filters.thread_ids is not None and len(rows):
             rows = rows.take(np.isin(rows.threads, np.array(filters.thread_ids, dtype=np.uint64)))
         if (filters.start is not None or filters.end is not None) and len(rows):

@@ -8,25 +8,32 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+import attrs
 import numpy as np
 
 from clrevents.decode.blocks import (
     Block,
+    Boundary,
     End,
     Events,
     Fault,
     Header,
+    InlineStacks,
+    LabelList,
+    Labels,
     Metadata,
+    RemovedThreads,
     SequencePoint,
     Stacks,
+    Threads,
     TraceInfo,
 )
 from clrevents.decode.clock import Clock
 from clrevents.decode.container.base import Container, cut, damage, incomplete
 from clrevents.decode.container.detect import detect
 from clrevents.decode.kernels import PADDING, HeaderColumns
-from clrevents.decode.region import Region, Rows
-from clrevents.decode.tables import Kinds, Loss, SequenceNumbers, ticks_to_loss
+from clrevents.decode.region import Ints, Region, Rows
+from clrevents.decode.tables import Kinds, Loss, SequenceNumbers, ThreadTable, ticks_to_loss
 from clrevents.decode.window import NeedMore, Window
 from clrevents.errors import (
     ERROR_MODES,
@@ -65,12 +72,16 @@ class Stream:
         self.problems = Problems(self.limits.problems)
         self.losses: list[Loss] = []
         self.lost = 0
+        self.missing = 0
+        self.threads = ThreadTable(self.limits)
         self.info: TraceInfo | None = None
         self.complete = False
         self._clock: Clock | None = None
         self._in_time_order = in_time_order
         self._container: Container | None = None
-        self._numbers = SequenceNumbers(self.limits)
+        self._numbers = SequenceNumbers(self.limits, self._lost, self._explained, self._odd)
+        self._labels: dict[int, LabelList] = {}
+        self._latest = 0
         self._region = Region()
         self._chunks: list[bytes] = []
         self._held = 0
@@ -182,7 +193,7 @@ class Stream:
         """Parse while there are whole blocks; how many bytes the next one needs from here."""
         try:
             if self._container is None:
-                self._container = detect(window, self.limits)
+                self._container = detect(window, self.limits, self.errors == "salvage")
             while window.pos < window.end and not self._stopped:
                 if self.complete:
                     self._trailing(window)
@@ -220,40 +231,77 @@ class Stream:
         match block:
             case Events():
                 self._events(block)
-            case Stacks():
+            case Stacks() | InlineStacks():
                 self._region.stacks.add(block)
             case Metadata():
                 for row in block.rows:
-                    problem = self.kinds.define(row)
-                    if problem is not None and not self.report(problem):
-                        return
+                    self._try(self.kinds.define(row))
             case SequencePoint():
-                self._numbers.sequence_point(block, self._lost)
+                self._sequence_point(block)
+            case Boundary():
                 self._release()
                 self._region.end()
+            case Threads():
+                for thread in block.rows:
+                    self._try(self.threads.define(thread))
+            case RemovedThreads():
+                self._remove_threads(block)
+            case Labels():
+                self._labels.update(enumerate(block.lists, block.first_id))
             case Header():
-                self.info = block.info
-                self._clock = Clock(block.info.sync_qpc, block.info.frequency, block.info.start)
+                self._take_header(block.info)
             case Fault():
+                if block.problem.severity == "damage":
+                    self._numbers.damaged()
                 if self.report(block.problem) and block.fatal:
                     self._stop()
             case End():
                 self.complete = True
 
+    def _try(self, problem: Problem | None) -> None:
+        """Report a problem if there is one and reading still goes on."""
+        if problem is not None and not self._stopped:
+            self.report(problem)
+
+    def _take_header(self, info: TraceInfo) -> None:
+        self.info = info
+        self._clock = Clock(info.sync_qpc, info.frequency, info.start)
+        self._numbers.starts_at_zero = info.version >= 6
+
+    def _sequence_point(self, point: SequencePoint) -> None:
+        assert self.info is not None
+        if self.info.version >= 6:
+            found = ((self.threads.find(index), sequence) for index, sequence in point.threads)
+            places = tuple((place, sequence) for place, sequence in found if place is not None)
+            point = attrs.evolve(point, threads=places)
+        self._numbers.sequence_point(point)
+        self._release()
+        self._region.end()
+        self._labels.clear()
+        if point.forget_threads:
+            self.threads.forget()
+        if point.forget_metadata:
+            self.kinds.forget()
+
+    def _remove_threads(self, block: RemovedThreads) -> None:
+        for index, sequence in block.threads:
+            place = self.threads.remove(index)
+            if place is None:
+                text = f"thread index {index} is removed but was not there"
+                self._try(damage("undefined-thread", text, block.offset, None, "which threads live"))
+                continue
+            self._numbers.check(place, sequence, self._latest)
+            self._numbers.forget(place)
+
     def _events(self, block: Events) -> None:
         for index, piece in enumerate(block.columns):
-            columns, stop = piece, None
-            kinds, missing = self.kinds.indexes(columns.metadata_ids)
-            if missing:
-                first = next(i for i, k in enumerate(kinds.tolist()) if self.kinds.all[k].undefined)
-                stop = self._undefined(columns, first, kinds)
-                if stop and self.errors != "salvage":
-                    columns, kinds = _head(columns, first), kinds[:first]
+            columns, whole = self._believable(piece, block) if block.broken else (piece, True)
             if len(columns):
-                self._numbers.events(columns, self._lost, self._odd)
-                self._region.add(columns, kinds, block, index == 0)
-            if stop is not None and not self.report(stop):
+                self._piece(columns, block, index == 0)
+            if self._stopped:
                 return
+            if not whole:
+                break
         limits = self.limits
         if self._region.events > limits.region_events or self._region.bytes > limits.region_bytes:
             self.report(
@@ -267,7 +315,71 @@ class Stream:
             )
             self._release(in_time_order=False)
 
-    def _undefined(self, columns: HeaderColumns, first: int, kinds: object) -> Problem:
+    def _piece(self, columns: HeaderColumns, block: Events, first: bool) -> None:
+        """Join rows with their kinds, threads, stacks and labels as these mean now, and put them to the others."""
+        problem = None
+        kinds, missing = self.kinds.indexes(columns.metadata_ids)
+        if missing:
+            row = next(i for i, k in enumerate(kinds.tolist()) if self.kinds.all[k].undefined)
+            problem = self._undefined(columns, row)
+            if self.errors != "salvage":
+                columns, kinds = _head(columns, row), kinds[:row]
+        if block.labelled and len(columns):
+            columns, kinds, odd = self._labelled(columns, kinds, first)
+            problem = problem or odd
+        if len(columns):
+            if block.counted:
+                self._numbers.events(columns)
+            self._latest = max(self._latest, int(columns.times[-1]))
+            self._region.add(columns, kinds, self._region.stacks.unique(columns.stack_ids), block, first)
+        self._try(problem)
+
+    def _labelled(self, columns: HeaderColumns, kinds: Ints, first: bool) -> tuple[HeaderColumns, Ints, Problem | None]:
+        """NetTrace 6: thread indexes to threads, label ids to labels; and the first thing that is not there."""
+        problem = None
+        places, missing = self.threads.places(columns.thread_ids)
+        if missing is not None:
+            text = f"an event is about thread index {columns.thread_ids[missing]}, which nothing defines"
+            at, size = int(columns.offsets[missing]), int(columns.sizes[missing])
+            problem = damage("undefined-thread", text, at, size, "which thread this event is about")
+            if self.errors != "salvage":
+                columns, kinds, places = _head(columns, missing), kinds[:missing], places[:missing]
+        captures, _ = self.threads.places(columns.runs[:, 1])
+        runs = columns.runs.copy()
+        runs[:, 1] = captures.astype(np.uint64)
+        marks: list[tuple[int, LabelList | None]] = []
+        for row, flags, label in columns.marks.tolist():
+            if flags & 16:
+                marks.append((row, self._labels.get(label)))
+        kinds = self._override(kinds, marks)
+        self._region.add_owners(places)
+        self._region.add_labels(marks, first)
+        return attrs.evolve(columns, thread_ids=self.threads.thread_ids(places), runs=runs), kinds, problem
+
+    def _override(self, kinds: Ints, marks: list[tuple[int, LabelList | None]]) -> Ints:
+        """Labels may say another opcode, level, version or keywords than the event's description."""
+        if not any(labels is not None and labels.overrides for _, labels in marks):
+            return kinds
+        changed = kinds.copy()
+        ends = [row for row, _ in marks[1:]]
+        for (row, labels), end in zip(marks, [*ends, len(kinds)], strict=True):
+            if labels is not None and labels.overrides:
+                for at in range(row, end):
+                    changed[at] = self.kinds.overridden(int(kinds[at]), labels.overrides)
+        return changed
+
+    def _believable(self, columns: HeaderColumns, block: Events) -> tuple[HeaderColumns, bool]:
+        """The rows of a damaged block in front of the first that makes no sense; whether that is all of them."""
+        bad = ~self.kinds.defined(columns.metadata_ids)
+        if block.span is not None:
+            bad |= (columns.times < block.span[0]) | (columns.times > block.span[1])
+        bad |= self._region.stacks.unique(columns.stack_ids) < 0
+        wrong = np.flatnonzero(bad)
+        if not len(wrong):
+            return columns, True
+        return _head(columns, int(wrong[0])), False
+
+    def _undefined(self, columns: HeaderColumns, first: int) -> Problem:
         metadata_id = int(columns.metadata_ids[first])
         return damage(
             "undefined-metadata",
@@ -277,24 +389,35 @@ class Stream:
             "what this event is",
         )
 
-    def _lost(self, thread: int, count: int, start: int, end: int) -> None:
+    def _thread(self, key: int) -> int:
+        """What a key of the sequence numbers is to a user: the operating system's thread id."""
+        assert self.info is not None
+        return self.threads.thread_id(key) if self.info.version >= 6 and key < len(self.threads.all) else key
+
+    def _lost(self, key: int, count: int, start: int, end: int) -> None:
         self.lost += count
         if len(self.losses) < self.limits.problems:
-            self.losses.append(ticks_to_loss(self.clock, thread, count, start, end))
+            self.losses.append(ticks_to_loss(self.clock, self._thread(key), count, start, end))
 
-    def _odd(self, thread: int, row: int) -> None:
-        self.report(
+    def _explained(self, key: int, count: int) -> None:
+        self.missing += count
+        text = f"{count} events of thread {self._thread(key)} are missing behind damaged bytes"
+        self._try(damage("missing-events", text, self._offset, None, "these events"))
+
+    def _odd(self, key: int) -> None:
+        self._try(
             Problem(
                 "sequence-backwards",
                 "note",
-                f"thread {thread}'s event numbers step back: its id was used again, or events are doubled",
+                f"thread {self._thread(key)}'s event numbers step back: its id was used again, or events are doubled",
                 self._offset,
                 breaks="the count of lost events of this thread",
             )
         )
 
     def _release(self, in_time_order: bool | None = None) -> None:
-        rows = self._region.release(self._in_time_order if in_time_order is None else in_time_order)
+        ordered = self._in_time_order if in_time_order is None else in_time_order
+        rows = self._region.release(ordered, self.threads.all)
         if rows is not None:
             self._out.append(rows)
 

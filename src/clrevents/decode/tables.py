@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode.blocks import MetadataRow, SequencePoint, Stacks
+from clrevents.decode.blocks import InlineStacks, MetadataRow, SequencePoint, Stacks, ThreadRow
 from clrevents.decode.clock import Clock
 from clrevents.decode.container.base import damage
 from clrevents.decode.kernels import HeaderColumns
@@ -21,6 +21,8 @@ from clrevents.schema.registry import Entry, EventInfo, Registry
 
 _HALF = 1 << 31
 _M32 = (1 << 32) - 1
+_STRAYS = 1000
+_UNKNOWN_THREAD = (1 << 64) - 1
 
 
 @attrs.frozen(order=True)
@@ -62,10 +64,16 @@ class Kinds:
         self._names = {(e.provider, e.id): e for e in registry.entries()}
         self._by_id: dict[int, EventKind] = {}
         self._lookup = np.full(64, -1, dtype=np.int64)
+        self._variants: dict[tuple[int, tuple[tuple[str, int], ...]], int] = {}
+        self._strays = 0
+        self._stray: EventKind | None = None
         self.all: list[EventKind] = []
 
     def define(self, row: MetadataRow) -> Problem | None:
         """Take a description; a problem when its id already means something else."""
+        if row.metadata_id < 0:
+            text = f"an event description has the impossible id {row.metadata_id}"
+            return damage("bad-metadata", text, row.offset, None, "the events it describes")
         old = self._by_id.get(row.metadata_id)
         if old is not None and not old.undefined and old.row == row:
             return None
@@ -101,12 +109,49 @@ class Kinds:
         for metadata_id in uniques.tolist():
             kind = self._by_id.get(metadata_id)
             if kind is None:
-                kind = self._add(MetadataRow(metadata_id, "", metadata_id & 0xFFFF, 0), undefined=True)
+                kind = self._undefined(metadata_id)
             missing = missing or kind.undefined
             mapped.append(kind.index)
         return np.array(mapped, dtype=np.int64)[inverse], missing
 
+    def defined(self, metadata_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of these ids have a description; learns nothing from them."""
+        uniques, inverse = np.unique(metadata_ids, return_inverse=True)
+        kinds = [self._by_id.get(metadata_id) for metadata_id in uniques.tolist()]
+        return np.array([k is not None and not k.undefined for k in kinds], dtype=np.bool_)[inverse]
+
+    def overridden(self, index: int, overrides: tuple[tuple[str, int], ...]) -> int:
+        """The kind that a description becomes when an event's labels say otherwise."""
+        known = self._variants.get((index, overrides))
+        if known is None:
+            if len(self.all) >= self._limits.metadata:
+                return index
+            changes: dict[str, Any] = dict(overrides)
+            row = attrs.evolve(self.all[index].row, **changes)
+            known = self._variants[index, overrides] = self._make(row, self.all[index].undefined).index
+        return known
+
+    def _undefined(self, metadata_id: int) -> EventKind:
+        """A stand-in for a description that is not there; bounded, because damage invents ids."""
+        if self._strays >= _STRAYS and self._stray is not None:
+            return self._stray
+        self._strays += 1
+        self._stray = self._add(MetadataRow(metadata_id, "", metadata_id & 0xFFFF, 0), undefined=True)
+        return self._stray
+
     def _add(self, row: MetadataRow, undefined: bool = False) -> EventKind:
+        kind = self._make(row, undefined)
+        self._by_id[row.metadata_id] = kind
+        if row.metadata_id < 1 << 20:
+            if row.metadata_id >= len(self._lookup):
+                grown = np.full(2 * row.metadata_id + 1, -1, dtype=np.int64)
+                grown[: len(self._lookup)] = self._lookup
+                self._lookup = grown
+            if row.metadata_id >= 0 and not undefined:
+                self._lookup[row.metadata_id] = kind.index
+        return kind
+
+    def _make(self, row: MetadataRow, undefined: bool) -> EventKind:
         info = None if undefined else self._registry.best(row.provider, row.id, row.version)
         entry = self._names.get((row.provider, row.id))
         name = f"Undefined({row.metadata_id})" if undefined else row.name or f"EventID({row.id})"
@@ -124,14 +169,6 @@ class Kinds:
             undefined=undefined,
         )
         self.all.append(kind)
-        self._by_id[row.metadata_id] = kind
-        if row.metadata_id < 1 << 20:
-            if row.metadata_id >= len(self._lookup):
-                grown = np.full(2 * row.metadata_id + 1, -1, dtype=np.int64)
-                grown[: len(self._lookup)] = self._lookup
-                self._lookup = grown
-            if row.metadata_id >= 0 and not undefined:
-                self._lookup[row.metadata_id] = kind.index
         return kind
 
 
@@ -143,31 +180,48 @@ class StackTable:
 
     def __init__(self, base: int = 1) -> None:
         self.next = base
-        self._blocks: list[tuple[Stacks, int]] = []
+        self._blocks: list[tuple[Stacks | InlineStacks, int, int]] = []
+        self._firsts: list[int] = []
+        self._ends: list[int] = []
+        self._bases: list[int] = []
         self._walked: dict[int, tuple[list[int], list[int]]] = {}
+        self._arrays: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]] | None = None
 
-    def add(self, block: Stacks) -> None:
-        if block.count:
-            self._blocks.append((block, self.next))
-            self.next += block.count
+    def add(self, block: Stacks | InlineStacks) -> None:
+        count = len(block.starts) if isinstance(block, InlineStacks) else block.count
+        if not count:
+            return
+        if self._ends and block.first_id < self._ends[-1]:
+            # Ids begin anew without a sequence point (it was damaged): older ids are not valid any more.
+            self._firsts, self._ends, self._bases = [], [], []
+        self._blocks.append((block, self.next, count))
+        self._firsts.append(block.first_id)
+        self._ends.append(block.first_id + count)
+        self._bases.append(self.next)
+        self._arrays = None
+        if isinstance(block, InlineStacks):
+            self._walked[self.next] = block.starts, block.sizes
+        self.next += count
 
     def successor(self) -> StackTable:
         """The empty table of the next region."""
         return StackTable(self.next)
 
     def unique(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Trace-wide stack numbers; 0 for none, -1 where the region has no such stack."""
-        found = np.where(ids == 0, 0, -1)
-        for block, base in self._blocks:
-            offset = ids - block.first_id
-            inside = (offset >= 0) & (offset < block.count) & (ids != 0)
-            np.copyto(found, offset + base, where=inside)
-        return found
+        """Trace-wide stack numbers as the ids mean now; 0 for none, -1 where there is no such stack."""
+        if not self._firsts:
+            return np.where(ids == 0, 0, -1)
+        if self._arrays is None:
+            self._arrays = np.array(self._firsts), np.array(self._ends), np.array(self._bases)
+        firsts, ends, bases = self._arrays
+        at = np.maximum(np.searchsorted(firsts, ids, "right") - 1, 0)
+        inside = (ids >= firsts[at]) & (ids < ends[at])
+        return np.where(ids == 0, 0, np.where(inside, ids - firsts[at] + bases[at], -1))
 
     def data(self, number: int) -> bytes | None:
         """The address bytes of a trace-wide stack number; None when the table does not hold it whole."""
-        for block, base in reversed(self._blocks):
-            if base <= number < base + block.count:
+        for block, base, count in reversed(self._blocks):
+            if base <= number < base + count:
                 starts, sizes = self._walk(block, base)
                 index = number - base
                 if index >= len(starts):
@@ -177,16 +231,17 @@ class StackTable:
 
     def problems(self) -> Iterator[Problem]:
         """Walk every block and say where one does not hold what it claims."""
-        for block, base in self._blocks:
+        for block, base, count in self._blocks:
             starts, _ = self._walk(block, base)
-            if len(starts) < block.count:
-                text = f"a stack block claims {block.count} stacks and holds {len(starts)}"
-                yield damage("bad-stacks", text, block.base + block.start, block.end - block.start, "its last stacks")
+            if isinstance(block, Stacks) and len(starts) < count:
+                text = f"a stack block claims {count} stacks and holds {len(starts)}"
+                at = block.base + block.start
+                yield damage("bad-stacks", text, at, block.end - block.start, "its last stacks")
 
-    def _walk(self, block: Stacks, base: int) -> tuple[list[int], list[int]]:
+    def _walk(self, block: Stacks | InlineStacks, base: int) -> tuple[list[int], list[int]]:
         walked = self._walked.get(base)
-        if walked is not None:
-            return walked
+        if walked is not None or isinstance(block, InlineStacks):
+            return walked or ([], [])
         starts, sizes = [], []
         data, pos, end = block.window, block.start, block.end
         for _ in range(block.count):
@@ -200,6 +255,61 @@ class StackTable:
             pos += 4 + size
         self._walked[base] = starts, sizes
         return starts, sizes
+
+
+class ThreadTable:
+    """The threads of NetTrace 6: from the indexes that events use to threads, which may share an index in turn.
+
+    A thread keeps its place in `all`; an index means it from its definition to its removal.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.all: list[ThreadRow] = []
+        self._limits = limits
+        self._by_index: dict[int, int] = {}
+
+    def define(self, row: ThreadRow) -> Problem | None:
+        """Take a thread; a problem when its index is in use."""
+        old = self._by_index.get(row.index)
+        if old is not None and self.all[old] == row:
+            return None
+        if len(self.all) >= self._limits.threads:
+            return damage("too-many-threads", "more threads than Limits.threads", row.offset, None, "later threads")
+        self._by_index[row.index] = len(self.all)
+        self.all.append(row)
+        if old is None:
+            return None
+        text = f"thread index {row.index} is defined again while it is in use"
+        return damage("redefined-thread", text, row.offset, None, "which thread these events are about")
+
+    def find(self, index: int) -> int | None:
+        """The place of the thread that an index means now."""
+        return self._by_index.get(index)
+
+    def remove(self, index: int) -> int | None:
+        """Forget an index; the place its thread had."""
+        return self._by_index.pop(index, None)
+
+    def forget(self) -> None:
+        self._by_index.clear()
+
+    def places(self, indexes: NDArray[np.uint64]) -> tuple[NDArray[np.int64], int | None]:
+        """Places of many indexes (-1 where undefined), and the first index that nothing defines."""
+        uniques, inverse = np.unique(indexes, return_inverse=True)
+        found = [self._by_index.get(index, -1) for index in uniques.tolist()]
+        places = np.array(found, dtype=np.int64)[inverse]
+        missing = np.flatnonzero(places < 0)
+        return places, int(missing[0]) if len(missing) else None
+
+    def thread_ids(self, places: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Operating-system thread ids; all ones where unknown."""
+        ids = [_UNKNOWN_THREAD if row.thread_id is None else row.thread_id for row in self.all]
+        return np.array([*ids, _UNKNOWN_THREAD], dtype=np.uint64)[places]
+
+    def thread_id(self, place: int) -> int:
+        """The operating system's id of one thread; -1 when unknown."""
+        known = self.all[place].thread_id
+        return -1 if known is None else known
 
 
 @attrs.frozen
@@ -216,56 +326,86 @@ class Loss:
 
 
 class SequenceNumbers:
-    """The last sequence number of each capture thread; gaps become losses (format §1.12)."""
+    """The last sequence number of each capture thread; gaps become losses (format §1.12).
 
-    def __init__(self, limits: Limits, starts_at_zero: bool = False) -> None:
-        self._last: dict[int, tuple[int, int]] = {}
-        self._limits = limits
-        self._starts_at_zero = starts_at_zero
+    Behind damage the first gap of every thread is put down to the damage: `explained` gets it instead.
+    """
 
-    def events(
+    def __init__(
         self,
-        columns: HeaderColumns,
+        limits: Limits,
         lost: Callable[[int, int, int, int], Any],
-        odd: Callable[[int, int], Any],
+        explained: Callable[[int, int], Any],
+        odd: Callable[[int], Any],
     ) -> None:
-        """Follow one block's runs: `lost(thread, count, from tick, to tick)`, `odd(thread, row)` for a step back."""
-        rows = len(columns)
+        self.starts_at_zero = False
+        self._last: dict[int, tuple[int, int]] = {}
+        self._suspects: set[int] = set()
+        self._limits = limits
+        self._lost = lost
+        self._explained = explained
+        self._odd = odd
+
+    def damaged(self) -> None:
+        """Events may be missing here for a reason that is no loss."""
+        self._suspects.update(self._last)
+
+    def events(self, columns: HeaderColumns) -> None:
+        """Follow one block's runs."""
         times = columns.times
         runs = columns.runs.tolist()
         ends = [run[0] for run in runs[1:]]
-        ends.append(rows)
+        ends.append(len(columns))
         last = self._last
         for (row, thread, sequence, _), end in zip(runs, ends, strict=True):
             known = last.get(thread)
-            if known is not None:
-                gap = (sequence - 1 - known[0]) & _M32
-                if gap and (known[0] or self._starts_at_zero):
-                    if gap < _HALF:
-                        lost(thread, gap, known[1], int(times[row]))
-                    else:
-                        odd(thread, row)
-            elif self._starts_at_zero and 1 < sequence < _HALF:
-                lost(thread, sequence - 1, int(times[row]), int(times[row]))
-            elif len(last) >= self._limits.threads:
-                continue
+            if known is None and not self.starts_at_zero:
+                if len(last) >= self._limits.threads:
+                    continue
+            else:
+                number, tick = known or (0, int(times[row]))
+                gap = (sequence - 1 - number) & _M32
+                if gap and (number or self.starts_at_zero):
+                    self._gap(thread, gap, tick, int(times[row]))
+                if thread in self._suspects:
+                    self._suspects.discard(thread)
             last[thread] = (sequence + end - row - 1) & _M32, int(times[end - 1])
 
-    def sequence_point(self, point: SequencePoint, lost: Callable[[int, int, int, int], Any]) -> None:
+    def sequence_point(self, point: SequencePoint) -> None:
         """Compare with what the writer counted; this finds losses behind a thread's last event."""
         for thread, sequence in point.threads:
-            known = self._last.get(thread)
-            if known is not None:
-                gap = (sequence - known[0]) & _M32
-                if gap and gap < _HALF and (known[0] or self._starts_at_zero):
-                    lost(thread, gap, known[1], point.time)
-                elif gap >= _HALF:
-                    continue
-            elif len(self._last) >= self._limits.threads:
-                continue
-            self._last[thread] = sequence, point.time
+            self.check(thread, sequence, point.time)
         if point.forget_threads:
             self._last.clear()
+            self._suspects.clear()
+
+    def check(self, thread: int, sequence: int, tick: int) -> None:
+        """The writer says that this thread had reached this number by then."""
+        known = self._last.get(thread)
+        if known is None and not self.starts_at_zero:
+            if len(self._last) < self._limits.threads:
+                self._last[thread] = sequence, tick
+            return
+        number, since = known or (0, tick)
+        gap = (sequence - number) & _M32
+        if gap >= _HALF:
+            return
+        if gap and (number or self.starts_at_zero):
+            self._gap(thread, gap, since, tick)
+        self._suspects.discard(thread)
+        self._last[thread] = sequence, tick
+
+    def forget(self, thread: int) -> None:
+        self._last.pop(thread, None)
+        self._suspects.discard(thread)
+
+    def _gap(self, thread: int, gap: int, start: int, end: int) -> None:
+        if gap >= _HALF:
+            self._odd(thread)
+        elif thread in self._suspects:
+            self._explained(thread, gap)
+        else:
+            self._lost(thread, gap, start, end)
 
 
 def ticks_to_loss(clock: Clock, thread: int, count: int, start: int, end: int) -> Loss:

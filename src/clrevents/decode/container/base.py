@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Protocol
 
-from clrevents.decode.blocks import Block
+from clrevents.decode.blocks import Block, TraceInfo
 from clrevents.decode.window import Window
-from clrevents.errors import Problem
+from clrevents.errors import Problem, UnreadableError
+
+_TRACE = struct.Struct("<8hqqiiii")
 
 
 class Container(Protocol):
@@ -30,6 +33,45 @@ def system_time(fields: tuple[int, ...]) -> datetime | None:
         return datetime(year, month, day, hour, minute, second, millisecond * 1000, tzinfo=UTC)
     except ValueError:
         return None
+
+
+def read_trace_header(window: Window, format: str, version: int) -> TraceInfo:
+    """The 48 bytes that NetPerf 3 and NetTrace 4/5 share (format §1.3); the position moves behind them."""
+    window.require(_TRACE.size + 1)
+    *when, sync, frequency, pointer_size, pid, processors, interval = _TRACE.unpack_from(window.data, window.pos)
+    check_clock(frequency, window.offset + 24)
+    check_pointer_size(pointer_size, window.offset + 32)
+    window.pos += _TRACE.size
+    return TraceInfo(
+        format=format,
+        version=version,
+        start=system_time(tuple(when)),
+        sync_qpc=sync,
+        frequency=frequency,
+        pointer_size=pointer_size,
+        process_id=pid or None,
+        processors=processors or None,
+        sampling_interval_ns=interval,
+    )
+
+
+def check_clock(frequency: int, offset: int) -> None:
+    """No time can be told without a sound clock, so nothing can be read."""
+    if frequency <= 0:
+        raise UnreadableError(f"the header's clock has {frequency} ticks a second", offset=offset)
+
+
+def check_pointer_size(pointer_size: int, offset: int) -> None:
+    if pointer_size not in (4, 8):
+        raise UnreadableError(f"the header's pointer size is {pointer_size}", offset=offset)
+
+
+def stack_count(claimed: int, room: int, broken: bool) -> int | None:
+    """How many stacks of at least four bytes can be there; None when the claim cannot be true."""
+    possible = room // 4
+    if 0 <= claimed <= possible:
+        return claimed
+    return possible if broken and claimed > possible else None
 
 
 def damage(kind: str, message: str, offset: int, length: int | None, breaks: str) -> Problem:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from clrevents.decode.container.base import Container
+from clrevents.decode.container.netperf import NetPerf3, NetPerf12
 from clrevents.decode.container.nettrace4 import NetTrace4
+from clrevents.decode.container.nettrace6 import NetTrace6
 from clrevents.decode.window import Window
 from clrevents.errors import Limits, UnreadableError
 
@@ -17,35 +19,69 @@ _OTHERS: tuple[tuple[bytes, str], ...] = (
 )
 
 
-def detect(window: Window, limits: Limits) -> Container:
+_OLD_NAME = b"Microsoft.DotNet.Runtime.EventPipeFile"
+
+
+def detect(window: Window, limits: Limits, salvage: bool) -> Container:
     """The container for this stream. NeedMore while undecided; UnreadableError when it is none of ours."""
-    head = window.data[: min(window.end, 32)]
+    head = window.data[: min(window.end, 80)]
     if not head and window.final:
         raise UnreadableError("the file is empty", offset=0)
     for magic, what in _OTHERS:
         if head.startswith(magic):
             raise UnreadableError(what, offset=0)
     if head.startswith(b"Nettrace"):
-        if len(head) >= 20 and head[8:12] == b"\0\0\0\0":
-            major = int.from_bytes(head[12:16], "little", signed=True)
-            raise UnreadableError(f"this is NetTrace version {major}; versions up to 5 are read so far", offset=12)
-        if len(head) < 32:
-            _wait(window, 32)
-        if head[8:32] == FAST_SERIALIZATION:
-            window.pos = 32
-            return NetTrace4(limits)
-        raise UnreadableError("this begins like a NetTrace file but goes on like none", offset=8)
+        return _nettrace(window, head, limits, salvage)
     if head.startswith(FAST_SERIALIZATION):
-        raise UnreadableError(
-            "this is an older .netperf trace (or another file of the same serializer), which is not read yet",
-            offset=0,
-        )
+        return _netperf(window, head, limits, salvage)
     if not window.final and (b"Nettrace".startswith(head[:8]) or FAST_SERIALIZATION.startswith(head)):
-        _wait(window, 32)
+        window.require(32)
+    if b"Nettrace".startswith(head[:8]) or FAST_SERIALIZATION.startswith(head):
+        raise _too_short(window)
     raise UnreadableError("this is not a .NET trace (it does not begin with 'Nettrace')", offset=0)
 
 
-def _wait(window: Window, count: int) -> None:
-    window.require(count) if not window.final else None
-    if window.final:
-        raise UnreadableError("the file ends inside its header", offset=window.end, needed=count, available=window.end)
+def _nettrace(window: Window, head: bytes, limits: Limits, salvage: bool) -> Container:
+    if len(head) >= 20 and head[8:12] == bytes(4):
+        major = int.from_bytes(head[12:16], "little", signed=True)
+        if major != 6:
+            raise UnreadableError(
+                f"this is NetTrace version {major}; this library reads 4 to 6 (and NetPerf 1 to 3)", offset=12
+            )
+        window.pos = 20
+        return NetTrace6(limits, salvage)
+    if len(head) < 32:
+        if not window.final:
+            window.require(32)
+        raise _too_short(window)
+    if head[8:32] != FAST_SERIALIZATION:
+        raise UnreadableError("this begins like a NetTrace file but goes on like none", offset=8)
+    window.pos = 32
+    return NetTrace4(limits, salvage)
+
+
+def _netperf(window: Window, head: bytes, limits: Limits, salvage: bool) -> Container:
+    """The first object's name tells NetPerf from the other files of the same serializer."""
+    if len(head) < 43:
+        if not window.final:
+            window.require(43)
+        raise _too_short(window)
+    length = int.from_bytes(head[35:39], "little", signed=True)
+    if not 0 < length <= 256:
+        raise UnreadableError(f"the first object's type name claims {length} bytes", offset=35)
+    name = head[39 : 39 + length]
+    if len(name) < min(length, len(_OLD_NAME)):
+        if not window.final:
+            window.require(39 + min(length, len(_OLD_NAME)))
+        raise _too_short(window)
+    window.pos = 24
+    if name == b"Trace":
+        return NetPerf3(limits, salvage)
+    if name == _OLD_NAME:
+        return NetPerf12(limits, salvage)
+    shown = name.decode("latin-1")
+    raise UnreadableError(f"this is another file of the same serializer ({shown!r}), not a trace", offset=39)
+
+
+def _too_short(window: Window) -> UnreadableError:
+    return UnreadableError("the file ends inside its header", offset=window.end, available=window.end, needed=48)
