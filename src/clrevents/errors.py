@@ -58,9 +58,9 @@ class TraceError(Exception):
             where.append(f"at offset {self.offset:#x}")
         if self.block:
             where.append(f"in {self.block}")
-        if self.event:
+        if self.event and self.event not in self.reason:
             where.append(f"event {self.event}")
-        if self.field:
+        if self.field and self.field not in self.reason:
             where.append(f"field {self.field}")
         sizes = ""
         if self.needed is not None and self.available is not None:
@@ -199,6 +199,8 @@ class Limits:
     """Bytes of blocks held for the same reason."""
     metadata: int = 200_000
     """Distinct event descriptions in one trace."""
+    learned: int = 5000
+    """Record classes made from a trace's own event descriptions."""
     fields: int = 4096
     """Fields in one event description, nested ones included."""
     nesting: int = 32

@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING, Any
 from clrevents.schema._index import EXPORTS
 
 if TYPE_CHECKING:
+    from clrevents.schema.events.diagnostic_source import Activity1Start_V0 as Activity1Start_V0
+    from clrevents.schema.events.diagnostic_source import Activity1Stop_V0 as Activity1Stop_V0
+    from clrevents.schema.events.diagnostic_source import Activity2Start_V0 as Activity2Start_V0
+    from clrevents.schema.events.diagnostic_source import Activity2Stop_V0 as Activity2Stop_V0
     from clrevents.schema.events.method_legacy import DCEndCompleteV2_V0 as DCEndCompleteV2_V0
     from clrevents.schema.events.rundown_marks import DCEndComplete_V0 as DCEndComplete_V0
     from clrevents.schema.events.rundown_marks import DCEndComplete_V1 as DCEndComplete_V1
@@ -21,6 +25,8 @@ if TYPE_CHECKING:
     from clrevents.schema.events.rundown_marks import DCStartComplete_V1 as DCStartComplete_V1
     from clrevents.schema.events.rundown_marks import DCStartInit_V0 as DCStartInit_V0
     from clrevents.schema.events.rundown_marks import DCStartInit_V1 as DCStartInit_V1
+    from clrevents.schema.events.diagnostic_source import DiagnosticArgument as DiagnosticArgument
+    from clrevents.schema.events.diagnostic_source import Event_V0 as Event_V0
     from clrevents.schema.events.interop import ILStubCacheHit_V0 as ILStubCacheHit_V0
     from clrevents.schema.events.interop import ILStubGenerated_V0 as ILStubGenerated_V0
     from clrevents.schema.method_flags import JitAllocFlag as JitAllocFlag
@@ -80,6 +86,8 @@ if TYPE_CHECKING:
     from clrevents.schema.events.r2r import R2RGetEntryPointStart_V0 as R2RGetEntryPointStart_V0
     from clrevents.schema.events.r2r import R2RGetEntryPoint_V0 as R2RGetEntryPoint_V0
     from clrevents.schema.events.r2r import R2RGetEntryPoint_V1 as R2RGetEntryPoint_V1
+    from clrevents.schema.events.diagnostic_source import RecursiveActivity1Start_V0 as RecursiveActivity1Start_V0
+    from clrevents.schema.events.diagnostic_source import RecursiveActivity1Stop_V0 as RecursiveActivity1Stop_V0
     from clrevents.schema.keywords import RundownKeyword as RundownKeyword
     from clrevents.schema.events.runtime_info import RuntimeInformationDCStart_V0 as RuntimeInformationDCStart_V0
     from clrevents.schema.events.runtime_info import RuntimeInformationStart_V0 as RuntimeInformationStart_V0

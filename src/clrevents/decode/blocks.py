@@ -13,6 +13,7 @@ import attrs
 
 from clrevents.decode.kernels import HeaderColumns
 from clrevents.errors import Problem
+from clrevents.schema.dynamic import FieldDescription
 
 
 @attrs.frozen
@@ -33,17 +34,6 @@ class TraceInfo:
     sampling_interval_ns: int | None = None
     path: str | None = None
     key_values: tuple[tuple[str, str], ...] = ()
-
-
-@attrs.frozen
-class FieldDescription:
-    """One field as the trace's metadata describes it: its name, type code, and what it contains."""
-
-    name: str
-    code: int
-    element: FieldDescription | None = None
-    members: tuple[FieldDescription, ...] = ()
-    count: int = 0
 
 
 @attrs.frozen
@@ -214,3 +204,5 @@ Block: TypeAlias = (
     | Fault
     | End
 )
+
+__all__ = ["FieldDescription"]

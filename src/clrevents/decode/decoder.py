@@ -127,7 +127,7 @@ class Decoder:
 
     def _batch(self, rows: Rows, info: TraceInfo, clock: Clock) -> Batch:
         if self._reader is None:
-            self._reader = PayloadReader(info.pointer_size)
+            self._reader = PayloadReader(info.pointer_size, self._stream.limits)
         batch = make_batch(rows, self._stream.kinds.all, clock, info.pointer_size, info.process_id)
         read, payloads, stream = self._reader.read, batch.payloads, self._stream
         offsets: list[int] = rows.offsets.tolist()

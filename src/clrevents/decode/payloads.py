@@ -1,18 +1,20 @@
 """Payload bytes of one event → its record, or an honest `RawPayload`, and the problem if there is one.
 
-Joins an event kind with its reader. Decides what counts as a problem; knows neither order nor selection.
+Joins an event kind with its readers: the registry's layout, else the trace's own description. Decides what
+counts as a problem; knows neither order nor selection.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
 
 from clrevents.decode.records import Misfit, Reader, TextCache, make_reader
 from clrevents.decode.tables import EventKind
-from clrevents.errors import Problem
+from clrevents.errors import Limits, Problem
+from clrevents.schema.dynamic import ClassCache, Undescribable, variants
 
 
 @attrs.frozen
@@ -24,43 +26,59 @@ class RawPayload:
     partial: Mapping[str, Any] = attrs.field(factory=dict)
 
 
-UNKNOWN = "no schema is known for this event"
+UNKNOWN = "no schema is known for this event, and the trace does not describe it"
+NO_FIELDS = "the trace describes this event without fields, but it has a payload"
+
+
+@attrs.define
+class _Readers:
+    """How to read one kind: by its readers in this order, or not at all and why."""
+
+    readers: list[Reader] = attrs.field(factory=list)
+    reason: str = UNKNOWN
+    without_fields: bool = False
 
 
 class PayloadReader:
     """Reads payloads of any kind of event of one trace; readers are made when a kind is first met."""
 
-    def __init__(self, pointer_size: int) -> None:
+    def __init__(self, pointer_size: int, limits: Limits) -> None:
         self._pointer_size = pointer_size
-        self._readers: dict[int, Reader | None] = {}
+        self._readers: dict[int, _Readers] = {}
         self._texts = TextCache()
+        self._classes = ClassCache(limits.learned)
 
     def read(self, kind: EventKind, data: bytes, offset: int) -> tuple[Any, bytes, Problem | None]:
         """(payload, tail, problem). `offset` is where `data` stands in the stream."""
+        known = self._readers.get(kind.index)
+        if known is None:
+            known = self._readers[kind.index] = self._make(kind)
+        if not known.readers or (known.without_fields and data):
+            return RawPayload(data, known.reason), b"", _unknown(kind, data, offset, known.reason)
         try:
-            reader = self._readers[kind.index]
-        except KeyError:
-            reader = self._readers[kind.index] = self._make(kind)
-        if reader is None:
-            return RawPayload(data, UNKNOWN), b"", _unknown(kind, data, offset)
-        try:
-            payload, end = reader(data, 0, len(data))
+            payload, end = known.readers[0](data, 0, len(data))
         except Misfit as misfit:
-            return self._misfit(kind, data, offset, misfit)
+            return self._other(kind, known, data, offset, misfit)
         if end == len(data) and not kind.newer:
             return payload, b"", None
+        if len(known.readers) > 1:
+            for reader in known.readers[1:]:
+                exact = _exact(reader, data)
+                if exact is not None:
+                    return exact, b"", None
         return payload, data[end:], _tail(kind, data, end, offset)
 
-    def _make(self, kind: EventKind) -> Reader | None:
-        if kind.info is None:
-            return None
-        layout = kind.info.layout.bind(self._pointer_size)
-        return make_reader(layout, kind.info.record, self._texts)
-
-    def _misfit(self, kind: EventKind, data: bytes, offset: int, misfit: Misfit) -> tuple[RawPayload, bytes, Problem]:
+    def _other(
+        self, kind: EventKind, known: _Readers, data: bytes, offset: int, misfit: Misfit
+    ) -> tuple[Any, bytes, Problem | None]:
+        """Another reading, if one uses up the payload exactly; else what is wrong with the first."""
+        for reader in known.readers[1:]:
+            exact = _exact(reader, data)
+            if exact is not None:
+                return exact, b"", None
         label = event_label(kind)
         text = (
-            f"{label}: {misfit.why} at field {misfit.field}: "
+            f"{label}: {misfit.why} at field {misfit.field!r}: "
             f"it needs {misfit.needed} bytes, {misfit.available} are there"
         )
         problem = Problem(
@@ -73,8 +91,32 @@ class PayloadReader:
             field=misfit.field,
             breaks="this event's fields from here on",
         )
-        reason = f"{misfit.why} at field {misfit.field}"
+        reason = f"{misfit.why} at field {misfit.field!r}"
         return RawPayload(data, reason, misfit.partial), b"", problem
+
+    def _make(self, kind: EventKind) -> _Readers:
+        if kind.info is not None and not (kind.info.only_undescribed and kind.row.fields):
+            layout = kind.info.layout.bind(self._pointer_size)
+            return _Readers([make_reader(layout, kind.info.record, self._texts)])
+        row = kind.row
+        if kind.undefined:
+            return _Readers(reason="the trace does not hold this event's description")
+        if not row.fields and not row.name:
+            return _Readers()
+        try:
+            return _Readers(list(self._described(kind)), NO_FIELDS, without_fields=not row.fields)
+        except Undescribable as error:
+            return _Readers(reason=f"its description cannot be used: {error}")
+        except OverflowError:
+            return _Readers(reason="the trace describes more kinds of event than Limits.learned")
+
+    def _described(self, kind: EventKind) -> Iterator[Reader]:
+        for variant in variants(kind.row.fields, kind.row.provider):
+            layout = self._classes.layout(kind.row.fields, variant)
+            record = None if layout is None else self._classes.get(_class_name(kind), layout)
+            if layout is None or record is None:
+                raise OverflowError
+            yield make_reader(layout.bind(self._pointer_size), record, self._texts, absent_is_none=True)
 
 
 def event_label(kind: EventKind) -> str:
@@ -82,9 +124,24 @@ def event_label(kind: EventKind) -> str:
     return f"{kind.key.name}_V{kind.key.version}"
 
 
-def _unknown(kind: EventKind, data: bytes, offset: int) -> Problem:
+def _class_name(kind: EventKind) -> str:
+    """What the learned class is called; only ever shown."""
+    name = "".join(c if c.isalnum() and c.isascii() else "_" for c in kind.key.name)[:80]
+    return f"{name or 'Event'}_V{kind.key.version}"
+
+
+def _exact(reader: Reader, data: bytes) -> Any:
+    """The record, when this reading uses up the payload exactly; else None."""
+    try:
+        payload, end = reader(data, 0, len(data))
+    except Misfit:
+        return None
+    return payload if end == len(data) else None
+
+
+def _unknown(kind: EventKind, data: bytes, offset: int, reason: str) -> Problem:
     label = event_label(kind)
-    text = f"{label} of {kind.key.provider or 'an unknown provider'}: {UNKNOWN}"
+    text = f"{label} of {kind.key.provider or 'an unknown provider'}: {reason}"
     return Problem("unknown-event", "note", text, offset, len(data), event=label, breaks="its payload stays bytes")
 
 

@@ -158,7 +158,7 @@ class Kinds:
         if entry is not None and not undefined:
             name = entry.name
         if entry is None or undefined:
-            entry = Entry(row.provider, row.id, name, (row.name,) if row.name not in ("", name) else (), ())
+            entry = Entry(row.provider, row.id, name, opcode_names(name, row.opcode or 0), ())
         kind = EventKind(
             len(self.all),
             row,
@@ -170,6 +170,31 @@ class Kinds:
         )
         self.all.append(kind)
         return kind
+
+
+_OPCODES = {
+    1: "Start",
+    2: "Stop",
+    3: "DCStart",
+    4: "DCStop",
+    5: "Extension",
+    6: "Reply",
+    7: "Resume",
+    8: "Suspend",
+    9: "Send",
+    240: "Receive",
+}
+
+
+def opcode_names(name: str, opcode: int) -> tuple[str, ...]:
+    """Other names of a self-described event, as its opcode or its ending tells: `Request/Start` for `RequestStart`."""
+    ending = _OPCODES.get(opcode, f"Opcode({opcode})") if opcode else ""
+    if not ending and name.lower().endswith(("start", "stop")):
+        ending = "Start" if name.lower().endswith("start") else "Stop"
+    if not ending:
+        return ()
+    task = name[: -len(ending)] if name.lower().endswith(ending.lower()) else name
+    return (f"{task or name}/{ending}",)
 
 
 class StackTable:

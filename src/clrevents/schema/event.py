@@ -34,12 +34,14 @@ def event(
     name: str | None = None,
     registry: Registry | None = None,
     replace: bool = False,
+    only_undescribed: bool = False,
 ) -> Callable[[C], C]:
     """Declare the payload of one version of one event.
 
     `aliases` are further names that select it; `keywords` and `level` are what the provider raises it with
     (for documentation: never compared with a trace). A version that extends another takes both from it.
     The event's name is the class name without `_V<n>`.
+    `only_undescribed`: a trace's own description of the event, where it has fields, goes before this one.
     Registering the same class again replaces it (a re-run notebook cell); a different one at a taken
     (provider, id, version) raises ValueError unless `replace=True`.
     """
@@ -59,6 +61,7 @@ def event(
             aliases=aliases,
             keywords=mask,
             level=extended.level if level is None and extended is not None else level or 0,
+            only_undescribed=only_undescribed,
             record=record,
             layout=record.__layout__,
         )

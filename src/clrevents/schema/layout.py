@@ -13,17 +13,21 @@ from typing import Literal, TypeAlias
 import attrs
 
 from clrevents.schema.types import (
-    AnsiZ,
     BytesType,
     CountedType,
     EnumType,
+    FixedArrayType,
     GuidType,
+    LocatedType,
     Pad,
     PointerType,
+    PrefixedType,
     Scalar,
     StructType,
     Utf16Z,
+    VarIntType,
     WireType,
+    fixed_size,
 )
 
 PointerSize: TypeAlias = Literal[4, 8]
@@ -64,17 +68,21 @@ Step: TypeAlias = FixedStep | VariableStep
 
 @attrs.frozen
 class BoundField:
-    """A field with pointers and padding resolved. `element` is set for counted structs only."""
+    """A field with pointers and padding resolved."""
 
     name: str
     type: WireType
     pad: int = 0
-    element: BoundLayout | None = None
 
     @property
     def fixed_size(self) -> int | None:
         """Bytes on the wire without padding, or None when the bytes decide."""
-        return _fixed_size(self.type)
+        return fixed_size(self.type)
+
+    @property
+    def in_run(self) -> bool:
+        """Whether one `struct` code reads it together with its neighbours."""
+        return isinstance(self.type, Scalar | EnumType | GuidType)
 
 
 @attrs.frozen
@@ -135,11 +143,7 @@ def _bind(layout: Layout, pointer_size: int) -> BoundLayout:
         if field.pad is not None:
             padding = field.pad.bytes64 if pointer_size == 8 else field.pad.bytes32
         wire = _resolve(field.type, pointer_size)
-        element = None
-        if isinstance(wire, CountedType) and isinstance(wire.element, StructType):
-            inner: Layout = wire.element.record.__layout__  # type: ignore[attr-defined]
-            element = inner.bind(pointer_size)
-        bound.append(BoundField(field.name, wire, padding, element))
+        bound.append(BoundField(field.name, wire, padding))
     return bind_fields(tuple(bound), pointer_size)
 
 
@@ -160,14 +164,14 @@ def bind_fields(fields: tuple[BoundField, ...], pointer_size: int) -> BoundLayou
 
     for i, field in enumerate(fields):
         size = field.fixed_size
-        minimum += field.pad + (size if size is not None else _minimum(field.type))
-        if size is not None:
+        minimum += field.pad + (size if size is not None else _minimum(field.type, pointer_size))
+        if size is not None and field.in_run:
             run.append(field)
             continue
         close_run(i)
-        fixed = False
-        counted = isinstance(field.type, CountedType | BytesType)
-        steps.append(VariableStep(i, field, index[field.type.count] if counted else -1))  # type: ignore[union-attr]
+        fixed = fixed and size is not None
+        counter = index[field.type.count] if isinstance(field.type, CountedType | BytesType) else -1
+        steps.append(VariableStep(i, field, counter))
     close_run(len(fields))
     return BoundLayout(pointer_size, fields, tuple(steps), minimum if fixed else None, minimum)
 
@@ -175,24 +179,23 @@ def bind_fields(fields: tuple[BoundField, ...], pointer_size: int) -> BoundLayou
 def _resolve(wire: WireType, pointer_size: int) -> WireType:
     if isinstance(wire, PointerType):
         return _POINTERS[pointer_size]
-    if isinstance(wire, CountedType):
+    if isinstance(wire, CountedType | PrefixedType | FixedArrayType | LocatedType):
         return attrs.evolve(wire, element=_resolve(wire.element, pointer_size))
     return wire
 
 
-def _fixed_size(wire: WireType) -> int | None:
-    match wire:
-        case Scalar() | GuidType():
-            return wire.size
-        case EnumType():
-            return wire.base.size
-        case _:
-            return None
-
-
-def _minimum(wire: WireType) -> int:
+def _minimum(wire: WireType, pointer_size: int) -> int:
     """The fewest bytes a variable field takes. A null AnsiString is written as nothing, hence 0."""
-    return 2 if isinstance(wire, Utf16Z) else 0
+    match wire:
+        case Utf16Z() | PrefixedType():
+            return 2
+        case VarIntType():
+            return 1
+        case StructType():
+            inner: Layout = wire.record.__layout__  # type: ignore[attr-defined]
+            return inner.bind(pointer_size).min_size
+        case _:
+            return 0
 
 
 def _struct_code(field: BoundField) -> str:
@@ -208,7 +211,6 @@ def _struct_code(field: BoundField) -> str:
 
 
 __all__ = [
-    "AnsiZ",
     "BoundField",
     "BoundLayout",
     "Field",

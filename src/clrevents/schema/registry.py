@@ -53,6 +53,7 @@ class EventInfo:
     level: int
     record: type[Any] = attrs.field(eq=False)
     layout: Layout
+    only_undescribed: bool = False
 
     @property
     def meaning(self) -> str:

@@ -7,6 +7,8 @@ Source of the wire rules: the runtime's generated EventPipe writer (one buffer, 
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from enum import Enum
 from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 from uuid import UUID
@@ -15,7 +17,8 @@ import attrs
 
 T = TypeVar("T")
 
-PythonKind: TypeAlias = Literal["int", "bool", "float"]
+PythonKind: TypeAlias = Literal["int", "bool", "float", "char", "filetime"]
+Text: TypeAlias = Literal["", "utf-16", "utf-8"]
 
 
 @attrs.frozen
@@ -118,7 +121,109 @@ class StructType:
         return self.record.__name__
 
 
-WireType: TypeAlias = Scalar | PointerType | Utf16Z | AnsiZ | GuidType | EnumType | CountedType | BytesType | StructType
+@attrs.frozen
+class VarIntType:
+    """A number of one to ten bytes, seven bits each, low bits first; a signed one is zigzag-coded."""
+
+    signed: bool
+
+    @property
+    def name(self) -> str:
+        return "VarInt" if self.signed else "VarUInt"
+
+
+@attrs.frozen
+class DecimalType:
+    """A .NET Decimal: flags (sign and scale), high, low and middle 32 bits."""
+
+    name: str = "Decimal"
+    size: int = 16
+
+
+@attrs.frozen
+class PrefixedType:
+    """A 16-bit element count, then the elements. With `text` they are code units and make a string."""
+
+    element: WireType
+    text: Text = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.text}-text" if self.text else f"{type_name(self.element)}[]"
+
+
+@attrs.frozen
+class FixedArrayType:
+    """As many elements as the description says."""
+
+    element: WireType
+    count: int
+    text: Text = ""
+
+    @property
+    def name(self) -> str:
+        return f"{type_name(self.element)}[{self.count}]"
+
+
+@attrs.frozen
+class LocatedType:
+    """Four bytes that say where the elements stand: position in the low half, byte size in the high half.
+
+    The position counts from the payload's first byte, or with `relative` from the byte behind these four.
+    """
+
+    element: WireType
+    relative: bool
+    text: Text = ""
+
+    @property
+    def name(self) -> str:
+        return f"{'RelLoc' if self.relative else 'DataLoc'} {type_name(self.element)}[]"
+
+
+WireType: TypeAlias = (
+    Scalar
+    | PointerType
+    | Utf16Z
+    | AnsiZ
+    | GuidType
+    | EnumType
+    | CountedType
+    | BytesType
+    | StructType
+    | VarIntType
+    | DecimalType
+    | PrefixedType
+    | FixedArrayType
+    | LocatedType
+)
+
+
+class FileTime(int):
+    """A moment in units of 100 ns since 1601-01-01 UTC, exact; `utc` is the same cut to microseconds."""
+
+    __slots__ = ()
+
+    @property
+    def utc(self) -> datetime | None:
+        """None when no datetime can hold it."""
+        try:
+            return _FILETIME_START + timedelta(microseconds=int(self) // 10)
+        except OverflowError:
+            return None
+
+    def __str__(self) -> str:
+        """ISO-8601 with all seven digits; the number where no date can hold it."""
+        moment = self.utc
+        if moment is None:
+            return str(int(self))
+        return f"{moment:%Y-%m-%dT%H:%M:%S}.{int(self) % 10_000_000:07}Z"
+
+    def __repr__(self) -> str:
+        return f"FileTime({self})"
+
+
+_FILETIME_START: Final = datetime(1601, 1, 1, tzinfo=UTC)
 
 
 @attrs.frozen
@@ -127,6 +232,14 @@ class _CountedMark:
 
 
 _COUNTED: Final = _CountedMark()
+
+
+@attrs.frozen
+class _PrefixedMark:
+    """Marks `Prefixed[X]`; the element is found in the alias's own arguments."""
+
+
+_PREFIXED: Final = _PrefixedMark()
 
 Int8: TypeAlias = Annotated[int, Scalar("Int8", 1, "b")]
 UInt8: TypeAlias = Annotated[int, Scalar("UInt8", 1, "B")]
@@ -141,12 +254,22 @@ Double: TypeAlias = Annotated[float, Scalar("Double", 8, "d", "float")]
 Boolean: TypeAlias = Annotated[bool, Scalar("Boolean", 4, "I", "bool")]
 """Four bytes, as the runtime's own events write it; any non-zero value is true."""
 Boolean8: TypeAlias = Annotated[bool, Scalar("Boolean8", 1, "B", "bool")]
+Char: TypeAlias = Annotated[str, Scalar("Char", 2, "H", "char")]
+"""One UTF-16 code unit, which may be half of a pair."""
+Time: TypeAlias = Annotated[FileTime, Scalar("FileTime", 8, "Q", "filetime")]
+VarInt: TypeAlias = Annotated[int, VarIntType(True)]
+VarUInt: TypeAlias = Annotated[int, VarIntType(False)]
+DotNetDecimal: TypeAlias = Annotated[Decimal, DecimalType()]
+CountedUtf8: TypeAlias = Annotated[str, PrefixedType(Scalar("UTF8", 1, "B", "char"), "utf-8")]
+"""UTF-8 text behind its 16-bit byte count."""
 Pointer: TypeAlias = Annotated[int, PointerType()]
 Guid: TypeAlias = Annotated[UUID, GuidType()]
 UnicodeString: TypeAlias = Annotated[str, Utf16Z()]
 AnsiString: TypeAlias = Annotated[str, AnsiZ()]
 Bytes: TypeAlias = Annotated[bytes, BytesType()]
 """Needs `by`: `Data: Annotated[Bytes, by("DataSize")]`."""
+Prefixed: TypeAlias = Annotated[tuple[T, ...], _PREFIXED]
+"""Elements behind a 16-bit count of their own."""
 Counted: TypeAlias = Annotated[tuple[T, ...], _COUNTED]
 """Needs `by`: `ILOffsets: Annotated[Counted[UInt32], by("CountOfMapEntries")]`."""
 
@@ -164,6 +287,22 @@ def pad(bytes32: int, bytes64: int) -> Pad:
 def type_name(wire: WireType) -> str:
     """The name shown to users: `UInt32`, `Pointer`, `UInt64[Count]`."""
     return wire.name
+
+
+def fixed_size(wire: WireType) -> int | None:
+    """Bytes on the wire, or None when the bytes decide (pointers count as unknown until they are bound)."""
+    match wire:
+        case Scalar() | GuidType() | DecimalType():
+            return wire.size
+        case EnumType():
+            return wire.base.size
+        case LocatedType():
+            return 4
+        case FixedArrayType():
+            size = fixed_size(wire.element)
+            return None if size is None else size * wire.count
+        case _:
+            return None
 
 
 def read_annotation(annotation: Any, where: str) -> tuple[WireType, Pad | None]:
@@ -187,6 +326,8 @@ def read_annotation(annotation: Any, where: str) -> tuple[WireType, Pad | None]:
             padding = item
         elif isinstance(item, _CountedMark):
             wire = CountedType(read_annotation(origin.__args__[0], where)[0])
+        elif isinstance(item, _PrefixedMark):
+            wire = PrefixedType(read_annotation(origin.__args__[0], where)[0])
         elif isinstance(item, WireType):
             wire = item
         elif hasattr(item, "__metadata__"):

@@ -1,0 +1,248 @@
+"""Events that describe themselves: a description from the trace → the same `Layout`, and a record class for it.
+
+No text of a file reaches generated source: a field is called `field_<n>` unless its name is a plain identifier
+that nothing else uses; `record["wire name"]` always works. Learned classes belong to one trace and are bounded.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import attrs
+
+from clrevents.schema.layout import Field, Layout
+from clrevents.schema.types import (
+    DecimalType,
+    FixedArrayType,
+    GuidType,
+    LocatedType,
+    PrefixedType,
+    Scalar,
+    StructType,
+    Text,
+    Utf16Z,
+    VarIntType,
+    WireType,
+)
+
+OBJECT, CHAR, DECIMAL, ARRAY, FIXED_ARRAY, UTF8, RELLOC, DATALOC = 1, 4, 15, 19, 22, 23, 24, 25
+
+_RESERVED: Final = frozenset({"self", "cls"})
+_TYPES: Final[dict[int, WireType]] = {
+    3: Scalar("Boolean", 4, "I", "bool"),
+    CHAR: Scalar("Char", 2, "H", "char"),
+    5: Scalar("Int8", 1, "b"),
+    6: Scalar("UInt8", 1, "B"),
+    7: Scalar("Int16", 2, "h"),
+    8: Scalar("UInt16", 2, "H"),
+    9: Scalar("Int32", 4, "i"),
+    10: Scalar("UInt32", 4, "I"),
+    11: Scalar("Int64", 8, "q"),
+    12: Scalar("UInt64", 8, "Q"),
+    13: Scalar("Float", 4, "f", "float"),
+    14: Scalar("Double", 8, "d", "float"),
+    DECIMAL: DecimalType(),
+    16: Scalar("FileTime", 8, "Q", "filetime"),
+    17: GuidType(),
+    18: Utf16Z(),
+    20: VarIntType(True),
+    21: VarIntType(False),
+    UTF8: Scalar("UTF8", 1, "B", "char"),
+    26: Scalar("Boolean8", 1, "B", "bool"),
+}
+_BOOLEAN8: Final = Scalar("Boolean", 1, "B", "bool")
+_DOUBLE: Final = Scalar("Double", 8, "d", "float")
+_COUNTED_UTF8: Final = PrefixedType(Scalar("UTF8", 1, "B", "char"), "utf-8")
+
+
+@attrs.frozen
+class FieldDescription:
+    """One field as the trace's metadata describes it: its name, type code, and what it contains."""
+
+    name: str
+    code: int
+    element: FieldDescription | None = None
+    members: tuple[FieldDescription, ...] = ()
+    count: int = 0
+
+
+@attrs.frozen
+class Variant:
+    """How a writer may have deviated from its own description (format §3, Q20 and Q30)."""
+
+    small_booleans: bool = False
+    decimals_as_doubles: bool = False
+    counted_utf8: bool = False
+
+
+class Undescribable(Exception):
+    """The description uses a type that has no meaning. The message names it."""
+
+
+class Learned:
+    """Base of learned records: fields by wire name, and a pickle that needs no module."""
+
+    __slots__ = ()
+
+    def __getitem__(self, name: str) -> Any:
+        """The field of this wire name. KeyError when there is none."""
+        return getattr(self, _attributes(type(self))[name])
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        cls: Any = type(self)
+        return _remake, (cls.__name__, cls.__layout__, tuple(getattr(self, a) for a in cls.__fields__))
+
+
+class ClassCache:
+    """Makes one class a layout, at most `limit` of them; the same layout gets the same class again."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._known: dict[tuple[str, Layout], type[Any]] = {}
+
+    def get(self, name: str, layout: Layout) -> type[Any] | None:
+        """The record class; None when there are too many already."""
+        known = self._known.get((name, layout))
+        if known is None and len(self._known) < self._limit:
+            known = self._known[name, layout] = make_class(name, layout)
+        return known
+
+    def layout(self, fields: tuple[FieldDescription, ...], variant: Variant) -> Layout | None:
+        """The layout of a described event; None when nested records would be too many. Raises Undescribable."""
+        if len(fields) == 1 and fields[0].code == OBJECT and not fields[0].name:
+            # The unnamed wrapper of EventSource's self-describing format.
+            fields = fields[0].members
+        try:
+            return self._layout(fields, variant)
+        except _TooMany:
+            return None
+
+    def _layout(self, fields: tuple[FieldDescription, ...], variant: Variant) -> Layout:
+        names = list(_unique_names(fields))
+        return Layout(
+            tuple(Field(name, self._type(f, variant, top=True)) for name, f in zip(names, fields, strict=True))
+        )
+
+    def _type(self, field: FieldDescription, variant: Variant, top: bool = False) -> WireType:
+        code = field.code
+        if code == OBJECT:
+            record = self.get("Object", self._layout(field.members, variant))
+            if record is None:
+                raise _TooMany
+            return StructType(record)
+        if code in (ARRAY, FIXED_ARRAY, RELLOC, DATALOC):
+            if field.element is None:
+                raise Undescribable(f"field {field.name!r} is an array of nothing")
+            text: Text = "utf-16" if field.element.code == CHAR else "utf-8" if field.element.code == UTF8 else ""
+            element = self._type(field.element, variant)
+            if code == ARRAY:
+                return PrefixedType(element, text)
+            if code == FIXED_ARRAY:
+                return FixedArrayType(element, field.count, text)
+            return LocatedType(element, code == RELLOC, text)
+        if code == 3 and variant.small_booleans:
+            return _BOOLEAN8
+        if code == DECIMAL and variant.decimals_as_doubles:
+            return _DOUBLE
+        if code == UTF8 and top and variant.counted_utf8:
+            return _COUNTED_UTF8
+        wire = _TYPES.get(code)
+        if wire is None:
+            raise Undescribable(f"field {field.name!r} has type code {code}, which has no meaning")
+        return wire
+
+
+class _TooMany(Exception):
+    pass
+
+
+def variants(fields: tuple[FieldDescription, ...], provider: str) -> tuple[Variant, ...]:
+    """The readings to try, in this order; the first that uses up a payload exactly is right."""
+    codes = set(_codes(fields))
+    tries = [Variant()]
+    if 3 in codes:
+        tries.append(Variant(small_booleans=True))
+    if DECIMAL in codes:
+        tries.append(Variant(decimals_as_doubles=True))
+        if 3 in codes:
+            tries.append(Variant(small_booleans=True, decimals_as_doubles=True))
+    if any(f.code == UTF8 for f in fields):
+        counted = Variant(counted_utf8=True)
+        tries = [counted, *tries] if provider.startswith("Universal.") else [*tries, counted]
+    return tuple(tries)
+
+
+def make_class(name: str, layout: Layout) -> type[Any]:
+    """An attrs class for a learned layout. `name` is only shown; attribute names are checked identifiers."""
+    attributes = list(_attribute_names(layout))
+    made: Any = attrs.make_class(
+        "LearnedRecord", {a: attrs.field() for a in attributes}, bases=(Learned,), frozen=True, slots=True, repr=False
+    )
+    made.__name__ = made.__qualname__ = name
+    made.__doc__ = "A record as the trace describes it."
+    made.__layout__ = layout
+    made.__fields__ = tuple(attributes)
+    made.__repr__ = _repr
+    return made  # type: ignore[no-any-return]
+
+
+def is_plain(name: str) -> bool:
+    """Whether a wire name may be an attribute's name as it is."""
+    return (
+        name.isascii()
+        and name.isidentifier()
+        and not keyword.iskeyword(name)
+        and not name.startswith("_")
+        and name not in _RESERVED
+    )
+
+
+def _attribute_names(layout: Layout) -> Iterator[str]:
+    wire_names = {field.name for field in layout.fields}
+    for index, field in enumerate(layout.fields):
+        if is_plain(field.name):
+            yield field.name
+            continue
+        name = f"field_{index}"
+        while name in wire_names:
+            name += "_"
+        yield name
+
+
+def _unique_names(fields: tuple[FieldDescription, ...]) -> Iterator[str]:
+    """Wire names, told apart where a description uses one twice."""
+    seen: set[str] = set()
+    for field in fields:
+        name, n = field.name, 2
+        while name in seen:
+            name = f"{field.name} ({n})"
+            n += 1
+        seen.add(name)
+        yield name
+
+
+def _codes(fields: tuple[FieldDescription, ...]) -> Iterator[int]:
+    for field in fields:
+        yield field.code
+        yield from _codes(field.members)
+        if field.element is not None:
+            yield from _codes((field.element,))
+
+
+def _attributes(cls: Any) -> dict[str, str]:
+    return dict(zip((f.name for f in cls.__layout__.fields), cls.__fields__, strict=True))
+
+
+def _repr(self: Any) -> str:
+    shown = (f"{f.name}={getattr(self, a)!r}" for f, a in zip(self.__layout__.fields, self.__fields__, strict=True))
+    return f"{type(self).__name__}({', '.join(shown)})"
+
+
+_REMADE: Final = ClassCache(1000)
+
+
+def _remake(name: str, layout: Layout, values: tuple[Any, ...]) -> Any:
+    cls = _REMADE.get(name, layout) or make_class(name, layout)
+    return cls(*values)

@@ -1,0 +1,77 @@
+"""The bridge from DiagnosticSource, which before .NET 5 wrote events without describing them (format Q10)."""
+
+from clrevents.schema.event import event, struct
+from clrevents.schema.types import Prefixed, UnicodeString
+
+PROVIDER = "Microsoft-Diagnostics-DiagnosticSource"
+
+
+@struct
+class DiagnosticArgument:
+    """One named value of a diagnostic event, as text."""
+
+    Key: UnicodeString
+    Value: UnicodeString
+
+
+@event(PROVIDER, id=3, version=0, only_undescribed=True)
+class Event_V0:
+    """Something a library reported, outside of any activity."""
+
+    SourceName: UnicodeString
+    EventName: UnicodeString
+    Arguments: Prefixed[DiagnosticArgument]
+
+
+@event(PROVIDER, id=4, version=0, only_undescribed=True)
+class Activity1Start_V0:
+    """An activity began; first of two pairs that may nest."""
+
+    SourceName: UnicodeString
+    EventName: UnicodeString
+    Arguments: Prefixed[DiagnosticArgument]
+
+
+@event(PROVIDER, id=5, version=0, only_undescribed=True)
+class Activity1Stop_V0:
+    """An activity ended; first of two pairs that may nest."""
+
+    SourceName: UnicodeString
+    EventName: UnicodeString
+    Arguments: Prefixed[DiagnosticArgument]
+
+
+@event(PROVIDER, id=6, version=0, only_undescribed=True)
+class Activity2Start_V0:
+    """An activity began; second of two pairs that may nest."""
+
+    SourceName: UnicodeString
+    EventName: UnicodeString
+    Arguments: Prefixed[DiagnosticArgument]
+
+
+@event(PROVIDER, id=7, version=0, only_undescribed=True)
+class Activity2Stop_V0:
+    """An activity ended; second of two pairs that may nest."""
+
+    SourceName: UnicodeString
+    EventName: UnicodeString
+    Arguments: Prefixed[DiagnosticArgument]
+
+
+@event(PROVIDER, id=8, version=0, only_undescribed=True)
+class RecursiveActivity1Start_V0:
+    """An activity began that may contain itself."""
+
+    SourceName: UnicodeString
+    EventName: UnicodeString
+    Arguments: Prefixed[DiagnosticArgument]
+
+
+@event(PROVIDER, id=9, version=0, only_undescribed=True)
+class RecursiveActivity1Stop_V0:
+    """An activity ended that may contain itself."""
+
+    SourceName: UnicodeString
+    EventName: UnicodeString
+    Arguments: Prefixed[DiagnosticArgument]
