@@ -68,6 +68,13 @@ class PayloadReader:
                     return exact, b"", None
         return payload, data[end:], _tail(kind, data, end, offset)
 
+    def fits(self, kind: EventKind, data: bytes) -> bool:
+        """Whether a payload of a known layout is used up exactly; kinds without one always fit."""
+        if kind.info is None and not kind.row.fields:
+            return True
+        payload, tail, _ = self.read(kind, data, 0)
+        return kind.newer or not (tail or isinstance(payload, RawPayload))
+
     def _other(
         self, kind: EventKind, known: _Readers, data: bytes, offset: int, misfit: Misfit
     ) -> tuple[Any, bytes, Problem | None]:

@@ -32,6 +32,7 @@ from clrevents.decode.clock import Clock
 from clrevents.decode.container.base import Container, cut, damage, incomplete
 from clrevents.decode.container.detect import detect
 from clrevents.decode.kernels import PADDING, HeaderColumns
+from clrevents.decode.payloads import PayloadReader
 from clrevents.decode.region import Ints, Region, Rows
 from clrevents.decode.tables import Kinds, Loss, SequenceNumbers, ThreadTable, ticks_to_loss
 from clrevents.decode.window import NeedMore, Window
@@ -81,6 +82,7 @@ class Stream:
         self._container: Container | None = None
         self._numbers = SequenceNumbers(self.limits, self._lost, self._explained, self._odd)
         self._labels: dict[int, LabelList] = {}
+        self._payloads: PayloadReader | None = None
         self._latest = 0
         self._region = Region()
         self._chunks: list[bytes] = []
@@ -295,13 +297,17 @@ class Stream:
 
     def _events(self, block: Events) -> None:
         for index, piece in enumerate(block.columns):
-            columns, whole = self._believable(piece, block) if block.broken else (piece, True)
+            columns = piece
+            if block.broken or self.errors == "salvage":
+                columns = self._believable(piece, block)
             if len(columns):
                 self._piece(columns, block, index == 0)
+            if len(columns) < len(piece):
+                if not block.broken:
+                    self._distrust(piece, len(columns))
+                break
             if self._stopped:
                 return
-            if not whole:
-                break
         limits = self.limits
         if self._region.events > limits.region_events or self._region.bytes > limits.region_bytes:
             self.report(
@@ -368,16 +374,54 @@ class Stream:
                     changed[at] = self.kinds.overridden(int(kinds[at]), labels.overrides)
         return changed
 
-    def _believable(self, columns: HeaderColumns, block: Events) -> tuple[HeaderColumns, bool]:
-        """The rows of a damaged block in front of the first that makes no sense; whether that is all of them."""
-        bad = ~self.kinds.defined(columns.metadata_ids)
+    def _believable(self, columns: HeaderColumns, block: Events) -> HeaderColumns:
+        """The rows in front of the first that makes no sense.
+
+        Impossible rows (a time outside the block's span, a step back of a thread's numbers, description 0) show
+        a block to be damaged. In such a block unknown descriptions and stacks, and payloads that do not fit,
+        end what is believed; in a sound one they only mean that another block is missing.
+        """
+        impossible = columns.metadata_ids == 0
         if block.span is not None:
-            bad |= (columns.times < block.span[0]) | (columns.times > block.span[1])
+            impossible |= (columns.times < block.span[0]) | (columns.times > block.span[1])
+        if block.counted and not block.labelled:
+            for row in self._numbers.steps_back(columns):
+                impossible[row] = True
+        if not (block.broken or impossible.any()):
+            return columns
+        bad = impossible | ~self.kinds.defined(columns.metadata_ids)
         bad |= self._region.stacks.unique(columns.stack_ids) < 0
         wrong = np.flatnonzero(bad)
-        if not len(wrong):
-            return columns, True
-        return _head(columns, int(wrong[0])), False
+        believed = int(wrong[0]) if len(wrong) else len(columns)
+        believed = self._fitting(columns, block, believed)
+        return columns if believed == len(columns) else _head(columns, believed)
+
+    def _fitting(self, columns: HeaderColumns, block: Events, count: int) -> int:
+        """How many of the first `count` rows come before one whose payload does not fit, or before wiped bytes."""
+        assert self.info is not None
+        if self._payloads is None:
+            self._payloads = PayloadReader(self.info.pointer_size, self.limits)
+        kinds, _ = self.kinds.indexes(columns.metadata_ids[:count]) if count else (columns.metadata_ids, False)
+        starts = (columns.offsets[:count] - block.base).tolist()
+        sizes = columns.sizes[:count].tolist()
+        for row, (kind, start, size) in enumerate(zip(kinds.tolist(), starts, sizes, strict=False)):
+            if not self._payloads.fits(self.kinds.all[kind], block.window[start : start + size]):
+                count = row
+                break
+        if count == len(columns):
+            return count
+        # Wiped bytes read as events that repeat the one before: no flags, no time, a payload of zeros.
+        while count and not any(block.window[starts[count - 1] - 2 : starts[count - 1] + sizes[count - 1]]):
+            count -= 1
+        return count
+
+    def _distrust(self, columns: HeaderColumns, row: int) -> None:
+        """A block that ends where it says holds rows that cannot be true: they are left out."""
+        self._numbers.damaged()
+        at = int(columns.offsets[row])
+        length = int(columns.offsets[-1] + columns.sizes[-1]) - at
+        text = f"{len(columns) - row} events make no sense and are left out, with what follows in their block"
+        self._try(damage("bad-event", text, at, length, "these events"))
 
     def _undefined(self, columns: HeaderColumns, first: int) -> Problem:
         metadata_id = int(columns.metadata_ids[first])

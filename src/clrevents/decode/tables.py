@@ -396,6 +396,20 @@ class SequenceNumbers:
                     self._suspects.discard(thread)
             last[thread] = (sequence + end - row - 1) & _M32, int(times[end - 1])
 
+    def steps_back(self, columns: HeaderColumns) -> Iterator[int]:
+        """The rows at which a thread's number is not beyond its last; learns nothing from them."""
+        last: dict[int, int] = {}
+        runs = columns.runs.tolist()
+        ends = [run[0] for run in runs[1:]]
+        ends.append(len(columns))
+        for (row, thread, sequence, _), end in zip(runs, ends, strict=True):
+            known = last.get(thread)
+            if known is None and thread in self._last:
+                known = self._last[thread][0]
+            if known and (sequence - 1 - known) & _M32 >= _HALF:
+                yield row
+            last[thread] = (sequence + end - row - 1) & _M32
+
     def sequence_point(self, point: SequencePoint) -> None:
         """Compare with what the writer counted; this finds losses behind a thread's last event."""
         for thread, sequence in point.threads:
