@@ -148,7 +148,10 @@ class Problem:
 
 
 class Problems:
-    """A bounded list of problems with exact counts, in the order they were met."""
+    """A bounded list of problems with exact counts, in the order they were met.
+
+    Each severity has its own bound: a thousand notes must not hide the damage behind them.
+    """
 
     __slots__ = ("_items", "_keep", "counts", "severities")
 
@@ -161,12 +164,12 @@ class Problems:
     def add(self, problem: Problem) -> None:
         self.counts[problem.kind] += 1
         self.severities[problem.severity] += 1
-        if len(self._items) < self._keep:
+        if self.severities[problem.severity] <= self._keep:
             self._items.append(problem)
 
     @property
     def items(self) -> tuple[Problem, ...]:
-        """The first problems met, at most `Limits.problems` of them."""
+        """The first problems met, at most `Limits.problems` of each severity."""
         return tuple(self._items)
 
     @property
@@ -210,7 +213,7 @@ class Limits:
     threads: int = 1_000_000
     """Threads whose sequence numbers are followed."""
     problems: int = 1000
-    """Problems kept in a list; their counts stay exact."""
+    """Problems of each severity kept in a list; their counts stay exact."""
     spool_bytes: int = 64 * 1024 * _MIB
     """Temporary copy of a pipe or a compressed file."""
 

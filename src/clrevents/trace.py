@@ -158,6 +158,7 @@ class Trace:
         self._progress = progress
         self._opened = source
         self._found: dict[tuple[object, ...], Problem] = {}
+        self._found_of: Counter[str] = Counter()
         self._warned = False
         self._scanned: _Scan | None = None
         # Checked before anything is opened.
@@ -375,8 +376,10 @@ class Trace:
         return batch
 
     def _note(self, problem: Problem) -> None:
-        if len(self._found) < self._limits.problems:
-            self._found.setdefault(_identity(problem), problem)
+        key = _identity(problem)
+        if key not in self._found and self._found_of[problem.severity] < self._limits.problems:
+            self._found[key] = problem
+            self._found_of[problem.severity] += 1
         if problem.severity == "damage":
             self._warn(f"the trace is damaged: {problem.message}")
 

@@ -65,7 +65,7 @@ class Decoder:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What was reported so far, at most `Limits.problems`."""
+        """What was reported so far, at most `Limits.problems` of each severity."""
         return self._stream.problems.items
 
     @property

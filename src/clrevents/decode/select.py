@@ -5,9 +5,7 @@ One grammar for everything that selects. Decides by event kind first, then by in
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
-import re
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
@@ -18,13 +16,12 @@ from clrevents.decode.clock import Clock
 from clrevents.decode.region import Rows
 from clrevents.decode.tables import EventKey, EventKind
 from clrevents.decode.when import Moment, check_moment, to_ns
-from clrevents.errors import AmbiguousEventError, UnknownEventError
+from clrevents.errors import AmbiguousEventError
+from clrevents.schema.names import glob, is_glob, unknown_event
 from clrevents.schema.registry import Entry, Registry, match_exact, provider_name
 
 Selector: TypeAlias = type[Any] | EventKey | str
 Threads: TypeAlias = int | Iterable[int] | None
-
-_GLOB = re.compile(r"[*?\[]")
 
 
 @attrs.frozen
@@ -72,7 +69,7 @@ class Selection:
         self._known: dict[int, bool] = {}
         self._array = np.zeros(0, dtype=np.bool_)
         self._window: tuple[int | None, int | None] | None = None
-        self._exact = [s for s in selectors if isinstance(s, str) and not _GLOB.search(s)]
+        self._exact = [s for s in selectors if isinstance(s, str) and not is_glob(s)]
         self.typed = bool(self._tests) and all(isinstance(s, type) for s in selectors)
 
     @property
@@ -160,8 +157,9 @@ class Selection:
             return lambda kind: kind.key == key
         if not isinstance(selector, str):
             raise TypeError(f"a selector is an event class, an EventKey or a name, not {selector!r}")
-        if _GLOB.search(selector):
-            return _glob(selector)
+        if is_glob(selector):
+            fits = glob(selector)
+            return lambda kind: fits(kind.entry)
         return self._named(selector)
 
     def _named(self, name: str) -> Callable[[EventKind], bool]:
@@ -185,7 +183,7 @@ def one_event(selector: Selector, registry: Registry, kinds: Iterable[EventKind]
     selection = Selection((selector,), Filters(), registry)
     kinds = list(kinds)
     found = {(k.key.provider, k.key.name) for k in kinds if selection.wants(k)}
-    if isinstance(selector, str) and not _GLOB.search(selector):
+    if isinstance(selector, str) and not is_glob(selector):
         found |= {(e.provider, e.name) for e in registry.named(selector)}
     if len(found) > 1:
         names = sorted(f"{provider}/{name}" for provider, name in found)
@@ -195,29 +193,5 @@ def one_event(selector: Selector, registry: Registry, kinds: Iterable[EventKind]
     return found
 
 
-def unknown_event(name: str, known: Iterable[str]) -> UnknownEventError:
-    """The error for a name that nothing has, with what it may have meant."""
-    names = sorted(set(known))
-    lower = {n.lower(): n for n in names}
-    close = [lower[n] for n in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.6)]
-    prefixed = [n for n in names if n.lower().startswith(name.lower())]
-    near = list(dict.fromkeys([*close, *prefixed]))[:3]
-    hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    return UnknownEventError(f"no event {name!r}{hint}")
-
-
-def _glob(pattern: str) -> Callable[[EventKind], bool]:
-    match = re.compile(fnmatch.translate(pattern)).match
-    provider, slash, event = pattern.rpartition("/")
-    full = re.compile(fnmatch.translate(f"{provider_name(provider)}/{event}")).match if slash else match
-
-    def test(kind: EventKind) -> bool:
-        entry = kind.entry
-        names = (entry.name, *entry.aliases)
-        return any(match(n) for n in names) or any(full(f"{entry.provider}/{n}") for n in names)
-
-    return test
-
-
 def _match(name: str, wanted: str) -> bool:
-    return fnmatch.fnmatchcase(name, wanted) if _GLOB.search(wanted) else name == wanted
+    return fnmatch.fnmatchcase(name, wanted) if is_glob(wanted) else name == wanted

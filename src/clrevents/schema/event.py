@@ -114,7 +114,9 @@ def asdict(record: Any) -> dict[str, Any]:
     layout: Layout | None = getattr(type(record), "__layout__", None)
     if layout is None:
         raise TypeError(f"{record!r} is not an event record")
-    return {field.name: _plain(getattr(record, field.name)) for field in layout.fields}
+    # A record learned from a trace calls a field otherwise where its wire name is no identifier.
+    attributes = getattr(type(record), "__fields__", None) or [field.name for field in layout.fields]
+    return {field.name: _plain(getattr(record, a)) for field, a in zip(layout.fields, attributes, strict=True)}
 
 
 def _plain(value: Any) -> Any:
