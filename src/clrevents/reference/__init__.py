@@ -1,0 +1,8 @@
+"""Room 3: the second opinion. A layout becomes a construct codec: slow, symmetric, obviously right.
+
+Shares the declarations with the decoder and nothing else, so that their agreement means something.
+"""
+
+from clrevents.reference.codec import Codec, codec
+
+__all__ = ["Codec", "codec"]

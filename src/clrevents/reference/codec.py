@@ -1,0 +1,304 @@
+"""BoundLayout → construct: one construct a wire type, parsing and building from the same declaration.
+
+For tests, and for people who want to see or patch the bytes of a payload. Never on a path that must be fast.
+Values are those of the records: enums, GUIDs, tuples, nested records.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+from uuid import UUID
+
+import construct as c
+
+from clrevents.errors import PayloadError
+from clrevents.schema.layout import BoundField, BoundLayout, Layout
+from clrevents.schema.types import (
+    AnsiZ,
+    BytesType,
+    CountedType,
+    DecimalType,
+    EnumType,
+    FileTime,
+    FixedArrayType,
+    GuidType,
+    LocatedType,
+    PrefixedType,
+    Scalar,
+    StructType,
+    Utf16Z,
+    VarIntType,
+    WireType,
+    fixed_size,
+)
+
+_NUMBERS = {
+    "b": c.Int8sl,
+    "B": c.Int8ul,
+    "h": c.Int16sl,
+    "H": c.Int16ul,
+    "i": c.Int32sl,
+    "I": c.Int32ul,
+    "q": c.Int64sl,
+    "Q": c.Int64ul,
+    "f": c.Float32l,
+    "d": c.Float64l,
+}
+_REST = "bytes behind the fields"
+
+
+class Codec:
+    """Parses and builds payloads of one layout; `construct` is what does it, to be looked at or reused.
+
+    `parse` and `build` raise PayloadError (bytes) and ValueError (values), naming the field.
+    """
+
+    def __init__(self, layout: BoundLayout, record: type[Any]) -> None:
+        self._layout = layout
+        self._record = record
+        self.construct = _payload(layout)
+
+    def parse(self, data: bytes) -> Any:
+        """The record these bytes hold, all of them. PayloadError when bytes are missing or left over."""
+        try:
+            values = self.construct.parse(data)
+        except (c.ConstructError, UnicodeDecodeError, OverflowError) as error:
+            raise PayloadError(f"{self._record.__name__}: {_first_line(error)}") from error
+        left = values.pop(_REST)
+        located = [f for f in self._layout.fields if isinstance(f.type, LocatedType)]
+        for field in located:
+            values[field.name] = self._fetch(field, values[field.name], data)
+        if left and not located:
+            text = f"{self._record.__name__}: {len(left)} bytes are left over"
+            raise PayloadError(text, offset=len(data) - len(left))
+        return self._record(*(values[f.name] for f in self._layout.fields))
+
+    def build(self, record: Any) -> bytes:
+        """The bytes of a record. ValueError when a value does not fit its field."""
+        names = getattr(type(record), "__fields__", None) or [f.name for f in self._layout.fields]
+        values = {f.name: getattr(record, name) for f, name in zip(self._layout.fields, names, strict=True)}
+        self._check_counts(values)
+        tail = b""
+        start = self._layout.fixed_size or 0
+        for field in self._layout.fields:
+            if isinstance(field.type, LocatedType):
+                data = _place(field.type, values[field.name], self._layout.pointer_size)
+                at = start + len(tail) - (self._end_of(field) if field.type.relative else 0)
+                values[field.name] = at | len(data) << 16
+                tail += data
+        try:
+            return bytes(self.construct.build({**values, _REST: tail}))
+        except (c.ConstructError, struct.error, TypeError, UnicodeEncodeError, OverflowError) as error:
+            raise ValueError(f"{self._record.__name__}: {_first_line(error)}") from error
+
+    def _fetch(self, field: BoundField, locator: int, data: bytes) -> Any:
+        """The value that a locator points at. Only layouts of fixed fields have locators."""
+        assert isinstance(field.type, LocatedType)
+        start, size = locator & 0xFFFF, locator >> 16
+        if field.type.relative:
+            start += self._end_of(field)
+        width = 2 if field.type.text == "utf-16" else fixed_size(field.type.element) or 1
+        if start + size > len(data) or size % width:
+            raise PayloadError(f"{self._record.__name__}.{field.name}: {size} bytes at {start} are not there")
+        there = data[start : start + size]
+        if field.type.text:
+            return _decode(there, width)
+        element = _one(field.type.element, self._layout.pointer_size)
+        return tuple(c.Array(size // width, element).parse(there))
+
+    def _check_counts(self, values: dict[str, Any]) -> None:
+        for field in self._layout.fields:
+            if isinstance(field.type, CountedType | BytesType):
+                claimed, there = int(values[field.type.count]), len(values[field.name])
+                if claimed != there:
+                    raise ValueError(
+                        f"{self._record.__name__}.{field.name} has {there} elements, {field.type.count} says {claimed}"
+                    )
+
+    def _end_of(self, wanted: BoundField) -> int:
+        """Where a field of a fixed layout ends."""
+        end = 0
+        for field in self._layout.fields:
+            end += field.pad + (field.fixed_size or 0)
+            if field is wanted:
+                break
+        return end
+
+
+def codec(what: Any, pointer_size: int = 8, record: type[Any] | None = None) -> Codec:
+    """The codec of an event class, or of a `Layout` and the class its records are of."""
+    if isinstance(what, Layout):
+        if record is None:
+            raise TypeError("a Layout needs the class of its records")
+        return Codec(what.bind(pointer_size), record)
+    return Codec(what.__layout__.bind(pointer_size), what)
+
+
+def _payload(layout: BoundLayout) -> Any:
+    return c.Struct(*_fields(layout), _REST / c.GreedyBytes)
+
+
+def _fields(layout: BoundLayout) -> list[Any]:
+    members: list[Any] = []
+    for field in layout.fields:
+        if field.pad:
+            members.append(c.Padding(field.pad))
+        members.append(field.name / _one(field.type, layout.pointer_size))
+    return members
+
+
+def _one(wire: WireType, pointer_size: int) -> Any:
+    """The construct of one value."""
+    match wire:
+        case Scalar():
+            return _scalar(wire)
+        case EnumType():
+            return _mapped(_NUMBERS[wire.base.format], _enum(wire.enum), int)
+        case GuidType():
+            return _mapped(c.Bytes(16), lambda b: UUID(bytes_le=b), lambda u: u.bytes_le)
+        case DecimalType():
+            return _mapped(c.Bytes(16), _to_decimal, _from_decimal)
+        case Utf16Z():
+            return _mapped(c.NullTerminated(c.GreedyBytes, term=b"\0\0"), _from_utf16, _to_utf16z)
+        case AnsiZ():
+            return _mapped(c.NullTerminated(c.GreedyBytes), _from_narrow, _to_narrow)
+        case BytesType():
+            return c.Bytes(lambda ctx: int(ctx[wire.count]))
+        case CountedType():
+            element = _one(wire.element, pointer_size)
+            return _mapped(c.Array(lambda ctx: int(ctx[wire.count]), element), tuple, list)
+        case PrefixedType():
+            return _prefixed(wire, pointer_size)
+        case FixedArrayType():
+            return _fixed_array(wire, pointer_size)
+        case VarIntType():
+            return _mapped(c.VarInt, _signed, _unsigned) if wire.signed else _mapped(c.VarInt, _u64, _u64)
+        case StructType():
+            return _nested(wire, pointer_size)
+        case LocatedType():
+            return c.Int32ul
+    raise TypeError(f"no construct for {wire!r}")
+
+
+def _mapped(inner: Any, decode: Callable[[Any], Any], encode: Callable[[Any], Any]) -> Any:
+    return c.ExprAdapter(inner, lambda value, _: decode(value), lambda value, _: encode(value))
+
+
+def _scalar(wire: Scalar) -> Any:
+    number = _NUMBERS[wire.format]
+    match wire.kind:
+        case "bool":
+            return _mapped(number, bool, int)
+        case "char":
+            return _mapped(number, chr, ord)
+        case "filetime":
+            return _mapped(number, FileTime, int)
+        case _:
+            return number
+
+
+def _enum(enum: type[Enum]) -> Callable[[int], Enum]:
+    return lambda number: enum(number)
+
+
+def _nested(wire: StructType, pointer_size: int) -> Any:
+    layout: BoundLayout = wire.record.__layout__.bind(pointer_size)  # type: ignore[attr-defined]
+    names: list[str] = list(getattr(wire.record, "__fields__", None) or (f.name for f in layout.fields))
+    wires = [f.name for f in layout.fields]
+    return _mapped(
+        c.Struct(*_fields(layout)),
+        lambda values: wire.record(*(values[name] for name in wires)),
+        lambda record: {w: getattr(record, name) for w, name in zip(wires, names, strict=True)},
+    )
+
+
+def _prefixed(wire: PrefixedType, pointer_size: int) -> Any:
+    if wire.text:
+        width = 2 if wire.text == "utf-16" else 1
+        size = c.Rebuild(c.Int16ul, lambda ctx: len(ctx.data) // width)
+        counted = c.Struct("n" / size, "data" / c.Bytes(lambda ctx: ctx.n * width))
+        return _mapped(counted, lambda v: _decode(v.data, width), lambda s: {"data": _encode(s, width)})
+    return _mapped(c.PrefixedArray(c.Int16ul, _one(wire.element, pointer_size)), tuple, list)
+
+
+def _fixed_array(wire: FixedArrayType, pointer_size: int) -> Any:
+    if wire.text:
+        width = 2 if wire.text == "utf-16" else 1
+        return _mapped(c.Bytes(wire.count * width), lambda b: _decode(b, width), lambda s: _encode(s, width))
+    return _mapped(c.Array(wire.count, _one(wire.element, pointer_size)), tuple, list)
+
+
+def _place(wire: LocatedType, value: Any, pointer_size: int) -> bytes:
+    if wire.text:
+        return _encode(value, 2 if wire.text == "utf-16" else 1)
+    one = _one(wire.element, pointer_size)
+    return b"".join(one.build(element) for element in value)
+
+
+def _decode(data: bytes, width: int) -> str:
+    return data.decode("utf-16-le", "surrogatepass") if width == 2 else data.decode("utf-8", "replace")
+
+
+def _encode(text: str, width: int) -> bytes:
+    return text.encode("utf-16-le", "surrogatepass") if width == 2 else text.encode("utf-8")
+
+
+def _from_utf16(data: bytes) -> str:
+    return data.decode("utf-16-le", "surrogatepass")
+
+
+def _to_utf16z(text: str) -> bytes:
+    if "\0" in text:
+        raise c.StringError("a string holds a NUL, which would end it")
+    return text.encode("utf-16-le", "surrogatepass")
+
+
+def _from_narrow(data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def _to_narrow(text: str) -> bytes:
+    if "\0" in text:
+        raise c.StringError("a string holds a NUL, which would end it")
+    return text.encode("utf-8")
+
+
+def _u64(number: int) -> int:
+    return number & (1 << 64) - 1
+
+
+def _signed(number: int) -> int:
+    number = _u64(number)
+    return (number >> 1) ^ -(number & 1)
+
+
+def _unsigned(number: int) -> int:
+    return _u64((number << 1) ^ (number >> 63))
+
+
+def _to_decimal(data: bytes) -> Decimal:
+    flags, high, low, middle = struct.unpack("<IIII", data)
+    sign, places = flags >> 31, flags >> 16 & 0xFF
+    return Decimal((sign, tuple(int(d) for d in str(high << 64 | middle << 32 | low)), -places))
+
+
+def _from_decimal(value: Decimal) -> bytes:
+    sign, digits, exponent = value.as_tuple()
+    if not isinstance(exponent, int):
+        raise c.ConstructError(f"{value} is no .NET decimal")
+    number = int("".join(map(str, digits))) * 10 ** max(exponent, 0)
+    if number >= 1 << 96 or -exponent > 28:
+        raise c.ConstructError(f"{value} is wider than a .NET decimal")
+    flags = sign << 31 | max(-exponent, 0) << 16
+    return struct.pack("<IIII", flags, number >> 64, number & 0xFFFFFFFF, number >> 32 & 0xFFFFFFFF)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
