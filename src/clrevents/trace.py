@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias, TypeVar, overload
 import attrs
 import numpy as np
 
-from clrevents.decode.blocks import TraceInfo
+from clrevents.decode.blocks import ThreadRow, TraceInfo
 from clrevents.decode.decoder import Decoder, Order
 from clrevents.decode.event import Batch, Event
 from clrevents.decode.payloads import RawPayload
@@ -277,6 +277,7 @@ class Trace:
     def check(self) -> Report:
         """Decode everything and account for every payload; reads on behind damage, never raises for it."""
         decoder = self._decoder(errors="salvage")
+        decoder._stream._walk_stacks = True
         tally: dict[EventKey, Counter[str]] = {}
         for batch in self._batches(decoder):
             for row, (kind, payload) in enumerate(zip(batch.kinds, batch.payloads, strict=True)):
@@ -423,8 +424,9 @@ class Trace:
         for kind, count in zip(stream.kinds.all, totals.kinds.tolist(), strict=False):
             if count:
                 counts[kind.key] += count
+        described = {row.thread_id: row for row in stream.threads.all}
         threads = tuple(
-            ThreadInfo(thread, n, clock.ns(first), clock.ns(last), self._info.process_id)
+            _thread_info(thread, n, clock.ns(first), clock.ns(last), described.get(thread), self._info.process_id)
             for thread, (n, first, last) in sorted(totals.threads.items(), key=lambda t: (-t[1][0], t[0]))
         )
         return _Scan(
@@ -437,6 +439,15 @@ class Trace:
             complete=stream.complete,
             error=error,
         )
+
+
+def _thread_info(
+    thread: int, events: int, first_ns: int, last_ns: int, row: ThreadRow | None, process_id: int | None
+) -> ThreadInfo:
+    """What the trace says of a thread (NetTrace 6) joined with what its events show."""
+    process = process_id if row is None or row.process_id is None else row.process_id
+    thread = -1 if thread == (1 << 64) - 1 and row is None else thread
+    return ThreadInfo(thread, events, first_ns, last_ns, process, None if row is None else row.name)
 
 
 class _Totals:

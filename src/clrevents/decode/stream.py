@@ -55,7 +55,10 @@ _PADDING = bytes(PADDING)
 
 
 class Stream:
-    """One pass over one trace. `feed` and `close` return rows; after a fatal error each call raises it again."""
+    """One pass over one trace. `feed` and `close` return rows; after a fatal error each call raises it again.
+
+    `walk_stacks` looks into every stack block, which otherwise happens only where a stack is asked for.
+    """
 
     def __init__(
         self,
@@ -64,6 +67,7 @@ class Stream:
         limits: Limits | None = None,
         registry: Registry | None = None,
         in_time_order: bool = True,
+        walk_stacks: bool = False,
     ) -> None:
         if errors not in ERROR_MODES:
             raise ValueError(f"errors must be one of {', '.join(ERROR_MODES)}, not {errors!r}")
@@ -79,6 +83,7 @@ class Stream:
         self.complete = False
         self._clock: Clock | None = None
         self._in_time_order = in_time_order
+        self._walk_stacks = walk_stacks
         self._container: Container | None = None
         self._numbers = SequenceNumbers(self.limits, self._lost, self._explained, self._odd)
         self._labels: dict[int, LabelList] = {}
@@ -139,7 +144,7 @@ class Stream:
             self._closed = True
             if not self._stopped:
                 self._parse(final=True)
-            self._release()
+            self._end_region()
         return self._ready()
 
     def report(self, problem: Problem) -> bool:
@@ -241,8 +246,7 @@ class Stream:
             case SequencePoint():
                 self._sequence_point(block)
             case Boundary():
-                self._release()
-                self._region.end()
+                self._end_region()
             case Threads():
                 for thread in block.rows:
                     self._try(self.threads.define(thread))
@@ -277,8 +281,7 @@ class Stream:
             places = tuple((place, sequence) for place, sequence in found if place is not None)
             point = attrs.evolve(point, threads=places)
         self._numbers.sequence_point(point)
-        self._release()
-        self._region.end()
+        self._end_region()
         self._labels.clear()
         if point.forget_threads:
             self.threads.forget()
@@ -357,6 +360,10 @@ class Stream:
         for row, flags, label in columns.marks.tolist():
             if flags & 16:
                 marks.append((row, self._labels.get(label)))
+                if label and label not in self._labels:
+                    text = f"an event has label list {label}, which the trace has not given"
+                    at = int(columns.offsets[row])
+                    self._try(Problem("missing-labels", "note", text, at, breaks="the labels of these events"))
         kinds = self._override(kinds, marks)
         self._region.add_owners(places)
         self._region.add_labels(marks, first)
@@ -458,6 +465,14 @@ class Stream:
                 breaks="the count of lost events of this thread",
             )
         )
+
+    def _end_region(self) -> None:
+        """Release all rows; stack ids mean nothing from here on."""
+        self._release()
+        if self._walk_stacks:
+            for problem in self._region.stacks.problems():
+                self._try(problem)
+        self._region.end()
 
     def _release(self, in_time_order: bool | None = None) -> None:
         ordered = self._in_time_order if in_time_order is None else in_time_order
