@@ -17,11 +17,12 @@ import attrs
 import numpy as np
 
 from clrevents.decode.blocks import ThreadRow, TraceInfo
-from clrevents.decode.decoder import Decoder, Order
+from clrevents.decode.decoder import Order
 from clrevents.decode.event import Batch, Event
 from clrevents.decode.payloads import RawPayload
+from clrevents.decode.reader import EventReader
 from clrevents.decode.region import Rows
-from clrevents.decode.select import Selector, Threads
+from clrevents.decode.select import Filters, Selection, Selector, Threads
 from clrevents.decode.show import trace_html, trace_text
 from clrevents.decode.source import Openable, Source, open_source
 from clrevents.decode.stream import Stream
@@ -263,31 +264,25 @@ class Trace:
         A selector is an event class, an `EventKey`, a name, an alias, `Provider/Event` or a glob. Times are
         half-open; see docs for what may be written. Raises UnknownEventError at the end for a name nobody knows.
         """
-        decoder = self._decoder(
-            *selectors,
-            provider=provider,
-            process_id=process_id,
-            thread_id=thread_id,
-            start=start,
-            end=end,
-            order=order,
-        )
-        return self._events(decoder)
+        if order not in ("time", "file"):
+            raise ValueError(f'order must be "time" or "file", not {order!r}')
+        filters = Filters.of(provider, process_id, thread_id, start, end)
+        stream = self._stream(in_time_order=order == "time")
+        return self._events(self._reader(stream, Selection(selectors, filters, self._registry)))
 
     def check(self) -> Report:
         """Decode everything and account for every payload; reads on behind damage, never raises for it."""
-        decoder = self._decoder(errors="salvage")
-        decoder._stream._walk_stacks = True
+        stream = Stream(errors="salvage", limits=self._limits, registry=self._registry, walk_stacks=True)
+        reader = self._reader(stream, Selection((), Filters(), self._registry))
         tally: dict[EventKey, Counter[str]] = {}
-        for batch in self._batches(decoder):
+        for batch in self._batches(reader):
             for row, (kind, payload) in enumerate(zip(batch.kinds, batch.payloads, strict=True)):
                 counts = tally.setdefault(kind.key, Counter())
                 counts["payload_bytes"] += len(batch.raw[row])
                 if not isinstance(payload, RawPayload):
                     counts["tail" if row in batch.tails else "exact"] += 1
                 else:
-                    counts["unknown" if kind.info is None else "short"] += 1
-        stream = decoder._stream
+                    counts["short" if row in batch.misfits else "unknown"] += 1
         return Report(
             info=self._info,
             complete=stream.complete,
@@ -308,16 +303,8 @@ class Trace:
     def _stream(self, in_time_order: bool = True) -> Stream:
         return Stream(errors=self._errors, limits=self._limits, registry=self._registry, in_time_order=in_time_order)
 
-    def _decoder(self, *selectors: Selector, errors: ErrorMode | None = None, **options: Any) -> Decoder:
-        decoder = Decoder(
-            *selectors,
-            errors=errors or self._errors,
-            limits=self._limits,
-            registry=self._registry,
-            **options,
-        )
-        decoder._duration = lambda: self.duration_ns
-        return decoder
+    def _reader(self, stream: Stream, selection: Selection) -> EventReader:
+        return EventReader(stream, selection, lambda: self.duration_ns)
 
     def _read_info(self) -> TraceInfo:
         stream = Stream(errors="salvage", limits=self._limits, registry=self._registry)
@@ -346,27 +333,27 @@ class Trace:
                 self._progress(done, max(total, done))
         self._progress(done, max(total, done))
 
-    def _events(self, decoder: Decoder) -> Iterator[Event[Any]]:
-        for batch in self._batches(decoder):
+    def _events(self, reader: EventReader) -> Iterator[Event[Any]]:
+        for batch in self._batches(reader):
             yield from batch
 
-    def _batches(self, decoder: Decoder) -> Iterator[Batch]:
-        """Feed the whole source through a decoder; errors get this trace's path."""
+    def _batches(self, reader: EventReader) -> Iterator[Batch]:
+        """Feed the whole source through a reader; errors get this trace's path."""
         try:
             for data in self._windows():
-                for batch in decoder.feed(data):
+                for batch in reader.feed(data):
                     yield self._noted(batch)
-            fault = self._source.fault
-            if fault is not None and not decoder._stream.report(fault):
-                pass  # its error is raised behind the last batch
-            for batch in decoder.close():
+            if self._source.fault is not None:
+                # Where it ends the reading its error is raised behind the last batch.
+                reader.stream.report(self._source.fault)
+            for batch in reader.close():
                 yield self._noted(batch)
         except TraceError as error:
             if not isinstance(error, LookupError):
                 error.path = error.path or self._source.path
             raise
         finally:
-            for problem in decoder.problems:
+            for problem in reader.stream.problems.items:
                 self._note(problem)
 
     def _noted(self, batch: Batch) -> Batch:

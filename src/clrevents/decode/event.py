@@ -208,7 +208,8 @@ def _event_of(batch: Batch, payload: Any) -> Event[Any]:
 class Batch:
     """A run of selected events in order. Iterating gives events; it owns their data.
 
-    `problems` and `losses` are those that came up since the batch before it.
+    `misfits` are the rows whose payload does not fit its layout; `problems` and `losses` are those that came up
+    since the batch before it.
     """
 
     kinds: list[EventKind]
@@ -227,6 +228,7 @@ class Batch:
     processes: list[int | None] | None = None
     labels: list[LabelList | None] | None = None
     tails: dict[int, bytes] = attrs.field(factory=dict)
+    misfits: set[int] = attrs.field(factory=set)
     problems: tuple[Problem, ...] = ()
     losses: tuple[Loss, ...] = ()
 

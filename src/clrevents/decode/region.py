@@ -80,13 +80,14 @@ class Rows:
         return self._slices(self.offsets, self.sizes)
 
     def captures(self) -> NDArray[np.uint64]:
-        """The thread whose buffer each event came from."""
+        """The thread whose buffer each event came from (NetTrace 6: its place in the thread table)."""
         return self.shared.captures[self._runs()]
 
     def processors(self) -> Ints:
         """Processor numbers, -1 where unknown (also for events about another thread than the writing one)."""
         run = self._runs()
-        return np.where(self.shared.captures[run] == self.threads, self.shared.processors[run], -1)
+        about = self.threads if self.owners is None else self.owners.view(np.uint64)
+        return np.where(self.shared.captures[run] == about, self.shared.processors[run], -1)
 
     def activities(self) -> list[bytes | None] | None:
         """Sixteen bytes or None a row; None for all when no row has any."""
@@ -155,6 +156,7 @@ class Region:
     def _clear(self) -> None:
         self.events = 0
         self.bytes = 0
+        self._start = 0
         self._columns: list[HeaderColumns] = []
         self._kinds: list[Ints] = []
         self._bases: list[int] = []
@@ -171,7 +173,6 @@ class Region:
         if not self._windows or self._windows[-1] is not events.window:
             self._windows.append(events.window)
             self._bases.append(events.base)
-            self.bytes += len(events.window)
         for carried in (self._activity, self._related):
             if first and carried and carried[-1][1] >= 0:
                 carried.append((self.events, -1))
@@ -185,6 +186,10 @@ class Region:
         self._columns.append(columns)
         self._kinds.append(kinds)
         self._stacks.append(stacks)
+        if not self.events:
+            self._start = int(columns.offsets[0])
+        # What the stream spans, which is about what is held; not the windows, which are as large as what was fed.
+        self.bytes = int(columns.offsets[-1] + columns.sizes[-1]) - self._start
         self.events += len(columns)
 
     def add_labels(self, marks: list[tuple[int, LabelList | None]], first: bool) -> None:

@@ -94,6 +94,8 @@ class Stream:
         self._held = 0
         self._need = 1
         self._offset = 0
+        self._place = 0
+        self._trailing = 0
         self._out: list[Rows] = []
         self._error: TraceError | None = None
         self._stopped = False
@@ -203,8 +205,9 @@ class Stream:
                 self._container = detect(window, self.limits, self.errors == "salvage")
             while window.pos < window.end and not self._stopped:
                 if self.complete:
-                    self._trailing(window)
-                    return 1
+                    self._trailing += window.available
+                    window.pos = window.end
+                    break
                 for block in self._container.read(window):
                     self._take(block, window)
                     if self._stopped:
@@ -222,19 +225,18 @@ class Stream:
             self.report(cut("the beginning of a block", window.offset, more.needed, window.available))
             self._stop()
             return 1
+        if window.final and self._trailing and not self._stopped:
+            # Only here is it known how many there are, however the stream was cut.
+            text = f"{self._trailing} bytes follow the end of the trace and are ignored"
+            self.report(Problem("trailing-data", "note", text, window.offset - self._trailing, self._trailing))
         if window.final and not self._stopped and not self.complete:
             if self.info is None:
                 raise UnreadableError("the file ends before the trace's own header", offset=window.offset)
             self.report(incomplete(window.offset))
         return 1
 
-    def _trailing(self, window: Window) -> None:
-        text = f"{window.available} bytes follow the end of the trace and are ignored"
-        if not self.problems.counts["trailing-data"]:
-            self.report(Problem("trailing-data", "note", text, window.offset, window.available))
-        window.pos = window.end
-
     def _take(self, block: Block, window: Window) -> None:
+        self._place = window.offset
         match block:
             case Events():
                 self._events(block)
@@ -318,7 +320,7 @@ class Stream:
                     "region-too-long",
                     "note",
                     f"{self._region.events} events without a sequence point; they are given in file order",
-                    self._offset,
+                    self._place,
                     breaks="the time order of these events",
                 )
             )
@@ -453,7 +455,7 @@ class Stream:
     def _explained(self, key: int, count: int) -> None:
         self.missing += count
         text = f"{count} events of thread {self._thread(key)} are missing behind damaged bytes"
-        self._try(damage("missing-events", text, self._offset, None, "these events"))
+        self._try(damage("missing-events", text, self._place, None, "these events"))
 
     def _odd(self, key: int) -> None:
         self._try(
@@ -461,7 +463,7 @@ class Stream:
                 "sequence-backwards",
                 "note",
                 f"thread {self._thread(key)}'s event numbers step back: its id was used again, or events are doubled",
-                self._offset,
+                self._place,
                 breaks="the count of lost events of this thread",
             )
         )

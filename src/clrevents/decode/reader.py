@@ -1,0 +1,184 @@
+"""`EventReader`: a stream and a selection make batches of decoded events.
+
+What `Decoder` and `Trace` have in common. Knows when a problem ends the reading; does no I/O.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from clrevents.decode.blocks import TraceInfo
+from clrevents.decode.clock import Clock
+from clrevents.decode.event import Batch, make_batch
+from clrevents.decode.payloads import PayloadReader, RawPayload
+from clrevents.decode.region import Rows
+from clrevents.decode.select import Selection
+from clrevents.decode.stream import Buffer, Stream
+from clrevents.decode.tables import EventKind
+from clrevents.errors import PayloadError, Problem, TraceError
+
+_ROWS = 4096
+
+
+class EventReader:
+    """Feeds a stream, selects rows, decodes their payloads. After a TraceError each call raises the same one.
+
+    `duration_ns` is asked when a filter is a percentage.
+    """
+
+    def __init__(self, stream: Stream, selection: Selection, duration_ns: Callable[[], int]) -> None:
+        self.stream = stream
+        self._selection = selection
+        self._duration = duration_ns
+        self._reader: PayloadReader | None = None
+        self._reported = 0
+        self._lost = 0
+        self._error: TraceError | None = None
+        self._batches: list[Batch] = []
+
+    def feed(self, buffer: Buffer) -> list[Batch]:
+        """Take more bytes, which are not kept; the batches that became ready."""
+        return self._run(lambda: self.stream.feed(buffer))
+
+    def flush(self) -> list[Batch]:
+        """Release what waits for its order, for instance when a live session has gone quiet."""
+        return self._run(self.stream.flush)
+
+    def close(self) -> Iterator[Batch]:
+        """The end of the input: the last batches, behind which a pending TraceError is raised.
+
+        That includes UnknownEventError for a selected name that neither the registry nor the trace knows.
+        """
+        batches = self._run(self.stream.close)
+        self._error = self._error or self.stream.error
+        if self._error is None:
+            try:
+                self._selection.check_names(self.stream.kinds.all)
+            except TraceError as error:
+                self._error = error
+        if self._error is not None and not batches:
+            raise self._error
+        return _then_raise(batches, self._error)
+
+    def _run(self, step: Callable[[], list[Rows]]) -> list[Batch]:
+        if self._error is not None:
+            raise self._error
+        try:
+            released = step()
+        except TraceError as error:
+            self._error = error
+            raise
+        batches: list[Batch] = []
+        try:
+            for rows in released:
+                for batch in self._decode(rows):
+                    batches.append(batch)
+        except _Stop:
+            batches.extend(self._batches)
+        self._batches = []
+        if not batches and self._error is not None:
+            raise self._error
+        return batches
+
+    def _decode(self, rows: Rows) -> Iterator[Batch]:
+        stream = self.stream
+        info = stream.info
+        assert info is not None
+        rows = self._selection.rows(rows, stream.kinds.all, stream.clock, self._duration, info.process_id)
+        for at in range(0, len(rows), _ROWS):
+            yield self._batch(rows.take(slice(at, at + _ROWS)), info, stream.clock)
+
+    def _batch(self, rows: Rows, info: TraceInfo, clock: Clock) -> Batch:
+        if self._reader is None:
+            self._reader = PayloadReader(info.pointer_size, self.stream.limits)
+        batch = make_batch(rows, self.stream.kinds.all, clock, info.pointer_size, info.process_id)
+        read, payloads, stream = self._reader.read, batch.payloads, self.stream
+        offsets: list[int] = rows.offsets.tolist()
+        for row, (kind, data) in enumerate(zip(batch.kinds, batch.raw, strict=True)):
+            payload, tail, problem = read(kind, data, offsets[row])
+            if problem is not None:
+                if not self._report(problem):
+                    self._batches.append(self._finish(_head(batch, row)))
+                    raise _Stop
+                if tail:
+                    batch.tails[row] = tail
+                if problem.severity == "payload":
+                    batch.misfits.add(row)
+            payloads.append(payload)
+        for row in (r for r, number in enumerate(batch.stack_ids) if number < 0):
+            stream.report(_missing_stack(batch.kinds[row], offsets[row]))
+        if self._selection.typed and any(isinstance(p, RawPayload) for p in payloads):
+            batch = _typed(batch)
+        return self._finish(batch)
+
+    def _report(self, problem: Problem) -> bool:
+        if problem.severity == "note" or self.stream.errors != "strict":
+            return self.stream.report(problem)
+        self.stream.problems.add(problem)
+        self._error = PayloadError(problem.message, offset=problem.offset, event=problem.event, field=problem.field)
+        return False
+
+    def _finish(self, batch: Batch) -> Batch:
+        """Attach what came up since the batch before."""
+        items, losses = self.stream.problems.items, self.stream.losses
+        batch.problems = items[self._reported :]
+        batch.losses = tuple(losses[self._lost :])
+        self._reported, self._lost = len(items), len(losses)
+        return batch
+
+
+class _Stop(Exception):
+    """A strict decoder met its first problem; what is sound was kept aside."""
+
+
+def _then_raise(batches: list[Batch], error: TraceError | None) -> Iterator[Batch]:
+    yield from batches
+    if error is not None:
+        raise error
+
+
+def _head(batch: Batch, count: int) -> Batch:
+    """The first `count` rows of a batch."""
+    return _choose(batch, list(range(count)))
+
+
+def _typed(batch: Batch) -> Batch:
+    """Without the rows whose payload could not be read: a class promises its fields. They stay reported."""
+    return _choose(batch, [r for r, p in enumerate(batch.payloads) if not isinstance(p, RawPayload)])
+
+
+def _choose(batch: Batch, rows: list[int]) -> Batch:
+    def pick(column: list[Any]) -> list[Any]:
+        return [column[r] for r in rows]
+
+    return Batch(
+        pick(batch.kinds),
+        batch.clock,
+        batch.pointer_size,
+        batch.process_id,
+        pick(batch.times_ns),
+        pick(batch.threads),
+        pick(batch.stack_ids),
+        pick(batch.processors),
+        None if batch.activities is None else pick(batch.activities),
+        None if batch.related is None else pick(batch.related),
+        batch.stacks,
+        pick(batch.raw),
+        pick(batch.payloads),
+        None if batch.processes is None else pick(batch.processes),
+        None if batch.labels is None else pick(batch.labels),
+        {new: batch.tails[old] for new, old in enumerate(rows) if old in batch.tails},
+        {new for new, old in enumerate(rows) if old in batch.misfits},
+    )
+
+
+def _missing_stack(kind: EventKind, offset: int) -> Problem:
+    return Problem(
+        "missing-stack",
+        "note",
+        f"{kind.key.name}: its stack is not in the trace",
+        offset,
+        event=kind.key.name,
+        breaks="this event's stack",
+    )
