@@ -87,6 +87,8 @@ class NetTrace6:
         at = window.base + start
         name = NAMES[kind] if kind < len(NAMES) else f"block of kind {kind}"
         if kind == END and self._seen_header:
+            if not window.final:
+                window.require(4 + size)
             window.pos = min(start + 4 + size, window.end)
             yield End(at)
             return
