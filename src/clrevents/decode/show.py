@@ -107,7 +107,10 @@ def event_html(event: Event[Any]) -> str:
     if layout is None:
         rows.append(("payload", _short(repr(event.payload))))
     else:
-        rows += [(field.name, _short(str(getattr(event.payload, field.name)))) for field in layout]
+        names = getattr(type(event.payload), "__fields__", None) or [field.name for field in layout]
+        rows += [
+            (field.name, _short(str(getattr(event.payload, name)))) for field, name in zip(layout, names, strict=True)
+        ]
     title = f"<b>{escape(event.name)}</b> version {event.version}"
     return title + _table((), rows)
 

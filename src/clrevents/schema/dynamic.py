@@ -6,6 +6,7 @@ that nothing else uses; `record["wire name"]` always works. Learned classes belo
 
 from __future__ import annotations
 
+import copyreg
 import keyword
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -81,7 +82,11 @@ class Undescribable(Exception):
     """The description uses a type that has no meaning. The message names it."""
 
 
-class Learned:
+class _LearnedType(type):
+    """Learned classes pickle by their layout: records inside a record name them."""
+
+
+class Learned(metaclass=_LearnedType):
     """Base of learned records: fields by wire name, and a pickle that needs no module."""
 
     __slots__ = ()
@@ -243,6 +248,16 @@ def _repr(self: Any) -> str:
 _REMADE: Final = ClassCache(1000)
 
 
+def _reduce_class(cls: Any) -> str | tuple[Callable[..., Any], tuple[Any, ...]]:
+    return "Learned" if cls is Learned else (_remake_class, (cls.__name__, cls.__layout__))
+
+
+def _remake_class(name: str, layout: Layout) -> type[Any]:
+    return _REMADE.get(name, layout) or make_class(name, layout)
+
+
+copyreg.pickle(_LearnedType, _reduce_class)
+
+
 def _remake(name: str, layout: Layout, values: tuple[Any, ...]) -> Any:
-    cls = _REMADE.get(name, layout) or make_class(name, layout)
-    return cls(*values)
+    return _remake_class(name, layout)(*values)

@@ -49,11 +49,15 @@ _PROVIDERS = {
 
 
 class _Records:
-    """Collects records into columns, stacks and the places of metadata records."""
+    """Collects records into columns, stacks and the places of metadata records.
 
-    def __init__(self, window: Window, first_stack: int) -> None:
+    `exact`: without padding the sizes must add up, which tells a record from a footer.
+    """
+
+    def __init__(self, window: Window, first_stack: int, exact: bool = False) -> None:
         self.window = window
         self.first_stack = first_stack
+        self.exact = exact
         self.rows: list[tuple[int, int, int, int, int, int]] = []
         self.marks: list[tuple[int, int, int]] = []
         self.starts: list[int] = []
@@ -72,7 +76,8 @@ class _Records:
         if size < _RECORD.size or after > end or not 0 <= payload <= after - body - 4:
             return None
         stack = int.from_bytes(data[body + payload : body + payload + 4], "little", signed=True)
-        if not 0 <= stack <= min(after - (body + payload + 4), _STACK_LIMIT):
+        left = after - (body + payload + 4) - stack
+        if not 0 <= stack <= _STACK_LIMIT or left < 0 or (self.exact and left):
             return None
         if metadata_id == 0:
             self.metadata.append((pos, body, payload))
@@ -160,11 +165,11 @@ class NetPerf12:
 
     def _records(self, window: Window) -> Iterator[Block]:
         """As many whole records as the window has; they are told from the footer by their sizes."""
-        records = _Records(window, 1)
+        records = _Records(window, 1, exact=True)
         pos = window.pos
         while pos < window.end:
             after = records.read(pos, window.end)
-            if after is None or not self._exact(window, pos, after):
+            if after is None:
                 break
             pos = after
         if pos == window.pos:
@@ -174,12 +179,6 @@ class NetPerf12:
             yield self._metadata(window, start, at, size)
         window.pos = pos
         yield from records.blocks()
-
-    def _exact(self, window: Window, pos: int, after: int) -> bool:
-        """Without padding the sizes must add up; that tells a record from the footer."""
-        payload = int.from_bytes(window.data[pos + 52 : pos + 56], "little", signed=True)
-        stack_at = pos + _RECORD.size + payload
-        return after == stack_at + 4 + int.from_bytes(window.data[stack_at : stack_at + 4], "little", signed=True)
 
     def _end(self, window: Window) -> Iterator[Block]:
         """No record begins here: the footer, a cut, or damage."""

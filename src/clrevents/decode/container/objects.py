@@ -22,6 +22,7 @@ from clrevents.errors import Limits, UnreadableError
 NULL, END = 1, 6
 _NAME_LIMIT: Final = 64
 _LOOKAHEAD: Final = 4
+_END_LOOK: Final = 1 << 20
 
 
 @attrs.frozen
@@ -91,11 +92,11 @@ class ObjectContainer(ABC):
 
     def _spurious_end(self, window: Window) -> bool:
         """In salvage mode an end mark is only believed where no object can be found behind it."""
-        if not self._salvage or (window.final and window.available == 1):
+        if not self._salvage:
             return False
         if not window.final:
-            window.require(2)
-        return self._signature.search(window.data, window.pos, window.end) is not None
+            window.require(_END_LOOK)
+        return self._signature.search(window.data, window.pos, min(window.end, window.pos + _END_LOOK)) is not None
 
     def _type_header(self, window: Window) -> str | tuple[str, int]:
         """Name and version of the object that begins here, and the position behind it; or what is wrong."""
