@@ -355,13 +355,18 @@ class Trace:
         finally:
             for problem in reader.stream.problems.items:
                 self._note(problem)
+            # Losses may come to light where nothing was selected, so that no batch told of them.
+            self._warn_of(tuple(reader.stream.losses))
 
     def _noted(self, batch: Batch) -> Batch:
         for problem in batch.problems:
             self._note(problem)
-        if batch.losses:
-            self._warn(f"{sum(loss.count for loss in batch.losses):,} or more events were lost while recording")
+        self._warn_of(batch.losses)
         return batch
+
+    def _warn_of(self, losses: tuple[Loss, ...]) -> None:
+        if losses:
+            self._warn(f"{sum(loss.count for loss in losses):,} or more events were lost while recording")
 
     def _note(self, problem: Problem) -> None:
         key = _identity(problem)
