@@ -6,6 +6,7 @@ Times, thread ids and sequence numbers wrap as unsigned 64- and 32-bit numbers d
 """
 
 PADDING = 96
+# The function body has these as plain numbers: in the compiled engine a name would be a look-up for each event.
 DONE = 0
 FULL = 1
 TRUNCATED = 2
@@ -28,8 +29,6 @@ SORTED = 12
 HAS_SORTED = 13
 STATE = 14
 
-M32 = 0xFFFFFFFF
-M64 = 0xFFFFFFFFFFFFFFFF
 
 
 def scan(
@@ -69,11 +68,11 @@ def scan(
     run = 0
     mark = 0
     fresh = 1
-    status = DONE
+    status = 0
     start = pos
     while pos < end:
         if row == max_rows:
-            status = FULL
+            status = 1
             break
         start = pos
         flags = buf[pos]
@@ -90,9 +89,9 @@ def scan(
                     pos += 1
                     metadata_id |= (b & 127) << shift
                     shift += 7
-                metadata_id &= M32
+                metadata_id &= 0xFFFFFFFF
                 if b > 127:
-                    status = BAD_VARINT
+                    status = 3
                     break
         if flags & 2:
             b = buf[pos]
@@ -107,7 +106,7 @@ def scan(
                     delta |= (b & 127) << shift
                     shift += 7
                 if b > 127:
-                    status = BAD_VARINT
+                    status = 3
                     break
             sequence += delta + 1
             b = buf[pos]
@@ -121,9 +120,9 @@ def scan(
                     pos += 1
                     capture |= (b & 127) << shift
                     shift += 7
-                capture &= M64
+                capture &= 0xFFFFFFFFFFFFFFFF
                 if b > 127:
-                    status = BAD_VARINT
+                    status = 3
                     break
             b = buf[pos]
             pos += 1
@@ -136,9 +135,9 @@ def scan(
                     pos += 1
                     processor |= (b & 127) << shift
                     shift += 7
-                processor &= M32
+                processor &= 0xFFFFFFFF
                 if b > 127:
-                    status = BAD_VARINT
+                    status = 3
                     break
             fresh = 1
         elif metadata_id:
@@ -157,9 +156,9 @@ def scan(
                     pos += 1
                     thread |= (b & 127) << shift
                     shift += 7
-                thread &= M64
+                thread &= 0xFFFFFFFFFFFFFFFF
                 if b > 127:
-                    status = BAD_VARINT
+                    status = 3
                     break
         if flags & 8:
             b = buf[pos]
@@ -173,9 +172,9 @@ def scan(
                     pos += 1
                     stack |= (b & 127) << shift
                     shift += 7
-                stack &= M32
+                stack &= 0xFFFFFFFF
                 if b > 127:
-                    status = BAD_VARINT
+                    status = 3
                     break
         b = buf[pos]
         pos += 1
@@ -191,10 +190,10 @@ def scan(
                 shift += 7
             time += delta
             if b > 127:
-                status = BAD_VARINT
+                status = 3
                 break
-        if time > M64:
-            time &= M64
+        if time > 0xFFFFFFFFFFFFFFFF:
+            time &= 0xFFFFFFFFFFFFFFFF
         if flags & 48:
             marks[mark] = row
             marks[mark + 1] = flags & 48
@@ -213,9 +212,9 @@ def scan(
                             pos += 1
                             label |= (b & 127) << shift
                             shift += 7
-                        label &= M32
+                        label &= 0xFFFFFFFF
                         if b > 127:
-                            status = BAD_VARINT
+                            status = 3
                             break
                     marks[mark - 1] = label
             else:
@@ -235,12 +234,12 @@ def scan(
                     pos += 1
                     size |= (b & 127) << shift
                     shift += 7
-                size &= M32
+                size &= 0xFFFFFFFF
                 if b > 127:
-                    status = BAD_VARINT
+                    status = 3
                     break
-        if size > end - pos:
-            status = TRUNCATED
+        if pos > end or size > end - pos:
+            status = 2
             break
         if flags & 64:
             latest = time
@@ -249,7 +248,7 @@ def scan(
             fresh = 0
             runs[run] = row
             runs[run + 1] = capture
-            runs[run + 2] = sequence & M32
+            runs[run + 2] = sequence & 0xFFFFFFFF
             runs[run + 3] = processor
             run += 4
         metadata_ids[row] = metadata_id
@@ -260,7 +259,7 @@ def scan(
         sizes[row] = size
         row += 1
         pos += size
-    if status > FULL:
+    if status > 1:
         pos = start
         if mark and marks[mark - 3] == row:
             mark -= 3
@@ -269,7 +268,7 @@ def scan(
     state[RUNS] = run
     state[MARKS] = mark
     state[METADATA] = metadata_id
-    state[SEQUENCE] = sequence & M32
+    state[SEQUENCE] = sequence & 0xFFFFFFFF
     state[CAPTURE] = capture
     state[PROCESSOR] = processor
     state[THREAD] = thread
