@@ -116,4 +116,4 @@ def make_columns(
 
 def _wrap(row: tuple[int, int, int, int, int, int]) -> tuple[int, int, int, int, int, int]:
     """The same row with a time that may be negative as unsigned, as the scan has it."""
-    return row[0], row[1], row[2], row[3] & 0xFFFFFFFFFFFFFFFF, row[4], row[5]
+    return row[0], row[1], row[2], row[3] & ((1 << 64) - 1), row[4], row[5]

@@ -1,0 +1,291 @@
+"""Writes small traces in a few readable lines, for tests of code that reads them.
+
+    trace = TraceBuilder().thread(7).method_load("Program", "Main", address=0x1000).sample(0x1004).bytes()
+
+Steps happen in the order they are written; time moves by `step_ns` at each event unless `at` or `wait` say
+otherwise. Knows records and containers; refuses to know what a reader makes of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from io import BytesIO
+from typing import Any, Final, Literal, TypeAlias
+
+import attrs
+
+from clrevents.encode import netperf, nettrace4, nettrace6
+from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord, ThreadRow, TraceHeader
+from clrevents.reference import codec
+from clrevents.schema.dynamic import ClassCache, Variant
+from clrevents.schema.registry import RUNDOWN, RUNTIME, SAMPLE
+
+Format: TypeAlias = Literal["nettrace4", "nettrace6", "netperf3"]
+
+MANAGED: Final = 2
+_JITTED: Final = 0x8
+_BLOCK_EVENTS: Final = 1000
+
+
+@attrs.frozen
+class _Kind:
+    provider: str
+    id: int
+    version: int
+    name: str = ""
+    keywords: int = 0
+    level: int = 0
+    fields: tuple[FieldDescription, ...] = ()
+
+
+@attrs.frozen
+class _Method:
+    record: Any
+    address: int
+
+
+class TraceBuilder:
+    """A trace in the making. Every step returns the builder, so that steps chain.
+
+    `format` is the container; `start` the session's first moment (UTC); `frequency` clock ticks a second.
+    """
+
+    def __init__(
+        self,
+        format: Format = "nettrace4",
+        *,
+        pointer_size: int = 8,
+        process_id: int = 1234,
+        start: datetime = datetime(2026, 1, 1, tzinfo=UTC),
+        frequency: int = 1_000_000_000,
+        sync_qpc: int = 1_000_000,
+        step_ns: int = 1000,
+    ) -> None:
+        if format not in ("nettrace4", "nettrace6", "netperf3"):
+            raise ValueError(f"format must be nettrace4, nettrace6 or netperf3, not {format!r}")
+        self._format = format
+        self._header = TraceHeader(start, sync_qpc, frequency, pointer_size, process_id, 2, 1_000_000)
+        self._sink = BytesIO()
+        self._step_ns = step_ns
+        self._now_ns = 0
+        self._thread = 1
+        self._writer: Any = self._open()
+        self._kinds: dict[_Kind, int] = {}
+        self._new: list[MetadataRecord] = []
+        self._events: list[EventRecord] = []
+        self._stacks: dict[tuple[int, ...], int] = {}
+        self._numbers: dict[int, int] = {}
+        self._thread_rows: dict[int, int] = {}
+        self._thread_names: dict[int, str] = {}
+        self._classes = ClassCache(10_000)
+        self._methods: list[_Method] = []
+        self._activity = bytes(16)
+        self._damage: list[Callable[[bytes], bytes]] = []
+
+    def thread(self, thread_id: int, name: str | None = None) -> TraceBuilder:
+        """The thread that the next events are about and come from. Names exist in NetTrace 6 only."""
+        self._thread = thread_id
+        if name is not None:
+            self._thread_names[thread_id] = name
+        return self
+
+    def at(self, time_ns: int) -> TraceBuilder:
+        """The next event happens at this many nanoseconds since the session started."""
+        self._now_ns = time_ns
+        return self
+
+    def wait(self, ns: int) -> TraceBuilder:
+        """Let so many nanoseconds pass."""
+        self._now_ns += ns
+        return self
+
+    def activity(self, activity_id: bytes) -> TraceBuilder:
+        """The activity (16 bytes, stored order) that the next events belong to; sixteen zero bytes end it."""
+        self._activity = activity_id
+        return self
+
+    def event(self, record: Any, stack: Iterable[int] = ()) -> TraceBuilder:
+        """An event whose payload is a record of a registered class; `stack` is innermost first."""
+        info = getattr(type(record), "__event__", None)
+        if info is None:
+            raise TypeError(f"{record!r} is not the record of a registered event; use `raw` or `described`")
+        payload = codec(type(record), self._header.pointer_size).build(record)
+        kind = _Kind(info.provider, info.id, info.version, "", info.keywords, info.level)
+        return self._add(kind, payload, stack)
+
+    def raw(
+        self, provider: str, id: int, version: int = 0, payload: bytes = b"", stack: Iterable[int] = (), name: str = ""
+    ) -> TraceBuilder:
+        """An event of any kind with any bytes."""
+        return self._add(_Kind(provider, id, version, name), payload, stack)
+
+    def described(
+        self, provider: str, name: str, fields: Mapping[str, tuple[int, Any]], *, id: int = 1, stack: Iterable[int] = ()
+    ) -> TraceBuilder:
+        """A self-described event: wire name → (type code of the format, value), such as {"Url": (18, "/")}."""
+        described = tuple(FieldDescription(field, code) for field, (code, _) in fields.items())
+        layout = self._classes.layout(described, Variant())
+        record_class = None if layout is None else self._classes.get(name, layout)
+        assert record_class is not None
+        payload = codec(record_class, self._header.pointer_size).build(record_class(*(v for _, v in fields.values())))
+        return self._add(_Kind(provider, id, 0, name, 0, 4, described), payload, stack)
+
+    def method_load(
+        self,
+        namespace: str,
+        name: str,
+        *,
+        address: int,
+        size: int = 64,
+        signature: str = "void  ()",
+        method_id: int = 0,
+    ) -> TraceBuilder:
+        """MethodLoadVerbose_V1: jitted code of a method at an address range. `rundown` will list it."""
+        from clrevents.events import MethodFlags, MethodLoadVerbose_V1
+
+        identity = method_id or address
+        record = MethodLoadVerbose_V1(
+            identity, 1, address, size, 0x06000001, MethodFlags(_JITTED), namespace, name, signature, 0
+        )
+        self._methods.append(_Method(record, address))
+        return self.event(record)
+
+    def method_unload(self, address: int) -> TraceBuilder:
+        """MethodUnloadVerbose_V1 of the method that was loaded at this address."""
+        from clrevents.events import MethodUnloadVerbose_V1
+
+        found = next((m for m in reversed(self._methods) if m.address == address), None)
+        if found is None:
+            raise ValueError(f"no method was loaded at {address:#x}")
+        self._methods.remove(found)
+        return self.event(MethodUnloadVerbose_V1(*_values(found.record)))
+
+    def sample(self, *stack: int, kind: int = MANAGED) -> TraceBuilder:
+        """The sample profiler saw this thread with this stack, innermost first; `kind` 1 is external code."""
+        return self._add(_Kind(SAMPLE, 0, 0), kind.to_bytes(4, "little"), stack)
+
+    def lose(self, count: int) -> TraceBuilder:
+        """The current thread wrote so many events that never reached the file (NetPerf cannot say so)."""
+        self._numbers[self._thread] = self._numbers.get(self._thread, 0) + count
+        return self
+
+    def sequence_point(self) -> TraceBuilder:
+        """Ends a region: stacks are forgotten, what was lost so far shows. NetPerf has none."""
+        self._flush()
+        if self._format != "netperf3":
+            numbers = {self._writer_thread(t): n for t, n in self._numbers.items() if self._known(t)}
+            self._writer.sequence_point(self._ticks(), numbers)
+        self._stacks.clear()
+        return self
+
+    def rundown(self) -> TraceBuilder:
+        """What a runtime writes at the end of a session: every method that is still there."""
+        from clrevents.events import DCEndComplete_V1, DCEndInit_V1, MethodDCEndVerbose_V1
+
+        self.event(DCEndInit_V1(0))
+        for method in self._methods:
+            self.event(MethodDCEndVerbose_V1(*_values(method.record)))
+        return self.event(DCEndComplete_V1(0))
+
+    def damage(self, change: Callable[[bytes], bytes]) -> TraceBuilder:
+        """Whatever this does to the finished bytes: `lambda b: b[:-100]`."""
+        self._damage.append(change)
+        return self
+
+    def bytes(self, *, complete: bool = True) -> bytes:
+        """The trace. With `complete=False` it has no end mark, as when the process died."""
+        self.sequence_point() if complete else self._flush()
+        if complete:
+            self._writer.end()
+        data = self._sink.getvalue()
+        for change in self._damage:
+            data = change(data)
+        return data
+
+    def _open(self) -> Any:
+        match self._format:
+            case "nettrace4":
+                return nettrace4.NetTrace4Writer(self._sink, self._header)
+            case "nettrace6":
+                return nettrace6.NetTrace6Writer(self._sink, self._header)
+            case _:
+                return netperf.NetPerf3Writer(self._sink, self._header)
+
+    def _ticks(self) -> int:
+        return self._header.sync_qpc + self._now_ns * self._header.frequency // 1_000_000_000
+
+    def _known(self, thread: int) -> bool:
+        return self._format != "nettrace6" or thread in self._thread_rows
+
+    def _writer_thread(self, thread: int) -> int:
+        """NetTrace 6 names threads by an index of its own."""
+        if self._format != "nettrace6":
+            return thread
+        index = self._thread_rows.get(thread)
+        if index is None:
+            index = self._thread_rows[thread] = len(self._thread_rows) + 1
+            row = ThreadRow(index, thread, self._header.process_id, self._thread_names.get(thread))
+            self._writer.threads([row])
+        return index
+
+    def _add(self, kind: _Kind, payload: bytes, stack: Iterable[int]) -> TraceBuilder:
+        metadata_id = self._kinds.get(kind)
+        if metadata_id is None:
+            metadata_id = self._kinds[kind] = len(self._kinds) + 1
+            described = MetadataRecord(
+                metadata_id,
+                kind.provider,
+                kind.id,
+                kind.version,
+                kind.name,
+                kind.keywords,
+                kind.level,
+                None,
+                kind.fields,
+            )
+            self._new.append(described)
+        number = self._numbers[self._thread] = self._numbers.get(self._thread, 0) + 1
+        frames = tuple(stack)
+        thread = self._writer_thread(self._thread)
+        self._events.append(
+            EventRecord(
+                metadata_id,
+                self._ticks(),
+                thread,
+                payload,
+                sequence=number,
+                stack_id=self._stack(frames) if self._format != "netperf3" else 0,
+                activity_id=self._activity,
+                stack=frames if self._format == "netperf3" else b"",
+                is_sorted=False,
+            )
+        )
+        self._now_ns += self._step_ns
+        if len(self._events) >= _BLOCK_EVENTS:
+            self._flush()
+        return self
+
+    def _stack(self, frames: tuple[int, ...]) -> int:
+        if not frames:
+            return 0
+        known = self._stacks.get(frames)
+        if known is None:
+            known = self._stacks[frames] = len(self._stacks) + 1
+            self._writer.stacks(known, [frames])
+        return known
+
+    def _flush(self) -> None:
+        if self._new:
+            self._writer.metadata(self._new)
+            self._new = []
+        if self._events:
+            self._writer.events(self._events)
+            self._events = []
+
+
+def _values(record: Any) -> tuple[Any, ...]:
+    return tuple(getattr(record, field.name) for field in type(record).__layout__.fields)
+
+
+__all__ = ["MANAGED", "RUNDOWN", "RUNTIME", "SAMPLE", "FieldDescription", "TraceBuilder"]
