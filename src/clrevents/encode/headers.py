@@ -1,0 +1,140 @@
+"""Event headers: the compressed ones with every shortcut of the runtime's writer, and the full ones.
+
+Knows what carries over from one event of a block to the next (format §1.6.1, §1.6.2, §1.9.1). Knows neither
+blocks nor where a sequence number comes from.
+"""
+
+from __future__ import annotations
+
+from clrevents.encode.scalars import M32, M64, checked, either, guid, unsigned, varuint
+from clrevents.encode.values import NO_GUID, EventRecord, Part
+
+SORTED = 0x40
+_UNSORTED = 1 << 31
+
+
+class CompressedHeaders:
+    """Writes the short headers of one block; make a new one for each block, because nothing carries over.
+
+    `labels`: NetTrace 6, with a label list id in place of the two activity ids.
+    """
+
+    def __init__(self, labels: bool = False) -> None:
+        self._labels = labels
+        self._metadata = 0
+        self._sequence = 0
+        self._capture = 0
+        self._processor = 0
+        self._thread = 0
+        self._stack = 0
+        self._time = 0
+        self._activity = NO_GUID
+        self._related = NO_GUID
+        self._label = 0
+        self._size = 0
+
+    def header(self, event: EventRecord, sequence: int, force: Part = Part.NONE, avoid: Part = Part.NONE) -> bytes:
+        """The header of `event`, whose payload follows. The state only moves when it is written.
+
+        Raises ValueError for a value that does not fit, and for a part of `avoid` that cannot be left out.
+        """
+        capture = event.thread_id if event.capture_thread_id is None else event.capture_thread_id
+        processor = checked(event.processor, -1, M32, "processor") & M32
+        metadata = varuint(event.metadata_id, 32, "metadata_id")
+        thread = varuint(event.thread_id, 64, "thread_id")
+        stack = varuint(event.stack_id, 32, "stack_id")
+        captured = varuint(capture, 64, "capture_thread_id")
+        time = int.from_bytes(either(event.time, 8, "time"), "little")
+        checked(sequence, 0, M32, "sequence")
+        size = len(event.payload)
+        expected = (self._sequence + (1 if event.metadata_id else 0)) & M32
+        step = (sequence - self._sequence - 1) & M32
+        needed = Part.NONE
+        if event.metadata_id != self._metadata:
+            needed |= Part.METADATA
+        if (sequence, capture, processor) != (expected, self._capture, self._processor):
+            needed |= Part.CAPTURE
+        if event.thread_id != self._thread:
+            needed |= Part.THREAD
+        if event.stack_id != self._stack:
+            needed |= Part.STACK
+        if size != self._size:
+            needed |= Part.SIZE
+        activity, related = guid(event.activity_id, "activity_id"), guid(event.related_activity_id, "related id")
+        label = varuint(event.label_id, 32, "label_id")
+        if self._labels:
+            if activity != NO_GUID or related != NO_GUID:
+                raise ValueError("activity ids stand in label lists in NetTrace 6")
+            if force & Part.RELATED:
+                raise ValueError("NetTrace 6 has no related activity id in its event headers")
+            needed |= Part.LABELS if event.label_id != self._label else Part.NONE
+        else:
+            if event.label_id:
+                raise ValueError("label lists exist in NetTrace 6 only")
+            needed |= Part.ACTIVITY if activity != self._activity else Part.NONE
+            needed |= Part.RELATED if related != self._related else Part.NONE
+        if needed & avoid:
+            raise ValueError(f"{(needed & avoid)!r} cannot be avoided: it differs from the event before")
+        parts = (needed | force) & ~avoid
+        out = [bytes(((parts & Part.ALL) | (SORTED if event.is_sorted else 0),))]
+        if parts & Part.METADATA:
+            out.append(metadata)
+        if parts & Part.CAPTURE:
+            out += (varuint(step, 32, "sequence"), captured, varuint(processor, 32, "processor"))
+        if parts & Part.THREAD:
+            out.append(thread)
+        if parts & Part.STACK:
+            out.append(stack)
+        out.append(varuint((time - self._time) & M64, 64, "time"))
+        if parts & Part.ACTIVITY:
+            out.append(label if self._labels else activity)
+        if parts & Part.RELATED:
+            out.append(related)
+        if parts & Part.SIZE:
+            out.append(varuint(size, 32, "the payload's size"))
+        self._metadata, self._sequence, self._capture = event.metadata_id, sequence, capture
+        self._processor, self._thread, self._stack, self._time = processor, event.thread_id, event.stack_id, time
+        self._activity, self._related, self._label, self._size = activity, related, event.label_id, size
+        return b"".join(out)
+
+
+def full_nettrace4(event: EventRecord, sequence: int, padded: bool = False) -> bytes:
+    """One whole event behind an 80-byte header (format §1.6.1): header, payload and padding."""
+    if event.label_id:
+        raise ValueError("label lists exist in NetTrace 6 only")
+    return _full(
+        event,
+        sequence,
+        guid(event.activity_id, "activity_id") + guid(event.related_activity_id, "related_activity_id"),
+        padded,
+    )
+
+
+def full_nettrace6(event: EventRecord, sequence: int, padded: bool = False) -> bytes:
+    """One whole event behind a 52-byte header (format §1.9.1): header, payload and padding."""
+    if guid(event.activity_id, "activity_id") + guid(event.related_activity_id, "related id") != 2 * NO_GUID:
+        raise ValueError("activity ids stand in label lists in NetTrace 6")
+    return _full(event, sequence, unsigned(event.label_id, 4, "label_id"), padded)
+
+
+def _full(event: EventRecord, sequence: int, extra: bytes, padded: bool) -> bytes:
+    capture = event.thread_id if event.capture_thread_id is None else event.capture_thread_id
+    metadata_id = checked(event.metadata_id, 0, _UNSORTED - 1, "metadata_id")
+    body = b"".join(
+        (
+            # The high bit is the inverse of what the document calls it: set means "not sorted".
+            (metadata_id | (0 if event.is_sorted else _UNSORTED)).to_bytes(4, "little"),
+            unsigned(sequence, 4, "sequence"),
+            unsigned(event.thread_id, 8, "thread_id"),
+            unsigned(capture, 8, "capture_thread_id"),
+            (checked(event.processor, -1, M32, "processor") & M32).to_bytes(4, "little"),
+            unsigned(event.stack_id, 4, "stack_id"),
+            either(event.time, 8, "time"),
+            extra,
+            unsigned(len(event.payload), 4, "the payload's size"),
+            bytes(event.payload),
+        )
+    )
+    if padded:
+        body += bytes(-(4 + len(body)) % 4)
+    return unsigned(len(body), 4, "the event's size") + body

@@ -1,0 +1,170 @@
+"""Event descriptions as bytes: both field layouts and the tags of NetTrace 4/5, and the rows of NetTrace 6.
+
+Knows formats §1.7 and §1.9.2, slack and unknown parts included. Does not judge whether a description makes sense
+for an event; refuses only what a layout cannot hold.
+"""
+
+from __future__ import annotations
+
+from clrevents.encode.scalars import guid, signed, unsigned, utf8, utf16z, varuint
+from clrevents.encode.values import FieldDescription, MetadataRecord
+from clrevents.schema.dynamic import ARRAY, DATALOC, FIXED_ARRAY, OBJECT, RELLOC
+
+_ELEMENTS = frozenset({ARRAY, FIXED_ARRAY, RELLOC, DATALOC})
+_TAG_OPCODE, _TAG_PARAMETERS = 1, 2
+_KEYWORDS, _MESSAGE, _DESCRIPTION, _ATTRIBUTE, _GUID, _LEVEL, _VERSION = range(3, 10)
+
+
+def record(described: MetadataRecord) -> bytes:
+    """The payload of a metadata record of NetPerf 3 and NetTrace 4/5 (format §1.7)."""
+    style = described.style
+    layout = style.layout
+    if layout == "auto":
+        layout = "v2" if any(_has_array(f) for f in described.fields) else "v1"
+    out = [
+        signed(described.metadata_id, 4, "metadata_id"),
+        utf16z(described.provider, "provider"),
+        # Readers take the low 16 bits of the id and the low 8 of version and level.
+        unsigned(described.id, 2, "id") + bytes(2),
+        utf16z(described.name, "name"),
+        unsigned(described.keywords, 8, "keywords"),
+        unsigned(described.version, 1, "version") + bytes(3),
+        unsigned(described.level, 1, "level") + bytes(3),
+    ]
+    if layout != "none":
+        out.append(fields_v1(described.fields if layout == "v1" else ()))
+    if layout == "none" and (described.fields or described.opcode is not None or style.tags):
+        raise ValueError("a description without a field count has room for neither fields nor tags")
+    if described.opcode is not None:
+        out.append(_tag(_TAG_OPCODE, unsigned(described.opcode, 1, "opcode") + style.opcode_slack))
+    if layout == "v2":
+        out.append(_tag(_TAG_PARAMETERS, fields_v2(described.fields, style.field_slack) + style.parameter_slack))
+    out += (_tag(kind, payload) for kind, payload in style.tags)
+    out.append(style.tail)
+    return b"".join(out)
+
+
+def record_netperf12(described: MetadataRecord, version: int) -> bytes:
+    """The payload of a metadata record of NetPerf 1 (provider by guid) or 2 (by name) (format §1.4).
+
+    A description without a name, fields, keywords and level is written as the runtime writes native events.
+    """
+    if version == 1:
+        if described.provider_guid is None:
+            raise ValueError("provider_guid is missing: NetPerf 1 stores no provider name")
+        out = [guid(described.provider_guid, "provider_guid")]
+    else:
+        out = [utf16z(described.provider, "provider")]
+    event_id = unsigned(described.id, 2, "id") + bytes(2)
+    event_version = unsigned(described.version, 1, "version") + bytes(3)
+    more = b""
+    if described.name or described.fields or described.keywords or described.level:
+        more = b"".join(
+            (
+                event_id,
+                utf16z(described.name, "name"),
+                unsigned(described.keywords, 8, "keywords"),
+                event_version,
+                unsigned(described.level, 1, "level") + bytes(3),
+                fields_v1(described.fields),
+            )
+        )
+    out += (event_id, event_version, signed(len(more), 4, "the description's size"), more)
+    return b"".join(out)
+
+
+def row(described: MetadataRecord) -> bytes:
+    """One row of a NetTrace 6 metadata block, its size in front (format §1.9.2)."""
+    style = described.style
+    optional = []
+    if described.opcode is not None:
+        optional.append(b"\1" + unsigned(described.opcode, 1, "opcode"))
+    for kind, value, size, what in (
+        (_KEYWORDS, described.keywords, 8, "keywords"),
+        (_LEVEL, described.level, 1, "level"),
+        (_VERSION, described.version, 1, "version"),
+    ):
+        if value or style.write_zeros:
+            optional.append(bytes((kind,)) + unsigned(value, size, what))
+    for kind, text, what in ((_MESSAGE, described.message, "message"), (_DESCRIPTION, described.description, "text")):
+        if text:
+            optional.append(bytes((kind,)) + utf8(text, what))
+    for key, value_text in described.attributes:
+        optional.append(bytes((_ATTRIBUTE,)) + utf8(key, "attribute key") + utf8(value_text, f"attribute {key!r}"))
+    if described.provider_guid is not None:
+        optional.append(bytes((_GUID,)) + guid(described.provider_guid, "provider_guid"))
+    optional.append(style.optional)
+    return _sized(
+        varuint(described.metadata_id, 32, "metadata_id")
+        + utf8(described.provider, "provider")
+        + varuint(described.id, 32, "id")
+        + utf8(described.name, "name")
+        + fields_v6(described.fields, style.field_slack)
+        + _sized(b"".join(optional), "the optional part")
+        + style.row_slack,
+        "the description",
+    )
+
+
+def fields_v1(fields: tuple[FieldDescription, ...]) -> bytes:
+    """A field count and fields, type first and name last; arrays have no place in it (format §1.7.2)."""
+    return signed(len(fields), 4, "field count") + b"".join(map(_field_v1, fields))
+
+
+def fields_v2(fields: tuple[FieldDescription, ...], slack: bytes = b"") -> bytes:
+    """A field count and fields that begin with their size; `slack` ends each of them (format §1.7.3)."""
+    return signed(len(fields), 4, "field count") + b"".join(_field_v2(f, slack) for f in fields)
+
+
+def fields_v6(fields: tuple[FieldDescription, ...], slack: bytes = b"") -> bytes:
+    """FIELDS of NetTrace 6; `slack` ends each field (format §1.9.2)."""
+    return unsigned(len(fields), 2, "field count") + b"".join(
+        _sized(utf8(f.name, "field name") + _type_v6(f, slack) + slack, f"field {f.name!r}") for f in fields
+    )
+
+
+def _field_v1(field: FieldDescription) -> bytes:
+    if field.code in _ELEMENTS:
+        raise ValueError(f"field {field.name!r} is an array, which the older field layout cannot describe")
+    members = fields_v1(field.members) if field.code == OBJECT else b""
+    return signed(field.code, 4, f"type code of {field.name!r}") + members + utf16z(field.name, "field name")
+
+
+def _field_v2(field: FieldDescription, slack: bytes) -> bytes:
+    body = utf16z(field.name, "field name") + _type_v2(field, slack) + slack
+    return signed(len(body) + 4, 4, f"field {field.name!r}") + body
+
+
+def _type_v2(field: FieldDescription, slack: bytes) -> bytes:
+    code = signed(field.code, 4, f"type code of {field.name!r}")
+    if field.code == ARRAY:
+        return code + _type_v2(_element(field), slack)
+    if field.code in _ELEMENTS:
+        raise ValueError(f"field {field.name!r} has type code {field.code}, which only NetTrace 6 has")
+    return code + (fields_v2(field.members, slack) if field.code == OBJECT else b"")
+
+
+def _type_v6(field: FieldDescription, slack: bytes) -> bytes:
+    code = unsigned(field.code, 1, f"type code of {field.name!r}")
+    if field.code in _ELEMENTS:
+        count = unsigned(field.count, 2, f"element count of {field.name!r}") if field.code == FIXED_ARRAY else b""
+        return code + _type_v6(_element(field), slack) + count
+    return code + (fields_v6(field.members, slack) if field.code == OBJECT else b"")
+
+
+def _element(field: FieldDescription) -> FieldDescription:
+    if field.element is None:
+        raise ValueError(f"field {field.name!r} is an array of nothing")
+    return field.element
+
+
+def _has_array(field: FieldDescription) -> bool:
+    return field.code == ARRAY or any(map(_has_array, field.members))
+
+
+def _tag(kind: int, payload: bytes) -> bytes:
+    return signed(len(payload), 4, "tag length") + unsigned(kind, 1, "tag kind") + payload
+
+
+def _sized(data: bytes, what: str) -> bytes:
+    return unsigned(len(data), 2, f"the size of {what}") + data

@@ -1,0 +1,157 @@
+"""Writes NetPerf 3, and 1 and 2 for tests: full headers, each event with its stack behind it (format §1.4, §1.5).
+
+Descriptions stand among the events. In NetPerf 1 and 2 an event names its description by the file offset of that
+record, so the writer remembers where each went; the `metadata_id` of the values is only a name for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clrevents.encode import blocks
+from clrevents.encode.metadata import record, record_netperf12
+from clrevents.encode.objects import BEGIN_OBJECT, END_OBJECT, FAST_SERIALIZATION, NULL, ObjectWriter
+from clrevents.encode.scalars import either, guid, signed
+from clrevents.encode.values import NO_GUID, EventRecord, MetadataRecord, Sink, TraceHeader
+
+_OLD_NAME = "Microsoft.DotNet.Runtime.EventPipeFile"
+_FORWARD_REFERENCES = bytes(4)
+
+
+class NetPerf3Writer:
+    """A NetPerf 3 stream, a block a call. The header is written at once; a call that raises wrote nothing."""
+
+    def __init__(self, sink: Sink, header: TraceHeader | None = None) -> None:
+        header = header or TraceHeader()
+        self._pointer_size = header.pointer_size
+        self._objects = ObjectWriter(sink, BEGIN_OBJECT)
+        content = blocks.trace_object(header)
+        self._objects.raw(FAST_SERIALIZATION)
+        self._objects.unsized("Trace", 3, 0, content)
+
+    @property
+    def offset(self) -> int:
+        """How many bytes the stream has so far."""
+        return self._objects.offset
+
+    def events(self, items: Sequence[EventRecord | MetadataRecord], *, padded: bool = True) -> None:
+        """An EventBlock of events and descriptions, in this order.
+
+        `padded` rounds each record up to a multiple of four bytes inside its size, as the runtime does.
+        """
+        out = []
+        for i, item in enumerate(items):
+            try:
+                data = _record(item, item.metadata_id, self._pointer_size, 3)
+            except ValueError as error:
+                raise ValueError(f"item {i} (metadata id {item.metadata_id}): {error}") from None
+            data += bytes(-(4 + len(data)) % 4 if padded else 0)
+            out.append(signed(len(data), 4, "the record's size") + data)
+        self.raw_block("EventBlock", b"".join(out))
+
+    def metadata(self, records: Sequence[MetadataRecord]) -> None:
+        """An EventBlock that only describes events."""
+        self.events(records)
+
+    def raw_block(self, name: str, content: bytes) -> None:
+        """Any block: its name and its content behind size and padding."""
+        self._objects.block(name, 1, 0, content)
+
+    def raw(self, data: bytes) -> None:
+        """Any bytes, as they are: for damage on purpose."""
+        self._objects.raw(data)
+
+    def end(self) -> None:
+        """The end mark."""
+        self._objects.raw(bytes((NULL,)))
+
+
+class NetPerf12Writer:
+    """A NetPerf 1 or 2 stream: one object that holds every record, unpadded. For tests: nothing writes it today."""
+
+    def __init__(self, sink: Sink, version: int, header: TraceHeader | None = None) -> None:
+        if version not in (1, 2):
+            raise ValueError(f"version must be 1 or 2, not {version}")
+        self._version = version
+        self._places: dict[int, int] = {}
+        self._objects = ObjectWriter(sink, BEGIN_OBJECT)
+        clock = blocks.clock(header or TraceHeader())
+        self._objects.raw(FAST_SERIALIZATION)
+        self._objects.raw(self._objects.type_header(_OLD_NAME, version, 0) + _FORWARD_REFERENCES + clock)
+
+    @property
+    def offset(self) -> int:
+        """How many bytes the stream has so far."""
+        return self._objects.offset
+
+    @property
+    def places(self) -> dict[int, int]:
+        """Where each description stands, by its `metadata_id`: what its events carry in the file."""
+        return dict(self._places)
+
+    def metadata(self, records: Sequence[MetadataRecord]) -> None:
+        """Descriptions, in this order."""
+        self.events(records)
+
+    def events(self, items: Sequence[EventRecord | MetadataRecord]) -> None:
+        """Events and descriptions, in this order. An event whose description was not written is refused."""
+        out, at, places = [], self.offset, dict(self._places)
+        for i, item in enumerate(items):
+            try:
+                if isinstance(item, MetadataRecord):
+                    places[item.metadata_id] = at
+                elif item.metadata_id not in places:
+                    raise ValueError("no description of this id was written")
+                data = _record(item, places[item.metadata_id], 8, self._version)
+            except ValueError as error:
+                raise ValueError(f"item {i} (metadata id {item.metadata_id}): {error}") from None
+            out.append(signed(len(data), 4, "the record's size") + data)
+            at += len(out[-1])
+        self._objects.raw(b"".join(out))
+        self._places = places
+
+    def raw(self, data: bytes) -> None:
+        """Any bytes, as they are: for damage on purpose."""
+        self._objects.raw(data)
+
+    def end(self, *, footer: bool = True) -> None:
+        """Close the object; `footer` adds the table of forward references (format §1.4), 16 bytes."""
+        close = self.offset
+        data = bytes((END_OBJECT,))
+        if footer:
+            table = close + 1
+            data += (1).to_bytes(4, "little") + signed(close, 4, "the object's end")
+            data += signed(table, 4, "the table's offset") + signed(table + 8, 4, "the last field's offset")
+        self._objects.raw(data)
+
+
+def _record(item: EventRecord | MetadataRecord, metadata_id: int, pointer_size: int, version: int) -> bytes:
+    """Everything behind the record's own size: header, payload, stack size, stack."""
+    if isinstance(item, MetadataRecord):
+        payload = record(item) if version == 3 else record_netperf12(item, version)
+        metadata_id, guids, stack = 0, 2 * NO_GUID, b""
+    else:
+        payload = bytes(item.payload)
+        stack = blocks.stack_bytes(item.stack, pointer_size)
+        guids = guid(item.activity_id, "activity_id") + guid(item.related_activity_id, "related_activity_id")
+        _refuse_newer(item)
+    return b"".join(
+        (
+            signed(metadata_id, 4, "metadata_id"),
+            either(item.thread_id, 4, "thread_id"),
+            signed(item.time, 8, "time"),
+            guids,
+            signed(len(payload), 4, "the payload's size"),
+            payload,
+            signed(len(stack), 4, "the stack's size"),
+            stack,
+        )
+    )
+
+
+def _refuse_newer(event: EventRecord) -> None:
+    """What NetPerf has no place for must not be dropped silently."""
+    if event.stack_id or event.label_id:
+        raise ValueError("stack and label ids exist in NetTrace only; give `stack` itself")
+    if event.capture_thread_id not in (None, event.thread_id) or event.processor != -1:
+        raise ValueError("capture thread and processor exist in NetTrace only")

@@ -1,0 +1,101 @@
+"""Writes NetTrace 4 and "5": four kinds of block in the object envelope (format §1.6 to §1.8).
+
+Blocks are appended in the order of the calls, which is the order of the file; what a reader needs first (metadata,
+stacks) is the caller's to write first. Knows no event's fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from clrevents.encode import blocks
+from clrevents.encode.headers import full_nettrace4
+from clrevents.encode.metadata import record
+from clrevents.encode.objects import BEGIN_PRIVATE_OBJECT, FAST_SERIALIZATION, NULL, ObjectWriter
+from clrevents.encode.scalars import either, signed, unsigned
+from clrevents.encode.values import SHORTEST, Choices, EventRecord, MetadataRecord, Sink, Stack, TraceHeader
+
+_VERSION = 2
+
+
+class NetTrace4Writer:
+    """A NetTrace 4 stream, a block a call. The header is written at once.
+
+    A call that raises ValueError has written nothing. Without `end()` the stream is incomplete, which is legal.
+    """
+
+    def __init__(self, sink: Sink, header: TraceHeader | None = None, *, version: int = 4) -> None:
+        header = header or TraceHeader()
+        self._pointer_size = header.pointer_size
+        self._sequences = blocks.Sequences()
+        self._objects = ObjectWriter(sink, BEGIN_PRIVATE_OBJECT)
+        content = blocks.trace_object(header)
+        self._objects.raw(b"Nettrace" + FAST_SERIALIZATION)
+        self._objects.unsized("Trace", version, 4, content)
+
+    @property
+    def offset(self) -> int:
+        """How many bytes the stream has so far."""
+        return self._objects.offset
+
+    @property
+    def sequences(self) -> dict[int, int]:
+        """The last sequence number of each capture thread."""
+        return dict(self._sequences.last)
+
+    def metadata(self, records: Sequence[MetadataRecord], choices: Choices = SHORTEST) -> None:
+        """A MetadataBlock: each description is the payload of a blob with metadata id 0 (format §1.6.2)."""
+        blobs = []
+        for described in records:
+            try:
+                blobs.append(_blob(described))
+            except ValueError as error:
+                raise ValueError(f"description of {described.provider}/{described.name}: {error}") from None
+        content = blocks.events(blobs, blocks.Sequences(), choices, full_nettrace4, False)
+        self.raw_block("MetadataBlock", content)
+
+    def stacks(self, first_id: int, stacks: Iterable[Stack]) -> None:
+        """A StackBlock: ids `first_id`, `first_id + 1`, … until the next sequence point (format §1.11)."""
+        self.raw_block("StackBlock", blocks.stacks(first_id, stacks, self._pointer_size))
+
+    def events(self, events: Sequence[EventRecord], choices: Choices = SHORTEST) -> None:
+        """An EventBlock."""
+        try:
+            self.raw_block("EventBlock", blocks.events(events, self._sequences, choices, full_nettrace4, False))
+        except BaseException:
+            self._sequences.drop()
+            raise
+        self._sequences.keep()
+
+    def sequence_point(self, time: int, threads: Mapping[int, int] | None = None) -> None:
+        """An SPBlock: `threads` are last sequence numbers by capture thread; None takes those written so far."""
+        numbers = self._sequences.last if threads is None else threads
+        content = [either(time, 8, "time"), signed(len(numbers), 4, "the number of threads")]
+        for thread, number in numbers.items():
+            content += (unsigned(thread, 8, "capture thread id"), unsigned(number, 4, "sequence"))
+        self.raw_block("SPBlock", b"".join(content))
+
+    def raw_block(self, name: str, content: bytes) -> None:
+        """Any block: its name and its content behind size and padding."""
+        self._objects.block(name, _VERSION, _VERSION, content)
+
+    def raw(self, data: bytes) -> None:
+        """Any bytes, as they are: for damage on purpose."""
+        self._objects.raw(data)
+
+    def end(self) -> None:
+        """The end mark."""
+        self._objects.raw(bytes((NULL,)))
+
+
+def _blob(described: MetadataRecord) -> EventRecord:
+    """The event that carries a description: no capture thread and no number of its own."""
+    return EventRecord(
+        0,
+        described.time,
+        described.thread_id,
+        record(described),
+        capture_thread_id=0,
+        sequence=0,
+        processor=described.processor,
+    )

@@ -1,0 +1,174 @@
+"""Writes NetTrace 6: length-prefixed blocks behind a 20-byte header (format §1.9).
+
+Blocks are appended in the order of the calls. Threads, labels and metadata live as long as the format says; whether
+an event may refer to them is not checked, so that broken streams can be written too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from clrevents.encode import blocks
+from clrevents.encode.headers import full_nettrace6
+from clrevents.encode.metadata import row
+from clrevents.encode.scalars import either, guid, signed, unsigned, utf8, varint, varuint
+from clrevents.encode.values import (
+    SHORTEST,
+    Choices,
+    EventRecord,
+    Forget,
+    Label,
+    LabelKind,
+    MetadataRecord,
+    Sink,
+    Stack,
+    ThreadRow,
+    TraceHeader,
+)
+
+END, TRACE, EVENTS, METADATA, POINT, STACKS, THREADS, REMOVED, LABELS = range(9)
+_LAST = 0x80
+_WIDTHS = {LabelKind.SPAN_ID: 8, LabelKind.OPCODE: 1, LabelKind.KEYWORDS: 8, LabelKind.LEVEL: 1, LabelKind.VERSION: 1}
+_GUIDS = (LabelKind.ACTIVITY_ID, LabelKind.RELATED_ACTIVITY_ID, LabelKind.TRACE_ID)
+
+
+class NetTrace6Writer:
+    """A NetTrace 6 stream, a block a call. Header and trace block are written at once.
+
+    A call that raises ValueError has written nothing. Without `end()` the stream is incomplete, which is legal.
+    """
+
+    def __init__(self, sink: Sink, header: TraceHeader | None = None, *, version: tuple[int, int] = (6, 0)) -> None:
+        header = header or TraceHeader()
+        content = _trace(header)
+        self.offset = 0
+        self._sink = sink
+        self._pointer_size = header.pointer_size
+        self._sequences = blocks.Sequences()
+        major, minor = version
+        self.raw(b"Nettrace" + bytes(4) + signed(major, 4, "major version") + signed(minor, 4, "minor version"))
+        self.raw_block(TRACE, content)
+
+    @property
+    def sequences(self) -> dict[int, int]:
+        """The last sequence number of each capture thread, by thread index."""
+        return dict(self._sequences.last)
+
+    def metadata(self, records: Iterable[MetadataRecord], header: bytes = b"") -> None:
+        """A metadata block; `header` are bytes that readers skip (format §1.9.2)."""
+        out = [unsigned(len(header), 2, "the header's size"), header]
+        for described in records:
+            try:
+                out.append(row(described))
+            except ValueError as error:
+                raise ValueError(f"description of {described.provider}/{described.name}: {error}") from None
+        self.raw_block(METADATA, b"".join(out))
+
+    def stacks(self, first_id: int, stacks: Iterable[Stack]) -> None:
+        """A stack block: ids `first_id`, `first_id + 1`, … until the next sequence point."""
+        self.raw_block(STACKS, blocks.stacks(first_id, stacks, self._pointer_size))
+
+    def events(self, events: Sequence[EventRecord], choices: Choices = SHORTEST) -> None:
+        """An event block; thread ids of its events are indexes of thread rows."""
+        try:
+            self.raw_block(EVENTS, blocks.events(events, self._sequences, choices, full_nettrace6, True))
+        except BaseException:
+            self._sequences.drop()
+            raise
+        self._sequences.keep()
+
+    def sequence_point(self, time: int, threads: Mapping[int, int] | None = None, flags: int = Forget.NOTHING) -> None:
+        """A sequence point: last numbers by thread index; None takes those written so far (format §1.9.4)."""
+        numbers = self._sequences.last if threads is None else threads
+        content = [either(time, 8, "time"), unsigned(flags, 4, "flags"), unsigned(len(numbers), 4, "thread count")]
+        for index, number in numbers.items():
+            content += (varuint(index, 64, "thread index"), varuint(number, 32, "sequence"))
+        self.raw_block(POINT, b"".join(content))
+        if flags & Forget.THREADS:
+            self._sequences.last.clear()
+
+    def threads(self, rows: Iterable[ThreadRow]) -> None:
+        """Threads that begin to exist (format §1.9.5)."""
+        self.raw_block(THREADS, b"".join(map(_thread, rows)))
+
+    def remove_threads(self, threads: Mapping[int, int] | Iterable[tuple[int, int]]) -> None:
+        """Threads that end: last sequence number by index (format §1.9.6)."""
+        pairs = list(threads.items() if isinstance(threads, Mapping) else threads)
+        content = [varuint(i, 64, "thread index") + varuint(n, 32, "sequence") for i, n in pairs]
+        self.raw_block(REMOVED, b"".join(content))
+        for index, _ in pairs:
+            self._sequences.last.pop(index, None)
+
+    def labels(self, first_id: int, lists: Iterable[Sequence[Label]]) -> None:
+        """Label lists `first_id`, `first_id + 1`, … until the next sequence point; none may be empty."""
+        encoded = [_label_list(labels) for labels in lists]
+        head = unsigned(first_id, 4, "first label list id") + unsigned(len(encoded), 4, "the number of label lists")
+        self.raw_block(LABELS, head + b"".join(encoded))
+
+    def raw_block(self, kind: int, content: bytes) -> None:
+        """Any block: its kind and its content, at most 2^24 - 1 bytes."""
+        head = unsigned(len(content), 3, f"the size of a block of kind {kind}") + unsigned(kind, 1, "block kind")
+        self.raw(head + content)
+
+    def raw(self, data: bytes) -> None:
+        """Any bytes, as they are: for damage on purpose."""
+        self._sink.write(data)
+        self.offset += len(data)
+
+    def end(self) -> None:
+        """The block that ends the stream."""
+        self.raw_block(END, b"")
+
+
+def _trace(header: TraceHeader) -> bytes:
+    pairs = list(header.key_values)
+    given = {key for key, _ in pairs}
+    for key, value in (
+        ("ProcessId", header.process_id),
+        ("HardwareThreadCount", header.processors),
+        ("ExpectedCPUSamplingRate", header.sampling_interval_ns),
+    ):
+        if value is not None and key not in given:
+            pairs.append((key, str(value)))
+    return b"".join(
+        (
+            blocks.clock(header),
+            signed(header.pointer_size, 4, "pointer_size"),
+            signed(len(pairs), 4, "the number of key and value pairs"),
+            *(utf8(key, "key") + utf8(value, f"value of {key!r}") for key, value in pairs),
+        )
+    )
+
+
+def _thread(thread: ThreadRow) -> bytes:
+    out = [varuint(thread.index, 64, "thread index")]
+    if thread.name is not None:
+        out.append(b"\1" + utf8(thread.name, "thread name"))
+    if thread.process_id is not None:
+        out.append(b"\2" + varuint(thread.process_id, 64, "process_id"))
+    if thread.thread_id is not None:
+        out.append(b"\3" + varuint(thread.thread_id, 64, "thread_id"))
+    out += (b"\4" + utf8(key, "attribute key") + utf8(value, f"attribute {key!r}") for key, value in thread.attributes)
+    out.append(thread.slack)
+    content = b"".join(out)
+    return unsigned(len(content), 2, f"the row of thread {thread.index}") + content
+
+
+def _label_list(labels: Sequence[Label]) -> bytes:
+    if not labels:
+        raise ValueError("a label list cannot be empty: the empty list has the id 0")
+    return b"".join(_label(label, i == len(labels) - 1) for i, label in enumerate(labels))
+
+
+def _label(label: Label, last: bool) -> bytes:
+    kind, value, what = label.kind, label.value, f"label {label.kind.name}"
+    head = bytes((kind | (_LAST if last else 0),))
+    if kind in _GUIDS and not isinstance(value, int | str):
+        return head + guid(value, what)
+    if kind == LabelKind.TEXT and isinstance(value, str):
+        return head + utf8(label.key, "label key") + utf8(value, f"label {label.key!r}")
+    if kind == LabelKind.NUMBER and isinstance(value, int):
+        return head + utf8(label.key, "label key") + varint(value, f"label {label.key!r}")
+    if kind in _WIDTHS and isinstance(value, int):
+        return head + unsigned(value, _WIDTHS[kind], what)
+    raise ValueError(f"{what} cannot have the value {value!r}")

@@ -1,0 +1,54 @@
+"""The object envelope of NetPerf and NetTrace 4/5: tags, type names, sizes and padding (format §1.2).
+
+Knows where in the stream it stands, because padding counts from the stream's first byte; offsets are Python
+integers, so that they may pass 2^32. Knows nothing of what an object holds.
+"""
+
+from __future__ import annotations
+
+from clrevents.encode.scalars import signed
+from clrevents.encode.values import Sink
+
+FAST_SERIALIZATION = b"\x14\0\0\0!FastSerialization.1"
+NULL, BEGIN_OBJECT, BEGIN_PRIVATE_OBJECT, END_OBJECT = 1, 4, 5, 6
+
+
+class ObjectWriter:
+    """Appends objects to a sink; each call writes once or, when it raises, not at all.
+
+    `begin` is the tag that opens an object of this generation. `offset` counts from the stream's first byte.
+    """
+
+    def __init__(self, sink: Sink, begin: int) -> None:
+        self.offset = 0
+        self._sink = sink
+        self._begin = begin
+
+    def raw(self, data: bytes) -> None:
+        """Any bytes, as they are."""
+        self._sink.write(data)
+        self.offset += len(data)
+
+    def type_header(self, name: str, version: int, minimum: int) -> bytes:
+        """What stands in front of an object's content."""
+        encoded = name.encode()
+        return b"".join(
+            (
+                bytes((self._begin, self._begin, NULL)),
+                signed(version, 4, "object version"),
+                signed(minimum, 4, "minimum reader version"),
+                signed(len(encoded), 4, "type name length"),
+                encoded,
+                bytes((END_OBJECT,)),
+            )
+        )
+
+    def unsized(self, name: str, version: int, minimum: int, content: bytes) -> None:
+        """An object whose content has no size in front: the trace's own."""
+        self.raw(self.type_header(name, version, minimum) + content + bytes((END_OBJECT,)))
+
+    def block(self, name: str, version: int, minimum: int, content: bytes) -> None:
+        """An object with a size, and padding so that its content begins at a multiple of four in the stream."""
+        head = self.type_header(name, version, minimum) + signed(len(content), 4, f"the size of a {name}")
+        padding = bytes(-(self.offset + len(head)) % 4)
+        self.raw(b"".join((head, padding, content, bytes((END_OBJECT,)))))

@@ -1,0 +1,78 @@
+"""Single values as bytes: integers, LEB128 numbers, GUIDs and the two kinds of text (format, "Notation").
+
+Each function refuses a value that does not fit with a ValueError that names it. Knows no event and no block.
+"""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+M32 = (1 << 32) - 1
+M64 = (1 << 64) - 1
+
+
+def checked(value: int, low: int, high: int, what: str) -> int:
+    """`value` when it is an integer in `low..high`; else a ValueError naming `what`."""
+    if not isinstance(value, int):
+        raise ValueError(f"{what} must be an integer, not {value!r}")
+    if not low <= value <= high:
+        raise ValueError(f"{what} must be in {low}..{high}, not {value}")
+    return value
+
+
+def unsigned(value: int, size: int, what: str) -> bytes:
+    """`size` bytes, little-endian, no sign."""
+    return checked(value, 0, (1 << 8 * size) - 1, what).to_bytes(size, "little")
+
+
+def signed(value: int, size: int, what: str) -> bytes:
+    """`size` bytes, little-endian, two's complement."""
+    half = 1 << (8 * size - 1)
+    return checked(value, -half, half - 1, what).to_bytes(size, "little", signed=True)
+
+
+def either(value: int, size: int, what: str) -> bytes:
+    """`size` bytes for a number that is signed to some and unsigned to others: both ranges are taken."""
+    checked(value, -(1 << (8 * size - 1)), (1 << 8 * size) - 1, what)
+    return (value & ((1 << 8 * size) - 1)).to_bytes(size, "little")
+
+
+def varuint(value: int, bits: int, what: str) -> bytes:
+    """LEB128: seven bits a byte, low first, the high bit says that more follow; at most 5 or 10 bytes."""
+    checked(value, 0, (1 << bits) - 1, what)
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def varint(value: int, what: str) -> bytes:
+    """A signed 64-bit number, zigzag LEB128."""
+    checked(value, -(1 << 63), (1 << 63) - 1, what)
+    return varuint((value << 1 ^ value >> 63) & M64, 64, what)
+
+
+def guid(value: bytes | UUID, what: str) -> bytes:
+    """Sixteen bytes as they are stored; a UUID is stored with its first three groups little-endian."""
+    data = value.bytes_le if isinstance(value, UUID) else bytes(value)
+    if len(data) != 16:
+        raise ValueError(f"{what} must be 16 bytes, not {len(data)}")
+    return data
+
+
+def utf16z(text: str, what: str) -> bytes:
+    """UTF-16LE units and a zero unit behind them; lone surrogates are kept (format §2.3)."""
+    if "\0" in text:
+        raise ValueError(f"{what} has a NUL inside, which would end it there: {text!r}")
+    return text.encode("utf-16-le", "surrogatepass") + b"\0\0"
+
+
+def utf8(text: str, what: str) -> bytes:
+    """A varuint byte count and UTF-8 bytes."""
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{what} has a lone surrogate, which UTF-8 cannot hold: {text!r}") from None
+    return varuint(len(data), 32, f"the length of {what}") + data

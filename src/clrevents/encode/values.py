@@ -1,0 +1,232 @@
+"""What can be written: events, their descriptions, threads, labels and the trace's own header, as plain values.
+
+Frozen and dumb: a value is checked when it is written, because only the container knows what fits. Times are raw
+clock ticks, ids are the container's own. Nothing here knows how anything is laid out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import IntEnum, IntFlag
+from typing import Literal, Protocol, TypeAlias
+from uuid import UUID
+
+from clrevents.schema.dynamic import FieldDescription
+
+NO_GUID = bytes(16)
+
+Guid: TypeAlias = bytes | UUID
+Stack: TypeAlias = bytes | Sequence[int]
+"""Address bytes as they are stored, or addresses, innermost first, in words of the trace's pointer size."""
+SystemTime: TypeAlias = tuple[int, int, int, int, int, int, int, int]
+"""Year, month, day of the week (Sunday is 0), day, hour, minute, second, millisecond (format, "Notation")."""
+
+
+class Sink(Protocol):
+    """Where bytes go: a binary file, or anything with its `write`."""
+
+    def write(self, data: bytes, /) -> object: ...
+
+
+class Part(IntFlag):
+    """The optional parts of a compressed event header (format §1.6.2); values are its flag bits."""
+
+    NONE = 0
+    METADATA = 0x01
+    CAPTURE = 0x02
+    """Sequence number, capture thread and processor, which only come together."""
+    THREAD = 0x04
+    STACK = 0x08
+    ACTIVITY = 0x10
+    RELATED = 0x20
+    SIZE = 0x80
+
+    LABELS = 0x10
+    """NetTrace 6 has a label list id where NetTrace 4 has the activity id."""
+    ALL = 0xBF
+
+
+class Forget(IntFlag):
+    """What a sequence point of NetTrace 6 ends besides stacks and label lists (format §1.9.4)."""
+
+    NOTHING = 0
+    THREADS = 1
+    METADATA = 2
+
+
+@dataclass(frozen=True, slots=True)
+class EventRecord:
+    """One event, complete.
+
+    `time` is in clock ticks (64 bits); `thread_id` is the thread the event is about, `capture_thread_id` the one
+    that wrote it (None: the same); in NetTrace 6 both are thread indexes. `sequence` None takes the next number
+    of the capture thread, counted from 1 (format §1.12). `processor` -1 is unknown. `stack_id` and `label_id`
+    refer to `stacks` and `labels` of the same region; `stack` is NetPerf's, which stores it in the event and
+    neither numbers nor sorts events. `is_sorted` promises that no later event has an earlier time (format §1.13).
+    """
+
+    metadata_id: int
+    time: int
+    thread_id: int = 0
+    payload: bytes = b""
+    capture_thread_id: int | None = None
+    sequence: int | None = None
+    processor: int = -1
+    stack_id: int = 0
+    activity_id: Guid = NO_GUID
+    related_activity_id: Guid = NO_GUID
+    is_sorted: bool = True
+    label_id: int = 0
+    stack: Stack = b""
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataStyle:
+    """How a description is written where the format leaves a choice, and bytes that readers must skip.
+
+    `layout`: of NetTrace 4's field list; "auto" takes "v2" where a field is an array at any depth, as the
+    runtime does (format §1.7.1); "none" leaves out even the field count (Q7). `opcode_slack`, `parameter_slack`
+    and `field_slack` stand behind the values in the opcode tag, the parameter tag and each field; `tags` are
+    further (kind, payload) tags. NetTrace 6: `field_slack` as before, `row_slack` at the row's end, `optional`
+    are raw bytes behind the known optional items; `write_zeros` writes keywords, level and version even if 0.
+    """
+
+    layout: Literal["auto", "v1", "v2", "none"] = "auto"
+    opcode_slack: bytes = b""
+    parameter_slack: bytes = b""
+    field_slack: bytes = b""
+    tags: tuple[tuple[int, bytes], ...] = ()
+    tail: bytes = b""
+    row_slack: bytes = b""
+    optional: bytes = b""
+    write_zeros: bool = False
+
+
+PLAIN = MetadataStyle()
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataRecord:
+    """One event description (format §1.7, §1.9.2); `metadata_id` is what events refer to.
+
+    `opcode` None leaves it out. `attributes`, `description`, `message` and `provider_guid` exist in NetTrace 6
+    only, but NetPerf 1 needs the guid, because it stores no name. `time`, `thread_id` and `processor` are those of
+    the record itself, which is an event of its own before NetTrace 6 (1.6.2).
+    """
+
+    metadata_id: int
+    provider: str
+    id: int
+    version: int = 0
+    name: str = ""
+    keywords: int = 0
+    level: int = 0
+    opcode: int | None = None
+    fields: tuple[FieldDescription, ...] = ()
+    attributes: tuple[tuple[str, str], ...] = ()
+    description: str = ""
+    message: str = ""
+    provider_guid: Guid | None = None
+    time: int = 0
+    thread_id: int = 0
+    processor: int = -1
+    style: MetadataStyle = PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class TraceHeader:
+    """The trace's own header (format §1.3). None is written as 0 or, in NetTrace 6, not at all.
+
+    `start` is the moment of `sync_qpc`; `frequency` is clock ticks a second. NetTrace 6 writes `key_values`, then
+    `process_id`, `processors` and `sampling_interval_ns` under their agreed keys where these are not given yet.
+    """
+
+    start: datetime | SystemTime = datetime(2024, 1, 1, tzinfo=UTC)
+    sync_qpc: int = 0
+    frequency: int = 1_000_000_000
+    pointer_size: int = 8
+    process_id: int | None = None
+    processors: int | None = None
+    sampling_interval_ns: int | None = None
+    key_values: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadRow:
+    """A thread of NetTrace 6 (format §1.9.5); what is None is not written. `slack` stands at the row's end."""
+
+    index: int
+    thread_id: int | None = None
+    process_id: int | None = None
+    name: str | None = None
+    attributes: tuple[tuple[str, str], ...] = ()
+    slack: bytes = b""
+
+
+class LabelKind(IntEnum):
+    """Kinds of label in NetTrace 6 (format §1.9.7)."""
+
+    ACTIVITY_ID = 1
+    RELATED_ACTIVITY_ID = 2
+    TRACE_ID = 3
+    SPAN_ID = 4
+    TEXT = 5
+    NUMBER = 6
+    OPCODE = 7
+    KEYWORDS = 8
+    LEVEL = 9
+    VERSION = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One label: 16 bytes for ids but the span's, text or a number for the others; `key` for TEXT and NUMBER."""
+
+    kind: LabelKind
+    value: bytes | UUID | int | str
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """How a block of events is written where the format leaves a choice.
+
+    `compressed`: short headers, or full ones. `header_size`: of the block header, at least 20 bytes. `span`: the
+    (first, last) tick it announces; None takes the events' own. `force`: parts of short headers that are
+    written even where they repeat the event before; `avoid`: parts that must not be written, which is refused
+    where an event cannot do without. Both for the whole block or one value an event. `padded`: full headers
+    round each event up to a multiple of four bytes, as the runtime's writer does (format §1.6.1).
+    """
+
+    compressed: bool = True
+    header_size: int = 20
+    span: tuple[int, int] | None = None
+    force: Part | Sequence[Part] = Part.NONE
+    avoid: Part | Sequence[Part] = Part.NONE
+    padded: bool = False
+    flags: int = field(default=0)
+    """Further bits of the block header's flags; bit 0 is `compressed`."""
+
+
+SHORTEST = Choices()
+
+__all__ = [
+    "NO_GUID",
+    "PLAIN",
+    "SHORTEST",
+    "Choices",
+    "EventRecord",
+    "FieldDescription",
+    "Forget",
+    "Label",
+    "LabelKind",
+    "MetadataRecord",
+    "MetadataStyle",
+    "Part",
+    "Sink",
+    "Stack",
+    "ThreadRow",
+    "TraceHeader",
+]

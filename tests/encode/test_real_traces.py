@@ -1,0 +1,285 @@
+"""Real traces, read block by block and written again with the same choices, give the same bytes.
+
+This is what shows that the encoder takes every shortcut that the runtime takes, and no other.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clrevents.decode.blocks import End, Events, Header, InlineStacks, Metadata, MetadataRow, SequencePoint, Stacks
+from clrevents.decode.container.detect import detect
+from clrevents.decode.kernels import PADDING, HeaderScanner
+from clrevents.decode.window import NeedMore, Window
+from clrevents.encode.netperf import NetPerf3Writer, NetPerf12Writer
+from clrevents.encode.nettrace4 import NetTrace4Writer
+from clrevents.encode.values import (
+    NO_GUID,
+    Choices,
+    EventRecord,
+    MetadataRecord,
+    Part,
+    TraceHeader,
+)
+from clrevents.errors import Limits
+
+TRACES = Path(__file__).resolve().parents[3] / "shared" / "traces"
+LIMIT = 3_000_000
+"""Bytes of a trace that are compared, at most: up to the end of the block that passes it."""
+
+pytestmark = pytest.mark.shared
+
+
+def names(pattern: str) -> list[str]:
+    found = sorted(str(p.relative_to(TRACES)) for p in TRACES.glob(f"*/{pattern}.gz"))
+    return found or ["absent"]
+
+
+def unpack(name: str) -> bytes:
+    if name == "absent":
+        pytest.skip("the shared traces are not there")
+    with gzip.open(TRACES / name) as file:
+        return file.read(LIMIT + 1_000_000)
+
+
+def blocks(data: bytes) -> Iterator[tuple[int, int, list[Any]]]:
+    """(start, end, values) of each whole block up to LIMIT."""
+    window = Window(data + bytes(PADDING), len(data), 0, False)
+    container = detect(window, Limits(), False)
+    while window.pos < min(len(data), LIMIT):
+        start = window.pos
+        try:
+            values = list(container.read(window))
+        except NeedMore:
+            return
+        yield start, window.pos, values
+
+
+def trace_header(header: Header, data: bytes, at: int) -> TraceHeader:
+    info = header.info
+    return TraceHeader(
+        struct.unpack_from("<8h", data, at),  # type: ignore[arg-type]
+        info.sync_qpc,
+        info.frequency,
+        info.pointer_size,
+        info.process_id,
+        info.processors,
+        info.sampling_interval_ns,
+    )
+
+
+def full_guids(marks: list[list[int]], data: bytes, count: int) -> list[tuple[bytes, bytes]]:
+    """Both activity ids of each row, from the places where they change."""
+    changes = {row: (flags, at) for row, flags, at in marks}
+    activity = related = NO_GUID
+    found = []
+    for row in range(count):
+        flags, at = changes.get(row, (0, 0))
+        if flags & 16:
+            activity = data[at : at + 16]
+            at += 16
+        if flags & 32:
+            related = data[at : at + 16]
+        found.append((activity, related))
+    return found
+
+
+def records(events: Events, data: bytes, first: int) -> list[EventRecord]:
+    """The events of one block; `first` is where its first event begins."""
+    found = []
+    start = first
+    for c in events.columns:
+        runs = {row: rest for row, *rest in c.runs.tolist()}
+        guids = full_guids(c.marks.tolist(), data, len(c))
+        capture = sequence = processor = 0
+        rows = zip(
+            c.metadata_ids.tolist(),
+            c.thread_ids.tolist(),
+            c.stack_ids.tolist(),
+            c.times.tolist(),
+            c.offsets.tolist(),
+            c.sizes.tolist(),
+            strict=True,
+        )
+        for row, (metadata_id, thread, stack, time, offset, size) in enumerate(rows):
+            sequence += 1
+            if row in runs:
+                capture, sequence, processor = runs[row]
+            found.append(
+                EventRecord(
+                    metadata_id,
+                    time,
+                    thread,
+                    data[offset : offset + size],
+                    capture,
+                    sequence & 0xFFFFFFFF,
+                    -1 if processor == 0xFFFFFFFF else processor,
+                    stack,
+                    *guids[row],
+                    is_sorted=bool(data[start] & 0x40),
+                )
+            )
+            start = offset + size
+    return found
+
+
+def descriptions(block: Metadata, data: bytes, start: int, end: int) -> list[MetadataRecord]:
+    """Rows as what wrote them, with the times and threads of the blobs they came in."""
+    columns, status, _ = HeaderScanner().scan(data + bytes(PADDING), start, end, 0, False)
+    assert status == "done"
+    found = []
+    (c,) = columns
+    processors = {row: processor for row, _, _, processor in c.runs.tolist()}
+    for i, row in enumerate(block.rows):
+        found.append(
+            MetadataRecord(
+                row.metadata_id,
+                row.provider,
+                row.id,
+                row.version,
+                row.name,
+                row.keywords,
+                row.level,
+                row.opcode,
+                row.fields,
+                time=int(c.times[i]),
+                thread_id=int(c.thread_ids[i]),
+                processor=-1 if processors[i] == 0xFFFFFFFF else processors[i],
+            )
+        )
+    return found
+
+
+@pytest.mark.parametrize("name", names("*.nettrace"))
+def test_nettrace4_bytes_are_the_runtimes(name: str) -> None:
+    data = unpack(name)
+    sink = io.BytesIO()
+    writer: NetTrace4Writer | None = None
+    kinds = set()
+    for start, end, values in blocks(data):
+        (value,) = values
+        kinds.add(type(value).__name__)
+        content = data[start:end]
+        if isinstance(value, Header):
+            writer = NetTrace4Writer(sink, trace_header(value, data, end - 49))
+            continue
+        assert writer is not None
+        assert writer.offset == start
+        if isinstance(value, End):
+            writer.end()
+            assert sink.getvalue() == data
+            continue
+        body = start + content.index(b"Block\6") + 10
+        body += -body % 4
+        size, flags, first, last = struct.unpack_from("<HHqq", data, body)
+        choices = Choices(compressed=bool(flags & 1), header_size=size)
+        match value:
+            case Events():
+                writer.events(records(value, data, body + size), choices)
+                times = [t for c in value.columns for t in c.times.tolist()]
+                assert (first, last) == (min(times), max(times))
+            case Metadata():
+                rows = descriptions(value, data, body + size, end - 1)
+                if "dotnetcore3.0-win" in name and data[body + size] & Part.CAPTURE:
+                    # .NET Core 3.0 on Windows sometimes writes the processor 0 of a block's first description.
+                    first_row = [Part.CAPTURE] + [Part.NONE] * (len(rows) - 1)
+                    choices = Choices(compressed=bool(flags & 1), header_size=size, force=first_row)
+                writer.metadata(rows, choices)
+            case Stacks():
+                at, stacks = value.start, []
+                for _ in range(value.count):
+                    length = int.from_bytes(data[at : at + 4], "little")
+                    stacks.append(data[at + 4 : at + 4 + length])
+                    at += 4 + length
+                writer.stacks(value.first_id, stacks)
+            case SequencePoint():
+                writer.sequence_point(value.time, dict(value.threads))
+            case _:
+                writer.end()
+        written = bytes(sink.getbuffer()[start:])
+        assert written == content, f"block of {type(value).__name__} at {start:#x}"
+    assert {"Header", "Events", "Metadata"} <= kinds
+
+
+@pytest.mark.parametrize("name", names("*.netperf"))
+def test_netperf_bytes_are_the_runtimes(name: str) -> None:
+    data = unpack(name)
+    old = "objver2" in name
+    sink = io.BytesIO()
+    writer: NetPerf3Writer | NetPerf12Writer | None = None
+    read_events = 0
+    for start, end, values in blocks(data):
+        if isinstance(values[0], Header):
+            header = trace_header(values[0], data, end - 32 if old else end - 49)
+            writer = NetPerf12Writer(sink, 2, header) if old else NetPerf3Writer(sink, header)
+            assert sink.getvalue() == data[:end]
+            continue
+        assert writer is not None
+        items: list[tuple[int, EventRecord | MetadataRecord]] = []
+        stacks: list[bytes] = []
+        for value in values:
+            match value:
+                case InlineStacks():
+                    stacks = [data[at : at + n] for at, n in zip(value.starts, value.sizes, strict=True)]
+                case Metadata():
+                    for row in value.rows:
+                        at = row.offset
+                        _, _, thread, time = struct.unpack_from("<iiiq", data, at - 56)
+                        items.append((at, metadata_item(row, thread & 0xFFFFFFFF, time)))
+                case Events():
+                    for item in netperf_records(value, data, stacks):
+                        items.append(item)
+        items.sort(key=lambda item: item[0])
+        read_events += len(items)
+        if items:
+            writer.events([item for _, item in items])
+            assert bytes(sink.getbuffer()[start:]) == data[start:end]
+        else:
+            writer.end()
+            assert sink.getvalue() == data
+    assert read_events
+
+
+def metadata_item(row: MetadataRow, thread: int, time: int) -> MetadataRecord:
+    return MetadataRecord(
+        row.metadata_id,
+        row.provider,
+        row.id,
+        row.version,
+        row.name,
+        row.keywords,
+        row.level,
+        row.opcode,
+        row.fields,
+        time=time,
+        thread_id=thread,
+    )
+
+
+def netperf_records(events: Events, data: bytes, stacks: list[bytes]) -> Iterator[tuple[int, EventRecord]]:
+    (c,) = events.columns
+    changes = {row: at for row, _, at in c.marks.tolist()}
+    guids = bytes(32)
+    for row in range(len(c)):
+        if row in changes:
+            guids = data[changes[row] : changes[row] + 32]
+        offset, size, stack = int(c.offsets[row]), int(c.sizes[row]), int(c.stack_ids[row])
+        yield (
+            offset,
+            EventRecord(
+                int(c.metadata_ids[row]),
+                int(c.times[row]),
+                int(c.thread_ids[row]),
+                data[offset : offset + size],
+                activity_id=guids[:16],
+                related_activity_id=guids[16:],
+                stack=stacks[stack - 1] if stack else b"",
+            ),
+        )
