@@ -124,9 +124,9 @@ class ObjectContainer(ABC):
             return
         found = self._find(window, start, start + 1)
         end = window.end if found is None else found
-        yield _fault("bad-object", f"{what}; {end - start} bytes were skipped", at, end - start)
         if found is not None:
             self._realign(window, found)
+        yield _fault("bad-object", f"{what}; {end - start} bytes were skipped", at, end - start)
         window.pos = end
 
     def _block(self, window: Window, name: str) -> Iterator[Block]:
@@ -154,10 +154,10 @@ class ObjectContainer(ABC):
         found = self._find(window, window.pos, start) if self._salvage else None
         if found is not None:
             stop = found - 1 if window.data[found - 1] == END else found
+            self._realign(window, found)
             yield from self._content(window, Body(name, min(start, stop), stop, broken=True))
             text = f"a {name} does not end where it says; what makes sense of it was kept"
             yield _fault("bad-block", text, window.base + start, found - start)
-            self._realign(window, found)
             window.pos = found
             return
         beyond = size < 0 or end >= window.end
@@ -193,12 +193,17 @@ class ObjectContainer(ABC):
         return None
 
     def _realign(self, window: Window, found: int) -> None:
-        """Bytes may be missing or added before `found`: choose the alignment that leads to a sound end."""
+        """Bytes may be missing or added before `found`: choose the alignment that leads to a sound end.
+
+        Raises NeedMore while that end is not there, so nothing may have been yielded before.
+        """
         match = self._signature.match(window.data, found, window.end)
         if match is None or match.end() + 8 > window.end:
             return
         begin = match.end()
         (size,) = struct.unpack_from("<i", window.data, begin)
+        if not window.final and 0 <= size <= self._limits.block_bytes:
+            window.require(begin + 7 + size + _LOOKAHEAD - window.pos)
         for shift in dict.fromkeys((self._shift, 0, 1, 2, 3)):
             end = begin + 4 + self._padding(window.base + begin + 4, shift) + size
             if size >= 0 and begin < end < window.end and self._ends_soundly(window, end):
