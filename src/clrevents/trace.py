@@ -345,7 +345,7 @@ class Trace:
                     yield self._noted(batch)
             if self._source.fault is not None:
                 # Where it ends the reading its error is raised behind the last batch.
-                reader.stream.report(self._source.fault)
+                reader.stream.end_in(self._source.fault)
             for batch in reader.close():
                 yield self._noted(batch)
         except TraceError as error:
@@ -398,7 +398,7 @@ class Trace:
                 for rows in stream.feed(data):
                     totals.add(rows)
             if self._source.fault is not None:
-                stream.report(self._source.fault)
+                stream.end_in(self._source.fault)
             for rows in stream.close():
                 totals.add(rows)
             error = stream.error
@@ -406,6 +406,9 @@ class Trace:
             error = raised
         if error is not None:
             error.path = error.path or self._source.path
+            if stream.info is None:
+                # The source is gone or closed since it was opened: there is nothing to answer with.
+                raise error
         for problem in stream.problems:
             if problem.severity == "damage":
                 self._warn(f"the trace is damaged: {problem.message}")

@@ -140,14 +140,24 @@ class Stream:
 
     def close(self) -> list[Rows]:
         """The stream has ended: parse what is there of a cut block, release everything."""
-        if self._error is not None:
-            raise self._error
-        if not self._closed:
+        if not self._closed and self._error is None:
             self._closed = True
             if not self._stopped:
                 self._parse(final=True)
             self._end_region()
         return self._ready()
+
+    def end_in(self, fault: Problem) -> None:
+        """The source itself is damaged where the stream ends: to be said before `close`.
+
+        The sound events of the block that is cut there still count, and the fault is the error, not the cut.
+        """
+        self.problems.add(fault)
+        if not self._stopped:
+            self._parse(final=True)
+            self._stop()
+            if self.errors != "salvage":
+                self._error = DamageError(fault.message, offset=fault.offset)
 
     def report(self, problem: Problem) -> bool:
         """Note a problem; False when it ends the reading in this stream's error mode."""
