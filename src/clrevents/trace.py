@@ -9,7 +9,7 @@ from __future__ import annotations
 import time as _time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, Final, TypeAlias, TypeVar, overload
 
@@ -264,11 +264,40 @@ class Trace:
         A selector is an event class, an `EventKey`, a name, an alias, `Provider/Event` or a glob. Times are
         half-open; see docs for what may be written. Raises UnknownEventError at the end for a name nobody knows.
         """
+        return self._events(
+            self.event_batches(
+                *selectors,
+                provider=provider,
+                process_id=process_id,
+                thread_id=thread_id,
+                start=start,
+                end=end,
+                order=order,
+            )
+        )
+
+    def event_batches(
+        self,
+        *selectors: Selector,
+        provider: str | None = None,
+        process_id: int | None = None,
+        thread_id: Threads = None,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        order: Order = "time",
+        always: Iterable[Selector] = (),
+        decode: bool = True,
+    ) -> Iterator[Batch]:
+        """The same events as `events`, in batches; `always` names kinds that pass every filter.
+
+        Without `decode` each payload is a RawPayload with its bytes, and nothing is read from it.
+        """
         if order not in ("time", "file"):
             raise ValueError(f'order must be "time" or "file", not {order!r}')
         filters = Filters.of(provider, process_id, thread_id, start, end)
         stream = self._stream(in_time_order=order == "time")
-        return self._events(self._reader(stream, Selection(selectors, filters, self._registry)))
+        selection = Selection(selectors, filters, self._registry, always)
+        return self._batches(self._reader(stream, selection, decode))
 
     def check(self) -> Report:
         """Decode everything and account for every payload; reads on behind damage, never raises for it."""
@@ -303,8 +332,8 @@ class Trace:
     def _stream(self, in_time_order: bool = True) -> Stream:
         return Stream(errors=self._errors, limits=self._limits, registry=self._registry, in_time_order=in_time_order)
 
-    def _reader(self, stream: Stream, selection: Selection) -> EventReader:
-        return EventReader(stream, selection, lambda: self.duration_ns)
+    def _reader(self, stream: Stream, selection: Selection, decode: bool = True) -> EventReader:
+        return EventReader(stream, selection, lambda: self.duration_ns, decode=decode)
 
     def _read_info(self) -> TraceInfo:
         stream = Stream(errors="salvage", limits=self._limits, registry=self._registry)
@@ -333,8 +362,8 @@ class Trace:
                 self._progress(done, max(total, done))
         self._progress(done, max(total, done))
 
-    def _events(self, reader: EventReader) -> Iterator[Event[Any]]:
-        for batch in self._batches(reader):
+    def _events(self, batches: Iterator[Batch]) -> Iterator[Event[Any]]:
+        for batch in batches:
             yield from batch
 
     def _batches(self, reader: EventReader) -> Iterator[Batch]:

@@ -14,7 +14,7 @@ from uuid import UUID
 
 import attrs
 
-from clrevents.decode.blocks import LabelList
+from clrevents.decode.blocks import LabelList, ThreadRow
 from clrevents.decode.clock import Clock
 from clrevents.decode.region import Rows
 from clrevents.decode.tables import EventKey, EventKind, Loss
@@ -208,7 +208,8 @@ def _event_of(batch: Batch, payload: Any) -> Event[Any]:
 class Batch:
     """A run of selected events in order. Iterating gives events; it owns their data.
 
-    `misfits` are the rows whose payload does not fit its layout; `problems` and `losses` are those that came up
+    `ticks` are raw clock ticks, `captures` the threads whose buffers the events came from; `owners` and (in
+    NetTrace 6) `captures` are places in `thread_rows`. `misfits` are the rows whose payload does not fit its layout; `problems` and `losses` are those that came up
     since the batch before it.
     """
 
@@ -216,6 +217,7 @@ class Batch:
     clock: Clock
     pointer_size: int
     process_id: int | None
+    ticks: list[int]
     times_ns: list[int]
     threads: list[int]
     stack_ids: list[int]
@@ -225,6 +227,9 @@ class Batch:
     stacks: dict[int, bytes]
     raw: list[bytes]
     payloads: list[Any]
+    captures: list[int] = attrs.field(factory=list)
+    owners: list[int] | None = None
+    thread_rows: list[ThreadRow] = attrs.field(factory=list)
     processes: list[int | None] | None = None
     labels: list[LabelList | None] | None = None
     tails: dict[int, bytes] = attrs.field(factory=dict)
@@ -269,6 +274,7 @@ class Batch:
             self.clock,
             self.pointer_size,
             self.process_id,
+            [self.ticks[row]],
             [self.times_ns[row]],
             [self.threads[row]],
             [number],
@@ -278,9 +284,9 @@ class Batch:
             {number: self.stacks[number]} if number in self.stacks else {},
             [self.raw[row]],
             [],
-            None if self.processes is None else [self.processes[row]],
-            None if self.labels is None else [self.labels[row]],
-            {0: self.tails[row]} if row in self.tails else {},
+            processes=None if self.processes is None else [self.processes[row]],
+            labels=None if self.labels is None else [self.labels[row]],
+            tails={0: self.tails[row]} if row in self.tails else {},
         )
 
 
@@ -298,6 +304,7 @@ def make_batch(rows: Rows, kinds: list[EventKind], clock: Clock, pointer_size: i
         clock,
         pointer_size,
         process_id,
+        rows.times.tolist(),
         clock.ns_list(rows.times),
         _thread_ids(rows),
         stack_ids,
@@ -307,6 +314,9 @@ def make_batch(rows: Rows, kinds: list[EventKind], clock: Clock, pointer_size: i
         stacks,
         rows.payloads(),
         [],
+        rows.captures().tolist(),
+        None if rows.owners is None else rows.owners.tolist(),
+        rows.shared.thread_rows,
         rows.process_ids(),
         rows.labels(),
     )

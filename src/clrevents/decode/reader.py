@@ -24,13 +24,16 @@ _ROWS = 4096
 class EventReader:
     """Feeds a stream, selects rows, decodes their payloads. After a TraceError each call raises the same one.
 
-    `duration_ns` is asked when a filter is a percentage.
+    `duration_ns` is asked when a filter is a percentage. Without `decode` payloads stay bytes.
     """
 
-    def __init__(self, stream: Stream, selection: Selection, duration_ns: Callable[[], int]) -> None:
+    def __init__(
+        self, stream: Stream, selection: Selection, duration_ns: Callable[[], int], *, decode: bool = True
+    ) -> None:
         self.stream = stream
         self._selection = selection
         self._duration = duration_ns
+        self._decodes = decode
         self._reader: PayloadReader | None = None
         self._reported = 0
         self._lost = 0
@@ -93,6 +96,9 @@ class EventReader:
         if self._reader is None:
             self._reader = PayloadReader(info.pointer_size, self.stream.limits)
         batch = make_batch(rows, self.stream.kinds.all, clock, info.pointer_size, info.process_id)
+        if not self._decodes:
+            batch.payloads = [RawPayload(data, "not asked for") for data in batch.raw]
+            return self._finish(batch)
         read, payloads, stream = self._reader.read, batch.payloads, self.stream
         offsets: list[int] = rows.offsets.tolist()
         for row, (kind, data) in enumerate(zip(batch.kinds, batch.raw, strict=True)):
@@ -157,6 +163,7 @@ def _choose(batch: Batch, rows: list[int]) -> Batch:
         batch.clock,
         batch.pointer_size,
         batch.process_id,
+        pick(batch.ticks),
         pick(batch.times_ns),
         pick(batch.threads),
         pick(batch.stack_ids),
@@ -166,6 +173,9 @@ def _choose(batch: Batch, rows: list[int]) -> Batch:
         batch.stacks,
         pick(batch.raw),
         pick(batch.payloads),
+        pick(batch.captures),
+        None if batch.owners is None else pick(batch.owners),
+        batch.thread_rows,
         None if batch.processes is None else pick(batch.processes),
         None if batch.labels is None else pick(batch.labels),
         {new: batch.tails[old] for new, old in enumerate(rows) if old in batch.tails},

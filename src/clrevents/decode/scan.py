@@ -30,7 +30,6 @@ HAS_SORTED = 13
 STATE = 14
 
 
-
 def scan(
     buf: bytes,
     end: int,

@@ -58,14 +58,20 @@ class Filters:
 
 
 class Selection:
-    """Selectors and filters, resolved as the kinds of a trace come to be known."""
+    """Selectors and filters, resolved as the kinds of a trace come to be known.
 
-    def __init__(self, selectors: Iterable[Selector], filters: Filters, registry: Registry) -> None:
+    `always` selects kinds that are wanted wherever they stand, whatever the filters say.
+    """
+
+    def __init__(
+        self, selectors: Iterable[Selector], filters: Filters, registry: Registry, always: Iterable[Selector] = ()
+    ) -> None:
         self.filters = filters
         self._registry = registry
         self._tests = [self._test(s) for s in selectors]
         self._names: dict[str, list[str]] = {}
         self._met: set[str] = set()
+        self._always = [self._test(s) for s in always]
         self._known: dict[int, bool] = {}
         self._array = np.zeros(0, dtype=np.bool_)
         self._window: tuple[int | None, int | None] | None = None
@@ -98,7 +104,26 @@ class Selection:
         duration_ns: Callable[[], int],
         process_id: int | None,
     ) -> Rows:
-        """The selected rows, in the same order; `process_id` is the trace's own, if it has one."""
+        """The selected rows, in the same order; `process_id` is the trace's own, if it has one.
+
+        Kinds that are wanted `always` pass every filter.
+        """
+        if self._always:
+            always = np.array([any(test(k) for test in self._always) for k in kinds], dtype=np.bool_)[rows.kinds]
+            chosen = np.zeros(len(rows), dtype=np.bool_)
+            place = attrs.evolve(rows, file_rows=np.arange(len(rows)))
+            chosen[self._filtered(place, kinds, clock, duration_ns, process_id).file_rows] = True
+            return rows.take(always | chosen)
+        return self._filtered(rows, kinds, clock, duration_ns, process_id)
+
+    def _filtered(
+        self,
+        rows: Rows,
+        kinds: list[EventKind],
+        clock: Clock,
+        duration_ns: Callable[[], int],
+        process_id: int | None,
+    ) -> Rows:
         if not self.everything:
             rows = rows.take(self._wanted(kinds)[rows.kinds])
         filters = self.filters

@@ -43,7 +43,8 @@ class EventKind:
     """One event description of the trace, joined with what the registry knows of it.
 
     `newer` when the trace's version is beyond the registry's; `info` is then the newest that is known.
-    `undefined` when events name a description that the trace does not hold.
+    `undefined` when events name a description that the trace does not hold. `base` is the kind as described,
+    where an event's labels say otherwise.
     """
 
     index: int
@@ -53,6 +54,7 @@ class EventKind:
     entry: Entry
     newer: bool = False
     undefined: bool = False
+    base: EventKind | None = None
 
 
 class Kinds:
@@ -128,7 +130,9 @@ class Kinds:
                 return index
             changes: dict[str, Any] = dict(overrides)
             row = attrs.evolve(self.all[index].row, **changes)
-            known = self._variants[index, overrides] = self._make(row, self.all[index].undefined).index
+            variant = self._make(row, self.all[index].undefined)
+            variant.base = self.all[index]
+            known = self._variants[index, overrides] = variant.index
         return known
 
     def _undefined(self, metadata_id: int) -> EventKind:
