@@ -259,6 +259,9 @@ def scan(
         row += 1
         pos += size
     if status > 1:
+        if pos > end:
+            # What stands behind the block is no part of it: whatever it says, the block is too short.
+            status = 2
         pos = start
         if mark and marks[mark - 3] == row:
             mark -= 3
