@@ -1,0 +1,113 @@
+"""The command `clrevents`: finds the sub-commands and turns what they raise into one sentence and an exit code.
+
+A sub-command is a module of this room with a `command`; it loads when it is asked for. Reads no trace itself.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any, Final
+
+import click
+
+from clrevents.cli.output import say
+from clrevents.errors import DamageError, PayloadError, TraceError
+
+_COMMANDS: Final = ("info", "events", "schema", "check")
+
+_GOOD, _USAGE, _UNREADABLE, _DAMAGED, _INTERRUPTED = 0, 1, 2, 3, 130
+
+
+class _Root(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        found: click.Command = importlib.import_module(f"clrevents.cli.{cmd_name}").command
+        return found
+
+    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+        code = self._exit_code(*args, **extra)
+        if standalone_mode:
+            sys.exit(code)
+        return code
+
+    def invoke(self, ctx: click.Context) -> Any:
+        # Inside click's own handling of a closed pipe, which would end with 1.
+        try:
+            code = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _forget_output()
+            return _GOOD
+        return code
+
+    def _exit_code(self, *args: Any, **extra: Any) -> int:
+        try:
+            return click.Group.main(self, *args, standalone_mode=False, **extra) or _GOOD  # type: ignore[call-overload]
+        except click.Abort:
+            return _INTERRUPTED
+        except click.ClickException as error:
+            error.show()
+            return _USAGE
+        except TraceError as error:
+            say(str(error))
+            return _code(error)
+        except OSError as error:
+            say(f"cannot write: {error.strerror or error}")
+            return _UNREADABLE
+        except Exception as error:
+            if os.environ.get("CLREVENTS_TRACEBACK"):
+                raise
+            what = f"{type(error).__name__}: {error}"
+            say(f"a fault in clrevents itself ({what}); CLREVENTS_TRACEBACK=1 shows where")
+            return _UNREADABLE
+
+
+def _code(error: TraceError) -> int:
+    if isinstance(error, LookupError):
+        return _USAGE
+    return _DAMAGED if isinstance(error, DamageError | PayloadError) else _UNREADABLE
+
+
+def _forget_output() -> None:
+    """Nobody reads any more: what is still buffered must not raise again when Python ends."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        return
+
+
+def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        import clrevents
+
+        click.echo(f"clrevents {clrevents.__version__}")
+        ctx.exit()
+
+
+@click.group(cls=_Root, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
+def root() -> None:
+    """Look into the trace files that .NET writes (.nettrace, .netperf, also .gz; - is standard input).
+
+    \b
+    What is in this trace, and can it be trusted?
+        clrevents info app.nettrace
+    Which methods were compiled in the first second?
+        clrevents events app.nettrace MethodLoadVerbose --end 1s
+    Which fields does an event have?
+        clrevents schema MethodLoadVerbose
+
+    Ends with 0 when all is good, 1 for a mistake in the command or an unknown event, 2 when the file cannot be
+    read, 3 when it is damaged (--fail-on chooses what counts).
+    """
+
+
+def main() -> None:
+    """The script `clrevents`."""
+    root.main(prog_name="clrevents")

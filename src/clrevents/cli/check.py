@@ -1,0 +1,99 @@
+"""`clrevents check`: can this trace be trusted? Decodes everything and accounts for every payload.
+
+Lays out the library's report, as text and as one JSON object.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+import clrevents
+from clrevents.cli.output import Output, event_label, safe
+from clrevents.cli.reading import FailOn, Reading, fail_on_option, file_argument
+from clrevents.cli.troubles import loss_object, problem_object, show_losses, show_problems
+
+
+@click.command(name="check")
+@file_argument
+@click.option("--json", "as_json", is_flag=True, help="One JSON object with everything.")
+@fail_on_option("damage,loss,problem")
+def command(file: str, as_json: bool, fail_on: FailOn) -> int:
+    """Decode everything and say whether a trace can be trusted.
+
+    For each kind of event: how many payloads were used up exactly, how many have bytes left over (tail), are
+    too short for their fields (short), or have no known fields (unknown).
+
+    \b
+    May this benchmark be believed?
+        clrevents check app.nettrace --fail-on damage,loss || echo "no"
+    Where is it broken, and what does that cost?
+        clrevents check crashed.nettrace
+    """
+    with Reading(file) as reading:
+        report = reading.trace.check()
+        damage = [p for p in report.problems if p.severity == "damage"]
+        code = reading.verdict(damage, report.payload_faults > 0, report.lost, fail_on)
+        with Output() as out:
+            if as_json:
+                out.json(_object(report))
+            else:
+                _show(out, reading.name, report)
+        return code
+
+
+def _object(report: clrevents.Report) -> dict[str, Any]:
+    return {
+        "schema": "clrevents.check/1",
+        "file": report.info.path,
+        "ok": report.ok,
+        "verdict": report.verdict,
+        "complete": report.complete,
+        "events": report.events,
+        "kinds": [
+            {
+                "provider": key.provider,
+                "id": key.id,
+                "version": key.version,
+                "name": key.name,
+                "events": kind.events,
+                "exact": kind.exact,
+                "tail": kind.tail,
+                "short": kind.short,
+                "unknown": kind.unknown,
+                "payload_bytes": kind.payload_bytes,
+            }
+            for key, kind in report.kinds.items()
+        ],
+        "severities": {severity: report.severities.get(severity, 0) for severity in ("damage", "payload", "note")},
+        "problem_counts": dict(report.problem_counts),
+        "problems": [problem_object(p) for p in report.problems],
+        "lost": report.lost,
+        "losses": [loss_object(x) for x in report.losses],
+    }
+
+
+def _show(out: Output, name: str, report: clrevents.Report) -> None:
+    out.line(out.bold(safe(f"{name}: {report.verdict}")))
+    if report.kinds:
+        out.line()
+        columns = ("exact", "tail", "short", "unknown")
+        rows = [
+            (
+                *(f"{getattr(kind, c):,}" for c in columns),
+                str(key.id),
+                str(key.version),
+                event_label(key.provider, key.name),
+            )
+            for key, kind in report.kinds.items()
+        ]
+        out.table((*columns, "id", "version", "event"), rows, right={*columns, "id", "version"})
+    if report.losses:
+        out.line()
+        show_losses(out, report.losses)
+    if report.problem_counts:
+        out.line()
+        show_problems(out, report.problems)
+        counted = ", ".join(f"{n:,} {kind}" for kind, n in report.problem_counts.items())
+        out.line(f"in all: {counted}")

@@ -1,0 +1,170 @@
+"""`clrevents events`: the selected events, as lines to read or as one JSON object a line.
+
+Lays out the readable form; the JSON form is the export room's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any, Final
+
+import click
+
+import clrevents
+from clrevents.cli.output import Output, event_label, safe
+from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
+from clrevents.errors import DamageError, ErrorMode, PayloadError
+
+_LONG: Final = 300
+_RAW: Final = 64
+
+
+@click.command(name="events")
+@file_argument
+@click.argument("selectors", nargs=-1, metavar="[SELECTOR]...")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, with every header field.")
+@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="Stop after N events.")
+@click.option("--provider", metavar="P", help="Only this provider: its name, a short name (runtime) or a pattern.")
+@click.option(
+    "--thread",
+    "threads",
+    type=click.IntRange(0, 2**64 - 1),
+    multiple=True,
+    metavar="T",
+    help="Only this thread; may be repeated.",
+)
+@click.option("--start", metavar="WHEN", help="From this moment on: 1.5s, 200ms, 50%, 2026-01-31T14:03:22Z.")
+@click.option("--end", metavar="WHEN", help="Up to, but without, this moment.")
+@click.option("--stacks", is_flag=True, help="Add the addresses of each event's stack, innermost first.")
+@click.option("--names", is_flag=True, help="With --json: enums and flags as text instead of numbers.")
+@errors_option
+@fail_on_option("damage")
+def command(
+    file: str,
+    selectors: tuple[str, ...],
+    as_json: bool,
+    limit: int | None,
+    provider: str | None,
+    threads: tuple[int, ...],
+    start: str | None,
+    end: str | None,
+    stacks: bool,
+    names: bool,
+    errors: ErrorMode,
+    fail_on: FailOn,
+) -> int:
+    """Show a trace's events, all or some, in order of time.
+
+    A SELECTOR is an event's name (MethodLoadVerbose), another name of it (Method/LoadVerbose), a provider and
+    an event (runtime/MethodLoad), or a pattern ('Method*').
+
+    \b
+    Which P/Invoke stubs were generated?
+        clrevents events app.nettrace ILStubGenerated
+    What did thread 4711 do in the second half, as input for jq?
+        clrevents events app.nettrace --thread 4711 --start 50% --json | jq -r .name
+    From a pod, without a file:
+        kubectl exec pod -- cat /tmp/a.nettrace | clrevents events - 'Method*' --limit 20
+
+    A line has the milliseconds since the session started, the thread, provider/event, and the fields. Long
+    values are cut; --json has everything.
+    """
+    with Reading(file, errors, busy_output=True) as reading:
+        try:
+            found = reading.trace.events(*selectors, provider=provider, thread_id=threads or None, start=start, end=end)
+        except (TypeError, ValueError) as error:
+            # Only what the user wrote is looked at here; nothing was read yet.
+            raise click.UsageError(safe(str(error))) from None
+        if limit is not None:
+            found = islice(found, limit)
+        try:
+            with Output() as out:
+                out.lines(_json_lines(found, names, stacks) if as_json else _text_lines(found, stacks, out))
+        except (DamageError, PayloadError) as error:
+            return reading.stopped(error, fail_on)
+        finally:
+            del found
+        return reading.finish(fail_on)
+
+
+def _json_lines(events: Iterable[clrevents.Event[Any]], names: bool, stacks: bool) -> Iterator[str]:
+    from clrevents.export.jsonl import EventJson
+
+    return map(EventJson(names=names, stacks=stacks).line, events)
+
+
+def _text_lines(events: Iterable[clrevents.Event[Any]], stacks: bool, out: Output) -> Iterator[str]:
+    """One line an event, long values cut (JSON has them whole); a terminal gets the fields folded and indented."""
+    fold = _folder() if out.terminal else " ".join
+    for event in events:
+        thread = event.thread_id if event.thread_id >= 0 else "?"
+        name = out.bold(safe(event_label(event.provider, event.name)))
+        head = f"{event.time_ns / 1e6:12.3f}  {thread:>7}  {name}"
+        yield fold([head, *_fields(event)])
+        if stacks:
+            yield from (f"    at {address:#x}" for address in event.stack)
+
+
+def _folder() -> Callable[[Iterable[str]], str]:
+    """Joins words into lines that fit the terminal; what is longer than a line stays whole."""
+    import shutil
+
+    width = shutil.get_terminal_size().columns
+
+    def fold(words: Iterable[str]) -> str:
+        lines: list[str] = []
+        room = 0
+        for word in words:
+            shown = len(click.unstyle(word))
+            if lines and room > shown:
+                lines[-1] += f" {word}"
+                room -= shown + 1
+            else:
+                lines.append(f"    {word}" if lines else word)
+                room = width - shown - (4 if len(lines) > 1 else 0)
+        return "\n".join(lines)
+
+    return fold
+
+
+def _fields(event: clrevents.Event[Any]) -> Iterator[str]:
+    """`Name=value` for each field, and what else an event may have."""
+    payload = event.payload
+    if isinstance(payload, clrevents.RawPayload):
+        yield from (f"{safe(name)}={_value(value)}" for name, value in payload.partial.items())
+        yield f"({len(payload.data)} bytes: {_hex(payload.data)}; {safe(payload.reason)})"
+    else:
+        yield from (f"{safe(name)}={_value(value)}" for name, value in clrevents.asdict(payload).items())
+    if event.payload_tail:
+        yield f"(and {len(event.payload_tail)} bytes: {_hex(event.payload_tail)})"
+    if event.activity_id is not None:
+        yield f"activity={event.activity_id}"
+    if event.related_activity_id is not None:
+        yield f"related={event.related_activity_id}"
+    yield from (f"{safe(name)}:{_value(value)}" for name, value in event.labels.items())
+
+
+def _value(value: Any) -> str:
+    text = _plain(value)
+    return text if len(text) <= _LONG else f"{text[:_LONG]}… ({len(text):,} characters)"
+
+
+def _plain(value: Any) -> str:
+    match value:
+        case str():
+            return '"' + safe(value.replace("\\", "\\\\").replace('"', '\\"')) + '"'
+        case bytes():
+            return value.hex()
+        case tuple() | list():
+            return f"[{', '.join(map(_plain, value))}]"
+        case dict():
+            return "{" + " ".join(f"{safe(str(k))}={_plain(v)}" for k, v in value.items()) + "}"
+        case None:
+            return "-"
+        case _:
+            return safe(str(value))
+
+
+def _hex(data: bytes) -> str:
+    return data.hex() if len(data) <= _RAW else f"{data[:_RAW].hex()}…"

@@ -1,0 +1,185 @@
+"""`clrevents info`: what a trace is and what is in it, without decoding its payloads.
+
+Asks the trace and lays out the answers, as text and as one JSON object.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import click
+
+import clrevents
+from clrevents.cli.output import Output, event_label
+from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
+from clrevents.cli.troubles import loss_object, problem_object, show_losses, show_problems, thread_text
+from clrevents.errors import DamageError, ErrorMode, PayloadError
+
+_TOP: Final = 20
+_RUNTIME_EVENTS: Final = ("RuntimeInformationStart", "RuntimeInformationDCStart")
+_FROM_PATH: Final = re.compile(r"Microsoft\.NETCore\.App[/\\]([^/\\]+)[/\\]")
+
+
+@click.command(name="info")
+@file_argument
+@click.option("--json", "as_json", is_flag=True, help="One JSON object with everything.")
+@click.option("--all", "everything", is_flag=True, help=f"All kinds of event and threads, not only the top {_TOP}.")
+@errors_option
+@fail_on_option("damage")
+def command(file: str, as_json: bool, everything: bool, errors: ErrorMode, fail_on: FailOn) -> int:
+    """Say what a trace is, what it holds, and what is missing from it.
+
+    \b
+    Which runtime was this, how long did it run, what was recorded?
+        clrevents info app.nettrace
+    Was anything lost, in a script?
+        clrevents info app.nettrace --json | jq .lost
+    """
+    with Reading(file, errors) as reading:
+        try:
+            found = _ask(reading.trace)
+        except (DamageError, PayloadError) as error:
+            return reading.stopped(error, fail_on)
+        code = reading.finish(fail_on)
+        with Output() as out:
+            if as_json:
+                out.json(found)
+            else:
+                _show(out, reading, found, None if everything else _TOP)
+        return code
+
+
+def _ask(trace: clrevents.Trace) -> dict[str, Any]:
+    """Everything this command knows, as the JSON object. Keys are only ever added."""
+    info = trace.info
+    counts = trace.event_counts()
+    return {
+        "schema": "clrevents.info/1",
+        "file": info.path,
+        "format": info.format,
+        "format_version": info.version,
+        "runtime": _runtime(trace, counts),
+        "process_id": info.process_id,
+        "pointer_size": info.pointer_size,
+        "processors": info.processors,
+        "start": None if info.start is None else info.start.isoformat(),
+        "duration_ns": trace.duration_ns,
+        "sync_qpc": info.sync_qpc,
+        "frequency": info.frequency,
+        "sampling_interval_ns": info.sampling_interval_ns,
+        "key_values": dict(info.key_values),
+        "events": sum(counts.values()),
+        "kinds": [
+            {"provider": k.provider, "id": k.id, "version": k.version, "name": k.name, "count": n}
+            for k, n in counts.items()
+        ],
+        "threads": [
+            {
+                "thread_id": None if t.thread_id < 0 else t.thread_id,
+                "process_id": t.process_id,
+                "name": t.name,
+                "events": t.events,
+                "first_ns": t.first_ns,
+                "last_ns": t.last_ns,
+            }
+            for t in trace.threads
+        ],
+        "lost": trace.lost,
+        "losses": [loss_object(x) for x in trace.losses],
+        "problems": [problem_object(p) for p in trace.problems],
+    }
+
+
+def _runtime(trace: clrevents.Trace, counts: dict[clrevents.EventKey, int]) -> dict[str, Any] | None:
+    """Which runtime wrote the trace, if it says so: at its start, or in the list at its end."""
+    from clrevents.events import RuntimeInformationDCStart_V0, RuntimeInformationStart_V0
+
+    if not any(key.name in _RUNTIME_EVENTS for key in counts):
+        return None
+    for event in trace.events(*_RUNTIME_EVENTS):
+        p = event.payload
+        if isinstance(p, RuntimeInformationStart_V0 | RuntimeInformationDCStart_V0):
+            library = f"{p.BclMajorVersion}.{p.BclMinorVersion}.{p.BclBuildNumber}"
+            by_path = _FROM_PATH.search(p.RuntimeDllPath)
+            # Before .NET 5 the numbers are those of the desktop framework it was forked from.
+            version = library if p.BclMajorVersion >= 5 else by_path[1] if by_path else None
+            return {
+                "version": version,
+                "sku": str(p.Sku),
+                "bcl_version": f"{library}.{p.BclQfeNumber}",
+                "vm_version": f"{p.VMMajorVersion}.{p.VMMinorVersion}.{p.VMBuildNumber}.{p.VMQfeNumber}",
+                "startup_flags": str(p.StartupFlags),
+                "command_line": p.CommandLine,
+                "path": p.RuntimeDllPath,
+            }
+    return None
+
+
+def _show(out: Output, reading: Reading, found: dict[str, Any], top: int | None) -> None:
+    trace = reading.trace
+    out.facts(_facts(reading.name, found))
+    kinds = found["kinds"][:top]
+    if kinds:
+        out.line()
+        rows = [
+            (f"{k['count']:,}", str(k["id"]), str(k["version"]), event_label(k["provider"], k["name"])) for k in kinds
+        ]
+        out.table(("events", "id", "version", "event"), rows, right={"events", "id", "version"})
+        _more(out, len(found["kinds"]) - len(kinds), "kinds")
+    threads = trace.threads[:top]
+    if threads:
+        out.line()
+        times = [(f"{t.first_ns / 1e6:.3f}", f"{t.last_ns / 1e6:.3f}") for t in threads]
+        cells = [
+            (f"{t.events:,}", thread_text(t.thread_id), *when, t.name or "")
+            for t, when in zip(threads, times, strict=True)
+        ]
+        out.table(("events", "thread", "first ms", "last ms", ""), cells, {"events", "thread", "first ms", "last ms"})
+        _more(out, len(trace.threads) - len(threads), "threads")
+    if trace.losses:
+        out.line()
+        show_losses(out, trace.losses)
+    if trace.problems:
+        out.line()
+        show_problems(out, trace.problems)
+
+
+def _more(out: Output, rest: int, what: str) -> None:
+    if rest > 0:
+        out.line(f"and {rest:,} more {what} (--all shows them)")
+
+
+def _facts(name: str, found: dict[str, Any]) -> list[tuple[str, str]]:
+    process = "unknown" if found["process_id"] is None else str(found["process_id"])
+    if found["processors"]:
+        process += f" on {found['processors']} processors"
+    start = "unknown" if found["start"] is None else found["start"].replace("T", " ")
+    threads = {t["thread_id"] for t in found["losses"]}
+    lost = f"{found['lost']:,} events, on {len(threads)} threads" if found["lost"] else "none"
+    facts = [
+        ("file", name),
+        ("format", f"{found['format']} {found['format_version']}, {8 * found['pointer_size']}-bit"),
+        ("runtime", _runtime_text(found["runtime"])),
+        ("process", process),
+        ("start", start),
+        ("duration", f"{found['duration_ns'] / 1e9:.3f} s"),
+        ("events", f"{found['events']:,} of {len(found['kinds'])} kinds on {len(found['threads'])} threads"),
+        ("lost", lost),
+        ("problems", _problem_counts(found["problems"])),
+    ]
+    return facts + list(found["key_values"].items())
+
+
+def _runtime_text(runtime: dict[str, Any] | None) -> str:
+    if runtime is None:
+        return "unknown"
+    command_line = f": {runtime['command_line']}" if runtime["command_line"] else ""
+    return f".NET {runtime['version'] or runtime['bcl_version']} ({runtime['sku']}){command_line}"
+
+
+def _problem_counts(problems: list[dict[str, Any]]) -> str:
+    severities = [p["severity"] for p in problems]
+    words = {"damage": "damaged places", "payload": "payloads that do not fit", "note": "notes"}
+    parts = [f"{n:,} {text}" for severity, text in words.items() if (n := severities.count(severity))]
+    return ", ".join(parts) or "none"

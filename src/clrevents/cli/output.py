@@ -1,0 +1,124 @@
+"""How the command writes: plain lines in batches, tables that fit the terminal, one sentence on stderr.
+
+Nothing that came from a file reaches a terminal as a control sequence: `safe` is the only way out for text.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Collection, Iterable, Sequence
+from types import TracebackType
+from typing import Any, Final
+
+import click
+
+from clrevents.schema.registry import SHORT_PROVIDERS
+
+_BATCH: Final = 1000
+# Controls, halves of surrogate pairs, line separators, and marks that reorder what a terminal shows.
+_UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_BRIEF: Final = {name: short for short, name in SHORT_PROVIDERS.items()}
+_SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def safe(text: str) -> str:
+    """Text with everything escaped that a terminal would obey instead of showing."""
+    return _UNSAFE.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    char = match[0]
+    code = ord(char)
+    return _SHORT.get(char) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+
+
+def event_label(provider: str, name: str) -> str:
+    """An event as a selector that fits a line: providers of the runtime go by their short names."""
+    return f"{_BRIEF.get(provider, provider)}/{name}"
+
+
+def say(text: str) -> None:
+    """One sentence on stderr."""
+    click.echo(f"clrevents: {safe(text)}", err=True)
+
+
+class Output:
+    """Standard output. To a terminal each line goes at once; into a pipe they go many at a time."""
+
+    def __init__(self) -> None:
+        self._stream = sys.stdout
+        self._lines: list[str] = []
+        self.terminal = self._stream.isatty()
+        self.colour = self.terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+        reconfigure = getattr(self._stream, "reconfigure", None)
+        if reconfigure is not None:
+            # A terminal that cannot show a character must not end the command.
+            reconfigure(errors="backslashreplace")
+
+    def __enter__(self) -> Output:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if kind is None or (issubclass(kind, Exception) and not issubclass(kind, OSError)):
+            self.flush()
+
+    def line(self, text: str = "") -> None:
+        """A line that is already safe."""
+        self._lines.append(text)
+        if self.terminal or len(self._lines) >= _BATCH:
+            self.flush()
+
+    def lines(self, texts: Iterable[str]) -> None:
+        for text in texts:
+            self.line(text)
+
+    def flush(self) -> None:
+        if self._lines:
+            self._lines.append("")
+            text = "\n".join(self._lines)
+            self._lines.clear()
+            self._stream.write(text)
+        self._stream.flush()
+
+    def json(self, value: dict[str, Any]) -> None:
+        """One object, indented for people, ASCII for everything else."""
+        self.line(json.dumps(value, indent=2, ensure_ascii=True, allow_nan=False))
+
+    def facts(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """Names and values, one a line."""
+        width = max(len(name) for name, _ in pairs)
+        for name, value in pairs:
+            self.line(f"{self.bold(name.ljust(width))}  {safe(value)}")
+
+    def bold(self, text: str) -> str:
+        return click.style(text, bold=True) if self.colour else text
+
+    def table(self, head: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str] = ()) -> None:
+        """Columns under headings; those named in `right` are numbers. A terminal's width folds long cells."""
+        cells = [[safe(cell) for cell in row] for row in rows]
+        if self.terminal:
+            self._rich_table(head, cells, right)
+            return
+        widths = [max(len(row[i]) for row in [list(head), *cells]) for i in range(len(head))]
+        for row in [list(head), *cells]:
+            padded = [c.rjust(w) if h in right else c.ljust(w) for h, c, w in zip(head, row, widths, strict=True)]
+            self.line("  ".join(padded).rstrip())
+
+    def _rich_table(self, head: Sequence[str], cells: list[list[str]], right: Collection[str]) -> None:
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        self.flush()
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for name in head:
+            table.add_column(name, justify="right" if name in right else "left", overflow="fold")
+        for row in cells:
+            # As Text, so that brackets in a name are no markup.
+            table.add_row(*map(Text, row))
+        Console(file=self._stream, highlight=False, markup=False, emoji=False).print(table)

@@ -1,0 +1,219 @@
+"""What all commands that read a trace share: FILE, `--errors`, `--fail-on`, notices, progress and exit codes.
+
+Opens the trace and says what spoils it; leaves the questions to the sub-commands.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Final, TextIO, TypeVar
+
+import click
+
+import clrevents
+from clrevents.cli.output import say
+from clrevents.errors import ERROR_MODES, DamageError, ErrorMode, PayloadError, Problem, TraceError, TraceWarning
+
+F = TypeVar("F", bound=Callable[..., Any])
+FailOn = frozenset[str]
+
+_KINDS: Final = ("damage", "loss", "problem", "none")
+_PATIENCE: Final = 1.0
+
+
+class _FailOnType(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
+    name = "KINDS"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> FailOn:
+        if isinstance(value, frozenset):
+            return value
+        kinds = [kind.strip() for kind in str(value).split(",")]
+        unknown = [kind for kind in kinds if kind not in _KINDS]
+        if unknown:
+            self.fail(f"{unknown[0]!r} is none of {', '.join(_KINDS)}", param, ctx)
+        if "none" in kinds and len(set(kinds)) > 1:
+            self.fail("'none' stands alone", param, ctx)
+        return frozenset(kinds) - {"none"}
+
+
+def file_argument(command: F) -> F:
+    """The trace: a path, or - for standard input."""
+    return click.argument("file", metavar="FILE")(command)
+
+
+def errors_option(command: F) -> F:
+    """What damage does to the reading."""
+    return click.option(
+        "--errors",
+        type=click.Choice(ERROR_MODES),
+        default="salvage",
+        show_default=True,
+        help="salvage: read on behind damage. report: stop there. strict: stop also where a payload does not fit.",
+    )(command)
+
+
+def fail_on_option(default: str) -> Callable[[F], F]:
+    """What makes the command end with 3."""
+    return click.option(
+        "--fail-on",
+        type=_FailOnType(),
+        default=default,
+        show_default=True,
+        help="What makes the command end with 3, by commas: damage (the file is broken), loss (events were lost "
+        "while recording), problem (damage, or a payload that does not fit its layout), none.",
+    )
+
+
+class Reading:
+    """An open trace, together with what has to be said about it in the end.
+
+    `busy_output`: lines keep coming while it is read; a progress bar would get between them on a terminal.
+    """
+
+    def __init__(self, file: str, errors: ErrorMode = "salvage", *, busy_output: bool = False) -> None:
+        self._file = file
+        self._errors = errors
+        self._meter = _Meter(sys.stderr, busy_output and sys.stdout.isatty())
+        self._filters = warnings.catch_warnings()
+        self._warned: list[str] = []
+        self._trace: clrevents.Trace | None = None
+
+    def __enter__(self) -> Reading:
+        self._filters.__enter__()
+        warnings.simplefilter("always", TraceWarning)
+        others: Callable[..., Any] = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+            if issubclass(category, TraceWarning):
+                self._warned.append(str(message))
+            else:
+                others(message, category, *rest)
+
+        warnings.showwarning = show  # type: ignore[assignment]
+        try:
+            self._trace = clrevents.open(_source(self._file), errors=self._errors, progress=self._meter.hook)
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._meter.close()
+        self._filters.__exit__(kind, value, traceback)
+        if self._trace is not None:
+            self._trace.close()
+
+    @property
+    def trace(self) -> clrevents.Trace:
+        assert self._trace is not None
+        return self._trace
+
+    @property
+    def name(self) -> str:
+        """The file as messages call it."""
+        return self.trace.info.path or "standard input"
+
+    def stopped(self, error: DamageError | PayloadError, fail_on: FailOn) -> int:
+        """Say what ended the reading early, and the exit code: 3 unless nothing is to give it."""
+        self._meter.close()
+        say(str(error))
+        return 3 if fail_on else 0
+
+    def finish(self, fail_on: FailOn) -> int:
+        """Say what spoils the trace, as far as it was met, and the exit code.
+
+        The library warns of the first damage or loss it meets, so that without a warning no scan is needed.
+        """
+        if not self._warned and "problem" not in fail_on:
+            return 0
+        problems = self.trace.problems
+        damage = [p for p in problems if p.severity == "damage"]
+        faults = any(p.severity == "payload" for p in problems)
+        try:
+            lost = self.trace.lost
+        except TraceError:
+            # With --errors report a limit may have ended the reading in front of the damage.
+            lost = 0
+        return self.verdict(damage, faults, lost, fail_on)
+
+    def verdict(self, damage: list[Problem], faults: bool, lost: int, fail_on: FailOn) -> int:
+        """Say damage and losses on stderr, a sentence each, and the exit code."""
+        self._meter.close()
+        if damage:
+            say(_damage_sentence(self.name, damage))
+        if lost:
+            say(f"{self.name}: {lost:,} events were lost while recording")
+        met = {
+            "damage": bool(damage),
+            "loss": lost > 0,
+            "problem": bool(damage) or faults,
+        }
+        return 3 if any(met[kind] for kind in fail_on) else 0
+
+
+def _source(file: str) -> Any:
+    if file != "-":
+        return file
+    stdin = sys.stdin.buffer
+    if stdin.isatty():
+        raise click.UsageError("standard input is the terminal; pipe a trace into it")
+    return stdin
+
+
+def _damage_sentence(name: str, damage: list[Problem]) -> str:
+    first = damage[0]
+    where = "" if first.offset is None else f" at offset {first.offset:#x}"
+    more = f" (the first of {len(damage)} damaged places)" if len(damage) > 1 else ""
+    return f"{name}{where}: {first.message}{more}"
+
+
+class _Meter:
+    """A progress bar on stderr, if that is a terminal and the reading takes longer than a second."""
+
+    def __init__(self, stream: TextIO, disturbs: bool) -> None:
+        self._stream = stream
+        self._wanted = stream.isatty() and not disturbs
+        self._started = time.monotonic()
+        self._bar: Any = None
+        self._task: Any = None
+
+    @property
+    def hook(self) -> Callable[[int, int], None] | None:
+        return self._tell if self._wanted else None
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def _tell(self, done: int, total: int) -> None:
+        if self._bar is None:
+            if time.monotonic() - self._started < _PATIENCE:
+                return
+            self._start(total)
+        self._bar.update(self._task, completed=done, total=total)
+        self._bar.refresh()
+
+    def _start(self, total: int) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._bar = Progress(
+            TextColumn("reading"),
+            BarColumn(),
+            DownloadColumn(),
+            TimeRemainingColumn(),
+            console=Console(file=self._stream),
+            transient=True,
+            auto_refresh=False,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        self._task = self._bar.add_task("reading", total=total)
+        self._bar.start()

@@ -1,0 +1,219 @@
+"""`clrevents schema`: what the registry knows of events, without a trace.
+
+Lays out versions, fields, enums and bit fields, as text and as one JSON object. Declares nothing itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any, Final
+
+import click
+
+from clrevents.cli.output import Output
+from clrevents.schema import keywords
+from clrevents.schema.flags import OpenFlag, named_values
+from clrevents.schema.layout import Layout
+from clrevents.schema.names import select_entries
+from clrevents.schema.registry import DEFAULT, MONO, PRIVATE, RUNDOWN, RUNTIME, STRESS, Entry, EventInfo
+from clrevents.schema.types import (
+    CountedType,
+    EnumType,
+    FixedArrayType,
+    LocatedType,
+    PrefixedType,
+    StructType,
+    WireType,
+    type_name,
+)
+
+_KEYWORDS: Final[dict[str, type[OpenFlag]]] = {
+    RUNTIME: keywords.RuntimeKeyword,
+    RUNDOWN: keywords.RundownKeyword,
+    PRIVATE: keywords.PrivateKeyword,
+    STRESS: keywords.StressKeyword,
+    MONO: keywords.MonoKeyword,
+}
+_LEVELS: Final = {1: "critical", 2: "error", 3: "warning", 4: "informational", 5: "verbose"}
+
+
+@click.command(name="schema")
+@click.argument("name", required=False, metavar="[NAME]")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def command(name: str | None, as_json: bool) -> int:
+    """Show which events are known, or what one of them holds.
+
+    NAME is what `clrevents events` takes as a selector: MethodLoadVerbose, Method/LoadVerbose,
+    runtime/MethodLoad, or a pattern ('MethodJit*').
+
+    \b
+    Which fields does it have, and what do its flags mean?
+        clrevents schema MethodLoadVerbose
+    Which events are known at all?
+        clrevents schema
+    """
+    entries = sorted(DEFAULT.entries(), key=lambda e: (e.provider, e.id))
+    with Output() as out:
+        if name is None:
+            _list(out, entries, as_json)
+            return 0
+        found = select_entries(name, entries)
+        events = [_object(entry) for entry in found]
+        if as_json:
+            out.json({"schema": "clrevents.schema/1", "events": events})
+        elif not events:
+            out.line("no known event fits this pattern")
+        for i, event in enumerate([] if as_json else events):
+            if i:
+                out.line()
+            _show(out, event)
+        return 0 if events else 1
+
+
+def _list(out: Output, entries: list[Entry], as_json: bool) -> None:
+    if as_json:
+        out.json({"schema": "clrevents.schema/1", "events": [_summary(e) for e in entries]})
+        return
+    rows = [(e.provider, str(e.id), e.name, ", ".join(map(str, e.versions))) for e in entries]
+    out.table(("provider", "id", "name", "versions"), rows, right={"id"})
+
+
+def _summary(entry: Entry) -> dict[str, Any]:
+    return {
+        "provider": entry.provider,
+        "id": entry.id,
+        "name": entry.name,
+        "aliases": list(entry.aliases),
+        "versions": list(entry.versions),
+    }
+
+
+def _object(entry: Entry) -> dict[str, Any]:
+    """One event with all that its versions hold."""
+    infos = [info for v in entry.versions if (info := DEFAULT.get(entry.provider, entry.id, v)) is not None]
+    enums: dict[str, Any] = {}
+    for info in infos:
+        for enum in _enums(info.layout):
+            enums.setdefault(enum.__name__, _enum_object(enum))
+            if issubclass(enum, OpenFlag):
+                for bits in enum.bit_fields():
+                    enums.setdefault(bits.enum.__name__, _enum_object(bits.enum))
+    return {**_summary(entry), "versions": [_version_object(info) for info in infos], "enums": enums}
+
+
+def _version_object(info: EventInfo) -> dict[str, Any]:
+    return {
+        "version": info.version,
+        "class": info.record.__name__,
+        "meaning": info.meaning,
+        "keywords": info.keywords,
+        "keyword_names": _keyword_names(info.provider, info.keywords),
+        "level": info.level,
+        "fields": list(_field_objects(info.layout)),
+    }
+
+
+def _field_objects(layout: Layout) -> Iterator[dict[str, Any]]:
+    for field in layout.fields:
+        result: dict[str, Any] = {"name": field.name, "type": type_name(field.type)}
+        innermost = _innermost(field.type)
+        if isinstance(innermost, EnumType):
+            result["enum"] = innermost.enum.__name__
+        if isinstance(innermost, StructType):
+            result["fields"] = list(_field_objects(_layout_of(innermost)))
+        if field.pad is not None:
+            result["padding"] = {"32-bit": field.pad.bytes32, "64-bit": field.pad.bytes64}
+        yield result
+
+
+def _innermost(wire: WireType) -> WireType:
+    while isinstance(wire, CountedType | PrefixedType | FixedArrayType | LocatedType):
+        wire = wire.element
+    return wire
+
+
+def _layout_of(wire: StructType) -> Layout:
+    layout: Layout = wire.record.__layout__  # type: ignore[attr-defined]
+    return layout
+
+
+def _enums(layout: Layout) -> Iterator[type[Enum]]:
+    for field in layout.fields:
+        innermost = _innermost(field.type)
+        if isinstance(innermost, EnumType):
+            yield innermost.enum
+        elif isinstance(innermost, StructType):
+            yield from _enums(_layout_of(innermost))
+
+
+def _enum_object(enum: type[Enum]) -> dict[str, Any]:
+    flags = issubclass(enum, OpenFlag)
+    result: dict[str, Any] = {"kind": "flags" if flags else "values", "values": dict(named_values(enum))}
+    if issubclass(enum, OpenFlag) and enum.bit_fields():
+        result["bit_fields"] = [
+            {"name": b.name, "shift": b.shift, "width": b.width, "enum": b.enum.__name__} for b in enum.bit_fields()
+        ]
+    return result
+
+
+def _keyword_names(provider: str, mask: int) -> list[str]:
+    enum = _KEYWORDS.get(provider)
+    if enum is None:
+        return []
+    return [name for name, bit in named_values(enum) if bit & mask]
+
+
+def _show(out: Output, event: dict[str, Any]) -> None:
+    versions = event["versions"]
+    out.line(f"{out.bold(event['name'])}  id {event['id']} of {event['provider']}")
+    out.line(f"  {versions[0]['meaning']}")
+    out.line()
+    if event["aliases"]:
+        out.line(f"  also called  {', '.join(event['aliases'])}")
+    out.line(f"  raised by    {_raised(versions[-1])}")
+    for older, version in zip([None, *versions], versions, strict=False):
+        _show_version(out, version, older)
+    for name, enum in event["enums"].items():
+        _show_enum(out, name, enum)
+
+
+def _raised(version: dict[str, Any]) -> str:
+    names = " or ".join(version["keyword_names"]) or ("no keyword" if not version["keywords"] else "")
+    words = f"{names or 'keywords'} ({version['keywords']:#x})" if version["keywords"] else names
+    level = version["level"]
+    if not level:
+        return f"{words}, any level"
+    return f"{words} at level {level} ({_LEVELS.get(level, 'unnamed')})"
+
+
+def _show_version(out: Output, version: dict[str, Any], older: dict[str, Any] | None) -> None:
+    fields, before = version["fields"], [] if older is None else older["fields"]
+    appended = bool(before) and fields[: len(before)] == before
+    out.line()
+    added = f": version {older['version']} and" if appended and older is not None else ""
+    out.line(f"  {out.bold('version ' + str(version['version']))} ({version['class']}){added}")
+    shown = fields[len(before) :] if appended else fields
+    if not shown:
+        out.line("    nothing more" if appended else "    no fields")
+    _show_fields(out, shown, "    ")
+
+
+def _show_fields(out: Output, fields: list[dict[str, Any]], indent: str) -> None:
+    width = max((len(f["name"]) for f in fields), default=0)
+    for field in fields:
+        enum = f" {field['enum']}" if "enum" in field else ""
+        pad = f" (padding in front of it: {field['padding']})" if "padding" in field else ""
+        out.line(f"{indent}{field['name']:<{width}}  {field['type']}{enum}{pad}")
+        _show_fields(out, field.get("fields", []), indent + "    ")
+
+
+def _show_enum(out: Output, name: str, enum: dict[str, Any]) -> None:
+    out.line()
+    flags = enum["kind"] == "flags"
+    out.line(f"  {out.bold(name)} ({'bits' if flags else 'values'})")
+    for value_name, value in enum["values"].items():
+        out.line(f"    {f'{value:#x}' if flags else value:>10}  {value_name}")
+    for bits in enum.get("bit_fields", ()):
+        last = bits["shift"] + bits["width"] - 1
+        out.line(f"    {'bits ' + str(bits['shift']) + '-' + str(last):>10}  {bits['name']}: {bits['enum']}")

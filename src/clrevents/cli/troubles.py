@@ -1,0 +1,64 @@
+"""Problems and losses as text and as JSON objects, the same in every command. Finds none itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import clrevents
+from clrevents.cli.output import Output, safe
+from clrevents.errors import Problem
+
+
+def problem_object(problem: Problem) -> dict[str, Any]:
+    return {
+        "kind": problem.kind,
+        "severity": problem.severity,
+        "offset": problem.offset,
+        "length": problem.length,
+        "event": problem.event,
+        "field": problem.field,
+        "message": problem.message,
+        "breaks": problem.breaks,
+    }
+
+
+def loss_object(loss: clrevents.Loss) -> dict[str, Any]:
+    return {
+        "thread_id": None if loss.thread_id < 0 else loss.thread_id,
+        "count": loss.count,
+        "start_ns": loss.start_ns,
+        "end_ns": loss.end_ns,
+    }
+
+
+def show_problems(out: Output, problems: Iterable[Problem]) -> None:
+    """Faults one by one, then the first note of each kind and event: a trace may have one for every event."""
+    notes: dict[tuple[str, str | None], Problem] = {}
+    for problem in problems:
+        if problem.severity == "note":
+            notes.setdefault((problem.kind, problem.event), problem)
+        else:
+            out.line(_text(problem))
+    for note in notes.values():
+        out.line(_text(note))
+
+
+def show_losses(out: Output, losses: tuple[clrevents.Loss, ...]) -> None:
+    rows = [
+        (thread_text(x.thread_id), f"{x.count:,}", f"{x.start_ns / 1e6:.3f}", f"{x.end_ns / 1e6:.3f}") for x in losses
+    ]
+    out.table(("thread", "lost", "after ms", "before ms"), rows, right={"thread", "lost", "after ms", "before ms"})
+
+
+def thread_text(thread_id: int) -> str:
+    """A thread's number; NetTrace 6 does not always give one."""
+    return "unknown" if thread_id < 0 else str(thread_id)
+
+
+def _text(problem: Problem) -> str:
+    where = "" if problem.offset is None else f" at {problem.offset:#x}"
+    if problem.length is not None:
+        where += f"+{problem.length}"
+    breaks = f"; what this costs: {problem.breaks}" if problem.breaks else ""
+    return safe(f"{problem.severity}  {problem.kind}{where}: {problem.message}{breaks}")

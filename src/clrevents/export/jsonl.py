@@ -1,0 +1,197 @@
+"""An `Event` as one JSON object, with the keys of the contract in their order, or as one line of ASCII text.
+
+Integers stay integers in full; what JSON has no form for becomes text: GUIDs, bytes as hex, non-finite floats.
+Knows the record classes through their layouts only; writes to no file.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from enum import Enum
+from operator import attrgetter
+from typing import Any, Final, TypeAlias
+
+from clrevents.schema.types import (
+    AnsiZ,
+    CountedType,
+    EnumType,
+    FixedArrayType,
+    LocatedType,
+    PointerType,
+    PrefixedType,
+    Scalar,
+    StructType,
+    Utf16Z,
+    VarIntType,
+    WireType,
+)
+
+Convert: TypeAlias = Callable[[Any], Any]
+Record: TypeAlias = Callable[[Any], dict[str, Any]]
+
+_encode: Final = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=False).encode
+
+
+class EventJson:
+    """Turns events into JSON objects and lines.
+
+    `names` writes enums as text, `stacks` adds each event's stack. One instance a trace: it keeps what it
+    worked out about each record class.
+    """
+
+    def __init__(self, *, names: bool = False, stacks: bool = False) -> None:
+        self._names = names
+        self._stacks = stacks
+        self._records: dict[type, Record | None] = {}
+        self._heads: dict[int, tuple[object, str]] = {}
+
+    def object(self, event: Any) -> dict[str, Any]:
+        """The event as a dict that `json.dumps` takes as it is."""
+        thread_id = event.thread_id
+        result = {
+            "provider": event.provider,
+            "id": event.id,
+            "version": event.version,
+            "name": event.name,
+            "time_ns": event.time_ns,
+            "thread_id": None if thread_id < 0 else thread_id,
+            "process_id": event.process_id,
+            "processor": event.processor,
+            "opcode": event.opcode,
+            "level": event.level,
+            "keywords": event.keywords,
+            "activity_id": _guid(event.activity_id),
+            "related_activity_id": _guid(event.related_activity_id),
+            "payload": self.payload(event.payload),
+        }
+        result.update(self._extras(event, result["payload"]))
+        return result
+
+    def line(self, event: Any) -> str:
+        """The same as text, without the line's end. Written out, because a big trace has millions of them."""
+        thread_id = event.thread_id
+        payload = self.payload(event.payload)
+        activity, related = event.activity_id, event.related_activity_id
+        text = (
+            f'{self._head(event.key)}, "time_ns": {event.time_ns}, '
+            f'"thread_id": {"null" if thread_id < 0 else thread_id}, '
+            f'"process_id": {_number(event.process_id)}, "processor": {_number(event.processor)}, '
+            f'"opcode": {event.opcode}, "level": {event.level}, "keywords": {event.keywords}, '
+            f'"activity_id": {_quoted(activity)}, "related_activity_id": {_quoted(related)}, '
+            f'"payload": {"null" if payload is None else _encode(payload)}'
+        )
+        extras = self._extras(event, payload)
+        return f"{text}, {_encode(extras)[1:]}" if extras else text + "}"
+
+    def payload(self, record: Any) -> dict[str, Any] | None:
+        """A record's fields by their wire names; None for a payload that could not be read as fields."""
+        try:
+            convert = self._records[type(record)]
+        except KeyError:
+            convert = self._records[type(record)] = self._record(type(record))
+        return None if convert is None else convert(record)
+
+    def _extras(self, event: Any, payload: dict[str, Any] | None) -> dict[str, Any]:
+        """The keys that only some events have."""
+        extras: dict[str, Any] = {}
+        if tail := event.payload_tail:
+            extras["payload_tail"] = tail.hex()
+        if payload is None:
+            extras["payload_bytes"] = event.payload_bytes.hex()
+        if self._stacks:
+            extras["stack"] = list(event.stack)
+        if (trace_id := event.trace_id) is not None:
+            extras["trace_id"] = trace_id
+        if (span_id := event.span_id) is not None:
+            extras["span_id"] = span_id
+        if labels := event.labels:
+            extras["labels"] = labels
+        return extras
+
+    def _head(self, key: Any) -> str:
+        """How the lines of one kind begin. The key is kept, so that its `id` cannot come to mean another."""
+        known = self._heads.get(id(key))
+        if known is None:
+            head = {"provider": key.provider, "id": key.id, "version": key.version, "name": key.name}
+            known = self._heads[id(key)] = key, _encode(head)[:-1]
+        return known[1]
+
+    def _record(self, cls: Any) -> Record | None:
+        """How to turn records of a class into dicts; None for what has no layout."""
+        layout = getattr(cls, "__layout__", None)
+        if layout is None:
+            return None
+        names = tuple(field.name for field in layout.fields)
+        if not names:
+            return lambda record: {}
+        # Learned classes call a field otherwise where its wire name is no identifier.
+        get = attrgetter(*(getattr(cls, "__fields__", None) or names))
+        values = get if len(names) > 1 else lambda record: (get(record),)
+        changes = [(f.name, c) for f in layout.fields if (c := self._convert(f.type)) is not None]
+
+        def convert(record: Any) -> dict[str, Any]:
+            # One value for each name: both come from the same layout.
+            result = dict(zip(names, values(record)))  # noqa: B905
+            for name, change in changes:
+                result[name] = change(result[name])
+            return result
+
+        return convert
+
+    def _convert(self, wire: WireType) -> Convert | None:
+        """How values of a wire type become JSON's; None when they are already."""
+        match wire:
+            case EnumType():
+                return _name if self._names else None
+            case Scalar(kind="float"):
+                return _finite
+            case Scalar() | PointerType() | Utf16Z() | AnsiZ() | VarIntType():
+                return None
+            case StructType():
+                return self.payload
+            case CountedType() | PrefixedType() | FixedArrayType() | LocatedType():
+                return self._elements(self._convert(wire.element))
+            case _:
+                return _text
+
+    def _elements(self, convert: Convert | None) -> Convert:
+        """Arrays become lists. Text is no array to users, even where the wire has it as one."""
+
+        def change(values: Any) -> Any:
+            if not isinstance(values, tuple):
+                return _text(values)
+            return list(values) if convert is None else [convert(v) for v in values]
+
+        return change
+
+
+def _number(value: int | None) -> int | str:
+    return "null" if value is None else value
+
+
+def _quoted(guid: object) -> str:
+    return "null" if guid is None else f'"{guid}"'
+
+
+def _guid(guid: object) -> str | None:
+    return None if guid is None else str(guid)
+
+
+def _finite(value: Any) -> Any:
+    """NaN and the infinities as text: JSON has no numbers for them."""
+    if value is None or math.isfinite(value):
+        return value
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def _name(value: Any) -> Any:
+    return str(value) if isinstance(value, Enum) else value
+
+
+def _text(value: Any) -> Any:
+    """Bytes as hex, a GUID or a Decimal as it is written; numbers and what is absent as they are."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return value.hex() if isinstance(value, bytes) else str(value)
