@@ -1,0 +1,44 @@
+"""Where the project's files are, and the fixtures' bytes. Tests in any sub-folder can import it."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+SOURCE: Final = ROOT / "src" / "clrevents"
+FIXTURES: Final = ROOT / "fixtures"
+SHARED: Final = ROOT.parent / "shared"
+"""Reference material beside the repository; not part of the project, and often not there."""
+
+
+def fixtures() -> list[Path]:
+    """The traces in `fixtures/`."""
+    return sorted(FIXTURES.glob("*.net*.gz"))
+
+
+def fixture(name: str) -> Path:
+    """One trace by its name without ending: `net8-sample`."""
+    (found,) = FIXTURES.glob(f"{name}.net*.gz")
+    return found
+
+
+@cache
+def unpacked(path: Path) -> bytes:
+    """A trace's bytes, decompressed once."""
+    return gzip.decompress(path.read_bytes())
+
+
+@cache
+def tool(name: str) -> ModuleType:
+    """A script of `tools/` as a module."""
+    spec = importlib.util.spec_from_file_location(f"tools_{name}", ROOT / "tools" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
