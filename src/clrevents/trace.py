@@ -17,6 +17,7 @@ import attrs
 import numpy as np
 
 from clrevents.decode.blocks import ThreadRow, TraceInfo
+from clrevents.decode.clock import Clock
 from clrevents.decode.decoder import Order
 from clrevents.decode.event import Batch, Event
 from clrevents.decode.payloads import RawPayload
@@ -27,7 +28,7 @@ from clrevents.decode.show import trace_html, trace_text
 from clrevents.decode.source import Openable, Source, open_source
 from clrevents.decode.stream import Stream
 from clrevents.decode.tables import EventKey, Loss
-from clrevents.decode.when import Moment
+from clrevents.decode.when import Moment, to_ns
 from clrevents.errors import (
     DamageError,
     ErrorMode,
@@ -323,6 +324,11 @@ class Trace:
             lost=stream.lost,
         )
 
+    def moment_ns(self, moment: Moment, what: str = "moment") -> int:
+        """A moment as filters take it, in nanoseconds since the session started."""
+        info = self._info
+        return to_ns(moment, what, Clock(info.sync_qpc, info.frequency, info.start), lambda: self.duration_ns)
+
     def __repr__(self) -> str:
         return trace_text(self._info, self._scan(raising=False))
 
@@ -531,4 +537,17 @@ def _identity(problem: Problem) -> tuple[object, ...]:
     return problem.kind, problem.offset, problem.event, problem.field
 
 
-__all__ = ["DamageError", "KindReport", "Report", "ThreadInfo", "Trace", "open"]
+__all__ = [
+    "Batch",
+    "DamageError",
+    "KindReport",
+    "Loss",
+    "Moment",
+    "Report",
+    "Selector",
+    "ThreadInfo",
+    "Threads",
+    "Trace",
+    "TraceInfo",
+    "open",
+]

@@ -209,7 +209,7 @@ class Batch:
     """A run of selected events in order. Iterating gives events; it owns their data.
 
     `ticks` are raw clock ticks, `captures` the threads whose buffers the events came from; `owners` and (in
-    NetTrace 6) `captures` are places in `thread_rows`. `misfits` are the rows whose payload does not fit its layout; `problems` and `losses` are those that came up
+    NetTrace 6) `captures` are places in `thread_rows`; `counted` when events carry sequence numbers. `misfits` are the rows whose payload does not fit its layout; `problems` and `losses` are those that came up
     since the batch before it.
     """
 
@@ -228,6 +228,7 @@ class Batch:
     raw: list[bytes]
     payloads: list[Any]
     captures: list[int] = attrs.field(factory=list)
+    counted: bool = True
     owners: list[int] | None = None
     thread_rows: list[ThreadRow] = attrs.field(factory=list)
     processes: list[int | None] | None = None
@@ -315,6 +316,7 @@ def make_batch(rows: Rows, kinds: list[EventKind], clock: Clock, pointer_size: i
         rows.payloads(),
         [],
         rows.captures().tolist(),
+        rows.shared.counted,
         None if rows.owners is None else rows.owners.tolist(),
         rows.shared.thread_rows,
         rows.process_ids(),

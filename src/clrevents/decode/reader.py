@@ -174,6 +174,7 @@ def _choose(batch: Batch, rows: list[int]) -> Batch:
         pick(batch.raw),
         pick(batch.payloads),
         pick(batch.captures),
+        batch.counted,
         None if batch.owners is None else pick(batch.owners),
         batch.thread_rows,
         None if batch.processes is None else pick(batch.processes),

@@ -38,6 +38,7 @@ class Shared:
     label_places: Ints
     label_lists: list[LabelList]
     thread_rows: list[ThreadRow]
+    counted: bool
 
 
 @attrs.define(eq=False)
@@ -167,6 +168,7 @@ class Region:
         self._label_lists: list[LabelList] = []
         self._stacks: list[Ints] = []
         self._owners: list[Ints] = []
+        self._counted = True
 
     def add(self, columns: HeaderColumns, kinds: Ints, stacks: Ints, events: Events, first: bool) -> None:
         """Take one piece of a block; `first` says that the block begins here, so that nothing carries over."""
@@ -183,6 +185,7 @@ class Region:
                 offset += 16
             if flags & _RELATED:
                 self._related.append((self.events + row, offset))
+        self._counted = events.counted
         self._columns.append(columns)
         self._kinds.append(kinds)
         self._stacks.append(stacks)
@@ -236,6 +239,7 @@ class Region:
             labels[1],
             self._label_lists,
             threads,
+            self._counted,
         )
         rows = Rows(
             np.concatenate(self._kinds),

@@ -95,9 +95,24 @@ class Learned(metaclass=_LearnedType):
         """The field of this wire name. KeyError when there is none."""
         return getattr(self, _attributes(type(self))[name])
 
+    def __eq__(self, other: object) -> bool:
+        """Equal for the same fields with the same values, also when the classes are of different traces."""
+        if not isinstance(other, Learned):
+            return NotImplemented
+        mine: Any = type(self)
+        theirs: Any = type(other)
+        return bool(mine.__layout__ == theirs.__layout__ and _values(self) == _values(other))
+
+    def __hash__(self) -> int:
+        return hash(_values(self))
+
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         cls: Any = type(self)
-        return _remake, (cls.__name__, cls.__layout__, tuple(getattr(self, a) for a in cls.__fields__))
+        return _remake, (cls.__name__, cls.__layout__, _values(self))
+
+
+def _values(record: Any) -> tuple[Any, ...]:
+    return tuple(getattr(record, attribute) for attribute in type(record).__fields__)
 
 
 class ClassCache:
@@ -183,7 +198,13 @@ def make_class(name: str, layout: Layout) -> type[Any]:
     """An attrs class for a learned layout. `name` is only shown; attribute names are checked identifiers."""
     attributes = list(_attribute_names(layout))
     made: Any = attrs.make_class(
-        "LearnedRecord", {a: attrs.field() for a in attributes}, bases=(Learned,), frozen=True, slots=True, repr=False
+        "LearnedRecord",
+        {a: attrs.field() for a in attributes},
+        bases=(Learned,),
+        frozen=True,
+        slots=True,
+        repr=False,
+        eq=False,
     )
     made.__name__ = made.__qualname__ = name
     made.__doc__ = "A record as the trace describes it."

@@ -22,6 +22,9 @@ from clrevents.schema.dynamic import ClassCache, Variant
 from clrevents.schema.registry import RUNDOWN, RUNTIME, SAMPLE
 
 Format: TypeAlias = Literal["nettrace4", "nettrace6", "netperf3"]
+Data: TypeAlias = bytes
+# The class has a method `bytes`, so its annotations use the other name.
+Change: TypeAlias = Callable[[Data], Data]
 
 MANAGED: Final = 2
 _JITTED: Final = 0x8
@@ -81,7 +84,7 @@ class TraceBuilder:
         self._classes = ClassCache(10_000)
         self._methods: list[_Method] = []
         self._activity = bytes(16)
-        self._damage: list[Callable[[bytes], bytes]] = []
+        self._damage: list[Change] = []
 
     def thread(self, thread_id: int, name: str | None = None) -> TraceBuilder:
         """The thread that the next events are about and come from. Names exist in NetTrace 6 only."""
@@ -100,7 +103,7 @@ class TraceBuilder:
         self._now_ns += ns
         return self
 
-    def activity(self, activity_id: bytes) -> TraceBuilder:
+    def activity(self, activity_id: Data) -> TraceBuilder:
         """The activity (16 bytes, stored order) that the next events belong to; sixteen zero bytes end it."""
         self._activity = activity_id
         return self
@@ -115,7 +118,7 @@ class TraceBuilder:
         return self._add(kind, payload, stack)
 
     def raw(
-        self, provider: str, id: int, version: int = 0, payload: bytes = b"", stack: Iterable[int] = (), name: str = ""
+        self, provider: str, id: int, version: int = 0, payload: Data = b"", stack: Iterable[int] = (), name: str = ""
     ) -> TraceBuilder:
         """An event of any kind with any bytes."""
         return self._add(_Kind(provider, id, version, name), payload, stack)
@@ -188,12 +191,12 @@ class TraceBuilder:
             self.event(MethodDCEndVerbose_V1(*_values(method.record)))
         return self.event(DCEndComplete_V1(0))
 
-    def damage(self, change: Callable[[bytes], bytes]) -> TraceBuilder:
+    def damage(self, change: Change) -> TraceBuilder:
         """Whatever this does to the finished bytes: `lambda b: b[:-100]`."""
         self._damage.append(change)
         return self
 
-    def bytes(self, *, complete: bool = True) -> bytes:
+    def bytes(self, *, complete: bool = True) -> Data:
         """The trace. With `complete=False` it has no end mark, as when the process died."""
         self.sequence_point() if complete else self._flush()
         if complete:
@@ -229,7 +232,7 @@ class TraceBuilder:
             self._writer.threads([row])
         return index
 
-    def _add(self, kind: _Kind, payload: bytes, stack: Iterable[int]) -> TraceBuilder:
+    def _add(self, kind: _Kind, payload: Data, stack: Iterable[int]) -> TraceBuilder:
         metadata_id = self._kinds.get(kind)
         if metadata_id is None:
             metadata_id = self._kinds[kind] = len(self._kinds) + 1

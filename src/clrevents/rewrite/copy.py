@@ -1,0 +1,301 @@
+"""Writes events that were read into a new trace: their descriptions, stacks, threads, labels, and losses.
+
+Keeps what an event says of itself; numbers sequences anew, so that the result's losses are just those it is
+given. NetTrace 6 stays what it is, everything older becomes NetTrace 4. Knows no rule about what to keep.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Final
+
+import attrs
+
+from clrevents.encode.nettrace4 import NetTrace4Writer
+from clrevents.encode.nettrace6 import NetTrace6Writer
+from clrevents.encode.values import NO_GUID, EventRecord, Label, LabelKind, MetadataRecord, ThreadRow, TraceHeader
+from clrevents.trace import Batch, Loss, TraceInfo
+
+_REGION_EVENTS: Final = 20_000
+_BLOCK_BYTES: Final = 100_000
+_LARGEST_ID: Final = (1 << 31) - 1
+_OVERRIDES: Final = {
+    "opcode": LabelKind.OPCODE,
+    "keywords": LabelKind.KEYWORDS,
+    "level": LabelKind.LEVEL,
+    "version": LabelKind.VERSION,
+}
+
+
+@attrs.frozen
+class Copied:
+    """What was written: events, the losses they carry, and events left out because nothing describes them."""
+
+    events: int
+    lost: int
+    undescribed: int
+    bytes: int
+
+
+@attrs.frozen(order=True)
+class _Point:
+    """Where a loss window begins (`count` 0) or ends."""
+
+    tick: int
+    thread: int
+    count: int
+
+
+class Copier:
+    """Appends batches to a new trace, in time order. `losses` are those that the result shall show."""
+
+    def __init__(self, sink: IO[bytes], info: TraceInfo, losses: Iterable[Loss] = ()) -> None:
+        self._info = info
+        self._labelled = info.version >= 6
+        # NetTrace 4 takes a last number of 0 as "not known", so its threads begin at 1.
+        self._first = 0 if self._labelled else 1
+        self._rows: list[Any] = []
+        self._sink = sink
+        header = _header(info)
+        self._writer: Any = NetTrace6Writer(sink, header) if self._labelled else NetTrace4Writer(sink, header)
+        self._points = sorted(self._loss_points(losses))
+        self._numbers: dict[int, int] = {}
+        self._ids: dict[int, int] = {}
+        self._used: set[int] = set()
+        self._threads: set[int] = set()
+        self._new: list[MetadataRecord] = []
+        self._events: list[EventRecord] = []
+        self._bytes = 0
+        self._stacks: dict[int, int] = {}
+        self._new_stacks: list[bytes] = []
+        self._labels: dict[int, tuple[int, Any]] = {}
+        self._new_labels: list[tuple[Label, ...]] = []
+        self._in_region = 0
+        self._latest = info.sync_qpc
+        self._written = 0
+        self._lost = 0
+        self._undescribed = 0
+
+    def add(self, batch: Batch, payloads: list[bytes] | None = None) -> None:
+        """Append a batch; `payloads` replaces its payload bytes."""
+        self._rows = batch.thread_rows
+        for row, kind in enumerate(batch.kinds):
+            if kind.undefined:
+                self._undescribed += 1
+                continue
+            tick = batch.ticks[row]
+            while self._points and self._points[0].tick <= tick:
+                self._pass(self._points.pop(0))
+            payload = batch.raw[row] if payloads is None else payloads[row]
+            self._event(batch, row, tick, payload)
+
+    def finish(self) -> Copied:
+        """Write the losses behind the last event, the last sequence point and the end mark."""
+        for point in self._points:
+            self._pass(point)
+        self._sequence_point(self._latest, dict(self._numbers))
+        self._writer.end()
+        return Copied(self._written, self._lost, self._undescribed, self._writer.offset)
+
+    def _event(self, batch: Batch, row: int, tick: int, payload: bytes) -> None:
+        capture = batch.captures[row]
+        thread = batch.threads[row]
+        if self._labelled:
+            assert batch.owners is not None
+            thread = batch.owners[row]
+            self._thread(thread)
+            self._thread(capture)
+            thread, capture = _index(thread), _index(capture)
+        elif not batch.counted:
+            capture = thread
+        number = self._numbers[capture] = self._numbers.get(capture, self._first) + 1
+        activity = batch.activities[row] if batch.activities is not None else None
+        related = batch.related[row] if batch.related is not None else None
+        self._events.append(
+            EventRecord(
+                self._metadata(batch, row),
+                tick,
+                thread,
+                payload,
+                capture_thread_id=capture,
+                sequence=number,
+                processor=batch.processors[row],
+                stack_id=self._stack(batch, row),
+                activity_id=activity or NO_GUID,
+                related_activity_id=related or NO_GUID,
+                label_id=self._label(batch, row) if self._labelled else 0,
+                is_sorted=False,
+            )
+        )
+        self._written += 1
+        self._bytes += len(payload)
+        self._in_region += 1
+        self._latest = max(self._latest, tick)
+        if self._bytes >= _BLOCK_BYTES:
+            self._flush()
+        if self._in_region >= _REGION_EVENTS:
+            self._sequence_point(tick, {})
+
+    def _metadata(self, batch: Batch, row: int) -> int:
+        kind = batch.kinds[row].base or batch.kinds[row]
+        known = self._ids.get(kind.index)
+        if known is not None:
+            return known
+        described = kind.row
+        wanted = described.metadata_id
+        if not 0 < wanted <= _LARGEST_ID or wanted in self._used:
+            # NetPerf 1 and 2 have file offsets there; damaged traces use one id twice.
+            wanted = max(self._used, default=0) + 1
+        self._ids[kind.index] = wanted
+        self._used.add(wanted)
+        self._new.append(
+            MetadataRecord(
+                wanted,
+                described.provider,
+                described.id,
+                described.version,
+                described.name,
+                described.keywords,
+                described.level,
+                described.opcode,
+                described.fields,
+                described.attributes,
+                described.description,
+                described.message,
+                described.provider_guid,
+            )
+        )
+        return wanted
+
+    def _thread(self, place: int) -> None:
+        """Describe a thread of NetTrace 6 before its first event; its place in the original gives its index."""
+        if place in self._threads or not 0 <= place < len(self._rows):
+            return
+        self._threads.add(place)
+        row = self._rows[place]
+        self._writer.threads([ThreadRow(_index(place), row.thread_id, row.process_id, row.name, row.attributes)])
+
+    def _stack(self, batch: Batch, row: int) -> int:
+        number = batch.stack_ids[row]
+        data = batch.stacks.get(number)
+        if data is None:
+            return 0
+        known = self._stacks.get(number)
+        if known is None:
+            known = self._stacks[number] = len(self._stacks) + 1
+            self._new_stacks.append(data)
+        return known
+
+    def _label(self, batch: Batch, row: int) -> int:
+        labels = batch.labels[row] if batch.labels is not None else None
+        if labels is None:
+            return 0
+        known = self._labels.get(id(labels))
+        if known is None:
+            written = _labels(labels)
+            if not written:
+                return 0
+            # The list itself is kept, so that its identity is not given to another.
+            known = self._labels[id(labels)] = len(self._labels) + 1, labels
+            self._new_labels.append(written)
+        return known[0]
+
+    def _flush(self) -> None:
+        if self._new:
+            self._writer.metadata(self._new)
+            self._new = []
+        if self._new_stacks:
+            self._writer.stacks(len(self._stacks) - len(self._new_stacks) + 1, self._new_stacks)
+            self._new_stacks = []
+        if self._new_labels:
+            self._writer.labels(len(self._labels) - len(self._new_labels) + 1, self._new_labels)
+            self._new_labels = []
+        if self._events:
+            self._writer.events(self._events)
+            self._events = []
+        self._bytes = 0
+
+    def _sequence_point(self, tick: int, numbers: dict[int, int]) -> None:
+        """End a region. A thread whose number is given is known to have come this far by now."""
+        self._flush()
+        self._writer.sequence_point(tick, numbers)
+        self._stacks.clear()
+        self._labels.clear()
+        self._in_region = 0
+
+    def _loss_points(self, losses: Iterable[Loss]) -> Iterator[_Point]:
+        """Each loss becomes two sequence points: one that fixes the thread's number, one that shows the gap."""
+        for loss in losses:
+            yield _Point(self._tick(loss.start_ns), loss.thread_id, 0)
+            yield _Point(self._tick(loss.end_ns), loss.thread_id, loss.count)
+
+    def _tick(self, ns: int) -> int:
+        return -(-ns * self._info.frequency // 1_000_000_000) + self._info.sync_qpc
+
+    def _pass(self, point: _Point) -> None:
+        thread = self._loser(point.thread) if self._labelled else point.thread
+        self._numbers[thread] = self._numbers.get(thread, self._first) + point.count
+        self._lost += point.count
+        self._sequence_point(point.tick, {thread: self._numbers[thread]})
+
+    def _loser(self, thread_id: int) -> int:
+        """The index of a thread that is only known by the operating system's id."""
+        place = next((p for p, row in enumerate(self._rows) if row.thread_id == thread_id), -1)
+        if place < 0:
+            self._rows = [*self._rows, ThreadRow(0, thread_id)]
+            place = len(self._rows) - 1
+        self._thread(place)
+        return _index(place)
+
+
+def _index(place: int) -> int:
+    """The thread index of a place in the original's table; 0 stands for a thread that it never described."""
+    return place + 1
+
+
+def _header(info: TraceInfo) -> TraceHeader:
+    no_date = (0, 0, 0, 0, 0, 0, 0, 0)
+    return TraceHeader(
+        info.start or no_date,
+        info.sync_qpc,
+        info.frequency,
+        info.pointer_size,
+        info.process_id,
+        info.processors,
+        info.sampling_interval_ns,
+        info.key_values,
+    )
+
+
+def _labels(labels: Any) -> tuple[Label, ...]:
+    found = []
+    for kind, value in (
+        (LabelKind.ACTIVITY_ID, labels.activity_id),
+        (LabelKind.RELATED_ACTIVITY_ID, labels.related_activity_id),
+        (LabelKind.TRACE_ID, labels.trace_id),
+        (LabelKind.SPAN_ID, labels.span_id),
+    ):
+        if value is not None:
+            found.append(Label(kind, value))
+    for key, value in labels.pairs:
+        found.append(Label(LabelKind.NUMBER if isinstance(value, int) else LabelKind.TEXT, value, key))
+    found += [Label(_OVERRIDES[name], value) for name, value in labels.overrides]
+    return tuple(found)
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A file that appears under its name only when it is complete; nothing is left behind otherwise."""
+    target = Path(path)
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+        os.replace(name, target)
+    except BaseException:
+        os.unlink(name)
+        raise

@@ -1,0 +1,77 @@
+"""`cut`: a valid smaller trace with the events asked for, and what makes sense of them wherever it stands.
+
+Decides what is context and which losses belong to the part; copying is done by `copy`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Final
+
+from clrevents.rewrite.copy import Copied, Copier, whole_file
+from clrevents.trace import Loss, Moment, Selector, Threads, Trace
+
+CONTEXT: Final = (
+    "rundown/*",
+    "runtime/MethodLoad*",
+    "runtime/MethodUnload*",
+    "runtime/MethodILToNativeMap*",
+    "runtime/Module[LU]*",
+    "runtime/DomainModule*",
+    "runtime/Assembly[LU]*",
+    "runtime/AppDomain[LU]*",
+    "runtime/RuntimeInformationStart",
+    "*/ProcessInfo",
+    "Universal.System/*",
+)
+"""Kinds of event that names and addresses need, whenever they were written."""
+
+
+def cut(
+    trace: Trace,
+    out: str | os.PathLike[str],
+    *selectors: Selector,
+    provider: str | None = None,
+    process_id: int | None = None,
+    thread_id: Threads = None,
+    start: Moment | None = None,
+    end: Moment | None = None,
+    rundown: bool = True,
+) -> Copied:
+    """Write the selected events to `out`, in the time order and with everything they say of themselves.
+
+    Selectors and filters are those of `Trace.events`. With `rundown` the kinds of `CONTEXT` come along wherever
+    they stand. Sequence numbers are rewritten, so that the losses of the result are the original's losses whose
+    window lies inside `start` to `end` (and, with `thread_id`, whose thread is asked for). `out` appears only when it
+    is complete. Raises what `Trace.events` raises, and OSError.
+    """
+    losses = _inside(trace, thread_id, start, end)
+    batches = trace.event_batches(
+        *selectors,
+        provider=provider,
+        process_id=process_id,
+        thread_id=thread_id,
+        start=start,
+        end=end,
+        always=CONTEXT if rundown else (),
+        decode=False,
+    )
+    with whole_file(out) as file:
+        copier = Copier(file, trace.info, losses)
+        for batch in batches:
+            copier.add(batch)
+        return copier.finish()
+
+
+def _inside(trace: Trace, thread_id: Threads, start: Moment | None, end: Moment | None) -> Iterable[Loss]:
+    low = None if start is None else trace.moment_ns(start, "start")
+    high = None if end is None else trace.moment_ns(end, "end")
+    threads = None if thread_id is None else {thread_id} if isinstance(thread_id, int) else set(thread_id)
+    return [
+        loss
+        for loss in trace.losses
+        if (low is None or loss.start_ns >= low)
+        and (high is None or loss.end_ns < high)
+        and (threads is None or loss.thread_id in threads)
+    ]
