@@ -10,25 +10,21 @@ import io
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from encode_reading import blocks, records
 
 from clrevents.decode.blocks import End, Events, Header, InlineStacks, Metadata, MetadataRow, SequencePoint, Stacks
-from clrevents.decode.container.detect import detect
 from clrevents.decode.kernels import PADDING, HeaderScanner
-from clrevents.decode.window import NeedMore, Window
 from clrevents.encode.netperf import NetPerf3Writer, NetPerf12Writer
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.values import (
-    NO_GUID,
     Choices,
     EventRecord,
     MetadataRecord,
     Part,
     TraceHeader,
 )
-from clrevents.errors import Limits
 
 TRACES = Path(__file__).resolve().parents[3] / "shared" / "traces"
 LIMIT = 3_000_000
@@ -49,19 +45,6 @@ def unpack(name: str) -> bytes:
         return file.read(LIMIT + 1_000_000)
 
 
-def blocks(data: bytes) -> Iterator[tuple[int, int, list[Any]]]:
-    """(start, end, values) of each whole block up to LIMIT."""
-    window = Window(data + bytes(PADDING), len(data), 0, False)
-    container = detect(window, Limits(), False)
-    while window.pos < min(len(data), LIMIT):
-        start = window.pos
-        try:
-            values = list(container.read(window))
-        except NeedMore:
-            return
-        yield start, window.pos, values
-
-
 def trace_header(header: Header, data: bytes, at: int) -> TraceHeader:
     info = header.info
     return TraceHeader(
@@ -73,61 +56,6 @@ def trace_header(header: Header, data: bytes, at: int) -> TraceHeader:
         info.processors,
         info.sampling_interval_ns,
     )
-
-
-def full_guids(marks: list[list[int]], data: bytes, count: int) -> list[tuple[bytes, bytes]]:
-    """Both activity ids of each row, from the places where they change."""
-    changes = {row: (flags, at) for row, flags, at in marks}
-    activity = related = NO_GUID
-    found = []
-    for row in range(count):
-        flags, at = changes.get(row, (0, 0))
-        if flags & 16:
-            activity = data[at : at + 16]
-            at += 16
-        if flags & 32:
-            related = data[at : at + 16]
-        found.append((activity, related))
-    return found
-
-
-def records(events: Events, data: bytes, first: int) -> list[EventRecord]:
-    """The events of one block; `first` is where its first event begins."""
-    found = []
-    start = first
-    for c in events.columns:
-        runs = {row: rest for row, *rest in c.runs.tolist()}
-        guids = full_guids(c.marks.tolist(), data, len(c))
-        capture = sequence = processor = 0
-        rows = zip(
-            c.metadata_ids.tolist(),
-            c.thread_ids.tolist(),
-            c.stack_ids.tolist(),
-            c.times.tolist(),
-            c.offsets.tolist(),
-            c.sizes.tolist(),
-            strict=True,
-        )
-        for row, (metadata_id, thread, stack, time, offset, size) in enumerate(rows):
-            sequence += 1
-            if row in runs:
-                capture, sequence, processor = runs[row]
-            found.append(
-                EventRecord(
-                    metadata_id,
-                    time,
-                    thread,
-                    data[offset : offset + size],
-                    capture,
-                    sequence & 0xFFFFFFFF,
-                    -1 if processor == 0xFFFFFFFF else processor,
-                    stack,
-                    *guids[row],
-                    is_sorted=bool(data[start] & 0x40),
-                )
-            )
-            start = offset + size
-    return found
 
 
 def descriptions(block: Metadata, data: bytes, start: int, end: int) -> list[MetadataRecord]:
@@ -163,7 +91,7 @@ def test_nettrace4_bytes_are_the_runtimes(name: str) -> None:
     sink = io.BytesIO()
     writer: NetTrace4Writer | None = None
     kinds = set()
-    for start, end, values in blocks(data):
+    for start, end, values in blocks(data, LIMIT):
         (value,) = values
         kinds.add(type(value).__name__)
         content = data[start:end]
@@ -215,7 +143,7 @@ def test_netperf_bytes_are_the_runtimes(name: str) -> None:
     sink = io.BytesIO()
     writer: NetPerf3Writer | NetPerf12Writer | None = None
     read_events = 0
-    for start, end, values in blocks(data):
+    for start, end, values in blocks(data, LIMIT):
         if isinstance(values[0], Header):
             header = trace_header(values[0], data, end - 32 if old else end - 49)
             writer = NetPerf12Writer(sink, 2, header) if old else NetPerf3Writer(sink, header)
