@@ -397,18 +397,24 @@ class Stream:
         """The rows in front of the first that makes no sense.
 
         Impossible rows (a time outside the block's span, a step back of a thread's numbers, description 0) show
-        a block to be damaged. In such a block unknown descriptions and stacks, and payloads that do not fit,
-        end what is believed; in a sound one they only mean that another block is missing.
+        a block to be damaged. In such a block unknown descriptions and stacks, steps back from an earlier block
+        and payloads that do not fit end what is believed; in a sound one they only mean that another block is
+        missing or was wrong.
         """
         impossible = columns.metadata_ids == 0
         if block.span is not None:
             impossible |= (columns.times < block.span[0]) | (columns.times > block.span[1])
+        earlier = []
         if block.counted and not block.labelled:
-            for row in self._numbers.steps_back(columns):
-                impossible[row] = True
+            for row, inside in self._numbers.steps_back(columns):
+                if inside:
+                    impossible[row] = True
+                else:
+                    earlier.append(row)
         if not (block.broken or impossible.any()):
             return columns
         bad = impossible | ~self.kinds.defined(columns.metadata_ids)
+        bad[earlier] = True
         bad |= self._region.stacks.unique(columns.stack_ids) < 0
         wrong = np.flatnonzero(bad)
         believed = int(wrong[0]) if len(wrong) else len(columns)

@@ -400,18 +400,22 @@ class SequenceNumbers:
                     self._suspects.discard(thread)
             last[thread] = (sequence + end - row - 1) & _M32, int(times[end - 1])
 
-    def steps_back(self, columns: HeaderColumns) -> Iterator[int]:
-        """The rows at which a thread's number is not beyond its last; learns nothing from them."""
+    def steps_back(self, columns: HeaderColumns) -> Iterator[tuple[int, bool]]:
+        """The rows at which a thread's number is not beyond its last, and whether that is one of these rows.
+
+        Learns nothing from them. A last number from behind damage proves nothing.
+        """
         last: dict[int, int] = {}
         runs = columns.runs.tolist()
         ends = [run[0] for run in runs[1:]]
         ends.append(len(columns))
         for (row, thread, sequence, _), end in zip(runs, ends, strict=True):
             known = last.get(thread)
-            if known is None and thread in self._last:
+            inside = known is not None
+            if known is None and thread in self._last and thread not in self._suspects:
                 known = self._last[thread][0]
             if known and (sequence - 1 - known) & _M32 >= _HALF:
-                yield row
+                yield row, inside
             last[thread] = (sequence + end - row - 1) & _M32
 
     def sequence_point(self, point: SequencePoint) -> None:
