@@ -168,8 +168,9 @@ class Trace:
         self._source: Source = open_source(source, self._limits)
         try:
             self._info = self._read_info()
-        except TraceError as error:
-            error.path = error.path or self._source.path
+        except BaseException as error:
+            if isinstance(error, TraceError):
+                error.path = error.path or self._source.path
             self._source.close()
             raise
 
@@ -543,6 +544,7 @@ __all__ = [
     "KindReport",
     "Loss",
     "Moment",
+    "RawPayload",
     "Report",
     "Selector",
     "ThreadInfo",

@@ -15,7 +15,7 @@ import click
 from clrevents.cli.output import say
 from clrevents.errors import DamageError, PayloadError, TraceError
 
-_COMMANDS: Final = ("info", "events", "schema", "check")
+_COMMANDS: Final = ("info", "events", "schema", "check", "cut", "redact")
 
 _GOOD, _USAGE, _UNREADABLE, _DAMAGED, _INTERRUPTED = 0, 1, 2, 3, 130
 

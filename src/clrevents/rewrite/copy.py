@@ -41,7 +41,7 @@ class Copied:
     bytes: int
 
 
-@attrs.frozen(order=True)
+@attrs.frozen
 class _Point:
     """Where a loss window begins (`count` 0) or ends."""
 
@@ -62,7 +62,8 @@ class Copier:
         self._sink = sink
         header = _header(info)
         self._writer: Any = NetTrace6Writer(sink, header) if self._labelled else NetTrace4Writer(sink, header)
-        self._points = sorted(self._loss_points(losses))
+        # Stable: of two losses of a thread that meet, the first ends before the second begins.
+        self._points = sorted(self._loss_points(losses), key=lambda point: point.tick)
         self._numbers: dict[int, int] = {}
         self._ids: dict[int, int] = {}
         self._used: set[int] = set()

@@ -1,0 +1,64 @@
+"""`clrevents redact`: the same trace without paths, messages, command lines. Parses options; `rewrite` does it."""
+
+from __future__ import annotations
+
+import re
+
+import click
+
+from clrevents.cli.output import say
+from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
+from clrevents.errors import DamageError, ErrorMode, PayloadError
+from clrevents.rewrite import RULES, Rule, redact
+
+_NAMES = tuple(rule.name for rule in RULES)
+
+
+@click.command(name="redact")
+@file_argument
+@click.option("-o", "--output", "out", required=True, metavar="OUT", help="The trace to write.")
+@click.option("--keep", type=click.Choice(_NAMES), multiple=True, help="Leave this kind of string as it is.")
+@click.option("--field", "fields", multiple=True, metavar="REGEX", help="Also strings of fields with such a name.")
+@click.option("--text", "texts", multiple=True, metavar="REGEX", help="Also strings in which this is found.")
+@click.option("--key", metavar="TEXT", help="Makes tokens comparable between runs; keep it secret.")
+@errors_option
+@fail_on_option("damage")
+def command(
+    file: str,
+    out: str,
+    keep: tuple[str, ...],
+    fields: tuple[str, ...],
+    texts: tuple[str, ...],
+    key: str | None,
+    errors: ErrorMode,
+    fail_on: FailOn,
+) -> int:
+    """Write the same trace with paths, messages, command lines, environment and addresses replaced.
+
+    Each string becomes a token of the same length, the same for the same text. Times, stacks, threads and the
+    names of code stay. Payloads that cannot be read are blanked, and counted.
+
+    \b
+    Before a trace leaves the house:
+        clrevents redact app.nettrace -o public.nettrace --text 'acme|contoso'
+    """
+    rules = [rule for rule in RULES if rule.name not in keep]
+    for option, patterns in (("--field", fields), ("--text", texts)):
+        for pattern in patterns:
+            rules.append(_rule(option, pattern))
+    with Reading(file, errors) as reading:
+        try:
+            done = redact(reading.trace, out, rules=rules, key=key.encode() if key else None)
+        except (DamageError, PayloadError) as error:
+            return reading.stopped(error, fail_on)
+        by_rule = ", ".join(f"{count:,} {name}" for name, count in sorted(done.replaced.items())) or "none"
+        say(f"{out}: {done.copied.events:,} events; strings replaced: {by_rule}; payloads blanked: {done.blanked:,}")
+        return reading.finish(fail_on)
+
+
+def _rule(option: str, pattern: str) -> Rule:
+    try:
+        found = re.compile(pattern)
+    except re.error as error:
+        raise click.BadParameter(f"{pattern!r} is no regular expression: {error}", param_hint=option) from None
+    return Rule("asked", found, None) if option == "--field" else Rule("asked", None, found)
