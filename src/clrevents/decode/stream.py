@@ -87,6 +87,7 @@ class Stream:
         self._container: Container | None = None
         self._numbers = SequenceNumbers(self.limits, self._lost, self._explained, self._odd)
         self._labels: dict[int, LabelList] = {}
+        self._carried: LabelList | None = None
         self._payloads: PayloadReader | None = None
         self._latest = 0
         self._region = Region()
@@ -376,7 +377,10 @@ class Stream:
                     text = f"an event has label list {label}, which the trace has not given"
                     at = int(columns.offsets[row])
                     self._try(Problem("missing-labels", "note", text, at, breaks="the labels of these events"))
-        kinds = self._override(kinds, marks)
+        # A block of many events comes in pieces: what the piece before ended with goes on.
+        carried = None if first else self._carried
+        self._carried = marks[-1][1] if marks else carried
+        kinds = self._override(kinds, [(0, carried), *marks])
         self._region.add_owners(places)
         self._region.add_labels(marks, first)
         return attrs.evolve(columns, thread_ids=self.threads.thread_ids(places), runs=runs), kinds, problem
