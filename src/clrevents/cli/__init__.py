@@ -15,7 +15,15 @@ import click
 from clrevents.cli.output import say
 from clrevents.errors import DamageError, PayloadError, TraceError
 
-_COMMANDS: Final = ("info", "events", "schema", "check", "cut", "redact")
+# Said here, so that the list of commands loads none of them.
+_COMMANDS: Final = {
+    "info": "What a trace is, what it holds, and what is missing from it.",
+    "events": "The events of a trace, all or some, as text or JSON.",
+    "schema": "Which events are known, or what one of them holds.",
+    "check": "Decode everything and say whether a trace can be trusted.",
+    "cut": "Write a smaller trace: some events, and what gives them sense.",
+    "redact": "Write the same trace without paths, messages, command lines.",
+}
 
 _GOOD, _USAGE, _UNREADABLE, _DAMAGED, _INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -29,6 +37,10 @@ class _Root(click.Group):
             return None
         found: click.Command = importlib.import_module(f"clrevents.cli.{cmd_name}").command
         return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         code = self._exit_code(*args, **extra)

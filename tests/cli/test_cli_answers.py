@@ -1,0 +1,175 @@
+"""`info`, `check` and `schema`: what they say is what the library says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+import clrevents
+from clrevents.schema.registry import DEFAULT
+
+Run = Callable[..., Result]
+Find = Callable[[str], Path]
+
+
+def test_info_json(run: Run, trace_path: Find) -> None:
+    path = trace_path("net10-lossy.nettrace")
+    result = run("info", path, "--json")
+    assert result.exit_code == 0
+    found = json.loads(result.stdout)
+    assert next(iter(found.items())) == ("schema", "clrevents.info/1")
+    with clrevents.open(path) as trace:
+        with pytest.warns(clrevents.TraceWarning):
+            counts = trace.event_counts()
+        wanted = [
+            {"provider": k.provider, "id": k.id, "version": k.version, "name": k.name, "count": n}
+            for k, n in counts.items()
+        ]
+        assert found["kinds"] == wanted
+        assert found["events"] == sum(counts.values())
+        threads = [(t.thread_id, t.events) for t in trace.threads]
+        assert [(t["thread_id"], t["events"]) for t in found["threads"]] == threads
+        assert found["duration_ns"] == trace.duration_ns
+        assert found["sync_qpc"] == trace.info.sync_qpc
+        assert found["lost"] == trace.lost == sum(x["count"] for x in found["losses"]) == 306884
+        assert found["start"] == "2026-11-21T10:30:14.816000+00:00"
+    assert found["runtime"]["version"] == "10.0.12"
+    assert found["process_id"] == 4589
+
+
+@pytest.mark.parametrize(
+    ("name", "version"),
+    [
+        ("net31-rundown.nettrace", "3.1.23"),
+        ("net8-sample.nettrace", "8.0.4"),
+        ("net8-netperf3.netperf", "8.0.4"),
+        ("net10-method-interop.nettrace", "10.0.12"),
+        ("net8-counters.nettrace", "8.0.4"),
+    ],
+)
+def test_info_names_the_runtime(name: str, version: str, run: Run, trace_path: Find) -> None:
+    text = run("info", trace_path(name)).stdout
+    assert f".NET {version} (CoreClr)" in text
+
+
+def test_info_text(run: Run, trace_path: Find) -> None:
+    result = run("info", trace_path("net10-all.nettrace"))
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    lines = result.stdout.splitlines()
+    assert "format    NetTrace 4, 64-bit" in lines
+    assert "runtime   .NET 10.0.12 (CoreClr)" in lines
+    assert "events    89,232 of 124 kinds on 14 threads" in lines
+    assert "lost      none" in lines
+    assert "and 104 more kinds (--all shows them)" in lines
+    everything = run("info", trace_path("net10-all.nettrace"), "--all").stdout
+    assert "--all" not in everything
+    assert len(everything.splitlines()) > len(lines) + 100
+
+
+def test_check_json_accounts_for_every_payload(run: Run, trace_path: Find) -> None:
+    path = trace_path("net8-sample.nettrace")
+    result = run("check", path, "--json")
+    assert result.exit_code == 0
+    found = json.loads(result.stdout)
+    assert next(iter(found.items())) == ("schema", "clrevents.check/1")
+    assert found["ok"] is True
+    with clrevents.open(path) as trace:
+        report = trace.check()
+    assert found["events"] == report.events == sum(k["events"] for k in found["kinds"])
+    for kind in found["kinds"]:
+        assert kind["events"] == kind["exact"] + kind["tail"] + kind["short"] + kind["unknown"]
+    assert found["severities"] == {"damage": 0, "payload": 0, "note": report.severities["note"]}
+
+
+def test_check_text(run: Run, trace_path: Find) -> None:
+    result = run("check", trace_path("net8-sample.nettrace"))
+    assert result.stdout.splitlines()[0].endswith("1,696 events; sound and complete")
+    assert "1,338     0      0        0  144        1  rundown/MethodDCEndVerbose" in result.stdout
+
+
+def test_losses_fail_check_but_not_info(run: Run, trace_path: Find) -> None:
+    path = trace_path("net10-lossy.nettrace")
+    sentence = f"clrevents: {path}: 306,884 events were lost while recording\n"
+    for args, code in [
+        (["info"], 0),
+        (["info", "--fail-on", "loss"], 3),
+        (["info", "--fail-on", "damage,loss"], 3),
+        (["check"], 3),
+        (["check", "--fail-on", "damage,problem"], 0),
+        (["events", "ILStubGenerated"], 0),
+        (["events", "ILStubGenerated", "--fail-on", "loss"], 3),
+        # Nothing is selected: that events were lost must still be said.
+        (["events", "ILStubCacheHit", "--fail-on", "loss"], 3),
+    ]:
+        result = run(args[0], path, *args[1:])
+        assert (result.exit_code, result.stderr) == (code, sentence), args
+
+
+def test_schema_lists_every_event(run: Run) -> None:
+    found = json.loads(run("schema", "--json").stdout)
+    assert next(iter(found.items())) == ("schema", "clrevents.schema/1")
+    entries = {(e.provider, e.id): e for e in DEFAULT.entries()}
+    assert {(e["provider"], e["id"]) for e in found["events"]} == set(entries)
+    text = run("schema").stdout.splitlines()
+    assert len(text) == len(entries) + 1
+
+
+def test_schema_of_one_event(run: Run) -> None:
+    (event,) = json.loads(run("schema", "Method/LoadVerbose", "--json").stdout)["events"]
+    assert (event["provider"], event["id"], event["name"]) == (
+        "Microsoft-Windows-DotNETRuntime",
+        143,
+        "MethodLoadVerbose",
+    )
+    assert [v["version"] for v in event["versions"]] == [0, 1, 2]
+    newest = event["versions"][-1]
+    assert newest["class"] == "MethodLoadVerbose_V2"
+    assert newest["keyword_names"] == ["Jit", "NGen"]
+    assert [f["name"] for f in newest["fields"]][-2:] == ["ClrInstanceID", "ReJITID"]
+    assert {"name": "MethodFlags", "type": "UInt32", "enum": "MethodFlags"} in newest["fields"]
+    assert event["enums"]["MethodFlags"]["bit_fields"] == [
+        {"name": "tier", "shift": 7, "width": 3, "enum": "OptimizationTier"},
+        {"name": "extent", "shift": 28, "width": 4, "enum": "MethodExtent"},
+    ]
+    assert event["enums"]["OptimizationTier"]["values"]["OptimizedTier1"] == 4
+
+
+def test_schema_as_text(run: Run) -> None:
+    text = run("schema", "runtime/MethodLoadVerbose").stdout
+    for line in (
+        "MethodLoadVerbose  id 143 of Microsoft-Windows-DotNETRuntime",
+        "  also called  Method/LoadVerbose",
+        "  raised by    Jit or NGen (0x30) at level 4 (informational)",
+        "    MethodFlags         UInt32 MethodFlags",
+        "  version 2 (MethodLoadVerbose_V2): version 1 and",
+        "    ReJITID  UInt64",
+        "      bits 7-9  tier: OptimizationTier",
+        "             4  OptimizedTier1",
+    ):
+        assert line in text.splitlines()
+
+
+def test_schema_shows_every_known_event(run: Run) -> None:
+    result = run("schema", "*")
+    assert result.exit_code == 0
+    assert result.stdout.count("  version 0 ") == sum(0 in e.versions for e in DEFAULT.entries())
+
+
+@pytest.mark.parametrize(("name", "count"), [("Runtime/Start", 2), ("MethodJitInlining*", 3), ("rundown/*", 12)])
+def test_schema_takes_selectors(name: str, count: int, run: Run) -> None:
+    found = json.loads(run("schema", name, "--json").stdout)["events"]
+    assert len(found) >= count
+    assert len({(e["provider"], e["id"]) for e in found}) == len(found)
+
+
+def test_schema_of_an_unknown_event(run: Run) -> None:
+    result = run("schema", "methodloadverbos")
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert "did you mean MethodLoadVerbose " in result.stderr
+    assert run("schema", "Zoo*").exit_code == 1

@@ -1,0 +1,192 @@
+"""Whatever the file is: one sentence on stderr, the right exit code, never a traceback."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+import clrevents
+
+Run = Callable[..., Result]
+Bytes = Callable[[str], bytes]
+
+READERS = ["info", "events", "check"]
+SAMPLE = "net8-sample.nettrace"
+
+
+def one_sentence(result: Result) -> str:
+    assert result.stderr.startswith("clrevents: ")
+    assert result.stderr.endswith("\n")
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "the file is empty"),
+        (b"hello, this is text\n" * 50, "not a .NET trace"),
+        (b"Nettrace", "ends"),
+        (bytes(5000), "not a .NET trace"),
+        (b"\x1f\x8b nothing that was compressed", ""),
+    ],
+)
+def test_unreadable_files_give_2(reader: str, content: bytes, words: str, run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.nettrace"
+    path.write_bytes(content)
+    for args, options in [((path,), {}), (("-",), {"input": content})]:
+        result = run(reader, *args, **options)
+        assert result.exit_code == 2
+        assert result.stdout == ""
+        assert words in one_sentence(result)
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_missing_file_and_directory(reader: str, run: Run, tmp_path: Path) -> None:
+    result = run(reader, tmp_path / "none.nettrace")
+    assert result.exit_code == 2
+    assert "none.nettrace: cannot be read: No such file or directory" in one_sentence(result)
+    result = run(reader, tmp_path)
+    assert result.exit_code == 2
+    assert "this is a directory" in one_sentence(result)
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_version_from_the_future(reader: str, run: Run, tmp_path: Path, trace_bytes: Bytes) -> None:
+    data = trace_bytes(SAMPLE)
+    now, future = (struct.pack("<iii", v, v, 5) + b"Trace" for v in (4, 99))
+    assert data.count(now) == 1
+    path = tmp_path / "future.nettrace"
+    path.write_bytes(data.replace(now, future))
+    result = run(reader, path)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "99" in one_sentence(result)
+
+
+def test_netperf_is_read(run: Run, trace_path: Callable[[str], Path]) -> None:
+    result = run("info", trace_path("net8-netperf3.netperf"))
+    assert result.exit_code == 0
+    assert "format    NetPerf 3, 64-bit" in result.stdout
+
+
+def test_a_file_cut_anywhere_gives_its_events(run: Run, tmp_path: Path, trace_bytes: Bytes) -> None:
+    data = trace_bytes(SAMPLE)
+    path = tmp_path / "cut.nettrace"
+    path.write_bytes(data)
+    whole = Counter(run("events", path, "--json").stdout.splitlines())
+    codes = set()
+    most = 0
+    for size in range(0, len(data), len(data) // 25):
+        path.write_bytes(data[:size])
+        result = run("events", path, "--json")
+        codes.add(result.exit_code)
+        found = Counter(result.stdout.splitlines())
+        assert found <= whole
+        assert found.total() >= most, "a longer piece has fewer events"
+        most = found.total()
+        if result.exit_code:
+            assert "cut.nettrace" in one_sentence(result)
+            assert size < 100 or "at offset 0x" in result.stderr
+        for reader in ("info", "check"):
+            other = run(reader, path, "--json")
+            assert other.exit_code == result.exit_code or reader == "check"
+            if other.exit_code == 2:
+                assert other.stdout == ""
+            else:
+                assert json.loads(other.stdout)["events"] == found.total()
+    assert codes >= {2, 3}
+    assert most > 1000
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_errors_modes_on_damage(
+    compressed: bool, run: Run, tmp_path: Path, trace_path: Callable[[str], Path], trace_bytes: Bytes
+) -> None:
+    name = "net8-method-interop.nettrace"
+    data = trace_path(name).read_bytes() if compressed else trace_bytes(name)
+    path = tmp_path / "cut.nettrace"
+    path.write_bytes(data[: len(data) * 2 // 3])
+    outputs = set()
+    for mode in ("salvage", "report", "strict"):
+        result = run("events", path, "--json", "--errors", mode)
+        assert result.exit_code == 3
+        assert "at offset 0x" in one_sentence(result)
+        outputs.add(result.stdout)
+        assert run("events", path, "--errors", mode, "--fail-on", "none").exit_code == 0
+    assert len(outputs) == 1
+    assert outputs.pop().count("\n") > 2000
+
+
+def test_payload_faults_are_problems_but_no_damage(run: Run, tmp_path: Path, trace_bytes: Bytes) -> None:
+    # Strings without their ends: behind its fixed fields, every zero unit of one payload becomes a letter.
+    name = "net8-method-interop.nettrace"
+    data = trace_bytes(name)
+    with clrevents.open(data) as trace:
+        payload = next(trace.events("MethodJittingStarted")).payload_bytes
+    units = [payload[at : at + 2] for at in range(24, len(payload), 2)]
+    endless = payload[:24] + b"".join(b"A\0" if unit == b"\0\0" else unit for unit in units)
+    assert data.count(payload) == 1
+    path = tmp_path / "broken.nettrace"
+    path.write_bytes(data.replace(payload, endless))
+    check = json.loads(run("check", path, "--json").stdout)
+    assert check["severities"]["damage"] == 0
+    assert check["severities"]["payload"] == 1
+    (problem,) = [p for p in check["problems"] if p["severity"] == "payload"]
+    assert (problem["kind"], problem["event"], problem["field"]) == (
+        "short-payload",
+        "MethodJittingStarted_V1",
+        "MethodNamespace",
+    )
+    assert "payload  short-payload at 0x" in run("check", path).stdout
+    line = json.loads(run("events", path, "MethodJittingStarted", "--json", "--limit", 1).stdout)
+    assert line["payload"] is None
+    assert line["payload_bytes"] == endless.hex()
+    assert "MethodILSize=" in run("events", path, "MethodJittingStarted", "--limit", 1).stdout
+    for args, code in [
+        (["check"], 3),
+        (["check", "--fail-on", "damage,loss"], 0),
+        (["check", "--fail-on", "problem"], 3),
+        (["events", "--json"], 0),
+        (["events", "--json", "--fail-on", "problem"], 3),
+        (["events", "--json", "--errors", "strict"], 3),
+    ]:
+        assert run(args[0], path, *args[1:]).exit_code == code, args
+
+
+def test_nothing_in_a_file_reaches_the_terminal_as_a_control(
+    run: Run, tmp_path: Path, trace_bytes: Bytes, on_terminal: Any
+) -> None:
+    # An event's name, in its description, that clears the screen and would be markup to rich.
+    data = trace_bytes(SAMPLE)
+    name, evil = ("RequestStart", "\x1b[2J\x9b[b]\u202e\n\ud800\r")
+    assert len(evil) == len(name)
+    assert name.encode("utf-16-le") in data
+    path = tmp_path / "evil.nettrace"
+    path.write_bytes(data.replace(name.encode("utf-16-le"), evil.encode("utf-16-le", "surrogatepass")))
+    shown = r"\x1b[2J\x9b[b]\u202e\n\ud800\r"
+    for args in (["info"], ["check"], ["events", "--provider", "Clrevents-Sample"]):
+        result = run(args[0], path, *args[1:])
+        assert result.exit_code == 0
+        assert shown in result.stdout
+        assert not set("\x1b\x9b\u202e\r") & set(result.stdout)
+        code, terminal = on_terminal(args[0], path, *args[1:], columns=120)
+        assert code == 0
+        assert shown in terminal
+        assert not {"\x1b[2J", "\x9b", "\u202e"} & {terminal[i : i + n] for n in (1, 4) for i in range(len(terminal))}
+    lines = run("events", path, "--provider", "Clrevents-Sample", "--json").stdout.splitlines()
+    assert evil in {json.loads(line)["name"] for line in lines}
+
+
+def test_a_file_name_cannot_control_the_terminal_either(run: Run) -> None:
+    result = run("info", "\x1b[2Jnone.nettrace")
+    assert result.exit_code == 2
+    assert "\x1b" not in one_sentence(result)
