@@ -297,7 +297,7 @@ def _check_declaration(node: ast.ClassDef, where: str) -> None:
     for item in node.body[1:]:
         if enum:
             value = item.value if isinstance(item, ast.Assign) else None
-            bit_field = isinstance(value, ast.Call) and ast.unparse(value.func) == "BitField"
+            bit_field = value is not None and ast.unparse(value).startswith("nonmember(BitField(")
             number = value is not None and all(
                 isinstance(n, ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop)
                 for n in ast.walk(value)

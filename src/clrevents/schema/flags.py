@@ -35,7 +35,7 @@ class OpenEnum(IntEnum):
 
 
 class BitField(Generic[E]):
-    """A few bits of a flags value that hold a number: `tier = BitField(7, 3, OptimizationTier)`."""
+    """A few bits of a flags value that hold a number: `tier = nonmember(BitField(7, 3, OptimizationTier))`."""
 
     __slots__ = ("enum", "name", "shift", "width")
 

@@ -1,5 +1,7 @@
 """Flags and enums that several families of method events share. Declares them; decides nothing."""
 
+from enum import nonmember
+
 from clrevents.schema.flags import BitField, OpenEnum, OpenFlag
 
 
@@ -34,8 +36,9 @@ class MethodFlags(OpenFlag):
     ProfilerRejectedPrecompiledCode = 0x20
     ReadyToRunRejectedPrecompiledCode = 0x40
 
-    tier = BitField(7, 3, OptimizationTier)
-    extent = BitField(28, 4, MethodExtent)
+    # As a non-member, so that type checkers see what reading it gives.
+    tier = nonmember(BitField(7, 3, OptimizationTier))
+    extent = nonmember(BitField(28, 4, MethodExtent))
 
 
 class JitAllocFlag(OpenFlag):

@@ -1,0 +1,174 @@
+"""The registry says what the runtime's manifest says: every event of the families, field by field.
+
+The list of the 69 pairs is part of the test; the manifest itself is not part of the project.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from typing import Any
+
+import pytest
+
+from clrevents.schema.flags import OpenEnum, OpenFlag, named_values
+from clrevents.schema.registry import DEFAULT, PRIVATE, RUNDOWN, RUNTIME, EventInfo
+from clrevents.schema.types import BytesType, CountedType, EnumType, StructType, WireType, type_name
+from project_files import SHARED
+
+MANIFEST = SHARED / "reference" / "manifest.json"
+
+# Interop, method, tail calls, inlining, ready-to-run, tiering: provider → id → number of versions, from 0.
+FAMILIES: dict[str, dict[int, int]] = {
+    RUNTIME: {
+        **dict.fromkeys((72, 88, 89, *range(135, 141), 146, 160, 185, 186, 188, 189, 191, 192), 1),
+        **dict.fromkeys((*range(280, 285), 297, 298), 1),
+        **dict.fromkeys((145, 159, 190), 2),
+        **dict.fromkeys((141, 142, 143, 144), 3),
+    },
+    RUNDOWN: {**dict.fromkeys(range(141, 145), 3), **dict.fromkeys(range(145, 151), 2), 280: 1},
+    PRIVATE: {189: 1, 202: 1},
+}
+PAIRS = [(p, i, v) for p, ids in FAMILIES.items() for i, count in ids.items() for v in range(count)]
+
+
+@cache
+def manifest() -> dict[str, Any]:
+    if not MANIFEST.exists():
+        pytest.skip(f"the manifest is not at {MANIFEST}")
+    providers: list[dict[str, Any]] = json.loads(MANIFEST.read_text(encoding="utf-8"))["providers"]
+    return {p["name"]: p for p in providers}
+
+
+@cache
+def manifest_events() -> dict[tuple[str, int, int], dict[str, Any]]:
+    return {(name, e["id"], e["version"]): e for name, p in manifest().items() for e in p["events"]}
+
+
+def registered() -> list[EventInfo]:
+    """Every event of the runtime's own providers."""
+    return sorted(
+        (i for i in DEFAULT.events() if i.provider.startswith("Microsoft-Windows-DotNETRuntime")),
+        key=lambda i: (i.provider, i.id, i.version),
+    )
+
+
+EACH = pytest.mark.parametrize("info", registered(), ids=lambda i: f"{i.provider[-7:]}-{i.id}-{i.version}")
+
+
+def test_there_are_69_pairs() -> None:
+    assert len(PAIRS) == len(set(PAIRS)) == 69
+
+
+@pytest.mark.parametrize(("provider", "id", "version"), PAIRS)
+def test_pair_is_registered(provider: str, id: int, version: int) -> None:
+    info = DEFAULT.get(provider, id, version)
+    assert info is not None
+    assert (info.provider, info.id, info.version) == (provider, id, version)
+    assert DEFAULT.get(provider, id, FAMILIES[provider][id]) is None or len(DEFAULT.versions(provider, id)) > 3
+
+
+def wire_fields(fields: list[dict[str, Any]], struct: bool = False) -> list[tuple[Any, ...]]:
+    """(name, type, count) of a manifest's fields."""
+    found: list[tuple[Any, ...]] = []
+    for field in fields:
+        if "struct" in field:
+            found.append((field["name"], wire_fields(field["struct"]), field["count"]))
+        else:
+            count = field.get("count", field.get("length"))
+            count = None if count == 1 else count
+            found.append((field["name"], field["inType"].removeprefix("win:"), count))
+    return found
+
+
+def our_fields(layout: Any) -> list[tuple[Any, ...]]:
+    """The same of a layout."""
+    return [(f.name, *our_type(f.type)) for f in layout.fields]
+
+
+def our_type(wire: WireType) -> tuple[Any, Any]:
+    match wire:
+        case CountedType():
+            element, _ = our_type(wire.element)
+            return element, wire.count
+        case BytesType():
+            return "Binary", wire.count
+        case StructType():
+            layout: Any = wire.record.__layout__  # type: ignore[attr-defined]
+            return our_fields(layout), None
+    return type_name(wire), None
+
+
+@EACH
+def test_fields_are_the_manifests(info: EventInfo) -> None:
+    expected = manifest_events()[info.provider, info.id, info.version]
+    assert our_fields(info.layout) == wire_fields(expected["fields"])
+
+
+@EACH
+def test_keywords_and_level_are_the_manifests(info: EventInfo) -> None:
+    expected = manifest_events()[info.provider, info.id, info.version]
+    assert (info.keywords, info.level) == (expected["keywordMask"], expected["level"])
+
+
+def symbol_name(symbol: str) -> str:
+    """The manifest's symbol without the version at its end."""
+    return re.sub(r"_V\d+$", "", symbol)
+
+
+@EACH
+def test_name_and_alias_follow_the_symbol(info: EventInfo) -> None:
+    """The newest symbol names all versions; the official decoder's name is an alias; the class shows the version."""
+    versions = [e for (p, i, _), e in manifest_events().items() if (p, i) == (info.provider, info.id)]
+    newest = symbol_name(max(versions, key=lambda e: e["version"])["symbol"])
+    taken = info.provider == PRIVATE and any(
+        symbol_name(e["symbol"]) == newest for (p, _, _), e in manifest_events().items() if p == RUNTIME
+    )
+    name = f"Prv{newest}" if taken else newest
+    assert info.name == name
+    assert info.record.__name__ == f"{name}_V{info.version}"
+    (entry,) = [e for e in DEFAULT.entries() if (e.provider, e.id) == (info.provider, info.id)]
+    assert entry.name == name
+    assert info.version in entry.versions
+    official = {e["traceEventName"] for e in versions if e.get("traceEventName")}
+    older = {symbol_name(e["symbol"]) for e in versions} - {newest}
+    assert official | older <= set(entry.aliases)
+
+
+@EACH
+def test_enums_have_the_manifests_names(info: EventInfo) -> None:
+    """A field with a map is an enum with exactly its values (a map's zero has no name of ours)."""
+    expected = manifest_events()[info.provider, info.id, info.version]
+    maps = manifest()[info.provider]["maps"]
+    wires = {f.name: f.type for f in info.layout.fields}
+    for field in expected["fields"]:
+        if "map" not in field:
+            continue
+        wire = wires[field["name"]]
+        assert isinstance(wire, EnumType), field["name"]
+        bits = maps[field["map"]]["kind"] == "bitMap"
+        assert issubclass(wire.enum, OpenFlag if bits else OpenEnum)
+        theirs = {e["value"] for e in maps[field["map"]]["entries"]}
+        ours = {value for _, value in named_values(wire.enum)}
+        assert theirs - {0} <= ours, f"{wire.enum.__name__} lacks values"
+        assert ours - theirs == set() or not bits, f"{wire.enum.__name__} has bits of its own"
+
+
+def test_keyword_enums_are_the_manifests() -> None:
+    from clrevents.schema import keywords
+
+    enums = {
+        "Runtime": keywords.RuntimeKeyword,
+        "RuntimeRundown": keywords.RundownKeyword,
+        "RuntimePrivate": keywords.PrivateKeyword,
+        "RuntimeStress": keywords.StressKeyword,
+        "RuntimeMonoProfiler": keywords.MonoKeyword,
+    }
+    compared = 0
+    for provider, description in manifest().items():
+        enum = enums[provider.rpartition("DotNET")[2]]
+        theirs = set(description["keywords"].values())
+        assert {value for _, value in named_values(enum)} == theirs
+        compared += len(theirs)
+    assert compared == 39 + 13 + 14 + 1 + 18
