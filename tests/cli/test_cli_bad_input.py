@@ -190,3 +190,16 @@ def test_a_file_name_cannot_control_the_terminal_either(run: Run) -> None:
     result = run("info", "\x1b[2Jnone.nettrace")
     assert result.exit_code == 2
     assert "\x1b" not in one_sentence(result)
+
+
+def test_damage_behind_a_thousand_notes_is_listed(run: Run, tmp_path: Path, trace_bytes: Bytes) -> None:
+    data = trace_bytes("net10-all.nettrace")
+    path = tmp_path / "cut.nettrace"
+    path.write_bytes(data[: len(data) * 9 // 10])
+    result = run("check", path, "--json")
+    assert result.exit_code == 3
+    found = json.loads(result.stdout)
+    assert found["severities"]["note"] > 1000
+    assert [p["kind"] for p in found["problems"] if p["severity"] == "damage"] == ["truncated"]
+    assert "at offset 0x" in one_sentence(result)
+    assert run("events", path, "--json").exit_code == 3
