@@ -48,7 +48,7 @@ def unpack(name: str) -> bytes:
 def trace_header(header: Header, data: bytes, at: int) -> TraceHeader:
     info = header.info
     return TraceHeader(
-        struct.unpack_from("<8h", data, at),  # type: ignore[arg-type]
+        struct.unpack_from("<8h", data, at),
         info.sync_qpc,
         info.frequency,
         info.pointer_size,

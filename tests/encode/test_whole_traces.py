@@ -133,7 +133,7 @@ def stacks_of(region: list[Plain]) -> list[list[int]]:
 
 @pytest.mark.parametrize("pointer_size", [4, 8])
 @pytest.mark.parametrize("compressed", [True, False])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 @given(found=regions)
 def test_nettrace4(compressed: bool, pointer_size: int, found: list[list[Plain]]) -> None:
     sink = io.BytesIO()
@@ -166,7 +166,7 @@ def test_nettrace4(compressed: bool, pointer_size: int, found: list[list[Plain]]
 
 @pytest.mark.parametrize("forget", [0, 1])
 @pytest.mark.parametrize("compressed", [True, False])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 @given(found=regions)
 def test_nettrace6(compressed: bool, forget: int, found: list[list[Plain]]) -> None:
     sink = io.BytesIO()
@@ -200,7 +200,7 @@ def test_nettrace6(compressed: bool, forget: int, found: list[list[Plain]]) -> N
 
 
 @pytest.mark.parametrize("version", [2, 3])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 @given(found=regions)
 def test_netperf(version: int, found: list[list[Plain]]) -> None:
     sink = io.BytesIO()
