@@ -191,8 +191,13 @@ _OPCODES = {
 
 
 def opcode_names(name: str, opcode: int) -> tuple[str, ...]:
-    """Other names of a self-described event, as its opcode or its ending tells: `Request/Start` for `RequestStart`."""
-    ending = _OPCODES.get(opcode, f"Opcode({opcode})") if opcode else ""
+    """Other names of a self-described event, as its opcode or its ending tells: `Request/Start` for `RequestStart`.
+
+    Of an opcode without a name both spellings are in use: `Request/24` and `Request/Opcode(24)`.
+    """
+    if opcode and opcode not in _OPCODES:
+        return (f"{name}/{opcode}", f"{name}/Opcode({opcode})")
+    ending = _OPCODES.get(opcode, "")
     if not ending and name.lower().endswith(("start", "stop")):
         ending = "Start" if name.lower().endswith("start") else "Stop"
     if not ending:
