@@ -48,7 +48,7 @@ ROOMS: Final = {
     "table": Room(("errors", "schema", "decode"), ("numpy",), OPTIONAL),
     "trace": Room(("errors", "schema", "decode", "symbols", "table"), ("attrs", "numpy")),
     "analysis": Room(("errors", "schema", "symbols", "table", "trace"), ("attrs", "numpy"), OPTIONAL),
-    "rewrite": Room(("errors", "schema", "symbols", "trace", "encode"), ("attrs",)),
+    "rewrite": Room(("errors", "schema", "symbols", "trace", "encode", "reference"), ("attrs",)),
     "export": Room(("errors", "schema", "table", "trace", "symbols", "analysis"), ("numpy",), OPTIONAL),
     "cli": Room(
         ("clrevents", "events", "errors", "schema", "trace", "analysis", "rewrite", "export"), ("click", "rich")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from clrevents.cli.output import say
+from clrevents.cli.output import safe, say
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.rewrite import cut
@@ -42,6 +42,12 @@ def command(
         clrevents cut big.nettrace -o gc.nettrace --events 'GC*' --thread 4711
     """
     with Reading(file, errors) as reading:
+        try:
+            for what, moment in (("start", start), ("end", end)):
+                if moment is not None:
+                    reading.trace.moment_ns(moment, what)
+        except (TypeError, ValueError) as error:
+            raise click.UsageError(safe(str(error))) from None
         try:
             done = cut(
                 reading.trace,

@@ -209,8 +209,9 @@ class Batch:
     """A run of selected events in order. Iterating gives events; it owns their data.
 
     `ticks` are raw clock ticks, `captures` the threads whose buffers the events came from; `owners` and (in
-    NetTrace 6) `captures` are places in `thread_rows`; `counted` when events carry sequence numbers. `misfits` are the rows whose payload does not fit its layout; `problems` and `losses` are those that came up
-    since the batch before it.
+    NetTrace 6) `captures` are places in `thread_rows`; `counted` when events carry sequence numbers. `misfits`
+    are the rows whose payload does not fit its layout; `problems` and `losses` are those that came up since the
+    batch before it.
     """
 
     kinds: list[EventKind]

@@ -5,14 +5,37 @@ Hands their integers on as numpy columns; refuses to know what the integers mean
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import os
 from array import array
-from typing import Final, Literal
+from pathlib import Path
+from typing import Any, Final, Literal
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode import scan as _scan
+
+def _load(name: str) -> Any:
+    """A kernel: compiled where it was built and is wanted, else the same source run by Python."""
+    module = importlib.import_module(f"clrevents.decode.{name}")
+    file = Path(module.__file__ or "")
+    if file.suffix == ".py" or not os.environ.get("CLREVENTS_PURE"):
+        return module
+    source = Path(__file__).with_name(f"{name}.py")
+    spec = importlib.util.spec_from_file_location(f"clrevents.decode.{name}_interpreted", source)
+    assert spec is not None
+    assert spec.loader is not None
+    interpreted = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(interpreted)
+    return interpreted
+
+
+_scan: Final = _load("scan")
+COMPILED: Final = Path(_scan.__file__).suffix != ".py"
+if os.environ.get("CLREVENTS_REQUIRE_COMPILED") and not COMPILED:
+    raise ImportError("CLREVENTS_REQUIRE_COMPILED is set, but the kernels are not compiled (see docs/hacking.md)")
 
 PADDING: Final[int] = _scan.PADDING
 Status = Literal["done", "truncated", "bad-varint"]
@@ -26,7 +49,7 @@ _ROWS: Final = 1 << 14
 
 def engine() -> str:
     """Which engine runs the inner loops: `"interpreted"`, or `"compiled"` where a compiler was at hand."""
-    return "interpreted"
+    return "compiled" if COMPILED else "interpreted"
 
 
 @attrs.define(eq=False)
@@ -54,9 +77,9 @@ class HeaderScanner:
     """Scans blocks with scratch columns that are used again and again. Not thread-safe; one a stream."""
 
     def __init__(self) -> None:
-        self._columns = [[0] * _ROWS for _ in range(6)]
-        self._runs = [0] * (4 * _ROWS)
-        self._marks = [0] * (3 * _ROWS)
+        self._columns = [scratch(_ROWS) for _ in range(6)]
+        self._runs = scratch(4 * _ROWS)
+        self._marks = scratch(3 * _ROWS)
 
     def scan(
         self, buf: bytes, start: int, end: int, base: int, labels: bool
@@ -65,14 +88,14 @@ class HeaderScanner:
 
         `base` is the stream offset of `buf[0]`. `buf` must reach at least PADDING bytes beyond `end`.
         """
-        state = [0] * _scan.STATE
+        state = scratch(_scan.STATE)
         state[_scan.POS] = start
         found = []
         while True:
-            status = _scan.scan(buf, end, _ROWS, labels, state, *self._columns, self._runs, self._marks)  # type: ignore[call-arg]
-            rows, runs, marks = state[_scan.ROWS], state[_scan.RUNS], state[_scan.MARKS]
+            status = _scan.scan(buf, end, _ROWS, labels, state, *self._columns, self._runs, self._marks)
+            rows, runs, marks = int(state[_scan.ROWS]), int(state[_scan.RUNS]), int(state[_scan.MARKS])
             if rows:
-                ids, threads, stacks, times, offsets, sizes = (_column(c, rows) for c in self._columns)
+                ids, threads, stacks, times, offsets, sizes = (taken(c, rows) for c in self._columns)
                 absolute = offsets.view(np.int64)
                 absolute += base
                 found.append(
@@ -83,15 +106,24 @@ class HeaderScanner:
                         times.view(np.int64),
                         absolute,
                         sizes.view(np.int64),
-                        _column(self._runs, runs).reshape(-1, 4),
-                        _column(self._marks, marks).view(np.int64).reshape(-1, 3),
+                        taken(self._runs, runs).reshape(-1, 4),
+                        taken(self._marks, marks).view(np.int64).reshape(-1, 3),
                     )
                 )
             if status != _scan.FULL:
-                return found, _STATUS[status], state[_scan.POS]
+                return found, _STATUS[status], int(state[_scan.POS])
 
 
-def _column(values: list[int], count: int) -> NDArray[np.uint64]:
+def scratch(count: int) -> Any:
+    """Room for `count` unsigned 64-bit numbers, in what the engine writes to fastest."""
+    return np.zeros(count, dtype=np.uint64) if COMPILED else [0] * count
+
+
+def taken(values: Any, count: int) -> NDArray[np.uint64]:
+    """The first `count` numbers of a scratch column, as an array of their own."""
+    if COMPILED:
+        copy: NDArray[np.uint64] = values[:count].copy()
+        return copy
     return np.frombuffer(array("Q", values[:count]), dtype=np.uint64)
 
 

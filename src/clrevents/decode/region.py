@@ -10,13 +10,14 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode.blocks import Events, LabelList, ThreadRow
+from clrevents.decode.blocks import Events, InlineStacks, LabelList, Stacks, ThreadRow
 from clrevents.decode.kernels import HeaderColumns
-from clrevents.decode.tables import StackTable
+from clrevents.decode.tables import StackLookup, StackTable
 
 Ints = NDArray[np.int64]
 
 _ACTIVITY, _RELATED = 16, 32
+_NOWHERE = -1
 _NO_INTS: Ints = np.empty(0, dtype=np.int64)
 
 
@@ -27,6 +28,7 @@ class Shared:
     bases: Ints
     windows: list[bytes]
     stacks: StackTable
+    lookup: StackLookup | None
     run_rows: Ints
     processors: Ints
     captures: NDArray[np.uint64]
@@ -45,14 +47,14 @@ class Shared:
 class Rows:
     """Event headers, one array an attribute, ready to be filtered; `kinds` are indexes into `Stream.kinds`.
 
-    `times` are raw clock ticks, `stacks` trace-wide stack numbers (0 for none, -1 where the stack is missing),
-    `offsets` stream offsets of payloads, `owners` places in the thread table of NetTrace 6 (else None).
+    `times` are raw clock ticks, `stack_ids` are to be taken through `stacks`, `offsets` stream offsets of
+    payloads, `owners` places in the thread table of NetTrace 6 (else None).
     """
 
     kinds: Ints
     times: Ints
     threads: NDArray[np.uint64]
-    stacks: Ints
+    stack_ids: Ints
     offsets: Ints
     sizes: Ints
     file_rows: Ints
@@ -68,13 +70,19 @@ class Rows:
             self.kinds[wanted],
             self.times[wanted],
             self.threads[wanted],
-            self.stacks[wanted],
+            self.stack_ids[wanted],
             self.offsets[wanted],
             self.sizes[wanted],
             self.file_rows[wanted],
             None if self.owners is None else self.owners[wanted],
             self.shared,
         )
+
+    @property
+    def stacks(self) -> Ints:
+        """Trace-wide stack numbers: 0 for none, -1 where the stack is missing."""
+        lookup = self.shared.lookup
+        return self.stack_ids if lookup is None else lookup.unique(self.stack_ids)
 
     def payloads(self) -> list[bytes]:
         """Each row's payload bytes, copied out of the windows."""
@@ -162,38 +170,46 @@ class Region:
         self._kinds: list[Ints] = []
         self._bases: list[int] = []
         self._windows: list[bytes] = []
-        self._activity: list[tuple[int, int]] = []
-        self._related: list[tuple[int, int]] = []
+        self._marks: list[Ints] = []
+        self._carrying = False
         self._labels: list[tuple[int, int]] = []
         self._label_lists: list[LabelList] = []
-        self._stacks: list[Ints] = []
+        self._numbered: list[Ints] = []
         self._owners: list[Ints] = []
         self._counted = True
 
-    def add(self, columns: HeaderColumns, kinds: Ints, stacks: Ints, events: Events, first: bool) -> None:
+    def add(self, columns: HeaderColumns, kinds: Ints, events: Events, first: bool) -> None:
         """Take one piece of a block; `first` says that the block begins here, so that nothing carries over."""
         if not self._windows or self._windows[-1] is not events.window:
             self._windows.append(events.window)
             self._bases.append(events.base)
-        for carried in (self._activity, self._related):
-            if first and carried and carried[-1][1] >= 0:
-                carried.append((self.events, -1))
-        for row, flags, place in columns.marks.tolist() if not events.labelled else ():
-            offset = place + events.base
-            if flags & _ACTIVITY:
-                self._activity.append((self.events + row, offset))
-                offset += 16
-            if flags & _RELATED:
-                self._related.append((self.events + row, offset))
+        if first and self._carrying:
+            self._marks.append(_reset(self.events))
+            self._carrying = False
+        if len(columns.marks) and not events.labelled:
+            marks = columns.marks.copy()
+            marks[:, 0] += self.events
+            marks[:, 2] += events.base
+            self._marks.append(marks)
+            self._carrying = True
         self._counted = events.counted
         self._columns.append(columns)
         self._kinds.append(kinds)
-        self._stacks.append(stacks)
         if not self.events:
             self._start = int(columns.offsets[0])
         # What the stream spans, which is about what is held; not the windows, which are as large as what was fed.
         self.bytes = int(columns.offsets[-1] + columns.sizes[-1]) - self._start
         self.events += len(columns)
+
+    def add_stacks(self, block: Stacks | InlineStacks) -> None:
+        """Take stacks. Where ids begin anew, those of the events so far get their meaning first."""
+        if self.stacks.restarts(block):
+            self._number()
+        self.stacks.add(block)
+
+    def _number(self) -> None:
+        lookup = self.stacks.lookup()
+        self._numbered += [lookup.unique(c.stack_ids) for c in self._columns[len(self._numbered) :]]
 
     def add_labels(self, marks: list[tuple[int, LabelList | None]], first: bool) -> None:
         """The label lists of the piece that is added next: (row, list) where the list changes."""
@@ -223,11 +239,18 @@ class Region:
         run_table = np.concatenate(runs)
         processors = run_table[:, 3].astype(np.int64)
         processors[processors == 0xFFFFFFFF] = -1
-        activity, related, labels = _pairs(self._activity), _pairs(self._related), _pairs(self._labels)
+        activity, related = _guid_places(self._marks)
+        labels = _pairs(self._labels)
+        lookup: StackLookup | None = self.stacks.lookup()
+        stack_ids = [c.stack_ids for c in columns]
+        if self._numbered:
+            self._number()
+            stack_ids, lookup = self._numbered, None
         shared = Shared(
             np.array(self._bases, dtype=np.int64),
             self._windows,
             self.stacks,
+            lookup,
             np.concatenate(starts),
             processors,
             np.ascontiguousarray(run_table[:, 1]),
@@ -245,7 +268,7 @@ class Region:
             np.concatenate(self._kinds),
             np.concatenate([c.times for c in columns]),
             np.concatenate([c.thread_ids for c in columns]),
-            np.concatenate(self._stacks),
+            np.concatenate(stack_ids),
             np.concatenate([c.offsets for c in columns]),
             np.concatenate([c.sizes for c in columns]),
             np.arange(self.events),
@@ -260,6 +283,23 @@ class Region:
     def end(self) -> None:
         """A sequence point: stack ids start anew."""
         self.stacks = self.stacks.successor()
+
+
+def _reset(row: int) -> Ints:
+    """The mark of a block's beginning: no activity carries over."""
+    return np.array([[row, _ACTIVITY | _RELATED, _NOWHERE]], dtype=np.int64)
+
+
+def _guid_places(marks: list[Ints]) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
+    """From marks to (rows, stream offsets) of activity ids and of related ones; -1 where there is none."""
+    if not marks:
+        return (_NO_INTS, _NO_INTS), (_NO_INTS, _NO_INTS)
+    table = np.concatenate(marks)
+    rows, flags, places = table[:, 0], table[:, 1], table[:, 2]
+    activity, related = (flags & _ACTIVITY) != 0, (flags & _RELATED) != 0
+    # The related id stands behind the activity id, where there is one.
+    behind = np.where(places == _NOWHERE, _NOWHERE, places + np.where(activity, 16, 0))
+    return (rows[activity], places[activity]), (rows[related], behind[related])
 
 
 def _pairs(items: list[tuple[int, int]]) -> tuple[Ints, Ints]:

@@ -252,7 +252,7 @@ class Stream:
             case Events():
                 self._events(block)
             case Stacks() | InlineStacks():
-                self._region.stacks.add(block)
+                self._region.add_stacks(block)
             case Metadata():
                 for row in block.rows:
                     self._try(self.kinds.define(row))
@@ -353,7 +353,7 @@ class Stream:
             if block.counted:
                 self._numbers.events(columns)
             self._latest = max(self._latest, int(columns.times[-1]))
-            self._region.add(columns, kinds, self._region.stacks.unique(columns.stack_ids), block, first)
+            self._region.add(columns, kinds, block, first)
         self._try(problem)
 
     def _labelled(self, columns: HeaderColumns, kinds: Ints, first: bool) -> tuple[HeaderColumns, Ints, Problem | None]:
@@ -419,7 +419,7 @@ class Stream:
             return columns
         bad = impossible | ~self.kinds.defined(columns.metadata_ids)
         bad[earlier] = True
-        bad |= self._region.stacks.unique(columns.stack_ids) < 0
+        bad |= self._region.stacks.lookup().unique(columns.stack_ids) < 0
         wrong = np.flatnonzero(bad)
         believed = int(wrong[0]) if len(wrong) else len(columns)
         believed = self._fitting(columns, block, believed)

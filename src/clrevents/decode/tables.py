@@ -206,6 +206,23 @@ def opcode_names(name: str, opcode: int) -> tuple[str, ...]:
     return (f"{task or name}/{ending}",)
 
 
+@attrs.frozen(eq=False)
+class StackLookup:
+    """From a region's stack ids to trace-wide numbers, as the ids mean at one moment."""
+
+    firsts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    bases: NDArray[np.int64]
+
+    def unique(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Trace-wide stack numbers; 0 for none, -1 where there is no such stack."""
+        if not len(self.firsts):
+            return np.where(ids == 0, 0, -1)
+        at = np.maximum(np.searchsorted(self.firsts, ids, "right") - 1, 0)
+        inside = (ids >= self.firsts[at]) & (ids < self.ends[at])
+        return np.where(ids == 0, 0, np.where(inside, ids - self.firsts[at] + self.bases[at], -1))
+
+
 class StackTable:
     """The stacks of one region: from the region's ids to numbers that are unique in the trace, and to bytes.
 
@@ -219,20 +236,23 @@ class StackTable:
         self._ends: list[int] = []
         self._bases: list[int] = []
         self._walked: dict[int, tuple[list[int], list[int]]] = {}
-        self._arrays: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]] | None = None
+        self._lookup: StackLookup | None = None
+
+    def restarts(self, block: Stacks | InlineStacks) -> bool:
+        """Whether ids begin anew with this block, without a sequence point (which was damaged)."""
+        return bool(self._ends) and block.first_id < self._ends[-1]
 
     def add(self, block: Stacks | InlineStacks) -> None:
         count = len(block.starts) if isinstance(block, InlineStacks) else block.count
         if not count:
             return
-        if self._ends and block.first_id < self._ends[-1]:
-            # Ids begin anew without a sequence point (it was damaged): older ids are not valid any more.
+        if self.restarts(block):
             self._firsts, self._ends, self._bases = [], [], []
         self._blocks.append((block, self.next, count))
         self._firsts.append(block.first_id)
         self._ends.append(block.first_id + count)
         self._bases.append(self.next)
-        self._arrays = None
+        self._lookup = None
         if isinstance(block, InlineStacks):
             self._walked[self.next] = block.starts, block.sizes
         self.next += count
@@ -241,16 +261,12 @@ class StackTable:
         """The empty table of the next region."""
         return StackTable(self.next)
 
-    def unique(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Trace-wide stack numbers as the ids mean now; 0 for none, -1 where there is no such stack."""
-        if not self._firsts:
-            return np.where(ids == 0, 0, -1)
-        if self._arrays is None:
-            self._arrays = np.array(self._firsts), np.array(self._ends), np.array(self._bases)
-        firsts, ends, bases = self._arrays
-        at = np.maximum(np.searchsorted(firsts, ids, "right") - 1, 0)
-        inside = (ids >= firsts[at]) & (ids < ends[at])
-        return np.where(ids == 0, 0, np.where(inside, ids - firsts[at] + bases[at], -1))
+    def lookup(self) -> StackLookup:
+        """What ids mean now."""
+        if self._lookup is None:
+            columns = (self._firsts, self._ends, self._bases)
+            self._lookup = StackLookup(*(np.array(column, dtype=np.int64) for column in columns))
+        return self._lookup
 
     def data(self, number: int) -> bytes | None:
         """The address bytes of a trace-wide stack number; None when the table does not hold it whole."""

@@ -1,0 +1,35 @@
+"""Builds the optional kernels; everything else about the package is in pyproject.toml.
+
+Without a C compiler the installation still succeeds and the same files run interpreted.
+"""
+
+import os
+
+from setuptools import setup
+
+KERNELS = ["src/clrevents/decode/scan.py"]
+DIRECTIVES = {
+    "language_level": 3,
+    "boundscheck": True,
+    "wraparound": False,
+    "initializedcheck": False,
+    "annotation_typing": False,
+    "cdivision": True,
+}
+
+
+def extensions():
+    if os.environ.get("CLREVENTS_PURE"):
+        return []
+    try:
+        from Cython.Build import cythonize
+    except ImportError:
+        return []
+    made = cythonize(KERNELS, compiler_directives=DIRECTIVES, build_dir="build")
+    for extension in made:
+        # cythonize() drops this from extensions that are given to it, so it is set on those it returns.
+        extension.optional = True
+    return made
+
+
+setup(ext_modules=extensions())

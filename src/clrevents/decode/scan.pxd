@@ -1,0 +1,44 @@
+# The types that make the compiled engine fast; the algorithm is in scan.py alone.
+cimport cython
+
+ctypedef unsigned long long u64
+
+@cython.locals(
+    pos=cython.Py_ssize_t,
+    start=cython.Py_ssize_t,
+    row=cython.Py_ssize_t,
+    run=cython.Py_ssize_t,
+    mark=cython.Py_ssize_t,
+    metadata_id=u64,
+    sequence=u64,
+    capture=u64,
+    processor=u64,
+    thread=u64,
+    stack=u64,
+    time=u64,
+    size=u64,
+    latest=u64,
+    has_sorted=u64,
+    delta=u64,
+    label=u64,
+    b=u64,
+    flags=cython.uint,
+    shift=cython.uint,
+    fresh=cython.int,
+    status=cython.int,
+)
+cpdef int scan(
+    const unsigned char[::1] buf,
+    Py_ssize_t end,
+    Py_ssize_t max_rows,
+    bint labels,
+    u64[::1] state,
+    u64[::1] metadata_ids,
+    u64[::1] thread_ids,
+    u64[::1] stack_ids,
+    u64[::1] times,
+    u64[::1] offsets,
+    u64[::1] sizes,
+    u64[::1] runs,
+    u64[::1] marks,
+) except -1
