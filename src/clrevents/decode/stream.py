@@ -242,9 +242,16 @@ class Stream:
             self.report(Problem("trailing-data", "note", text, window.offset - self._trailing, self._trailing))
         if window.final and not self._stopped and not self.complete:
             if self.info is None:
-                raise UnreadableError("the file ends before the trace's own header", offset=window.offset)
+                raise self._headless(window.offset)
             self.report(incomplete(window.offset))
         return 1
+
+    def _headless(self, offset: int) -> UnreadableError:
+        """For a stream that ended before its header: because of damage, if there was any."""
+        for problem in self.problems:
+            if problem.severity == "damage":
+                return UnreadableError(f"there is no trace header: {problem.message}", offset=problem.offset)
+        return UnreadableError("the file ends before the trace's own header", offset=offset)
 
     def _take(self, block: Block, window: Window) -> None:
         self._place = window.offset

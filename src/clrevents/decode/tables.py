@@ -177,33 +177,34 @@ class Kinds:
 
 
 _OPCODES = {
-    1: "Start",
-    2: "Stop",
-    3: "DCStart",
-    4: "DCStop",
-    5: "Extension",
-    6: "Reply",
-    7: "Resume",
-    8: "Suspend",
-    9: "Send",
-    240: "Receive",
+    1: ("Start",),
+    2: ("Stop",),
+    3: ("DCStart", "DataCollectionStart"),
+    4: ("DCStop", "DataCollectionStop"),
+    5: ("Extension",),
+    6: ("Reply",),
+    7: ("Resume",),
+    8: ("Suspend",),
+    9: ("Send", "Transfer"),
+    240: ("Receive",),
 }
 
 
 def opcode_names(name: str, opcode: int) -> tuple[str, ...]:
     """Other names of a self-described event, as its opcode or its ending tells: `Request/Start` for `RequestStart`.
 
-    Of an opcode without a name both spellings are in use: `Request/24` and `Request/Opcode(24)`.
+    All spellings that are in use: `Wait/Send` and `Wait/Transfer`, `Request/24` and `Request/Opcode(24)`.
     """
-    if opcode and opcode not in _OPCODES:
-        return (f"{name}/{opcode}", f"{name}/Opcode({opcode})")
-    ending = _OPCODES.get(opcode, "")
-    if not ending and name.lower().endswith(("start", "stop")):
-        ending = "Start" if name.lower().endswith("start") else "Stop"
-    if not ending:
-        return ()
+    if opcode:
+        endings = _OPCODES.get(opcode, (str(opcode), f"Opcode({opcode})"))
+    else:
+        endings = tuple(e for e in ("Start", "Stop") if name.lower().endswith(e.lower()))
+    return tuple(f"{_task(name, ending)}/{ending}" for ending in endings)
+
+
+def _task(name: str, ending: str) -> str:
     task = name[: -len(ending)] if name.lower().endswith(ending.lower()) else name
-    return (f"{task or name}/{ending}",)
+    return task or name
 
 
 @attrs.frozen(eq=False)

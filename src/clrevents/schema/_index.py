@@ -2,12 +2,12 @@
 
 EVENTS: tuple[tuple[str, int, str, tuple[str, ...], tuple[int, ...], str], ...] = (
     ("Microsoft-Diagnostics-DiagnosticSource", 3, "Event", (), (0,), "diagnostic_source"),
-    ("Microsoft-Diagnostics-DiagnosticSource", 4, "Activity1Start", (), (0,), "diagnostic_source"),
-    ("Microsoft-Diagnostics-DiagnosticSource", 5, "Activity1Stop", (), (0,), "diagnostic_source"),
-    ("Microsoft-Diagnostics-DiagnosticSource", 6, "Activity2Start", (), (0,), "diagnostic_source"),
-    ("Microsoft-Diagnostics-DiagnosticSource", 7, "Activity2Stop", (), (0,), "diagnostic_source"),
-    ("Microsoft-Diagnostics-DiagnosticSource", 8, "RecursiveActivity1Start", (), (0,), "diagnostic_source"),
-    ("Microsoft-Diagnostics-DiagnosticSource", 9, "RecursiveActivity1Stop", (), (0,), "diagnostic_source"),
+    ("Microsoft-Diagnostics-DiagnosticSource", 4, "Activity1Start", ("Activity1/Start",), (0,), "diagnostic_source"),
+    ("Microsoft-Diagnostics-DiagnosticSource", 5, "Activity1Stop", ("Activity1/Stop",), (0,), "diagnostic_source"),
+    ("Microsoft-Diagnostics-DiagnosticSource", 6, "Activity2Start", ("Activity2/Start",), (0,), "diagnostic_source"),
+    ("Microsoft-Diagnostics-DiagnosticSource", 7, "Activity2Stop", ("Activity2/Stop",), (0,), "diagnostic_source"),
+    ("Microsoft-Diagnostics-DiagnosticSource", 8, "RecursiveActivity1Start", ("RecursiveActivity1/Start",), (0,), "diagnostic_source"),
+    ("Microsoft-Diagnostics-DiagnosticSource", 9, "RecursiveActivity1Stop", ("RecursiveActivity1/Stop",), (0,), "diagnostic_source"),
     ("Microsoft-Windows-DotNETRuntime", 72, "MethodDetails", ("Method/MethodDetails",), (0,), "method"),
     ("Microsoft-Windows-DotNETRuntime", 88, "ILStubGenerated", ("ILStub/StubGenerated",), (0,), "interop"),
     ("Microsoft-Windows-DotNETRuntime", 89, "ILStubCacheHit", ("ILStub/StubCacheHit",), (0,), "interop"),

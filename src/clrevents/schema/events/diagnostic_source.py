@@ -23,7 +23,7 @@ class Event_V0:
     Arguments: Prefixed[DiagnosticArgument]
 
 
-@event(PROVIDER, id=4, version=0, only_undescribed=True)
+@event(PROVIDER, id=4, version=0, only_undescribed=True, aliases=("Activity1/Start",))
 class Activity1Start_V0:
     """An activity began; first of two pairs that may nest."""
 
@@ -32,7 +32,7 @@ class Activity1Start_V0:
     Arguments: Prefixed[DiagnosticArgument]
 
 
-@event(PROVIDER, id=5, version=0, only_undescribed=True)
+@event(PROVIDER, id=5, version=0, only_undescribed=True, aliases=("Activity1/Stop",))
 class Activity1Stop_V0:
     """An activity ended; first of two pairs that may nest."""
 
@@ -41,7 +41,7 @@ class Activity1Stop_V0:
     Arguments: Prefixed[DiagnosticArgument]
 
 
-@event(PROVIDER, id=6, version=0, only_undescribed=True)
+@event(PROVIDER, id=6, version=0, only_undescribed=True, aliases=("Activity2/Start",))
 class Activity2Start_V0:
     """An activity began; second of two pairs that may nest."""
 
@@ -50,7 +50,7 @@ class Activity2Start_V0:
     Arguments: Prefixed[DiagnosticArgument]
 
 
-@event(PROVIDER, id=7, version=0, only_undescribed=True)
+@event(PROVIDER, id=7, version=0, only_undescribed=True, aliases=("Activity2/Stop",))
 class Activity2Stop_V0:
     """An activity ended; second of two pairs that may nest."""
 
@@ -59,7 +59,7 @@ class Activity2Stop_V0:
     Arguments: Prefixed[DiagnosticArgument]
 
 
-@event(PROVIDER, id=8, version=0, only_undescribed=True)
+@event(PROVIDER, id=8, version=0, only_undescribed=True, aliases=("RecursiveActivity1/Start",))
 class RecursiveActivity1Start_V0:
     """An activity began that may contain itself."""
 
@@ -68,7 +68,7 @@ class RecursiveActivity1Start_V0:
     Arguments: Prefixed[DiagnosticArgument]
 
 
-@event(PROVIDER, id=9, version=0, only_undescribed=True)
+@event(PROVIDER, id=9, version=0, only_undescribed=True, aliases=("RecursiveActivity1/Stop",))
 class RecursiveActivity1Stop_V0:
     """An activity ended that may contain itself."""
 
