@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from clrevents.decode.blocks import (
     Block,
@@ -52,6 +53,8 @@ from clrevents.schema.registry import DEFAULT, Registry
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
 _PADDING = bytes(PADDING)
+# So many zeros in place of several events are no events.
+_WIPED = 64
 
 
 class Stream:
@@ -319,10 +322,11 @@ class Stream:
             self._numbers.forget(place)
 
     def _events(self, block: Events) -> None:
+        doubtful = self.errors == "salvage" and _odd_times(block)
         for index, piece in enumerate(block.columns):
             columns = piece
             if block.broken or self.errors == "salvage":
-                columns = self._believable(piece, block)
+                columns = self._believable(piece, block, doubtful)
             if len(columns):
                 self._piece(columns, block, index == 0)
             if len(columns) < len(piece):
@@ -404,15 +408,15 @@ class Stream:
                     changed[at] = self.kinds.overridden(int(kinds[at]), labels.overrides)
         return changed
 
-    def _believable(self, columns: HeaderColumns, block: Events) -> HeaderColumns:
+    def _believable(self, columns: HeaderColumns, block: Events, doubtful: bool) -> HeaderColumns:
         """The rows in front of the first that makes no sense.
 
-        Impossible rows (a time outside the block's span, a step back of a thread's numbers, description 0) show
-        a block to be damaged. In such a block unknown descriptions and stacks, steps back from an earlier block
-        and payloads that do not fit end what is believed; in a sound one they only mean that another block is
-        missing or was wrong.
+        Impossible rows (a time outside the block's span, a step back of a thread's numbers, description 0, wiped
+        bytes) show a block to be damaged. In such a block unknown descriptions and stacks, steps back from an
+        earlier block and payloads that do not fit end what is believed; in a sound one they only mean that another
+        block is missing or was wrong. In a doubtful one only payloads that do not fit do.
         """
-        impossible = columns.metadata_ids == 0
+        impossible = (columns.metadata_ids == 0) | _wiped(columns, block)
         if block.span is not None:
             impossible |= (columns.times < block.span[0]) | (columns.times > block.span[1])
         earlier = []
@@ -422,11 +426,13 @@ class Stream:
                     impossible[row] = True
                 else:
                     earlier.append(row)
-        if not (block.broken or impossible.any()):
+        if not (block.broken or doubtful or impossible.any()):
             return columns
-        bad = impossible | ~self.kinds.defined(columns.metadata_ids)
-        bad[earlier] = True
-        bad |= self._region.stacks.lookup().unique(columns.stack_ids) < 0
+        bad = impossible
+        if block.broken or impossible.any():
+            bad = impossible | ~self.kinds.defined(columns.metadata_ids)
+            bad[earlier] = True
+            bad |= self._region.stacks.lookup().unique(columns.stack_ids) < 0
         wrong = np.flatnonzero(bad)
         believed = int(wrong[0]) if len(wrong) else len(columns)
         believed = self._fitting(columns, block, believed)
@@ -508,6 +514,37 @@ class Stream:
         rows = self._region.release(ordered, self.threads.all)
         if rows is not None:
             self._out.append(rows)
+
+
+def _odd_times(block: Events) -> bool:
+    """Whether a block's earliest and latest event are other than its header says; every known writer is exact."""
+    if block.span is None or block.labelled:
+        return False
+    first = min(int(c.times.min()) for c in block.columns)
+    last = max(int(c.times.max()) for c in block.columns)
+    return (first, last) != block.span
+
+
+def _wiped(columns: HeaderColumns, block: Events) -> NDArray[np.bool_]:
+    """Rows that zeros read as: no flags, no time since the row before, a payload of zeros; a few in a row."""
+    offsets, sizes, times = columns.offsets, columns.sizes, columns.times
+    wiped = np.zeros(len(columns), dtype=np.bool_)
+    bare = (offsets[1:] - offsets[:-1] - sizes[:-1] == 2) & (times[1:] == times[:-1])
+    run: list[int] = []
+    length = 0
+    for row in (np.flatnonzero(bare) + 1).tolist():
+        start = int(offsets[row]) - block.base - 2
+        size = int(sizes[row]) + 2
+        if block.window.count(0, start, start + size) != size:
+            continue
+        if run and run[-1] != row - 1:
+            run, length = [], 0
+        run.append(row)
+        length += size
+        if length >= _WIPED:
+            wiped[run] = True
+            run = run[-1:]
+    return wiped
 
 
 def _head(columns: HeaderColumns, count: int) -> HeaderColumns:
