@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from clrevents.errors import TraceWarning as TraceWarning
     from clrevents.errors import UnknownEventError as UnknownEventError
     from clrevents.errors import UnreadableError as UnreadableError
+    from clrevents.schema.describe import register as register
     from clrevents.schema.event import asdict as asdict
     from clrevents.schema.event import event as event
     from clrevents.schema.event import struct as struct
@@ -64,6 +65,7 @@ _HOMES = {
         "UnknownEventError",
         "UnreadableError",
     ),
+    "schema.describe": ("register",),
     "schema.event": ("asdict", "event", "struct"),
     "schema.registry": ("Registry",),
     "trace": ("Report", "ThreadInfo", "Trace", "open"),

@@ -39,6 +39,8 @@ from clrevents.errors import (
     TraceWarning,
     UnreadableError,
 )
+from clrevents.schema.describe import class_body
+from clrevents.schema.dynamic import ClassCache, variants
 from clrevents.schema.registry import DEFAULT, Registry
 
 C = TypeVar("C")
@@ -324,6 +326,23 @@ class Trace:
             losses=tuple(stream.losses),
             lost=stream.lost,
         )
+
+    def class_bodies(self, selector: Selector) -> list[str]:
+        """Class bodies to paste, one for each kind of event that is meant, as the trace describes it."""
+        selection = Selection((selector,), Filters(), self._registry)
+        stream = self._stream(in_time_order=False)
+        for _ in self._batches(self._reader(stream, selection, decode=False)):
+            pass
+        cache = ClassCache(self._limits.learned)
+        bodies = []
+        for kind in stream.kinds.all:
+            if selection.wants(kind) and not kind.undefined:
+                fields = kind.row.fields
+                layout = cache.layout(fields, variants(fields, kind.key.provider)[0]) if fields else None
+                if layout is None and kind.info is not None:
+                    layout = kind.info.layout
+                bodies.append(class_body(kind.key.name, kind.key.provider, kind.key.id, kind.key.version, layout))
+        return bodies
 
     def moment_ns(self, moment: Moment, what: str = "moment") -> int:
         """A moment as filters take it, in nanoseconds since the session started."""

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 import click
 
-from clrevents.cli.output import Output
+from clrevents.cli.output import Output, safe
+from clrevents.cli.reading import Reading
 from clrevents.schema import keywords
 from clrevents.schema.flags import OpenFlag, named_values
 from clrevents.schema.layout import Layout
@@ -41,7 +42,8 @@ _LEVELS: Final = {1: "critical", 2: "error", 3: "warning", 4: "informational", 5
 @click.command(name="schema")
 @click.argument("name", required=False, metavar="[NAME]")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def command(name: str | None, as_json: bool) -> int:
+@click.option("--write", "trace", metavar="FILE", help="Print a class body for NAME as this trace describes it.")
+def command(name: str | None, as_json: bool, trace: str | None) -> int:
     """Show which events are known, or what one of them holds.
 
     NAME is what `clrevents events` takes as a selector: MethodLoadVerbose, Method/LoadVerbose,
@@ -52,7 +54,11 @@ def command(name: str | None, as_json: bool) -> int:
         clrevents schema MethodLoadVerbose
     Which events are known at all?
         clrevents schema
+    How do I declare an event of my own, which only the trace describes?
+        clrevents schema OrderPlaced --write app.nettrace
     """
+    if trace is not None:
+        return _write(name, trace)
     entries = sorted(DEFAULT.entries(), key=lambda e: (e.provider, e.id))
     with Output() as out:
         if name is None:
@@ -69,6 +75,18 @@ def command(name: str | None, as_json: bool) -> int:
                 out.line()
             _show(out, event)
         return 0 if events else 1
+
+
+def _write(name: str | None, file: str) -> int:
+    if name is None:
+        raise click.UsageError("--write needs the NAME of an event of the trace")
+    with Reading(file) as reading, Output() as out:
+        bodies = reading.trace.class_bodies(name)
+        for i, body in enumerate(bodies):
+            out.lines(([""] if i else []) + [safe(line) for line in body.splitlines()])
+        if not bodies:
+            raise click.UsageError(f"the trace has no event {name!r}")
+    return 0
 
 
 def _list(out: Output, entries: list[Entry], as_json: bool) -> None:

@@ -14,7 +14,9 @@ import attrs
 from clrevents.decode.records import Misfit, Reader, TextCache, make_reader
 from clrevents.decode.tables import EventKind
 from clrevents.errors import Limits, Problem
-from clrevents.schema.dynamic import ClassCache, Undescribable, variants
+from clrevents.schema.describe import drift
+from clrevents.schema.dynamic import ClassCache, Undescribable, Variant, variants
+from clrevents.schema.registry import EventInfo
 
 
 @attrs.frozen
@@ -37,6 +39,7 @@ class _Readers:
     readers: list[Reader] = attrs.field(factory=list)
     reason: str = UNKNOWN
     without_fields: bool = False
+    drift: str = ""
 
 
 class PayloadReader:
@@ -59,6 +62,9 @@ class PayloadReader:
             payload, end = known.readers[0](data, 0, len(data))
         except Misfit as misfit:
             return self._other(kind, known, data, offset, misfit)
+        if known.drift:
+            text, known.drift = known.drift, ""
+            return payload, data[end:], _drift(kind, offset, text)
         if end == len(data) and not kind.newer:
             return payload, b"", None
         if len(known.readers) > 1:
@@ -103,8 +109,7 @@ class PayloadReader:
 
     def _make(self, kind: EventKind) -> _Readers:
         if kind.info is not None and not (kind.info.only_undescribed and kind.row.fields):
-            layout = kind.info.layout.bind(self._pointer_size)
-            return _Readers([make_reader(layout, kind.info.record, self._texts)])
+            return self._registered(kind, kind.info)
         row = kind.row
         if kind.undefined:
             return _Readers(reason="the trace does not hold this event's description")
@@ -116,6 +121,20 @@ class PayloadReader:
             return _Readers(reason=f"its description cannot be used: {error}")
         except OverflowError:
             return _Readers(reason="the trace describes more kinds of event than Limits.learned")
+
+    def _registered(self, kind: EventKind, info: EventInfo) -> _Readers:
+        """By the registry; where the trace describes the event otherwise, also by that, and it is said."""
+        known = _Readers([make_reader(info.layout.bind(self._pointer_size), info.record, self._texts)])
+        if not kind.row.fields or kind.newer:
+            return known
+        try:
+            described = self._classes.layout(kind.row.fields, Variant())
+            known.drift = "" if described is None else drift(info.layout, described.fields)
+            if known.drift:
+                known.readers += self._described(kind)
+        except (Undescribable, OverflowError):
+            pass
+        return known
 
     def _described(self, kind: EventKind) -> Iterator[Reader]:
         for variant in variants(kind.row.fields, kind.row.provider):
@@ -150,6 +169,12 @@ def _unknown(kind: EventKind, data: bytes, offset: int, reason: str) -> Problem:
     label = event_label(kind)
     text = f"{label} of {kind.key.provider or 'an unknown provider'}: {reason}"
     return Problem("unknown-event", "note", text, offset, len(data), event=label, breaks="its payload stays bytes")
+
+
+def _drift(kind: EventKind, offset: int, text: str) -> Problem:
+    label = event_label(kind)
+    breaks = "this event's fields, if the registry is wrong"
+    return Problem("schema-drift", "note", f"{label}: {text}", offset, event=label, breaks=breaks)
 
 
 def _tail(kind: EventKind, data: bytes, end: int, offset: int) -> Problem | None:

@@ -10,6 +10,9 @@ from clrevents.encode.scalars import M32, M64, checked, either, guid, unsigned, 
 from clrevents.encode.values import NO_GUID, EventRecord, Part
 
 SORTED = 0x40
+# Plain numbers: operations on members of Part cost more than the rest of a header.
+_METADATA, _CAPTURE, _THREAD, _STACK = map(int, (Part.METADATA, Part.CAPTURE, Part.THREAD, Part.STACK))
+_ACTIVITY, _RELATED, _SIZE, _ALL = map(int, (Part.ACTIVITY, Part.RELATED, Part.SIZE, Part.ALL))
 _UNSORTED = 1 << 31
 
 
@@ -38,6 +41,7 @@ class CompressedHeaders:
 
         Raises ValueError for a value that does not fit, and for a part of `avoid` that cannot be left out.
         """
+        forced, avoided = int(force), int(avoid)
         capture = event.thread_id if event.capture_thread_id is None else event.capture_thread_id
         processor = checked(event.processor, -1, M32, "processor") & M32
         metadata = varuint(event.metadata_id, 32, "metadata_id")
@@ -47,50 +51,50 @@ class CompressedHeaders:
         time = int.from_bytes(either(event.time, 8, "time"), "little")
         checked(sequence, 0, M32, "sequence")
         size = len(event.payload)
-        expected = (self._sequence + (1 if event.metadata_id else 0)) & M32
-        step = (sequence - self._sequence - 1) & M32
-        needed = Part.NONE
-        if event.metadata_id != self._metadata:
-            needed |= Part.METADATA
-        if (sequence, capture, processor) != (expected, self._capture, self._processor):
-            needed |= Part.CAPTURE
-        if event.thread_id != self._thread:
-            needed |= Part.THREAD
-        if event.stack_id != self._stack:
-            needed |= Part.STACK
-        if size != self._size:
-            needed |= Part.SIZE
         activity, related = guid(event.activity_id, "activity_id"), guid(event.related_activity_id, "related id")
         label = varuint(event.label_id, 32, "label_id")
         if self._labels:
             if activity != NO_GUID or related != NO_GUID:
                 raise ValueError("activity ids stand in label lists in NetTrace 6")
-            if force & Part.RELATED:
+            if forced & _RELATED:
                 raise ValueError("NetTrace 6 has no related activity id in its event headers")
-            needed |= Part.LABELS if event.label_id != self._label else Part.NONE
-        else:
-            if event.label_id:
-                raise ValueError("label lists exist in NetTrace 6 only")
-            needed |= Part.ACTIVITY if activity != self._activity else Part.NONE
-            needed |= Part.RELATED if related != self._related else Part.NONE
-        if needed & avoid:
-            raise ValueError(f"{(needed & avoid)!r} cannot be avoided: it differs from the event before")
-        parts = (needed | force) & ~avoid
-        out = [bytes(((parts & Part.ALL) | (SORTED if event.is_sorted else 0),))]
-        if parts & Part.METADATA:
+        elif event.label_id:
+            raise ValueError("label lists exist in NetTrace 6 only")
+        expected = (self._sequence + (1 if event.metadata_id else 0)) & M32
+        needed = 0
+        if event.metadata_id != self._metadata:
+            needed |= _METADATA
+        if sequence != expected or capture != self._capture or processor != self._processor:
+            needed |= _CAPTURE
+        if event.thread_id != self._thread:
+            needed |= _THREAD
+        if event.stack_id != self._stack:
+            needed |= _STACK
+        if event.label_id != self._label or activity != self._activity:
+            needed |= _ACTIVITY
+        if related != self._related:
+            needed |= _RELATED
+        if size != self._size:
+            needed |= _SIZE
+        if needed & avoided:
+            raise ValueError(f"{Part(needed & avoided)!r} cannot be avoided: it differs from the event before")
+        parts = (needed | forced) & ~avoided
+        out = [bytes(((parts & _ALL) | (SORTED if event.is_sorted else 0),))]
+        if parts & _METADATA:
             out.append(metadata)
-        if parts & Part.CAPTURE:
+        if parts & _CAPTURE:
+            step = (sequence - self._sequence - 1) & M32
             out += (varuint(step, 32, "sequence"), captured, varuint(processor, 32, "processor"))
-        if parts & Part.THREAD:
+        if parts & _THREAD:
             out.append(thread)
-        if parts & Part.STACK:
+        if parts & _STACK:
             out.append(stack)
         out.append(varuint((time - self._time) & M64, 64, "time"))
-        if parts & Part.ACTIVITY:
+        if parts & _ACTIVITY:
             out.append(label if self._labels else activity)
-        if parts & Part.RELATED:
+        if parts & _RELATED:
             out.append(related)
-        if parts & Part.SIZE:
+        if parts & _SIZE:
             out.append(varuint(size, 32, "the payload's size"))
         self._metadata, self._sequence, self._capture = event.metadata_id, sequence, capture
         self._processor, self._thread, self._stack, self._time = processor, event.thread_id, event.stack_id, time

@@ -9,6 +9,7 @@ from uuid import UUID
 
 M32 = (1 << 32) - 1
 M64 = (1 << 64) - 1
+_SMALL = [bytes((n,)) for n in range(128)]
 
 
 def checked(value: int, low: int, high: int, what: str) -> int:
@@ -40,6 +41,8 @@ def either(value: int, size: int, what: str) -> bytes:
 def varuint(value: int, bits: int, what: str) -> bytes:
     """LEB128: seven bits a byte, low first, the high bit says that more follow; at most 5 or 10 bytes."""
     checked(value, 0, (1 << bits) - 1, what)
+    if value < 128:
+        return _SMALL[value]
     out = bytearray()
     while value > 127:
         out.append(value & 127 | 128)

@@ -6,6 +6,7 @@ Values are those of the records: enums, GUIDs, tuples, nested records.
 
 from __future__ import annotations
 
+import operator
 import struct
 from collections.abc import Callable
 from decimal import Decimal
@@ -86,14 +87,17 @@ class Codec:
         start = self._layout.fixed_size or 0
         for field in self._layout.fields:
             if isinstance(field.type, LocatedType):
-                data = _place(field.type, values[field.name], self._layout.pointer_size)
+                what = f"{self._record.__name__}.{field.name}"
+                data = _place(field.type, values[field.name], self._layout.pointer_size, what)
                 at = start + len(tail) - (self._end_of(field) if field.type.relative else 0)
+                if at > 0xFFFF or len(data) > 0xFFFF:
+                    raise ValueError(f"{what}: {len(data)} bytes at {at} are beyond what 16 bits can say")
                 values[field.name] = at | len(data) << 16
                 tail += data
         try:
             return bytes(self.construct.build({**values, _REST: tail}))
-        except (c.ConstructError, struct.error, TypeError, UnicodeEncodeError, OverflowError) as error:
-            raise ValueError(f"{self._record.__name__}: {_first_line(error)}") from error
+        except c.ConstructError as error:
+            raise ValueError(f"{self._record.__name__}{_reason(error)}") from error
 
     def _fetch(self, field: BoundField, locator: int, data: bytes) -> Any:
         """The value that a locator points at. Only layouts of fixed fields have locators."""
@@ -113,6 +117,8 @@ class Codec:
     def _check_counts(self, values: dict[str, Any]) -> None:
         for field in self._layout.fields:
             if isinstance(field.type, CountedType | BytesType):
+                if not isinstance(values[field.name], bytes | tuple | list):
+                    raise ValueError(f"{self._record.__name__}.{field.name} cannot be {values[field.name]!r}")
                 claimed, there = int(values[field.type.count]), len(values[field.name])
                 if claimed != there:
                     raise ValueError(
@@ -157,7 +163,7 @@ def _one(wire: WireType, pointer_size: int) -> Any:
         case Scalar():
             return _scalar(wire)
         case EnumType():
-            return _mapped(_NUMBERS[wire.base.format], _enum(wire.enum), int)
+            return _mapped(_NUMBERS[wire.base.format], _enum(wire.enum), operator.index)
         case GuidType():
             return _mapped(c.Bytes(16), lambda b: UUID(bytes_le=b), lambda u: u.bytes_le)
         case DecimalType():
@@ -176,7 +182,7 @@ def _one(wire: WireType, pointer_size: int) -> Any:
         case FixedArrayType():
             return _fixed_array(wire, pointer_size)
         case VarIntType():
-            return _mapped(c.VarInt, _signed, _unsigned) if wire.signed else _mapped(c.VarInt, _u64, _u64)
+            return _mapped(c.VarInt, _signed, _unsigned) if wire.signed else _mapped(c.VarInt, _u64, _natural)
         case StructType():
             return _nested(wire, pointer_size)
         case LocatedType():
@@ -184,8 +190,25 @@ def _one(wire: WireType, pointer_size: int) -> Any:
     raise TypeError(f"no construct for {wire!r}")
 
 
+class _Mapped(c.Adapter):  # type: ignore[misc]
+    """Values of the records from and to what the inner construct knows; a value that cannot be names its path."""
+
+    def __init__(self, inner: Any, decode: Callable[[Any], Any], encode: Callable[[Any], Any]) -> None:
+        super().__init__(inner)
+        self._to_value, self._from_value = decode, encode
+
+    def _decode(self, obj: Any, context: Any, path: str) -> Any:
+        return self._to_value(obj)
+
+    def _encode(self, obj: Any, context: Any, path: str) -> Any:
+        try:
+            return self._from_value(obj)
+        except (TypeError, AttributeError, ValueError, OverflowError) as error:
+            raise c.MappingError(f"{error} (value {obj!r})", path=path) from error
+
+
 def _mapped(inner: Any, decode: Callable[[Any], Any], encode: Callable[[Any], Any]) -> Any:
-    return c.ExprAdapter(inner, lambda value, _: decode(value), lambda value, _: encode(value))
+    return _Mapped(inner, decode, encode)
 
 
 def _scalar(wire: Scalar) -> Any:
@@ -196,7 +219,7 @@ def _scalar(wire: Scalar) -> Any:
         case "char":
             return _mapped(number, chr, ord)
         case "filetime":
-            return _mapped(number, FileTime, int)
+            return _mapped(number, FileTime, operator.index)
         case _:
             return number
 
@@ -232,11 +255,14 @@ def _fixed_array(wire: FixedArrayType, pointer_size: int) -> Any:
     return _mapped(c.Array(wire.count, _one(wire.element, pointer_size)), tuple, list)
 
 
-def _place(wire: LocatedType, value: Any, pointer_size: int) -> bytes:
-    if wire.text:
-        return _encode(value, 2 if wire.text == "utf-16" else 1)
-    one = _one(wire.element, pointer_size)
-    return b"".join(one.build(element) for element in value)
+def _place(wire: LocatedType, value: Any, pointer_size: int, what: str) -> bytes:
+    try:
+        if wire.text:
+            return _encode(value, 2 if wire.text == "utf-16" else 1)
+        one = _one(wire.element, pointer_size)
+        return b"".join(one.build(element) for element in value)
+    except (c.ConstructError, TypeError, AttributeError, ValueError) as error:
+        raise ValueError(f"{what}: {_lines(error)}") from error
 
 
 def _decode(data: bytes, width: int) -> str:
@@ -253,7 +279,7 @@ def _from_utf16(data: bytes) -> str:
 
 def _to_utf16z(text: str) -> bytes:
     if "\0" in text:
-        raise c.StringError("a string holds a NUL, which would end it")
+        raise ValueError("a string holds a NUL, which would end it")
     return text.encode("utf-16-le", "surrogatepass")
 
 
@@ -266,7 +292,7 @@ def _from_narrow(data: bytes) -> str:
 
 def _to_narrow(text: str) -> bytes:
     if "\0" in text:
-        raise c.StringError("a string holds a NUL, which would end it")
+        raise ValueError("a string holds a NUL, which would end it")
     return text.encode("utf-8")
 
 
@@ -280,7 +306,15 @@ def _signed(number: int) -> int:
 
 
 def _unsigned(number: int) -> int:
+    if not -(1 << 63) <= number < 1 << 63:
+        raise ValueError("the number is wider than 64 bits")
     return _u64((number << 1) ^ (number >> 63))
+
+
+def _natural(number: int) -> int:
+    if not 0 <= number < 1 << 64:
+        raise ValueError("the number is wider than 64 bits")
+    return number
 
 
 def _to_decimal(data: bytes) -> Decimal:
@@ -292,13 +326,24 @@ def _to_decimal(data: bytes) -> Decimal:
 def _from_decimal(value: Decimal) -> bytes:
     sign, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int):
-        raise c.ConstructError(f"{value} is no .NET decimal")
+        raise ValueError(f"{value} is no .NET decimal")
     number = int("".join(map(str, digits))) * 10 ** max(exponent, 0)
     if number >= 1 << 96 or -exponent > 28:
-        raise c.ConstructError(f"{value} is wider than a .NET decimal")
+        raise ValueError(f"{value} is wider than a .NET decimal")
     flags = sign << 31 | max(-exponent, 0) << 16
     return struct.pack("<IIII", flags, number >> 64, number & 0xFFFFFFFF, number >> 32 & 0xFFFFFFFF)
 
 
 def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0]
+
+
+def _reason(error: c.ConstructError) -> str:
+    """`.Field: why`, of what construct says in two lines: where in its tree, and what is wrong there."""
+    where, _, why = str(error).rpartition("\n")
+    path = where.partition("->")[2].replace(" ", "").replace("->", ".")
+    return f".{path}: {why}" if path else f": {_lines(error)}"
+
+
+def _lines(error: Exception) -> str:
+    return " ".join(str(error).split())

@@ -7,7 +7,7 @@ given. NetTrace 6 stays what it is, everything older becomes NetTrace 4. Knows n
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +22,10 @@ from clrevents.trace import Batch, Loss, TraceInfo
 
 _REGION_EVENTS: Final = 20_000
 _BLOCK_BYTES: Final = 100_000
+_BLOCK_ROWS: Final = 100
 _LARGEST_ID: Final = (1 << 31) - 1
+_M32: Final = (1 << 32) - 1
+_LOSERS: Final = 1 << 40
 _OVERRIDES: Final = {
     "opcode": LabelKind.OPCODE,
     "keywords": LabelKind.KEYWORDS,
@@ -67,7 +70,9 @@ class Copier:
         self._numbers: dict[int, int] = {}
         self._ids: dict[int, int] = {}
         self._used: set[int] = set()
+        self._next_id = 1
         self._threads: set[int] = set()
+        self._losers: dict[int, int] = {}
         self._new: list[MetadataRecord] = []
         self._events: list[EventRecord] = []
         self._bytes = 0
@@ -108,12 +113,10 @@ class Copier:
         if self._labelled:
             assert batch.owners is not None
             thread = batch.owners[row]
-            self._thread(thread)
-            self._thread(capture)
-            thread, capture = _index(thread), _index(capture)
+            thread, capture = self._thread(thread), self._thread(capture)
         elif not batch.counted:
             capture = thread
-        number = self._numbers[capture] = self._numbers.get(capture, self._first) + 1
+        number = self._numbers[capture] = self._numbers.get(capture, self._first) + 1 & _M32
         activity = batch.activities[row] if batch.activities is not None else None
         related = batch.related[row] if batch.related is not None else None
         self._events.append(
@@ -136,7 +139,7 @@ class Copier:
         self._bytes += len(payload)
         self._in_region += 1
         self._latest = max(self._latest, tick)
-        if self._bytes >= _BLOCK_BYTES:
+        if self._bytes >= _BLOCK_BYTES or len(self._new) >= _BLOCK_ROWS:
             self._flush()
         if self._in_region >= _REGION_EVENTS:
             self._sequence_point(tick, {})
@@ -150,7 +153,9 @@ class Copier:
         wanted = described.metadata_id
         if not 0 < wanted <= _LARGEST_ID or wanted in self._used:
             # NetPerf 1 and 2 have file offsets there; damaged traces use one id twice.
-            wanted = max(self._used, default=0) + 1
+            while self._next_id in self._used:
+                self._next_id += 1
+            wanted = self._next_id
         self._ids[kind.index] = wanted
         self._used.add(wanted)
         self._new.append(
@@ -172,13 +177,18 @@ class Copier:
         )
         return wanted
 
-    def _thread(self, place: int) -> None:
-        """Describe a thread of NetTrace 6 before its first event; its place in the original gives its index."""
-        if place in self._threads or not 0 <= place < len(self._rows):
-            return
-        self._threads.add(place)
-        row = self._rows[place]
-        self._writer.threads([ThreadRow(_index(place), row.thread_id, row.process_id, row.name, row.attributes)])
+    def _thread(self, place: int) -> int:
+        """The index of a thread of NetTrace 6, described before its first event; its place in the original gives it.
+
+        Index 0 is for events of threads that the original does not describe.
+        """
+        known = 0 <= place < len(self._rows)
+        index = place + 1 if known else 0
+        if index not in self._threads:
+            self._threads.add(index)
+            row = self._rows[place] if known else ThreadRow(0)
+            self._writer.threads([ThreadRow(index, row.thread_id, row.process_id, row.name, row.attributes)])
+        return index
 
     def _stack(self, batch: Batch, row: int) -> int:
         number = batch.stack_ids[row]
@@ -189,6 +199,7 @@ class Copier:
         if known is None:
             known = self._stacks[number] = len(self._stacks) + 1
             self._new_stacks.append(data)
+            self._bytes += len(data) + 4
         return known
 
     def _label(self, batch: Batch, row: int) -> int:
@@ -203,6 +214,7 @@ class Copier:
             # The list itself is kept, so that its identity is not given to another.
             known = self._labels[id(labels)] = len(self._labels) + 1, labels
             self._new_labels.append(written)
+            self._bytes += sum(_label_size(label) for label in written)
         return known[0]
 
     def _flush(self) -> None:
@@ -239,23 +251,21 @@ class Copier:
 
     def _pass(self, point: _Point) -> None:
         thread = self._loser(point.thread) if self._labelled else point.thread
-        self._numbers[thread] = self._numbers.get(thread, self._first) + point.count
+        self._numbers[thread] = self._numbers.get(thread, self._first) + point.count & _M32
         self._lost += point.count
         self._sequence_point(point.tick, {thread: self._numbers[thread]})
 
     def _loser(self, thread_id: int) -> int:
-        """The index of a thread that is only known by the operating system's id."""
+        """The index of a thread that is only known by the operating system's id, or (-1) not even by that."""
         place = next((p for p, row in enumerate(self._rows) if row.thread_id == thread_id), -1)
-        if place < 0:
-            self._rows = [*self._rows, ThreadRow(0, thread_id)]
-            place = len(self._rows) - 1
-        self._thread(place)
-        return _index(place)
-
-
-def _index(place: int) -> int:
-    """The thread index of a place in the original's table; 0 stands for a thread that it never described."""
-    return place + 1
+        if place >= 0:
+            return self._thread(place)
+        index = self._losers.get(thread_id)
+        if index is None:
+            # Far behind all places, which more threads may yet take.
+            index = self._losers[thread_id] = _LOSERS + len(self._losers)
+            self._writer.threads([ThreadRow(index, thread_id if thread_id >= 0 else None)])
+        return index
 
 
 def _header(info: TraceInfo) -> TraceHeader:
@@ -288,13 +298,29 @@ def _labels(labels: Any) -> tuple[Label, ...]:
     return tuple(found)
 
 
+def _label_size(label: Label) -> int:
+    """At least as many bytes as the label takes."""
+    return 32 + 4 * len(label.key) + (4 * len(label.value) if isinstance(label.value, str) else 0)
+
+
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A file that appears under its name only when it is complete; nothing is left behind otherwise."""
-    target = Path(path)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    """A file that appears under its name only when it is complete; nothing is left behind otherwise.
+
+    A link keeps pointing where it points. What is there and is no file (a device, a pipe) is written to as it is.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        with open(target, "wb") as file:
+            yield file
+        return
+    name = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        file = open(name, "xb")
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
+    try:
+        with file:
             yield file
         os.replace(name, target)
     except BaseException:

@@ -1,0 +1,230 @@
+"""Events described as data (a dict, TOML), and the other way round: a layout as the class body to paste.
+
+For users' own events at run time. A description reads like a class body: field names with type names. Nothing
+of a description is executed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from clrevents.schema import types as vocabulary
+from clrevents.schema.dynamic import is_plain, make_class
+from clrevents.schema.layout import Field, Layout
+from clrevents.schema.registry import DEFAULT, EventInfo, Registry
+from clrevents.schema.types import (
+    BytesType,
+    CountedType,
+    EnumType,
+    FixedArrayType,
+    LocatedType,
+    PrefixedType,
+    StructType,
+    WireType,
+    read_annotation,
+)
+
+_TYPE: Final = re.compile(r"\s*(\w+)\s*(?:\[\s*(.*?)\s*\])?\s*")
+_SIMPLE: Final[Mapping[str, WireType]] = {
+    name: read_annotation(getattr(vocabulary, name), name)[0]
+    for name in (
+        *("Int8", "UInt8", "Int16", "UInt16", "Int32", "UInt32", "Int64", "UInt64", "Float", "Double"),
+        *("Boolean", "Boolean8", "Char", "Time", "Guid", "Pointer", "UnicodeString", "AnsiString", "CountedUtf8"),
+        *("VarInt", "VarUInt", "DotNetDecimal"),
+    )
+}
+_NAMES: Final = {wire: name for name, wire in _SIMPLE.items()}
+_KEYS: Final = frozenset({"provider", "id", "version", "name", "fields", "aliases", "keywords", "level", "meaning"})
+
+
+def register(
+    what: type[Any] | Mapping[str, Any] | str | os.PathLike[str],
+    *,
+    registry: Registry | None = None,
+    replace: bool = False,
+) -> list[type[Any]]:
+    """Make events known: an event class, a description, or TOML (text, or the path of a `.toml` file).
+
+    A description is `{"provider": …, "id": …, "version": …, "name": …, "fields": {"OrderId": "UInt32"}}`, or
+    `{"event": [description, …]}`. Types are those of `clrevents.types`; `"UInt64[Count]"` is as many as the
+    earlier field says, `"Bytes[Size]"` raw bytes, `"UInt32[]"` counts itself. Returns the record classes.
+    Raises ValueError for a description that makes no sense, or a taken place (see `clrevents.event`).
+    """
+    target = registry or DEFAULT
+    if isinstance(what, type):
+        info: EventInfo | None = getattr(what, "__event__", None)
+        if info is None:
+            raise TypeError(f"{what!r} is not an event class: decorate it with @clrevents.event")
+        target.add(info, replace=replace)
+        return [what]
+    made = []
+    for described in _descriptions(what):
+        info = _info(described)
+        target.add(info, replace=replace)
+        made.append(info.record)
+    return made
+
+
+def class_body(name: str, provider: str, id: int, version: int, layout: Layout | None) -> str:
+    """The class body that declares such an event, to be pasted into one's code.
+
+    Fields whose names are no identifiers get another name and a comment. Without a layout only the head is known.
+    """
+    class_name = f"{_identifier(name, 'Event')}_V{version}"
+    groups: dict[str, Layout] = {}
+    lines = list(_field_lines(layout, groups)) if layout is not None else []
+    if layout is None:
+        lines = ["    # The trace does not describe its fields: declare them in the order of the wire."]
+    imports = sorted(
+        set(re.findall(r"\b[A-Z]\w+", " ".join(line.partition("#")[0].partition(":")[2] for line in lines)))
+    )
+    known = [n for n in imports if n in _SIMPLE or n in ("Counted", "Prefixed", "Bytes")]
+    text = ["from typing import Annotated", ""] if any("Annotated" in line for line in lines) else []
+    text.append("import clrevents")
+    if known:
+        helper = ["by"] if any(" by(" in line for line in lines) else []
+        text.append(f"from clrevents.types import {', '.join([*known, *helper])}")
+    for group, inner in groups.items():
+        text += ["", "", "@clrevents.struct", f"class {group}:", *(_field_lines(inner, {}) or ["    pass"])]
+    text += ["", "", f"@clrevents.event({provider!r}, id={id}, version={version})", f"class {class_name}:"]
+    text.append('    """What this event says."""')
+    if lines:
+        text += ["", *lines]
+    return "\n".join(text) + "\n"
+
+
+def _descriptions(what: Mapping[str, Any] | str | os.PathLike[str]) -> Iterator[Mapping[str, Any]]:
+    if isinstance(what, Mapping):
+        found: Any = what
+    elif isinstance(what, os.PathLike) or (what.endswith(".toml") and "\n" not in what):
+        with open(what, "rb") as file:
+            found = tomllib.load(file)
+    else:
+        found = tomllib.loads(what)
+    events = found.get("event", found)
+    for described in events if isinstance(events, list) else [events]:
+        if not isinstance(described, Mapping):
+            raise ValueError(f"an event is described by its provider, id, name and fields, not by {described!r}")
+        yield described
+
+
+def _info(described: Mapping[str, Any]) -> EventInfo:
+    unknown = sorted(set(described) - _KEYS)
+    if unknown:
+        raise ValueError(f"an event description has no {unknown[0]!r}; it may have {', '.join(sorted(_KEYS))}")
+    try:
+        provider, id, name = str(described["provider"]), int(described["id"]), str(described["name"])
+    except KeyError as missing:
+        raise ValueError(f"an event description needs {missing.args[0]!r}") from None
+    version = int(described.get("version", 0))
+    fields = described.get("fields", {})
+    try:
+        layout = Layout(tuple(Field(str(n), _wire(str(t), f"{name}.{n}")) for n, t in fields.items()))
+    except TypeError as error:
+        raise ValueError(f"{name}: {error}") from None
+    record = make_class(f"{name}_V{version}", layout)
+    record.__doc__ = str(described.get("meaning", "An event described at run time."))
+    info = EventInfo(
+        provider,
+        id,
+        version,
+        name,
+        tuple(map(str, described.get("aliases", ()))),
+        int(described.get("keywords", 0)),
+        int(described.get("level", 0)),
+        record,
+        layout,
+    )
+    record.__event__ = info
+    return info
+
+
+def _wire(text: str, where: str) -> WireType:
+    match = _TYPE.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{where}: {text!r} is no type")
+    name, count = match[1], match[2]
+    if name == "Bytes" and count:
+        return BytesType(count)
+    element = _SIMPLE.get(name)
+    if element is None:
+        raise ValueError(f"{where}: {name!r} is no type of clrevents.types")
+    if count is None:
+        return element
+    return CountedType(element, count) if count else PrefixedType(element)
+
+
+def _field_lines(layout: Layout, groups: dict[str, Layout]) -> Iterator[str]:
+    for index, field in enumerate(layout.fields):
+        comment = "" if is_plain(field.name) else f"  # {field.name!r} on the wire"
+        name = field.name if is_plain(field.name) else f"field_{index}"
+        yield f"    {name}: {_annotation(field.type, field.name, groups)}{comment}"
+
+
+def _annotation(wire: WireType, name: str, groups: dict[str, Layout]) -> str:
+    match wire:
+        case CountedType():
+            return f"Annotated[Counted[{_annotation(wire.element, name, groups)}], by({wire.count!r})]"
+        case BytesType():
+            return f"Annotated[Bytes, by({wire.count!r})]"
+        case PrefixedType() if wire.text == "utf-8":
+            return "CountedUtf8"
+        case PrefixedType():
+            return f"Prefixed[{_annotation(wire.element, name, groups)}]"
+        case StructType():
+            group = _identifier(name, "Group")
+            groups[group] = wire.record.__layout__  # type: ignore[attr-defined]
+            return group
+        case EnumType():
+            return _annotation(wire.base, name, groups)
+        case FixedArrayType() | LocatedType():
+            return f"object  # {wire.name}: not available in class bodies"
+        case _:
+            # A self-described one-byte boolean goes by the name of the four-byte one.
+            return _NAMES.get(wire) or ("Boolean8" if getattr(wire, "size", 0) == 1 else "UInt8")
+
+
+def _identifier(text: str, otherwise: str) -> str:
+    """An ASCII identifier made of a name from a file."""
+    words = re.findall(r"[A-Za-z0-9]+", text)
+    made = "".join(w[:1].upper() + w[1:] for w in words)
+    return made if made and is_plain(made) else otherwise + made
+
+
+def drift(declared: Layout, described: Iterable[Field]) -> str:
+    """How a trace's own description of an event differs from the registry's; "" when it does not.
+
+    Compares the number of fields and their widths: names and signs may differ without harm.
+    """
+    mine, theirs = list(declared.fields), list(described)
+    if len(mine) != len(theirs):
+        return f"the registry has {len(mine)} fields, the trace describes {len(theirs)}"
+    for ours, own in zip(mine, theirs, strict=True):
+        if _shape(ours.type) != _shape(own.type):
+            return f"field {ours.name}: the registry has {ours.type.name}, the trace describes {own.type.name}"
+    return ""
+
+
+def _shape(wire: WireType) -> object:
+    """What must agree for the bytes to mean the same."""
+    match wire:
+        case EnumType():
+            return _shape(wire.base)
+        case vocabulary.Scalar():
+            return wire.size, wire.kind == "float"
+        case vocabulary.PointerType():
+            return 8, False
+        case PrefixedType() | FixedArrayType() | LocatedType():
+            return type(wire), _shape(wire.element)
+        case StructType():
+            inner: Layout = wire.record.__layout__  # type: ignore[attr-defined]
+            return tuple(_shape(f.type) for f in inner.fields)
+        case _:
+            return type(wire)
+
+
+__all__ = ["class_body", "drift", "register"]
