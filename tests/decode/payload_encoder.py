@@ -1,0 +1,67 @@
+"""A second encoder of payloads, for tests only: fields in wire order, `struct`, nothing clever.
+
+Takes the wire types of a class's layout and nothing else of the library, so that agreement means something.
+"""
+
+from __future__ import annotations
+
+import struct
+from enum import Enum
+from typing import Any
+from uuid import UUID
+
+from clrevents.schema.types import (
+    AnsiZ,
+    BytesType,
+    CountedType,
+    EnumType,
+    GuidType,
+    PointerType,
+    PrefixedType,
+    Scalar,
+    StructType,
+    Utf16Z,
+    WireType,
+)
+
+
+def encode(record: Any, pointer_size: int) -> tuple[bytes, list[tuple[str, int, int]]]:
+    """The payload of a record, and (name, start, end) of each field in it, padding counted with its field."""
+    out = b""
+    places = []
+    for field in type(record).__layout__.fields:
+        start = len(out)
+        if field.pad is not None:
+            out += bytes(field.pad.bytes64 if pointer_size == 8 else field.pad.bytes32)
+        out += value_bytes(field.type, getattr(record, field.name), pointer_size)
+        places.append((field.name, start, len(out)))
+    return out, places
+
+
+def value_bytes(wire: WireType, value: Any, pointer_size: int) -> bytes:
+    match wire:
+        case Scalar():
+            number = ord(value) if wire.kind == "char" else value
+            return struct.pack("<" + wire.format, number)
+        case EnumType():
+            assert isinstance(value, Enum)
+            return struct.pack("<" + wire.base.format, value.value)
+        case PointerType():
+            return struct.pack("<Q" if pointer_size == 8 else "<I", value)
+        case GuidType():
+            assert isinstance(value, UUID)
+            return value.bytes_le
+        case Utf16Z():
+            return bytes(value, "utf-16-le", "surrogatepass") + b"\0\0"
+        case AnsiZ():
+            return bytes(value, "utf-8") + b"\0"
+        case BytesType():
+            return bytes(value)
+        case CountedType():
+            return b"".join(value_bytes(wire.element, v, pointer_size) for v in value)
+        case PrefixedType():
+            elements = b"".join(value_bytes(wire.element, v, pointer_size) for v in value)
+            return struct.pack("<H", len(value)) + elements
+        case StructType():
+            return encode(value, pointer_size)[0]
+    raise NotImplementedError(f"no registered event has a {wire!r}")

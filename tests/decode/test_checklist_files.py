@@ -1,0 +1,228 @@
+"""Checklist §4.1: the cases of the reference reader's tests that read real files.
+
+The files are third-party and not part of the project: where the shared folder is missing these tests are skipped.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from checklist_cases import Read, case, kept, perfview
+from project_files import SHARED
+
+import clrevents
+from clrevents.decode.stream import Stream
+
+RUNTIME = "Microsoft-Windows-DotNETRuntime"
+RUNDOWN = "Microsoft-Windows-DotNETRuntimeRundown"
+# The reference's converter leaves these out on purpose.
+NOT_IN_BASELINES = {(RUNTIME, 190), (RUNDOWN, 144), (RUNDOWN, 150)}
+# And this name it gives to two events.
+ONE_NAME = {(RUNTIME, 200): (RUNTIME, 201)}
+
+BASELINES = sorted((SHARED / "traces" / "perfview").glob("*.baseline.txt"))
+names = pytest.mark.parametrize("name", [p.name.removesuffix(".baseline.txt") for p in BASELINES] or ["absent"])
+
+pytestmark = pytest.mark.shared
+
+
+def baseline(name: str) -> list[tuple[str, int, str, int]]:
+    """(provider, count, milliseconds of the first, its thread) of each row."""
+    if name == "absent":
+        pytest.skip(f"the shared traces are not at {SHARED}")
+    text = (SHARED / "traces" / "perfview" / f"{name}.baseline.txt").read_text("utf-8-sig")
+    rows = []
+    for line in text.splitlines():
+        found = re.match(r'([^/]+)/.+, (\d+), <Event MSec=\s*"\s*([\d.]+)".*? TID="\s*(\d+)"', line)
+        assert found, line
+        rows.append((found[1], int(found[2]), found[3], int(found[4])))
+    return rows
+
+
+@case(1)
+@names
+def test_case_01_counts_and_first_events_equal_the_baseline(name: str) -> None:
+    rows = baseline(name)
+    found: dict[tuple[str, Any], tuple[int, str, int]] = {}
+    stream = Stream()
+    data = perfview(name.removeprefix("eventpipe-"))
+    for batch in (*stream.feed(data), *stream.close()):
+        info = stream.info
+        assert info is not None
+        for kind, time, thread in zip(batch.kinds.tolist(), batch.times.tolist(), batch.threads.tolist(), strict=True):
+            row = stream.kinds.all[kind].row
+            key: tuple[str, Any] = (row.provider, row.name or row.id)
+            key = ONE_NAME.get(key, key)
+            count, ms, first = found.get(key, (0, f"{(time - info.sync_qpc) * 1000.0 / info.frequency:.4f}", thread))
+            found[key] = count + 1, ms, first
+    ours = sorted((key[0], *rest) for key, rest in found.items() if key not in NOT_IN_BASELINES)
+    assert ours == sorted(rows)
+
+
+class Pipe(io.RawIOBase):
+    """A stream without length or position."""
+
+    def __init__(self, data: bytes, most: int) -> None:
+        self._data = io.BytesIO(data)
+        self._most = most
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return False
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._data.read(min(len(buffer), self._most))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+@case(2)
+@pytest.mark.parametrize(
+    "name", ["dotnetcore2.1-linux-x64-objver3", "dotnetcore2.1-win-x86", "dotnetcore2.1-linux-x64-tr"]
+)
+def test_case_02_no_event_waits_for_more_than_its_block(name: str) -> None:
+    """Fed in small pieces, nothing is delivered more than 103,000 bytes late; a pipe with short reads is as good."""
+    data = perfview(name)
+    stream = Stream()
+    late = events = 0
+    for at in range(0, len(data), 500):
+        for rows in stream.feed(data[at : at + 500]):
+            events += len(rows)
+            late = max(late, at + 500 - int(rows.offsets.min()))
+    assert sum(map(len, stream.close())) == 0
+    assert late <= 103_000
+    with clrevents.open(Pipe(data, 700)) as trace, clrevents.open(data) as whole:
+        assert trace.event_counts() == whole.event_counts()
+        assert sum(trace.event_counts().values()) == events
+
+
+@case(2)
+def test_case_02_single_bytes() -> None:
+    data = perfview("dotnetcore2.1-linux-x64-tr")
+    whole = Read(data)
+    decoder = clrevents.Decoder()
+    found = []
+    for at in range(len(data)):
+        for batch in decoder.feed(data[at : at + 1]):
+            found += kept(batch)
+    for batch in decoder.close():
+        found += kept(batch)
+    assert found == kept(whole.events)
+
+
+@case(3)
+def test_case_03_a_live_session_delivers_while_it_runs() -> None:
+    """Samples arrive before the session's last bytes; `flush` brings what waits for its order."""
+    data = perfview("dotnetcore3.0-win-x64")
+    decoder = clrevents.Decoder("Microsoft-DotNETCore-SampleProfiler/*")
+    half, samples = len(data) // 2, []
+    for at in range(0, half, 65_536):
+        samples.append(sum(map(len, decoder.feed(data[at : min(at + 65_536, half)]))))
+    assert sum(1 for n in samples if n) > 5
+    waiting = sum(map(len, decoder.flush()))
+    rest = sum(map(len, decoder.feed(data[half:]))) + sum(map(len, decoder.close()))
+    assert sum(samples) + waiting + rest == 35_161
+
+
+@case(4)
+def test_case_04_netperf_2_is_read() -> None:
+    """The reference refuses versions 1 and 2; they are read here, with what they cannot say as unknown."""
+    with clrevents.open(perfview("dotnetcore2.0-linux-objver2")) as trace:
+        assert (trace.info.format, trace.info.version) == ("NetPerf", 2)
+        assert (trace.info.process_id, trace.info.processors, trace.info.pointer_size) == (None, None, 8)
+        assert sum(trace.event_counts().values()) == 272_332
+        first = next(trace.events("Microsoft-DotNETCore-SampleProfiler/*"))
+        assert first.stack
+
+
+def header(name: str) -> tuple[Any, ...]:
+    with clrevents.open(perfview(name)) as trace:
+        info = trace.info
+        assert info.start is not None
+        ticks = (info.start - datetime(1, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) * 10
+        return (
+            info.pointer_size,
+            info.process_id,
+            info.processors,
+            info.sampling_interval_ns,
+            ticks,
+            info.sync_qpc,
+            info.frequency,
+        )
+
+
+@case(6)
+def test_case_06_header_of_netperf_3() -> None:
+    assert header("dotnetcore2.1-win-x86") == (4, 3312, 4, 1_000_000, 636531024984420000, 20461004832, 2533315)
+
+
+@case(7)
+def test_case_07_header_of_nettrace_4() -> None:
+    expected = (8, 10064, 4, 1_000_000, 636962398197540000, 100935252313, 3124099)
+    assert header("dotnetcore3.0-win-x64") == expected
+
+
+@case(8)
+def test_case_08_processor_numbers() -> None:
+    with clrevents.open(perfview("dotnetcore3.0-win-x64")) as trace:
+        seen = {event.processor for event in trace.events()}
+    # None: a sample is about another thread than the one whose processor is known.
+    assert seen == {None, 0, 1, 2, 3}
+
+
+@case(11)
+def test_case_11_array_types() -> None:
+    with clrevents.open(perfview("dotnetcore5.0-win-x64-arraytypes")) as trace:
+        one, two, three = trace.events("TestEventSource0/*")
+    assert (one.name, one.level) == ("TestEvent1", 2)
+    assert list(one.payload["arg0"]) == [2032854139, 1608221689, 1470019200, 199494339, 1238846140, 1366609043]
+    assert list(one.payload["arg1"]) == [26494, 17115, -7229, 18850, 27931]
+    assert one.payload["arg2"] == 2033417279
+    assert (two.name, two.level, two.keywords & ~(0xF << 44)) == ("TestEvent2", 4, 1231036291)
+    assert (two.payload["arg0"], two.payload["arg1"]) == (-1001479330, -1397908228)
+    assert list(two.payload["arg2"]) == [1470938110, 172564262, 1133558854, -1572049829]
+    assert list(two.payload["arg3"]) == [2055126903, 593325874, 2130052527, 162795177]
+    assert (three.name, three.opcode) == ("TestEvent3", 24)
+    assert three.payload["arg0"] == "\ue7a3\u33af\u968d\u1cef\u8be4"
+
+
+@case(12)
+def test_case_12_every_event_is_delivered() -> None:
+    with clrevents.open(perfview("dotnetcore2.1-win-x86")) as trace:
+        counts = trace.event_counts()
+        delivered = sum(1 for _ in trace.events())
+        assert delivered == sum(counts.values()) == sum(sum(1 for _ in trace.events(key)) for key in counts)
+
+
+@case(13)
+def test_case_13_guids_in_metadata() -> None:
+    guid = "10000000-0000-0000-0000-000000000001"
+    with clrevents.open(perfview("dotnetcore2.1-linux-x64-objver3")) as trace:
+        listed = list(trace.events())
+    (at,) = (i for i, e in enumerate(listed) if e.provider == "System.Threading.Tasks.TplEventSource" and e.id == 25)
+    assert str(listed[at].payload["NewId"]) == guid
+    assert {str(e.activity_id) for e in listed[: at + 1]} == {"None"}
+    assert {str(e.activity_id) for e in listed[at + 1 :]} == {guid}
+
+
+@case(14)
+def test_case_14_times_before_the_session() -> None:
+    with clrevents.open(perfview("dotnetcore6.0-win-x64-executioncheckpoints")) as trace:
+        info = trace.info
+        found = {}
+        for event in trace.events():
+            name, ticks = text_and_number(event.payload_bytes)
+            found[name] = round((ticks - info.sync_qpc) * 1000 / info.frequency, 2)
+    assert found == {"RuntimeInit": -15.97, "RuntimeSuspend": 11.91, "RuntimeResumed": 12.20}
+
+
+def text_and_number(payload: bytes) -> tuple[str, int]:
+    """ClrInstanceID, a name and a tick, read by hand."""
+    end = next(i for i in range(2, len(payload), 2) if payload[i : i + 2] == b"\0\0")
+    return payload[2:end].decode("utf-16-le"), int.from_bytes(payload[end + 2 : end + 10], "little")

@@ -1,0 +1,317 @@
+"""Throws mutated traces at the decoder and keeps what it lets escape.
+
+    python tools/fuzz.py --seconds 600 [--seeds DIR ...] [--keep DIR] [--engine atheris|own]
+
+Coverage-guided where atheris is installed, else plain mutation. Seeds are small traces of every container
+(fixtures, vectors, the first blocks of larger files). Anything but `TraceError`, a hang, or a result that depends on
+how the bytes were sliced is written to the folder of `--keep`, for a name and a fix; tests/test_corpus.py replays it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import random
+import signal
+import struct
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+
+ROOT = Path(__file__).resolve().parents[1]
+LARGEST = 8 * 1024
+PATIENCE = 20
+INTERESTING = (0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 19, 20, 22, 24, 25, 48, 64, 127, 128, 129, 255)
+NUMBERS = (0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x7FFFFFFFFFFFFFFF, 1 << 63, (1 << 64) - 1, 1 << 24, 1 << 16)
+
+
+def seeds(folders: list[Path]) -> list[bytes]:
+    """Whole small traces, and of larger ones the first blocks, with and without the last bytes behind them."""
+    found: dict[bytes, None] = {}
+    for folder in folders:
+        for path in sorted(folder.rglob("*")):
+            name = path.name.removesuffix(".gz")
+            if not name.endswith((".nettrace", ".netperf", ".bin")):
+                continue
+            data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+            if len(data) <= LARGEST:
+                found[data] = None
+                continue
+            for size in (2000, 5000, LARGEST - 500):
+                found[data[:size]] = None
+            found[data[: LARGEST - 1500] + data[-1000:]] = None
+    return list(found)
+
+
+def mutate(data: bytearray, others: list[bytes], rng: random.Random) -> bytearray:
+    """A few random changes, some of which know what a trace is made of."""
+    for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 5, 9))):
+        if not data:
+            data = bytearray(rng.choice(others))
+        rng.choice(MUTATIONS)(data, others, rng)
+    del data[LARGEST:]
+    return data
+
+
+def _place(data: bytearray, rng: random.Random) -> int:
+    return rng.randrange(len(data)) if data else 0
+
+
+def _flip(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    if data:
+        data[_place(data, rng)] ^= 1 << rng.randrange(8)
+
+
+def _byte(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    if data:
+        data[_place(data, rng)] = rng.choice(INTERESTING) if rng.random() < 0.7 else rng.randrange(256)
+
+
+def _number(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    width, code = rng.choice(((2, "H"), (4, "I"), (8, "Q")))
+    at = _place(data, rng)
+    if at + width <= len(data):
+        value = rng.choice(NUMBERS) if rng.random() < 0.6 else rng.choice(INTERESTING)
+        struct.pack_into("<" + code, data, at, value & ((1 << 8 * width) - 1))
+
+
+def _add(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    at = _place(data, rng)
+    if at + 4 <= len(data):
+        (value,) = struct.unpack_from("<I", data, at)
+        struct.pack_into("<I", data, at, (value + rng.randrange(-16, 17)) & 0xFFFFFFFF)
+
+
+def _varint(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    at = _place(data, rng)
+    data[at : at + rng.choice((0, 1, 2))] = bytes([0x80 | rng.randrange(128)] * rng.randrange(1, 12)) + b"\x01"
+
+
+def _drop(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    at = _place(data, rng)
+    del data[at : at + rng.choice((1, 2, 4, 8, 24, 100, 1000))]
+
+
+def _insert(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    at = _place(data, rng)
+    data[at:at] = rng.randbytes(rng.choice((1, 2, 4, 8, 60)))
+
+
+def _zero(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    at = _place(data, rng)
+    size = min(rng.choice((2, 8, 40, 300)), len(data) - at)
+    data[at : at + size] = bytes(size)
+
+
+def _repeat(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    at = _place(data, rng)
+    piece = bytes(data[at : at + rng.choice((4, 30, 200, 1000))])
+    to = _place(data, rng)
+    data[to:to] = piece
+
+
+def _splice(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    other = rng.choice(others)
+    at = rng.randrange(len(other)) if other else 0
+    data[_place(data, rng) :] = other[at:]
+
+
+def _cut(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    del data[_place(data, rng) :]
+
+
+def _resize_block(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    """Change the content of one block and make its size fit again."""
+    blocks = list(find_blocks(data))
+    if not blocks:
+        return
+    size_at, start, end, wide = rng.choice(blocks)
+    content = bytearray(data[start:end])
+    for _ in range(rng.choice((1, 2, 4))):
+        rng.choice(MUTATIONS[:9])(content, others, rng)
+    if wide:
+        aligned = data[:start]
+        rest = bytes(data[end:])
+        struct.pack_into("<i", aligned, size_at, len(content))
+        data[:] = aligned + content + rest
+    else:
+        kind = data[size_at + 3]
+        data[size_at:end] = struct.pack("<I", (len(content) & 0xFFFFFF) | kind << 24) + content
+
+
+def _swap_blocks(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    """Put a copy of one block's content in another's place."""
+    blocks = list(find_blocks(data))
+    if len(blocks) < 2:
+        return
+    (_, start, end, _), (size_at, to, stop, wide) = rng.sample(blocks, 2)
+    content = data[start:end]
+    if wide:
+        struct.pack_into("<i", data, size_at, len(content))
+        data[to:stop] = content
+    else:
+        kind = data[rng.choice(blocks)[0] + 3]
+        data[size_at:stop] = struct.pack("<I", (len(content) & 0xFFFFFF) | (kind & 0xF) << 24) + content
+
+
+def find_blocks(data: bytearray) -> Iterator[tuple[int, int, int, bool]]:
+    """(place of the size, start and end of the content, whether the size has four bytes) of each sound block."""
+    if data[:8] == b"Nettrace" and data[8:12] == bytes(4):
+        pos = 20
+        while pos + 4 <= len(data):
+            size = int.from_bytes(data[pos : pos + 3], "little")
+            if pos + 4 + size > len(data):
+                return
+            yield pos, pos + 4, pos + 4 + size, False
+            pos += 4 + size
+        return
+    pos = data.find(b"Block\x06")
+    while pos >= 0:
+        size_at = pos + 6
+        if size_at + 4 > len(data):
+            return
+        size = int.from_bytes(data[size_at : size_at + 4], "little", signed=True)
+        start = size_at + 4 + -(size_at + 4) % 4
+        if size >= 0 and start + size <= len(data):
+            yield size_at, start, start + size, True
+        pos = data.find(b"Block\x06", pos + 6)
+
+
+MUTATIONS: tuple[Callable[[bytearray, list[bytes], random.Random], None], ...] = (
+    _flip,
+    _byte,
+    _byte,
+    _number,
+    _add,
+    _varint,
+    _drop,
+    _insert,
+    _zero,
+    _repeat,
+    _splice,
+    _cut,
+    _resize_block,
+    _resize_block,
+    _resize_block,
+    _swap_blocks,
+)
+
+
+class Hang(BaseException):
+    """The decoder did not come back in time."""
+
+
+def _alarm(number: int, frame: FrameType | None) -> None:
+    raise Hang(f"no answer within {PATIENCE} seconds")
+
+
+def attempt(data: bytes, keep: Path, known: set[str]) -> None:
+    """One input; what escapes is kept once a place in the code."""
+    from exercise import exercise
+
+    signal.alarm(PATIENCE)
+    try:
+        exercise(data)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        signal.alarm(0)
+        frames = traceback.extract_tb(error.__traceback__)
+        ours = [f for f in frames if "clrevents" in f.filename] or list(frames)
+        text = str(error).partition(":")[0] if isinstance(error, AssertionError) else ""
+        place = f"{type(error).__name__} {Path(ours[-1].filename).name}:{ours[-1].lineno} {text}"
+        if place not in known:
+            known.add(place)
+            name = hashlib.sha1(data).hexdigest()[:12]
+            (keep / f"{name}.bin").write_bytes(data)
+            (keep / f"{name}.txt").write_text(place + "\n" + "".join(traceback.format_exception(error)))
+            print(f"FOUND {name}: {place}: {str(error)[:300]}", flush=True)
+    finally:
+        signal.alarm(0)
+
+
+def run_own(corpus: list[bytes], seconds: float, keep: Path, seed: int) -> int:
+    rng = random.Random(seed)
+    known: set[str] = set()
+    until = time.monotonic() + seconds
+    done = 0
+    while time.monotonic() < until:
+        data = bytes(mutate(bytearray(rng.choice(corpus)), corpus, rng))
+        attempt(data, keep, known)
+        done += 1
+        if done % 1000 == 0:
+            print(f"{done} inputs, {len(known)} findings, {until - time.monotonic():.0f} s left", flush=True)
+    print(f"{done} inputs, {len(known)} findings")
+    return len(known)
+
+
+def run_atheris(corpus: list[bytes], seconds: float, keep: Path, seed: int) -> None:
+    import atheris  # type: ignore[import-untyped, unused-ignore]
+
+    with atheris.instrument_imports(include=["clrevents"]):
+        from exercise import exercise
+
+    exercise(corpus[0])
+    known: set[str] = set()
+    folder = keep / "grown"
+    folder.mkdir(exist_ok=True)
+    for data in corpus:
+        (folder / hashlib.sha1(data).hexdigest()[:12]).write_bytes(data)
+
+    def change(data: bytes, largest: int, seed: int) -> bytes:
+        rng = random.Random(seed)
+        if rng.random() < 0.4:
+            return bytes(atheris.Mutate(data, largest))
+        return bytes(mutate(bytearray(data), corpus, rng)[:largest])
+
+    atheris.Setup(
+        [
+            sys.argv[0],
+            str(folder),
+            f"-max_total_time={int(seconds)}",
+            f"-max_len={LARGEST}",
+            f"-seed={seed}",
+            "-rss_limit_mb=1500",
+            "-timeout=60",
+            "-print_final_stats=1",
+            f"-artifact_prefix={keep}/",
+        ],
+        lambda data: attempt(data, keep, known),
+        custom_mutator=change,
+    )
+    atheris.Fuzz()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--seeds", type=Path, action="append", default=[])
+    parser.add_argument("--keep", type=Path, default=Path("findings"))
+    parser.add_argument("--engine", choices=("atheris", "own"))
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
+    options.keep.mkdir(parents=True, exist_ok=True)
+    folders = options.seeds or [ROOT / "fixtures", ROOT / "tests" / "corpus", ROOT.parent / "shared" / "vectors"]
+    corpus = seeds(folders)
+    print(f"{len(corpus)} seeds")
+    engine = options.engine
+    if engine is None:
+        try:
+            import atheris  # noqa: F401
+
+            engine = "atheris"
+        except ImportError:
+            engine = "own"
+    signal.signal(signal.SIGALRM, _alarm)
+    if engine == "own":
+        sys.exit(1 if run_own(corpus, options.seconds, options.keep, options.seed) else 0)
+    run_atheris(corpus, options.seconds, options.keep, options.seed)
+
+
+if __name__ == "__main__":
+    main()
