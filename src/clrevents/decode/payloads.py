@@ -14,8 +14,7 @@ import attrs
 from clrevents.decode.records import Misfit, Reader, TextCache, make_reader
 from clrevents.decode.tables import EventKind
 from clrevents.errors import Limits, Problem
-from clrevents.schema.describe import drift
-from clrevents.schema.dynamic import ClassCache, Undescribable, Variant, variants
+from clrevents.schema.dynamic import ClassCache, Undescribable, Variant, drift, variants
 from clrevents.schema.registry import EventInfo
 
 

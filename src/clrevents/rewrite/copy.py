@@ -314,15 +314,12 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         with open(target, "wb") as file:
             yield file
         return
-    name = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}")
-    try:
-        file = open(name, "xb")
-    except OSError as error:
-        raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
-    try:
-        with file:
+    unfinished = target.with_name(f".{target.name[:50]}.{secrets.token_hex(6)}")
+    with open(unfinished, "xb") as file:
+        try:
             yield file
-        os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise
+            file.close()
+            os.replace(unfinished, target)
+        except BaseException:
+            os.unlink(unfinished)
+            raise

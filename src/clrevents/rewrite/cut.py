@@ -21,11 +21,12 @@ CONTEXT: Final = (
     "runtime/DomainModule*",
     "runtime/Assembly[LU]*",
     "runtime/AppDomain[LU]*",
+    "runtime/EventID(15[1-7])",
     "runtime/RuntimeInformationStart",
     "*/ProcessInfo",
     "Universal.System/*",
 )
-"""Kinds of event that names and addresses need, whenever they were written."""
+"""Kinds of event that names and addresses need, whenever they were written; by number where no class has a name yet."""
 
 
 def cut(
@@ -44,19 +45,20 @@ def cut(
     Selectors and filters are those of `Trace.events`. With `rundown` the kinds of `CONTEXT` come along wherever
     they stand. Sequence numbers are rewritten, so that the losses of the result are the original's losses whose
     window lies inside `start` to `end` (and, with `thread_id`, whose thread is asked for). `out` appears only when it
-    is complete. Raises what `Trace.events` raises, and OSError.
+    is complete. Of more losses than `Limits.problems` only the first are known. Raises what `Trace.events` raises, and OSError.
     """
-    losses = _inside(trace, thread_id, start, end)
+    threads = thread_id if thread_id is None or isinstance(thread_id, int) else tuple(thread_id)
     batches = trace.event_batches(
         *selectors,
         provider=provider,
         process_id=process_id,
-        thread_id=thread_id,
+        thread_id=threads,
         start=start,
         end=end,
         always=CONTEXT if rundown else (),
         decode=False,
     )
+    losses = _inside(trace, threads, start, end)
     with whole_file(out) as file:
         copier = Copier(file, trace.info, losses)
         for batch in batches:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from clrevents.schema import types as vocabulary
@@ -79,14 +78,14 @@ def class_body(name: str, provider: str, id: int, version: int, layout: Layout |
     lines = list(_field_lines(layout, groups)) if layout is not None else []
     if layout is None:
         lines = ["    # The trace does not describe its fields: declare them in the order of the wire."]
-    imports = sorted(
-        set(re.findall(r"\b[A-Z]\w+", " ".join(line.partition("#")[0].partition(":")[2] for line in lines)))
-    )
+    everything = [*lines, *(line for inner in groups.values() for line in _field_lines(inner, {}))]
+    used = " ".join(line.partition("#")[0].partition(":")[2] for line in everything)
+    imports = sorted(set(re.findall(r"\b[A-Z]\w+", used)))
     known = [n for n in imports if n in _SIMPLE or n in ("Counted", "Prefixed", "Bytes")]
-    text = ["from typing import Annotated", ""] if any("Annotated" in line for line in lines) else []
+    text = ["from typing import Annotated", ""] if "Annotated" in used else []
     text.append("import clrevents")
     if known:
-        helper = ["by"] if any(" by(" in line for line in lines) else []
+        helper = ["by"] if " by(" in used else []
         text.append(f"from clrevents.types import {', '.join([*known, *helper])}")
     for group, inner in groups.items():
         text += ["", "", "@clrevents.struct", f"class {group}:", *(_field_lines(inner, {}) or ["    pass"])]
@@ -98,6 +97,8 @@ def class_body(name: str, provider: str, id: int, version: int, layout: Layout |
 
 
 def _descriptions(what: Mapping[str, Any] | str | os.PathLike[str]) -> Iterator[Mapping[str, Any]]:
+    import tomllib
+
     if isinstance(what, Mapping):
         found: Any = what
     elif isinstance(what, os.PathLike) or (what.endswith(".toml") and "\n" not in what):
@@ -193,38 +194,3 @@ def _identifier(text: str, otherwise: str) -> str:
     words = re.findall(r"[A-Za-z0-9]+", text)
     made = "".join(w[:1].upper() + w[1:] for w in words)
     return made if made and is_plain(made) else otherwise + made
-
-
-def drift(declared: Layout, described: Iterable[Field]) -> str:
-    """How a trace's own description of an event differs from the registry's; "" when it does not.
-
-    Compares the number of fields and their widths: names and signs may differ without harm.
-    """
-    mine, theirs = list(declared.fields), list(described)
-    if len(mine) != len(theirs):
-        return f"the registry has {len(mine)} fields, the trace describes {len(theirs)}"
-    for ours, own in zip(mine, theirs, strict=True):
-        if _shape(ours.type) != _shape(own.type):
-            return f"field {ours.name}: the registry has {ours.type.name}, the trace describes {own.type.name}"
-    return ""
-
-
-def _shape(wire: WireType) -> object:
-    """What must agree for the bytes to mean the same."""
-    match wire:
-        case EnumType():
-            return _shape(wire.base)
-        case vocabulary.Scalar():
-            return wire.size, wire.kind == "float"
-        case vocabulary.PointerType():
-            return 8, False
-        case PrefixedType() | FixedArrayType() | LocatedType():
-            return type(wire), _shape(wire.element)
-        case StructType():
-            inner: Layout = wire.record.__layout__  # type: ignore[attr-defined]
-            return tuple(_shape(f.type) for f in inner.fields)
-        case _:
-            return type(wire)
-
-
-__all__ = ["class_body", "drift", "register"]

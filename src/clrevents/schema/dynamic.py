@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copyreg
 import keyword
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 import attrs
@@ -16,9 +16,11 @@ import attrs
 from clrevents.schema.layout import Field, Layout
 from clrevents.schema.types import (
     DecimalType,
+    EnumType,
     FixedArrayType,
     GuidType,
     LocatedType,
+    PointerType,
     PrefixedType,
     Scalar,
     StructType,
@@ -192,6 +194,38 @@ def variants(fields: tuple[FieldDescription, ...], provider: str) -> tuple[Varia
         counted = Variant(counted_utf8=True)
         tries = [counted, *tries] if provider.startswith("Universal.") else [*tries, counted]
     return tuple(tries)
+
+
+def drift(declared: Layout, described: Iterable[Field]) -> str:
+    """How a trace's own description of an event differs from the registry's; "" when it does not.
+
+    Compares the number of fields and their widths: names and signs may differ without harm.
+    """
+    mine, theirs = list(declared.fields), list(described)
+    if len(mine) != len(theirs):
+        return f"the registry has {len(mine)} fields, the trace describes {len(theirs)}"
+    for ours, own in zip(mine, theirs, strict=True):
+        if _shape(ours.type) != _shape(own.type):
+            return f"field {ours.name}: the registry has {ours.type.name}, the trace describes {own.type.name}"
+    return ""
+
+
+def _shape(wire: WireType) -> object:
+    """What must agree for the bytes to mean the same."""
+    match wire:
+        case EnumType():
+            return _shape(wire.base)
+        case Scalar():
+            return wire.size, wire.kind == "float"
+        case PointerType():
+            return 8, False
+        case PrefixedType() | FixedArrayType() | LocatedType():
+            return type(wire), _shape(wire.element)
+        case StructType():
+            inner: Layout = wire.record.__layout__  # type: ignore[attr-defined]
+            return tuple(_shape(f.type) for f in inner.fields)
+        case _:
+            return type(wire)
 
 
 def make_class(name: str, layout: Layout) -> type[Any]:
