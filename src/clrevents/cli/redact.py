@@ -53,6 +53,8 @@ def command(
             return reading.stopped(error, fail_on)
         by_rule = ", ".join(f"{count:,} {name}" for name, count in sorted(done.replaced.items())) or "none"
         say(f"{out}: {done.copied.events:,} events; strings replaced: {by_rule}; payloads blanked: {done.blanked:,}")
+        if done.tails:
+            say(f"{done.tails:,} payloads are newer than what is known of them: what follows the known fields is blank")
         return reading.finish(fail_on)
 
 

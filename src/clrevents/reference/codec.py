@@ -14,10 +14,12 @@ from enum import Enum
 from typing import Any
 from uuid import UUID
 
+import attrs
 import construct as c
 
 from clrevents.errors import PayloadError
-from clrevents.schema.layout import BoundField, BoundLayout, Layout
+from clrevents.schema.dynamic import attribute_names
+from clrevents.schema.layout import BoundField, BoundLayout, Field, Layout
 from clrevents.schema.types import (
     AnsiZ,
     BytesType,
@@ -49,7 +51,7 @@ _NUMBERS = {
     "f": c.Float32l,
     "d": c.Float64l,
 }
-_REST = "bytes behind the fields"
+_REST = "rest_"
 
 
 class Codec:
@@ -61,6 +63,7 @@ class Codec:
     def __init__(self, layout: BoundLayout, record: type[Any]) -> None:
         self._layout = layout
         self._record = record
+        self._members = _members(layout)
         self.construct = _payload(layout)
 
     def parse(self, data: bytes) -> Any:
@@ -70,6 +73,7 @@ class Codec:
         except (c.ConstructError, UnicodeDecodeError, OverflowError) as error:
             raise PayloadError(f"{self._record.__name__}: {_first_line(error)}") from error
         left = values.pop(_REST)
+        values = {f.name: values[member] for f, member in zip(self._layout.fields, self._members, strict=True)}
         located = [f for f in self._layout.fields if isinstance(f.type, LocatedType)]
         for field in located:
             values[field.name] = self._fetch(field, values[field.name], data)
@@ -94,8 +98,9 @@ class Codec:
                     raise ValueError(f"{what}: {len(data)} bytes at {at} are beyond what 16 bits can say")
                 values[field.name] = at | len(data) << 16
                 tail += data
+        built = {member: values[f.name] for f, member in zip(self._layout.fields, self._members, strict=True)}
         try:
-            return bytes(self.construct.build({**values, _REST: tail}))
+            return bytes(self.construct.build({**built, _REST: tail}))
         except c.ConstructError as error:
             raise ValueError(f"{self._record.__name__}{_reason(error)}") from error
 
@@ -148,12 +153,22 @@ def _payload(layout: BoundLayout) -> Any:
     return c.Struct(*_fields(layout), _REST / c.GreedyBytes)
 
 
+def _members(layout: BoundLayout) -> list[str]:
+    """Names that construct can take: wire names may be empty or its own."""
+    plain = Layout(tuple(Field(f.name, f.type) for f in layout.fields))
+    return list(attribute_names(plain))
+
+
 def _fields(layout: BoundLayout) -> list[Any]:
+    names = dict(zip((f.name for f in layout.fields), _members(layout), strict=True))
     members: list[Any] = []
     for field in layout.fields:
         if field.pad:
             members.append(c.Padding(field.pad))
-        members.append(field.name / _one(field.type, layout.pointer_size))
+        wire = field.type
+        if isinstance(wire, CountedType | BytesType):
+            wire = attrs.evolve(wire, count=names[wire.count])
+        members.append(names[field.name] / _one(wire, layout.pointer_size))
     return members
 
 
@@ -231,11 +246,11 @@ def _enum(enum: type[Enum]) -> Callable[[int], Enum]:
 def _nested(wire: StructType, pointer_size: int) -> Any:
     layout: BoundLayout = wire.record.__layout__.bind(pointer_size)  # type: ignore[attr-defined]
     names: list[str] = list(getattr(wire.record, "__fields__", None) or (f.name for f in layout.fields))
-    wires = [f.name for f in layout.fields]
+    members = _members(layout)
     return _mapped(
         c.Struct(*_fields(layout)),
-        lambda values: wire.record(*(values[name] for name in wires)),
-        lambda record: {w: getattr(record, name) for w, name in zip(wires, names, strict=True)},
+        lambda values: wire.record(*(values[member] for member in members)),
+        lambda record: {m: getattr(record, name) for m, name in zip(members, names, strict=True)},
     )
 
 

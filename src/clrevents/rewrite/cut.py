@@ -44,8 +44,9 @@ def cut(
 
     Selectors and filters are those of `Trace.events`. With `rundown` the kinds of `CONTEXT` come along wherever
     they stand. Sequence numbers are rewritten, so that the losses of the result are the original's losses whose
-    window lies inside `start` to `end` (and, with `thread_id`, whose thread is asked for). `out` appears only when it
-    is complete. Of more losses than `Limits.problems` only the first are known. Raises what `Trace.events` raises, and OSError.
+    window lies inside `start` to `end` (and, with `thread_id`, whose thread is asked for); of more losses than
+    `Limits.problems` only the first are known. `out` appears only when it is complete. Raises what `Trace.events`
+    raises, and OSError.
     """
     threads = thread_id if thread_id is None or isinstance(thread_id, int) else tuple(thread_id)
     batches = trace.event_batches(

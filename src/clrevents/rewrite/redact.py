@@ -11,19 +11,23 @@ import os
 import re
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import attrs
 
 from clrevents.reference import Codec, codec
 from clrevents.rewrite.copy import Copied, Copier, whole_file
+from clrevents.schema.dynamic import FieldDescription, make_class
+from clrevents.schema.layout import Layout
 from clrevents.schema.types import (
     AnsiZ,
+    BytesType,
     CountedType,
     FixedArrayType,
     LocatedType,
     PrefixedType,
+    Scalar,
     StructType,
     Utf16Z,
     WireType,
@@ -50,7 +54,7 @@ RULES: Final = (
     Rule(
         "path",
         re.compile(r"(?i)path|file_?name|directory|folder"),
-        re.compile(r"^(?:/[^/\s]+){2,}|^[A-Za-z]:\\|^\\\\"),
+        re.compile(r"""^["']?(?:/[^/]+/[^/]|[A-Za-z]:[\\/]|\\\\)"""),
     ),
     Rule("message", re.compile(r"(?i)message")),
     Rule("command-line", re.compile(r"(?i)command_?line|cmd_?line|^arg(?:ument)?s?$")),
@@ -63,11 +67,15 @@ RULES: Final = (
 
 @attrs.frozen
 class Redacted:
-    """What was done: events written, strings replaced by rule, and payloads blanked because they cannot be read."""
+    """What was done: events written, strings replaced by rule, payloads blanked because they cannot be read.
+
+    `tails` are payloads of which only the bytes behind the known fields were blanked.
+    """
 
     copied: Copied
     replaced: Mapping[str, int]
     blanked: int
+    tails: int
 
 
 def redact(
@@ -84,13 +92,14 @@ def redact(
     """
     work = _Redaction(tuple(rules), key or secrets.token_bytes(16), trace.info.pointer_size)
     info = attrs.evolve(trace.info, key_values=work.pairs(trace.info.key_values))
+    losses = trace.losses
     with whole_file(out) as file:
-        copier = Copier(file, info, trace.losses)
+        copier = Copier(file, info, losses)
         for batch in trace.event_batches():
             payloads = [work.payload(batch, row) for row in range(len(batch))]
             copier.add(work.surroundings(batch), payloads)
         copied = copier.finish()
-    return Redacted(copied, dict(work.replaced), work.blanked)
+    return Redacted(copied, dict(work.replaced), work.blanked, work.tails)
 
 
 class _Redaction:
@@ -98,13 +107,16 @@ class _Redaction:
 
     def __init__(self, rules: tuple[Rule, ...], key: bytes, pointer_size: int) -> None:
         self._rules = rules
-        self._key = key
+        self._key = hashlib.sha256(key).digest()
         self._pointer_size = pointer_size
         self._codecs: dict[type[Any], Codec] = {}
-        self._labels: dict[int, tuple[Any, Any]] = {}
+        self._parts: dict[tuple[type[Any], int], type[Any]] = {}
+        self._scattered: dict[type[Any], bool] = {}
+        self._kinds: dict[int, tuple[Any, Any]] = {}
         self._threads: dict[int, tuple[Any, Any]] = {}
         self.replaced: Counter[str] = Counter()
         self.blanked = 0
+        self.tails = 0
 
     def payload(self, batch: Batch, row: int) -> bytes:
         """The bytes of one payload without what goes."""
@@ -112,46 +124,103 @@ class _Redaction:
         if isinstance(payload, RawPayload):
             self.blanked += bool(data)
             return bytes(len(data))
+        before = Counter(self.replaced)
         changed = self._record(payload)
         tail = batch.tails.get(row, b"")
-        if changed is payload and not tail:
-            return data
-        kind = type(payload)
-        known = self._codecs.get(kind)
-        if known is None:
-            known = self._codecs[kind] = codec(kind, self._pointer_size)
         body = data[: len(data) - len(tail)]
-        try:
-            same = known.build(payload) == body
-            if same:
-                return known.build(changed) + bytes(len(tail))
-        except ValueError:
-            pass
-        # What cannot be written back as it was may hide what should go.
-        self.blanked += 1
-        return bytes(len(data))
+        if changed is not payload or self._has_gaps(type(payload)):
+            rebuilt = self._rebuilt(payload, changed, body)
+            if rebuilt is None:
+                # What cannot be written back as it was may hide what should go.
+                self.replaced = before
+                self.blanked += 1
+                return bytes(len(data))
+            body = rebuilt
+        self.tails += bool(tail)
+        return body + bytes(len(tail))
 
     def surroundings(self, batch: Batch) -> Batch:
-        """The batch with its labels and threads without what goes (NetTrace 6)."""
+        """The batch with its descriptions, labels and threads without what goes."""
+        kinds = [self._once(self._kinds, kind, self._kind) for kind in batch.kinds]
         if batch.labels is None and not batch.thread_rows:
-            return batch
+            return attrs.evolve(batch, kinds=kinds)
         labels = batch.labels
         if labels is not None:
-            labels = [None if item is None else self._once(self._labels, item, "pairs") for item in labels]
-        rows = [self._once(self._threads, row, "attributes") for row in batch.thread_rows]
-        return attrs.evolve(batch, labels=labels, thread_rows=rows)
+            # Only for this batch: a trace may have as many lists as events.
+            done: dict[int, tuple[Any, Any]] = {}
+            labels = [None if item is None else self._once(done, item, self._labels) for item in labels]
+        rows = [self._once(self._threads, row, self._thread) for row in batch.thread_rows]
+        return attrs.evolve(batch, kinds=kinds, labels=labels, thread_rows=rows)
 
     def pairs(self, pairs: tuple[tuple[str, Any], ...]) -> tuple[tuple[str, Any], ...]:
         """Key and value pairs, where the key stands for the field's name."""
-        return tuple((k, self._text(k, v, "utf-8") if isinstance(v, str) else v) for k, v in pairs)
+        return tuple((self._name(k), self._text(k, v, "utf-8") if isinstance(v, str) else v) for k, v in pairs)
 
-    def _once(self, done: dict[int, tuple[Any, Any]], item: Any, attribute: str) -> Any:
+    def _once(self, done: dict[int, tuple[Any, Any]], item: Any, change: Callable[[Any], Any]) -> Any:
         """The same changed object for the same object, which is kept so that its identity stays its own."""
         known = done.get(id(item))
         if known is None:
-            changed = attrs.evolve(item, **{attribute: self.pairs(getattr(item, attribute))})
-            known = done[id(item)] = item, changed
+            known = done[id(item)] = item, change(item)
         return known[1]
+
+    def _labels(self, labels: Any) -> Any:
+        return attrs.evolve(labels, pairs=self.pairs(labels.pairs))
+
+    def _thread(self, row: Any) -> Any:
+        name = None if row.name is None else self._text("ThreadName", row.name, "utf-8")
+        return attrs.evolve(row, name=name, attributes=self.pairs(row.attributes))
+
+    def _kind(self, kind: Any) -> Any:
+        row = attrs.evolve(
+            kind.row,
+            provider=self._name(kind.row.provider),
+            name=self._name(kind.row.name),
+            fields=tuple(map(self._field, kind.row.fields)),
+            attributes=self.pairs(kind.row.attributes),
+            description=self._text("Description", kind.row.description, "utf-8"),
+            message=self._text("Message", kind.row.message, "utf-8"),
+        )
+        base = None if kind.base is None else self._once(self._kinds, kind.base, self._kind)
+        return attrs.evolve(kind, row=row, base=base)
+
+    def _field(self, field: FieldDescription) -> FieldDescription:
+        element = None if field.element is None else self._field(field.element)
+        members = tuple(map(self._field, field.members))
+        return attrs.evolve(field, name=self._name(field.name), element=element, members=members)
+
+    def _name(self, name: str) -> str:
+        """A name of code or of a key stays, unless its text was asked for."""
+        return self._text("", name, "utf-16")
+
+    def _has_gaps(self, kind: Any) -> bool:
+        """Whether there may be bytes between what its fields show."""
+        known = self._scattered.get(kind)
+        if known is None:
+            known = self._scattered[kind] = any(_is_scattered(f.type) for f in kind.__layout__.fields)
+        return known
+
+    def _rebuilt(self, payload: Any, changed: Any, body: bytes) -> bytes | None:
+        """The bytes of `changed`; None when those of `payload` do not come out as they were."""
+        try:
+            return self._build(changed) if self._build(payload) == body else None
+        except ValueError:
+            return None
+
+    def _build(self, record: Any) -> bytes:
+        kind: Any = type(record)
+        values = [getattr(record, name) for name in getattr(kind, "__fields__", ())]
+        if values and values[-1] is None:
+            # Its writer was older than its description: the last fields are not there.
+            count = values.index(None)
+            part = self._parts.get((kind, count))
+            if part is None:
+                layout = Layout(kind.__layout__.fields[:count])
+                part = self._parts[kind, count] = make_class(kind.__name__, layout)
+            kind, record = part, part(*values[:count])
+        known = self._codecs.get(kind)
+        if known is None:
+            known = self._codecs[kind] = codec(kind, self._pointer_size)
+        return known.build(record)
 
     def _record(self, record: Any) -> Any:
         """The record with changed strings; itself when nothing changes."""
@@ -177,6 +246,11 @@ class _Redaction:
                 return self._text(field, value, wire.text)
             case StructType():
                 return self._record(value)
+            case BytesType():
+                return self._bytes(field, value)
+            case CountedType() | PrefixedType() | FixedArrayType() | LocatedType() if _is_byte(wire.element):
+                data = bytes(v & 0xFF for v in value)
+                return value if self._bytes(field, data) is data else (0,) * len(value)
             case CountedType() | PrefixedType() | FixedArrayType() | LocatedType():
                 changed = tuple(self._value(field, wire.element, v) for v in value)
                 return value if all(a is b for a, b in zip(value, changed, strict=True)) else changed
@@ -184,20 +258,46 @@ class _Redaction:
                 return value
 
     def _text(self, field: str, text: str, encoding: str) -> str:
+        rule = self._rule(field, text)
+        return text if rule is None else self._token(rule, text, encoding)
+
+    def _bytes(self, field: str, data: bytes) -> bytes:
+        """Bytes that are some text, in either encoding: zeros where that text goes."""
+        for text in (data.decode("utf-8", "replace"), data.decode("utf-16-le", "replace")):
+            if self._rule(field, text) is not None:
+                return bytes(len(data))
+        return data
+
+    def _rule(self, field: str, text: str) -> str | None:
+        """The rule that takes this text, which is counted."""
         if text:
             for rule in self._rules:
                 if rule.takes(field, text):
                     self.replaced[rule.name] += 1
-                    return self._token(rule.name, text, encoding)
-        return text
+                    return rule.name
+        return None
 
     def _token(self, rule: str, text: str, encoding: str) -> str:
         """As many code units as the text has; the same for the same text and key, and nothing of the text in it."""
-        if encoding == "utf-16":
-            data = text.encode("utf-16-le", "surrogatepass")
-            length = len(data) // 2
-        else:
-            data = text.encode("utf-8", "surrogatepass")
-            length = len(data)
+        units = len(text.encode("utf-16-le", "surrogatepass")) // 2
+        data = text.encode("utf-8", "surrogatepass")
         digest = hashlib.blake2b(data, key=self._key, digest_size=8).hexdigest()
-        return f"{digest}-{rule}".ljust(length, "-")[:length]
+        length = units if encoding == "utf-16" else len(data)
+        return f"{digest}-{ascii(rule)[1:-1]}".ljust(length, "-")[:length]
+
+
+def _is_byte(wire: WireType) -> bool:
+    return isinstance(wire, Scalar) and wire.size == 1 and wire.kind == "int"
+
+
+def _is_scattered(wire: WireType) -> bool:
+    """Whether its values may stand anywhere in the payload."""
+    match wire:
+        case LocatedType():
+            return True
+        case StructType():
+            return any(_is_scattered(f.type) for f in wire.record.__layout__.fields)  # type: ignore[attr-defined]
+        case CountedType() | PrefixedType() | FixedArrayType():
+            return _is_scattered(wire.element)
+        case _:
+            return False

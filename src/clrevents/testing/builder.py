@@ -85,6 +85,7 @@ class TraceBuilder:
         self._methods: list[_Method] = []
         self._activity = bytes(16)
         self._damage: list[Change] = []
+        self._ended = False
 
     def thread(self, thread_id: int, name: str | None = None) -> TraceBuilder:
         """The thread that the next events are about and come from. Names exist in NetTrace 6 only."""
@@ -124,10 +125,22 @@ class TraceBuilder:
         return self._add(_Kind(provider, id, version, name), payload, stack)
 
     def described(
-        self, provider: str, name: str, fields: Mapping[str, tuple[int, Any]], *, id: int = 1, stack: Iterable[int] = ()
+        self,
+        provider: str,
+        name: str,
+        fields: Mapping[str, tuple[int | FieldDescription, Any]],
+        *,
+        id: int = 1,
+        stack: Iterable[int] = (),
     ) -> TraceBuilder:
-        """A self-described event: wire name → (type code of the format, value), such as {"Url": (18, "/")}."""
-        described = tuple(FieldDescription(field, code) for field, (code, _) in fields.items())
+        """A self-described event: wire name → (type code of the format, value), such as {"Url": (18, "/")}.
+
+        For arrays give the whole description in place of the code: `FieldDescription("", 19, FieldDescription("", 9))`.
+        """
+        described = tuple(
+            FieldDescription(field, code) if isinstance(code, int) else attrs.evolve(code, name=field)
+            for field, (code, _) in fields.items()
+        )
         layout = self._classes.layout(described, Variant())
         record_class = None if layout is None else self._classes.get(name, layout)
         assert record_class is not None
@@ -169,12 +182,18 @@ class TraceBuilder:
         return self._add(_Kind(SAMPLE, 0, 0), kind.to_bytes(4, "little"), stack)
 
     def lose(self, count: int) -> TraceBuilder:
-        """The current thread wrote so many events that never reached the file (NetPerf cannot say so)."""
+        """The current thread wrote so many events that never reached the file (NetPerf cannot say so).
+
+        NetTrace 4 only shows this for a thread that was there before: with an event, or in a sequence point.
+        """
+        self._still_open()
+        self._writer_thread(self._thread)
         self._numbers[self._thread] = self._numbers.get(self._thread, 0) + count
         return self
 
     def sequence_point(self) -> TraceBuilder:
         """Ends a region: stacks are forgotten, what was lost so far shows. NetPerf has none."""
+        self._still_open()
         self._flush()
         if self._format != "netperf3":
             numbers = {self._writer_thread(t): n for t, n in self._numbers.items() if self._known(t)}
@@ -197,14 +216,21 @@ class TraceBuilder:
         return self
 
     def bytes(self, *, complete: bool = True) -> Data:
-        """The trace. With `complete=False` it has no end mark, as when the process died."""
-        self.sequence_point() if complete else self._flush()
-        if complete:
+        """The trace. With `complete=False` it has no end mark, as when the process died, and may go on."""
+        if not complete:
+            self._flush()
+        elif not self._ended:
+            self.sequence_point()
             self._writer.end()
+            self._ended = True
         data = self._sink.getvalue()
         for change in self._damage:
             data = change(data)
         return data
+
+    def _still_open(self) -> None:
+        if self._ended:
+            raise ValueError("the trace is complete: `bytes()` was called; begin another TraceBuilder")
 
     def _open(self) -> Any:
         match self._format:
@@ -233,6 +259,7 @@ class TraceBuilder:
         return index
 
     def _add(self, kind: _Kind, payload: Data, stack: Iterable[int]) -> TraceBuilder:
+        self._still_open()
         metadata_id = self._kinds.get(kind)
         if metadata_id is None:
             metadata_id = self._kinds[kind] = len(self._kinds) + 1
