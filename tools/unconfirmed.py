@@ -58,7 +58,9 @@ def render(found: set[Kind]) -> str:
         "|---|---|---|---|",
     ]
     for family, infos in missing.items():
-        lines.append(f"| {family} | {len(families[family])} | {len(families[family]) - len(infos)} | {_listed(infos)} |")
+        lines.append(
+            f"| {family} | {len(families[family])} | {len(families[family]) - len(infos)} | {_listed(infos)} |"
+        )
     return "\n".join(lines)
 
 
