@@ -13,7 +13,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = ROOT / "src" / "clrevents" / "schema"
-SHARED_MODULES = ("clrevents.schema.keywords", "clrevents.schema.method_flags")
 
 EVENTS_HEAD = '''"""Every event class and enum, flat: `from clrevents.events import MethodLoadVerbose_V2, StubFlags`.
 
@@ -51,9 +50,11 @@ def render() -> dict[Path, str]:
     """The generated files' texts, by path."""
     package = importlib.import_module("clrevents.schema.events")
     families = sorted(m.name for m in pkgutil.iter_modules(package.__path__))
+    shared = ["clrevents.schema.keywords"]
+    shared += (f"clrevents.schema.{p.stem}" for p in sorted(SCHEMA.glob("*_flags.py")))
     exports: dict[str, str] = {}
     rows: dict[tuple[str, int], tuple[str, dict[str, None], list[int], str]] = {}
-    for path in (*SHARED_MODULES, *(f"clrevents.schema.events.{f}" for f in families)):
+    for path in (*shared, *(f"clrevents.schema.events.{f}" for f in families)):
         module = importlib.import_module(path)
         for name, value in vars(module).items():
             if not isinstance(value, type) or value.__module__ != path:

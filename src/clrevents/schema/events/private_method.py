@@ -5,7 +5,7 @@ from typing import Annotated
 from clrevents.schema.event import event
 from clrevents.schema.keywords import PrivateKeyword
 from clrevents.schema.registry import PRIVATE
-from clrevents.schema.types import Bytes, UInt16, UInt32, UInt64, by
+from clrevents.schema.types import Bytes, Int32, UInt16, UInt32, UInt64, UnicodeString, by
 
 
 @event(PRIVATE, id=189, version=0, keywords=PrivateKeyword.JittedMethodRichDebugInfo, level=4)
@@ -19,6 +19,25 @@ class JittedMethodRichDebugInfo_V0:
     ChunkIndex: UInt32
     DataSize: UInt32
     Data: Annotated[Bytes, by("DataSize")]
+
+
+@event(
+    PRIVATE,
+    id=201,
+    version=0,
+    aliases=("ClrMulticoreJit/Common",),
+    keywords=PrivateKeyword.MulticoreJitPrivate,
+    level=4,
+)
+class MulticoreJit_V0:
+    """A step of multicore JIT, with texts and numbers that depend on the step."""
+
+    ClrInstanceID: UInt16
+    String1: UnicodeString
+    String2: UnicodeString
+    Int1: Int32
+    Int2: Int32
+    Int3: Int32
 
 
 @event(

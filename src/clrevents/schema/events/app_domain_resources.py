@@ -1,0 +1,120 @@
+"""Memory and managed threads of application domains."""
+
+from typing import Annotated
+
+from clrevents.schema.event import event
+from clrevents.schema.flags import OpenFlag
+from clrevents.schema.keywords import RundownKeyword, RuntimeKeyword
+from clrevents.schema.registry import RUNDOWN, RUNTIME
+from clrevents.schema.types import UInt16, UInt32, UInt64
+
+
+class ThreadFlags(OpenFlag):
+    """What a managed thread is for (manifest: ThreadFlagsMap)."""
+
+    GCSpecial = 0x1
+    Finalizer = 0x2
+    ThreadPoolWorker = 0x4
+
+
+@event(
+    RUNTIME,
+    id=83,
+    version=0,
+    aliases=("AppDomainResourceManagement/MemAllocated",),
+    keywords=RuntimeKeyword.AppDomainResourceManagement,
+    level=4,
+)
+class AppDomainMemAllocated_V0:
+    """Bytes that an application domain has allocated since it was created."""
+
+    AppDomainID: UInt64
+    Allocated: UInt64
+    ClrInstanceID: UInt16
+
+
+@event(
+    RUNTIME,
+    id=84,
+    version=0,
+    aliases=("AppDomainResourceManagement/MemSurvived",),
+    keywords=RuntimeKeyword.AppDomainResourceManagement,
+    level=4,
+)
+class AppDomainMemSurvived_V0:
+    """Bytes of an application domain, and of the process, that survived the last collection."""
+
+    AppDomainID: UInt64
+    Survived: UInt64
+    ProcessSurvived: UInt64
+    ClrInstanceID: UInt16
+
+
+@event(
+    RUNTIME,
+    id=85,
+    version=0,
+    aliases=("AppDomainResourceManagement/ThreadCreated",),
+    keywords=RuntimeKeyword.AppDomainResourceManagement | RuntimeKeyword.Threading,
+    level=4,
+)
+class ThreadCreated_V0:
+    """A managed thread was created, or a native one became known to the runtime."""
+
+    ManagedThreadID: UInt64
+    AppDomainID: UInt64
+    Flags: Annotated[ThreadFlags, UInt32]
+    ManagedThreadIndex: UInt32
+    OSThreadID: UInt32
+    ClrInstanceID: UInt16
+
+
+@event(
+    RUNTIME,
+    id=86,
+    version=0,
+    aliases=("AppDomainResourceManagement/ThreadTerminated",),
+    keywords=RuntimeKeyword.AppDomainResourceManagement | RuntimeKeyword.Threading,
+    level=4,
+)
+class ThreadTerminated_V0:
+    """A managed thread ended."""
+
+    ManagedThreadID: UInt64
+    AppDomainID: UInt64
+    ClrInstanceID: UInt16
+
+
+@event(
+    RUNTIME,
+    id=87,
+    version=0,
+    aliases=("AppDomainResourceManagement/DomainEnter",),
+    keywords=RuntimeKeyword.AppDomainResourceManagement | RuntimeKeyword.Threading,
+    level=4,
+)
+class ThreadDomainEnter_V0:
+    """A thread entered an application domain."""
+
+    ManagedThreadID: UInt64
+    AppDomainID: UInt64
+    ClrInstanceID: UInt16
+
+
+@event(
+    RUNDOWN,
+    id=159,
+    version=0,
+    aliases=("Loader/ThreadDCStop",),
+    keywords=RundownKeyword.AppDomainResourceManagementRundown | RundownKeyword.Threading,
+    level=4,
+)
+class ThreadDC_V0:
+    """A managed thread that existed when the session ended."""
+
+    ManagedThreadID: UInt64
+    AppDomainID: UInt64
+    Flags: Annotated[ThreadFlags, UInt32]
+    ManagedThreadIndex: UInt32
+    OSThreadID: UInt32
+    ClrInstanceID: UInt16

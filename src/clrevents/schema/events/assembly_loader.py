@@ -1,0 +1,163 @@
+"""How the runtime looks for an assembly: each step, and what it tried."""
+
+from typing import Annotated
+
+from clrevents.schema.event import event
+from clrevents.schema.flags import OpenEnum
+from clrevents.schema.keywords import RuntimeKeyword
+from clrevents.schema.registry import RUNTIME
+from clrevents.schema.types import Boolean, Int32, UInt16, UnicodeString
+
+
+class ResolutionAttemptedStage(OpenEnum):
+    """Stages of a search for an assembly (manifest: ResolutionAttemptedStageMap)."""
+
+    FindInLoadContext = 0
+    AssemblyLoadContextLoad = 1
+    ApplicationAssemblies = 2
+    DefaultAssemblyLoadContextFallback = 3
+    ResolveSatelliteAssembly = 4
+    AssemblyLoadContextResolvingEvent = 5
+    AppDomainAssemblyResolveEvent = 6
+
+
+class ResolutionAttemptedResult(OpenEnum):
+    """What came of a stage of a search (manifest: ResolutionAttemptedResultMap)."""
+
+    Success = 0
+    AssemblyNotFound = 1
+    MismatchedAssemblyName = 2
+    IncompatibleVersion = 3
+    Failure = 4
+    Exception = 5
+
+
+class KnownPathSource(OpenEnum):
+    """Which list of the host named the path (manifest: KnownPathSourceMap)."""
+
+    ApplicationAssemblies = 0
+    Unused = 1
+    AppPaths = 2
+    PlatformResourceRoots = 3
+    SatelliteSubdirectory = 4
+
+
+@event(RUNTIME, id=290, version=0, aliases=("AssemblyLoader/Start",), keywords=RuntimeKeyword.AssemblyLoader, level=4)
+class AssemblyLoadStart_V0:
+    """A search for an assembly began: what was asked for, by whom, in which load context."""
+
+    ClrInstanceID: UInt16
+    AssemblyName: UnicodeString
+    AssemblyPath: UnicodeString
+    RequestingAssembly: UnicodeString
+    AssemblyLoadContext: UnicodeString
+    RequestingAssemblyLoadContext: UnicodeString
+
+
+@event(RUNTIME, id=291, version=0, aliases=("AssemblyLoader/Stop",), keywords=RuntimeKeyword.AssemblyLoader, level=4)
+class AssemblyLoadStop_V0:
+    """A search for an assembly ended: whether it was found, where, and whether it was already known."""
+
+    ClrInstanceID: UInt16
+    AssemblyName: UnicodeString
+    AssemblyPath: UnicodeString
+    RequestingAssembly: UnicodeString
+    AssemblyLoadContext: UnicodeString
+    RequestingAssemblyLoadContext: UnicodeString
+    Success: Boolean
+    ResultAssemblyName: UnicodeString
+    ResultAssemblyPath: UnicodeString
+    Cached: Boolean
+
+
+@event(
+    RUNTIME,
+    id=292,
+    version=0,
+    aliases=("AssemblyLoader/ResolutionAttempted",),
+    keywords=RuntimeKeyword.AssemblyLoader,
+    level=4,
+)
+class ResolutionAttempted_V0:
+    """One stage of a search for an assembly, and what came of it."""
+
+    ClrInstanceID: UInt16
+    AssemblyName: UnicodeString
+    Stage: Annotated[ResolutionAttemptedStage, UInt16]
+    AssemblyLoadContext: UnicodeString
+    Result: Annotated[ResolutionAttemptedResult, UInt16]
+    ResultAssemblyName: UnicodeString
+    ResultAssemblyPath: UnicodeString
+    ErrorMessage: UnicodeString
+
+
+@event(
+    RUNTIME,
+    id=293,
+    version=0,
+    aliases=("AssemblyLoader/AssemblyLoadContextResolvingHandlerInvoked",),
+    keywords=RuntimeKeyword.AssemblyLoader,
+    level=4,
+)
+class AssemblyLoadContextResolvingHandlerInvoked_V0:
+    """A handler of AssemblyLoadContext.Resolving was asked for an assembly."""
+
+    ClrInstanceID: UInt16
+    AssemblyName: UnicodeString
+    HandlerName: UnicodeString
+    AssemblyLoadContext: UnicodeString
+    ResultAssemblyName: UnicodeString
+    ResultAssemblyPath: UnicodeString
+
+
+@event(
+    RUNTIME,
+    id=294,
+    version=0,
+    aliases=("AssemblyLoader/AppDomainAssemblyResolveHandlerInvoked",),
+    keywords=RuntimeKeyword.AssemblyLoader,
+    level=4,
+)
+class AppDomainAssemblyResolveHandlerInvoked_V0:
+    """A handler of AppDomain.AssemblyResolve was asked for an assembly."""
+
+    ClrInstanceID: UInt16
+    AssemblyName: UnicodeString
+    HandlerName: UnicodeString
+    ResultAssemblyName: UnicodeString
+    ResultAssemblyPath: UnicodeString
+
+
+@event(
+    RUNTIME,
+    id=295,
+    version=0,
+    aliases=("AssemblyLoader/AssemblyLoadFromResolveHandlerInvoked",),
+    keywords=RuntimeKeyword.AssemblyLoader,
+    level=4,
+)
+class AssemblyLoadFromResolveHandlerInvoked_V0:
+    """Assembly.LoadFrom looked for a dependency next to the assembly that needs it."""
+
+    ClrInstanceID: UInt16
+    AssemblyName: UnicodeString
+    IsTrackedLoad: Boolean
+    RequestingAssemblyPath: UnicodeString
+    ComputedRequestedAssemblyPath: UnicodeString
+
+
+@event(
+    RUNTIME,
+    id=296,
+    version=0,
+    aliases=("AssemblyLoader/KnownPathProbed",),
+    keywords=RuntimeKeyword.AssemblyLoader,
+    level=4,
+)
+class KnownPathProbed_V0:
+    """A file was looked for where the host said assemblies are; Result is an HRESULT."""
+
+    ClrInstanceID: UInt16
+    FilePath: UnicodeString
+    Source: Annotated[KnownPathSource, UInt16]
+    Result: Int32

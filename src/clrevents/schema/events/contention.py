@@ -1,0 +1,71 @@
+"""Locks that threads wait for."""
+
+from typing import Annotated
+
+from clrevents.schema.event import event
+from clrevents.schema.flags import OpenEnum
+from clrevents.schema.keywords import RuntimeKeyword
+from clrevents.schema.registry import RUNTIME
+from clrevents.schema.types import Double, Pointer, UInt8, UInt16, UInt64
+
+
+class ContentionFlags(OpenEnum):
+    """Whose lock it is (manifest: ContentionFlagsMap)."""
+
+    Managed = 0
+    Native = 1
+
+
+@event(
+    RUNTIME,
+    id=81,
+    version=0,
+    aliases=(
+        "Contention",
+        "Contention/Start",
+    ),
+    level=4,
+)
+class ContentionStart_V0:
+    """A thread begins to wait for a lock that another one holds; the oldest form says no more."""
+
+
+@event(RUNTIME, id=81, version=1, keywords=RuntimeKeyword.Contention)
+class ContentionStart_V1(ContentionStart_V0):
+    """A thread begins to wait for a lock that another one holds: a managed or a native one."""
+
+    ContentionFlags: Annotated[ContentionFlags, UInt8]
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=81, version=2)
+class ContentionStart_V2(ContentionStart_V1):
+    """A thread begins to wait for a lock that another one holds. Adds the lock, its object and its owner."""
+
+    LockID: Pointer
+    AssociatedObjectID: Pointer
+    LockOwnerThreadID: UInt64
+
+
+@event(RUNTIME, id=90, version=0, aliases=("Contention/LockCreated",), keywords=RuntimeKeyword.Contention, level=4)
+class ContentionLockCreated_V0:
+    """A lock came into being that threads may wait for, and the object that it belongs to."""
+
+    LockID: Pointer
+    AssociatedObjectID: Pointer
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=91, version=0, aliases=("Contention/Stop",), keywords=RuntimeKeyword.Contention, level=4)
+class ContentionStop_V0:
+    """A thread no longer waits for a lock."""
+
+    ContentionFlags: Annotated[ContentionFlags, UInt8]
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=91, version=1)
+class ContentionStop_V1(ContentionStop_V0):
+    """A thread no longer waits for a lock. Adds how long it waited, in nanoseconds."""
+
+    DurationNs: Double

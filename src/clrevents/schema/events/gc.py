@@ -1,0 +1,167 @@
+"""Collections: what began, ended and was asked for, and what the heap looks like after.
+
+What a collection decided is in `gc_history`, how threads were stopped in `gc_suspension`.
+"""
+
+from typing import Annotated
+
+from clrevents.schema.event import event
+from clrevents.schema.flags import OpenEnum
+from clrevents.schema.keywords import RuntimeKeyword
+from clrevents.schema.registry import RUNTIME
+from clrevents.schema.types import Bytes, UInt16, UInt32, UInt64, UnicodeString, by
+
+
+class GCReason(OpenEnum):
+    """Why a collection was asked for (manifest: GCReasonMap)."""
+
+    AllocSmall = 0
+    Induced = 1
+    LowMemory = 2
+    Empty = 3
+    AllocLarge = 4
+    OutOfSpaceSmallObjectHeap = 5
+    OutOfSpaceLargeObjectHeap = 6
+    InducedNoForce = 7
+    Stress = 8
+    InducedLowMemory = 9
+
+
+class GCType(OpenEnum):
+    """Whether a collection runs beside the program (manifest: GCTypeMap)."""
+
+    NonConcurrentGC = 0
+    BackgroundGC = 1
+    ForegroundGC = 2
+
+
+@event(RUNTIME, id=1, version=0, aliases=("GC/Start",), keywords=RuntimeKeyword.GC, level=4)
+class GCStart_V0:
+    """A collection began; Count numbers it."""
+
+    Count: UInt32
+    Reason: Annotated[GCReason, UInt32]
+
+
+@event(RUNTIME, id=1, version=1, aliases=("GC/Start",), keywords=RuntimeKeyword.GC, level=4)
+class GCStart_V1:
+    """A collection began; Count numbers it, Depth is the oldest generation collected."""
+
+    Count: UInt32
+    Depth: UInt32
+    Reason: Annotated[GCReason, UInt32]
+    Type: Annotated[GCType, UInt32]
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=1, version=2)
+class GCStart_V2(GCStart_V1):
+    """A collection began. Adds ClientSequenceNumber, by which a tool knows a collection that it asked for."""
+
+    ClientSequenceNumber: UInt64
+
+
+@event(RUNTIME, id=2, version=0, aliases=("GC/Stop",), keywords=RuntimeKeyword.GC, level=4)
+class GCEnd_V0:
+    """A collection ended; Count is the number that its GCStart gave, Depth the generation collected."""
+
+    Count: UInt32
+    Depth: UInt16
+
+
+@event(RUNTIME, id=2, version=1, aliases=("GC/Stop",), keywords=RuntimeKeyword.GC, level=4)
+class GCEnd_V1:
+    """A collection ended; Count is the number that its GCStart gave, Depth the generation collected."""
+
+    Count: UInt32
+    Depth: UInt32
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=4, version=0, aliases=("GC/HeapStats",), keywords=RuntimeKeyword.GC, level=4)
+class GCHeapStats_V0:
+    """The heap after a collection: each generation's size and promoted bytes, and counts of special objects."""
+
+    GenerationSize0: UInt64
+    TotalPromotedSize0: UInt64
+    GenerationSize1: UInt64
+    TotalPromotedSize1: UInt64
+    GenerationSize2: UInt64
+    TotalPromotedSize2: UInt64
+    GenerationSize3: UInt64
+    TotalPromotedSize3: UInt64
+    FinalizationPromotedSize: UInt64
+    FinalizationPromotedCount: UInt64
+    PinnedObjectCount: UInt32
+    SinkBlockCount: UInt32
+    GCHandleCount: UInt32
+
+
+@event(RUNTIME, id=4, version=1)
+class GCHeapStats_V1(GCHeapStats_V0):
+    """The heap after a collection: sizes and promoted bytes by generation. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=4, version=2)
+class GCHeapStats_V2(GCHeapStats_V1):
+    """The heap after a collection: sizes and promoted bytes by generation. Adds the pinned object heap."""
+
+    GenerationSize4: UInt64
+    TotalPromotedSize4: UInt64
+
+
+@event(RUNTIME, id=11, version=0, aliases=("GC/CreateConcurrentThread",), keywords=RuntimeKeyword.GC, level=4)
+class GCCreateConcurrentThread_V0:
+    """The thread for background collections was created."""
+
+
+@event(RUNTIME, id=11, version=1, keywords=RuntimeKeyword.GC | RuntimeKeyword.Threading)
+class GCCreateConcurrentThread_V1(GCCreateConcurrentThread_V0):
+    """The thread for background collections was created. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=12, version=0, aliases=("GC/TerminateConcurrentThread",), keywords=RuntimeKeyword.GC, level=4)
+class GCTerminateConcurrentThread_V0:
+    """The thread for background collections ended."""
+
+
+@event(RUNTIME, id=12, version=1, keywords=RuntimeKeyword.GC | RuntimeKeyword.Threading)
+class GCTerminateConcurrentThread_V1(GCTerminateConcurrentThread_V0):
+    """The thread for background collections ended. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=35, version=0, aliases=("GC/Triggered",), keywords=RuntimeKeyword.GC, level=4)
+class GCTriggered_V0:
+    """A collection was asked for, and why."""
+
+    Reason: Annotated[GCReason, UInt32]
+    ClrInstanceID: UInt16
+
+
+@event(
+    RUNTIME,
+    id=39,
+    version=0,
+    keywords=RuntimeKeyword.GC
+    | RuntimeKeyword.GCHandle
+    | RuntimeKeyword.GCHeapDump
+    | RuntimeKeyword.GCSampledObjectAllocationHigh
+    | RuntimeKeyword.GCHeapSurvivalAndMovement
+    | RuntimeKeyword.ManagedHeapCollect
+    | RuntimeKeyword.GCHeapAndTypeNames
+    | RuntimeKeyword.GCSampledObjectAllocationLow,
+    level=4,
+)
+class GCDynamicEvent_V0:
+    """An event that the GC defines by itself: a name, and data in a form that only the name tells."""
+
+    Name: UnicodeString
+    DataSize: UInt32
+    Data: Annotated[Bytes, by("DataSize")]
+    ClrInstanceID: UInt16

@@ -1,0 +1,103 @@
+"""Allocation: ticks, samples by type, and memory pressure that the program reports.
+
+Randomly sampled allocations of .NET 10 are in `allocation_sampling`.
+"""
+
+from typing import Annotated
+
+from clrevents.schema.event import event
+from clrevents.schema.gc_flags import GCAllocationKind
+from clrevents.schema.keywords import RuntimeKeyword
+from clrevents.schema.registry import RUNTIME
+from clrevents.schema.types import Pointer, UInt16, UInt32, UInt64, UnicodeString
+
+
+@event(RUNTIME, id=10, version=0, aliases=("GC/AllocationTick",), keywords=RuntimeKeyword.GC, level=5)
+class GCAllocationTick_V0:
+    """About every 100 KB of allocation: the bytes since the last tick, of one kind of heap."""
+
+    AllocationAmount: UInt32
+    AllocationKind: Annotated[GCAllocationKind, UInt32]
+
+
+@event(RUNTIME, id=10, version=1)
+class GCAllocationTick_V1(GCAllocationTick_V0):
+    """About every 100 KB of allocation: the bytes since the last tick, of one kind of heap. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=10, version=2)
+class GCAllocationTick_V2(GCAllocationTick_V1):
+    """About every 100 KB of allocation. Adds the amount in 64 bits, the type and the heap."""
+
+    AllocationAmount64: UInt64
+    TypeID: Pointer
+    TypeName: UnicodeString
+    HeapIndex: UInt32
+
+
+@event(RUNTIME, id=10, version=3)
+class GCAllocationTick_V3(GCAllocationTick_V2):
+    """About every 100 KB of allocation. Adds the address of the object that made the tick."""
+
+    Address: Pointer
+
+
+@event(RUNTIME, id=10, version=4)
+class GCAllocationTick_V4(GCAllocationTick_V3):
+    """About every 100 KB of allocation. Adds the size of the object that made the tick, in bytes."""
+
+    ObjectSize: UInt64
+
+
+@event(
+    RUNTIME,
+    id=20,
+    version=0,
+    aliases=("GC/SampledObjectAllocation",),
+    keywords=RuntimeKeyword.GCSampledObjectAllocationHigh,
+    level=4,
+)
+class GCSampledObjectAllocationHigh_V0:
+    """A sampled allocation at the high rate; count and bytes of the type since its last sample."""
+
+    Address: Pointer
+    TypeID: Pointer
+    ObjectCountForTypeSample: UInt32
+    TotalSizeForTypeSample: UInt64
+    ClrInstanceID: UInt16
+
+
+@event(
+    RUNTIME,
+    id=32,
+    version=0,
+    aliases=("GC/SampledObjectAllocation",),
+    keywords=RuntimeKeyword.GCSampledObjectAllocationLow,
+    level=4,
+)
+class GCSampledObjectAllocationLow_V0:
+    """A sampled allocation at the low rate; count and bytes of the type since its last sample."""
+
+    Address: Pointer
+    TypeID: Pointer
+    ObjectCountForTypeSample: UInt32
+    TotalSizeForTypeSample: UInt64
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=200, version=0, keywords=RuntimeKeyword.GC, level=5)
+class IncreaseMemoryPressure_V0:
+    """The program told the GC of unmanaged memory that it allocated, in bytes."""
+
+    BytesAllocated: UInt64
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=201, version=0, keywords=RuntimeKeyword.GC, level=5)
+class DecreaseMemoryPressure_V0:
+    """The program told the GC of unmanaged memory that it freed, in bytes."""
+
+    BytesFreed: UInt64
+    ClrInstanceID: UInt16

@@ -1,0 +1,157 @@
+"""Heap dumps and surviving memory: many objects, references or ranges in one event.
+
+Index numbers the events of one dump. Structs are packed: an element may start at any byte.
+"""
+
+from typing import Annotated
+
+from clrevents.schema.event import event, struct
+from clrevents.schema.flags import OpenFlag
+from clrevents.schema.gc_flags import GCRootKind
+from clrevents.schema.keywords import RuntimeKeyword
+from clrevents.schema.registry import RUNTIME
+from clrevents.schema.types import Counted, Pointer, UInt8, UInt16, UInt32, UInt64, by
+
+
+class GCRootFlags(OpenFlag):
+    """How a root holds its object (manifest: GCRootFlagsMap)."""
+
+    Pinning = 0x1
+    WeakRef = 0x2
+    Interior = 0x4
+    RefCounted = 0x8
+
+
+@struct
+class GCBulkRootEdgeValue:
+    """A root and the object that it holds."""
+
+    RootedNodeAddress: Pointer
+    GCRootKind: Annotated[GCRootKind, UInt8]
+    GCRootFlag: Annotated[GCRootFlags, UInt32]
+    GCRootID: Pointer
+
+
+@event(RUNTIME, id=16, version=0, aliases=("GC/BulkRootEdge",), keywords=RuntimeKeyword.GCHeapDump, level=4)
+class GCBulkRootEdge_V0:
+    """Heap dump: roots and the objects that they hold."""
+
+    Index: UInt32
+    Count: UInt32
+    ClrInstanceID: UInt16
+    Values: Annotated[Counted[GCBulkRootEdgeValue], by("Count")]
+
+
+@struct
+class GCBulkRootConditionalWeakTableElementEdgeValue:
+    """A key and its value."""
+
+    GCKeyNodeID: Pointer
+    GCValueNodeID: Pointer
+    GCRootID: Pointer
+
+
+@event(
+    RUNTIME,
+    id=17,
+    version=0,
+    aliases=("GC/BulkRootConditionalWeakTableElementEdge",),
+    keywords=RuntimeKeyword.GCHeapDump,
+    level=4,
+)
+class GCBulkRootConditionalWeakTableElementEdge_V0:
+    """Heap dump: keys of conditional weak tables and the values that they keep alive."""
+
+    Index: UInt32
+    Count: UInt32
+    ClrInstanceID: UInt16
+    Values: Annotated[Counted[GCBulkRootConditionalWeakTableElementEdgeValue], by("Count")]
+
+
+@struct
+class GCBulkNodeValue:
+    """One object; its references are the next EdgeCount values of GCBulkEdge."""
+
+    Address: Pointer
+    Size: UInt64
+    TypeID: UInt64
+    EdgeCount: UInt64
+
+
+@event(RUNTIME, id=18, version=0, aliases=("GC/BulkNode",), keywords=RuntimeKeyword.GCHeapDump, level=4)
+class GCBulkNode_V0:
+    """Heap dump: objects with their size in bytes, type and number of references."""
+
+    Index: UInt32
+    Count: UInt32
+    ClrInstanceID: UInt16
+    Values: Annotated[Counted[GCBulkNodeValue], by("Count")]
+
+
+@struct
+class GCBulkEdgeValue:
+    """One reference."""
+
+    Value: Pointer
+    ReferencingFieldID: UInt32
+
+
+@event(RUNTIME, id=19, version=0, aliases=("GC/BulkEdge",), keywords=RuntimeKeyword.GCHeapDump, level=4)
+class GCBulkEdge_V0:
+    """Heap dump: references, in the order of the objects of GCBulkNode that hold them."""
+
+    Index: UInt32
+    Count: UInt32
+    ClrInstanceID: UInt16
+    Values: Annotated[Counted[GCBulkEdgeValue], by("Count")]
+
+
+@struct
+class GCBulkSurvivingObjectRangesValue:
+    """One range."""
+
+    RangeBase: Pointer
+    RangeLength: UInt64
+
+
+@event(
+    RUNTIME,
+    id=21,
+    version=0,
+    aliases=("GC/BulkSurvivingObjectRanges",),
+    keywords=RuntimeKeyword.GCHeapSurvivalAndMovement,
+    level=4,
+)
+class GCBulkSurvivingObjectRanges_V0:
+    """Memory ranges that survived a collection where they were; lengths in bytes."""
+
+    Index: UInt32
+    Count: UInt32
+    ClrInstanceID: UInt16
+    Values: Annotated[Counted[GCBulkSurvivingObjectRangesValue], by("Count")]
+
+
+@struct
+class GCBulkMovedObjectRangesValue:
+    """One range, where it was and where it is."""
+
+    OldRangeBase: Pointer
+    NewRangeBase: Pointer
+    RangeLength: UInt64
+
+
+@event(
+    RUNTIME,
+    id=22,
+    version=0,
+    aliases=("GC/BulkMovedObjectRanges",),
+    keywords=RuntimeKeyword.GCHeapSurvivalAndMovement,
+    level=4,
+)
+class GCBulkMovedObjectRanges_V0:
+    """Memory ranges that a collection moved; lengths in bytes."""
+
+    Index: UInt32
+    Count: UInt32
+    ClrInstanceID: UInt16
+    Values: Annotated[Counted[GCBulkMovedObjectRangesValue], by("Count")]

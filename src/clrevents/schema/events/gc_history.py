@@ -1,0 +1,135 @@
+"""What a collection decided and did, heap by heap and for all of them.
+
+The numbers that say why have no map in the manifest, so they stay numbers.
+"""
+
+from typing import Annotated
+
+from clrevents.schema.event import event, struct
+from clrevents.schema.flags import OpenEnum
+from clrevents.schema.keywords import RuntimeKeyword
+from clrevents.schema.registry import RUNTIME
+from clrevents.schema.types import Counted, Int32, Pointer, UInt16, UInt32, UInt64, by, pad
+
+
+class GCBucketKind(OpenEnum):
+    """What was counted by size: free list items, or plugs that must fit (manifest: GCBucketKindMap)."""
+
+    FLItem = 0
+    Plug = 1
+
+
+@struct
+class GCPerHeapHistoryValue:
+    """One generation, before and after; sizes in bytes."""
+
+    SizeBefore: Pointer
+    FreeListBefore: Pointer
+    FreeObjBefore: Pointer
+    SizeAfter: Pointer
+    FreeListAfter: Pointer
+    FreeObjAfter: Pointer
+    In: Pointer
+    PinnedSurv: Pointer
+    NonePinnedSurv: Pointer
+    NewAllocation: Pointer
+
+
+@event(RUNTIME, id=204, version=3, aliases=("GC/PerHeapHistory",), keywords=RuntimeKeyword.GC, level=4)
+class GCPerHeapHistory_V3:
+    """What a collection decided and did in one heap, then sizes in bytes of each generation."""
+
+    ClrInstanceID: UInt16
+    FreeListAllocated: Pointer
+    FreeListRejected: Pointer
+    EndOfSegAllocated: Pointer
+    CondemnedAllocated: Pointer
+    PinnedAllocated: Pointer
+    PinnedAllocatedAdvance: Pointer
+    RunningFreeListEfficiency: UInt32
+    CondemnReasons0: UInt32
+    CondemnReasons1: UInt32
+    CompactMechanisms: UInt32
+    ExpandMechanisms: UInt32
+    HeapIndex: UInt32
+    ExtraGen0Commit: Pointer
+    Count: UInt32
+    Values: Annotated[Counted[GCPerHeapHistoryValue], by("Count")]
+
+
+@event(RUNTIME, id=205, version=2, aliases=("GC/GlobalHeapHistory",), keywords=RuntimeKeyword.GC, level=4)
+class GCGlobalHeapHistory_V2:
+    """What a collection decided for all heaps; sizes in bytes, MemoryPressure in percent."""
+
+    FinalYoungestDesired: UInt64
+    NumHeaps: Int32
+    CondemnedGeneration: UInt32
+    Gen0ReductionCount: UInt32
+    Reason: UInt32
+    GlobalMechanisms: UInt32
+    ClrInstanceID: UInt16
+    PauseMode: UInt32
+    MemoryPressure: UInt32
+
+
+@event(RUNTIME, id=205, version=3)
+class GCGlobalHeapHistory_V3(GCGlobalHeapHistory_V2):
+    """What a collection decided for all heaps. Adds CondemnReasons0 and CondemnReasons1."""
+
+    CondemnReasons0: UInt32
+    CondemnReasons1: UInt32
+
+
+@struct
+class GCGlobalHeapHistoryValue:
+    """How long one phase took, in microseconds."""
+
+    Time: UInt32
+
+
+@event(RUNTIME, id=205, version=4)
+class GCGlobalHeapHistory_V4(GCGlobalHeapHistory_V3):
+    """What a collection decided for all heaps. Adds how long its phases took, in microseconds."""
+
+    Count: UInt32
+    Values: Annotated[Counted[GCGlobalHeapHistoryValue], by("Count")]
+
+
+@struct
+class GCLOHCompactValue:
+    """One heap; times in microseconds. The compiler pads the numbers to the width of a pointer."""
+
+    TimePlan: UInt32
+    TimeCompact: UInt32
+    TimeRelocate: UInt32
+    TotalRefs: Annotated[Pointer, pad(0, 4)]
+    ZeroRefs: Pointer
+
+
+@event(RUNTIME, id=208, version=0, aliases=("GC/LOHCompact",), keywords=RuntimeKeyword.GC, level=4)
+class GCLOHCompact_V0:
+    """The large object heap was compacted, heap by heap; times in microseconds."""
+
+    ClrInstanceID: UInt16
+    Count: UInt16
+    Values: Annotated[Counted[GCLOHCompactValue], by("Count")]
+
+
+@struct
+class GCFitBucketInfoValue:
+    """One size class: how many and how many bytes. The compiler pads the index to four bytes."""
+
+    Index: UInt16
+    Count: Annotated[UInt32, pad(2, 2)]
+    Size: Pointer
+
+
+@event(RUNTIME, id=209, version=0, aliases=("GC/FitBucketInfo",), keywords=RuntimeKeyword.GC, level=5)
+class GCFitBucketInfo_V0:
+    """Free space and what had to fit in it, counted by size when a collection planned to compact; in bytes."""
+
+    ClrInstanceID: UInt16
+    BucketKind: Annotated[GCBucketKind, UInt16]
+    TotalSize: UInt64
+    Count: UInt16
+    Values: Annotated[Counted[GCFitBucketInfoValue], by("Count")]

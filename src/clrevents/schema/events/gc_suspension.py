@@ -1,0 +1,74 @@
+"""How managed threads are stopped and let go, mostly for collections."""
+
+from typing import Annotated
+
+from clrevents.schema.event import event
+from clrevents.schema.flags import OpenEnum
+from clrevents.schema.keywords import RuntimeKeyword
+from clrevents.schema.registry import RUNTIME
+from clrevents.schema.types import UInt16, UInt32
+
+
+class GCSuspendEEReason(OpenEnum):
+    """What managed threads were stopped for (manifest: GCSuspendEEReasonMap)."""
+
+    SuspendOther = 0
+    SuspendForGC = 1
+    SuspendForAppDomainShutdown = 2
+    SuspendForCodePitching = 3
+    SuspendForShutdown = 4
+    SuspendForDebugger = 5
+    SuspendForGCPrep = 6
+    SuspendForDebuggerSweep = 7
+
+
+@event(RUNTIME, id=3, version=0, aliases=("GC/RestartEEStop",), keywords=RuntimeKeyword.GC, level=4)
+class GCRestartEEEnd_V0:
+    """Managed threads run again after a suspension."""
+
+
+@event(RUNTIME, id=3, version=1)
+class GCRestartEEEnd_V1(GCRestartEEEnd_V0):
+    """Managed threads run again after a suspension. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=7, version=0, aliases=("GC/RestartEEStart",), keywords=RuntimeKeyword.GC, level=4)
+class GCRestartEEBegin_V0:
+    """The runtime begins to let managed threads run again."""
+
+
+@event(RUNTIME, id=7, version=1)
+class GCRestartEEBegin_V1(GCRestartEEBegin_V0):
+    """The runtime begins to let managed threads run again. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=8, version=0, aliases=("GC/SuspendEEStop",), keywords=RuntimeKeyword.GC, level=4)
+class GCSuspendEEEnd_V0:
+    """All managed threads are stopped."""
+
+
+@event(RUNTIME, id=8, version=1)
+class GCSuspendEEEnd_V1(GCSuspendEEEnd_V0):
+    """All managed threads are stopped. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=9, version=0, aliases=("GC/SuspendEEStart",), keywords=RuntimeKeyword.GC, level=4)
+class GCSuspendEEBegin_V0:
+    """The runtime begins to stop managed threads, and why."""
+
+    Reason: Annotated[GCSuspendEEReason, UInt16]
+
+
+@event(RUNTIME, id=9, version=1, aliases=("GC/SuspendEEStart",), keywords=RuntimeKeyword.GC, level=4)
+class GCSuspendEEBegin_V1:
+    """The runtime begins to stop managed threads, and why; Count: collections so far, if it is for one."""
+
+    Reason: Annotated[GCSuspendEEReason, UInt32]
+    Count: UInt32
+    ClrInstanceID: UInt16

@@ -1,0 +1,112 @@
+"""Mono: collections, allocations, handles and finalizers."""
+
+from typing import Annotated
+
+from clrevents.schema.event import event, struct
+from clrevents.schema.flags import OpenEnum
+from clrevents.schema.keywords import MonoKeyword
+from clrevents.schema.registry import MONO
+from clrevents.schema.types import Counted, Pointer, UInt8, UInt32, UInt64, by
+
+
+class MonoGCEventType(OpenEnum):
+    """Stages of a collection (manifest: GCEventTypeMap)."""
+
+    Start = 0
+    End = 5
+    PreStopWorld = 6
+    PostStopWorld = 7
+    PreStartWorld = 8
+    PostStartWorld = 9
+    PreStopWorldLocked = 10
+    PostStartWorldUnlocked = 11
+
+
+class MonoGCHandleType(OpenEnum):
+    """What a GC handle does (manifest: GCHandleTypeMap)."""
+
+    Weak = 0
+    WeakTrackResurrection = 1
+    Normal = 2
+    Pinned = 3
+
+
+@event(MONO, id=38, version=0, keywords=MonoKeyword.GC, level=4)
+class MonoProfilerGCEvent_V0:
+    """Mono: a collection came to a stage."""
+
+    GCEventType: Annotated[MonoGCEventType, UInt8]
+    GCGeneration: UInt32
+
+
+@event(MONO, id=39, version=0, keywords=MonoKeyword.GCAllocation, level=4)
+class MonoProfilerGCAllocation_V0:
+    """Mono: an object was allocated; its size is in bytes."""
+
+    VTableID: UInt64
+    ObjectID: Pointer
+    ObjectSize: UInt64
+
+
+@struct
+class MonoProfilerGCMovesValue:
+    """One object and its new address."""
+
+    ObjectID: Pointer
+    AddressID: Pointer
+
+
+@event(MONO, id=40, version=0, keywords=MonoKeyword.GCMoves, level=4)
+class MonoProfilerGCMoves_V0:
+    """Mono: objects that a collection moved, with their new addresses."""
+
+    Count: UInt32
+    Values: Annotated[Counted[MonoProfilerGCMovesValue], by("Count")]
+
+
+@event(MONO, id=41, version=0, keywords=MonoKeyword.GCResize, level=4)
+class MonoProfilerGCResize_V0:
+    """Mono: the heap has a new size, in bytes."""
+
+    NewSize: UInt64
+
+
+@event(MONO, id=42, version=0, keywords=MonoKeyword.GCHandle, level=4)
+class MonoProfilerGCHandleCreated_V0:
+    """Mono: a GC handle was created."""
+
+    HandleID: UInt64
+    HandleType: Annotated[MonoGCHandleType, UInt8]
+    ObjectID: Pointer
+
+
+@event(MONO, id=43, version=0, keywords=MonoKeyword.GCHandle, level=4)
+class MonoProfilerGCHandleDeleted_V0:
+    """Mono: a GC handle was freed."""
+
+    HandleID: UInt64
+    HandleType: Annotated[MonoGCHandleType, UInt8]
+
+
+@event(MONO, id=44, version=0, keywords=MonoKeyword.GCFinalization, level=4)
+class MonoProfilerGCFinalizing_V0:
+    """Mono: finalizers begin to run."""
+
+
+@event(MONO, id=45, version=0, keywords=MonoKeyword.GCFinalization, level=4)
+class MonoProfilerGCFinalized_V0:
+    """Mono: finalizers have run."""
+
+
+@event(MONO, id=46, version=0, keywords=MonoKeyword.GCFinalization, level=4)
+class MonoProfilerGCFinalizingObject_V0:
+    """Mono: the finalizer of one object begins to run."""
+
+    ObjectID: Pointer
+
+
+@event(MONO, id=47, version=0, keywords=MonoKeyword.GCFinalization, level=4)
+class MonoProfilerGCFinalizedObject_V0:
+    """Mono: the finalizer of one object has run."""
+
+    ObjectID: Pointer

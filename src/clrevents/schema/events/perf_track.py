@@ -1,0 +1,155 @@
+"""Ranges of precompiled modules, and named moments of the start."""
+
+from typing import Annotated
+
+from clrevents.schema.event import event
+from clrevents.schema.flags import OpenEnum, OpenFlag
+from clrevents.schema.keywords import PrivateKeyword, RundownKeyword, RuntimeKeyword
+from clrevents.schema.loader_flags import ModuleRangeType
+from clrevents.schema.registry import PRIVATE, RUNDOWN, RUNTIME
+from clrevents.schema.types import Int64, UInt8, UInt16, UInt32, UInt64, UnicodeString
+
+
+class PrvModuleRangeType(OpenFlag):
+    """What kind of code or data a range holds (manifest: ModuleRangeTypeMap)."""
+
+    HotRange = 0x1
+    WarmRange = 0x2
+    ColdRange = 0x4
+    HotColdSortedRange = 0x8
+
+
+class ModuleRangeIBCType(OpenFlag):
+    """Whether profile data ordered a range (manifest: ModuleRangeIBCTypeMap)."""
+
+    IBCUnprofiledSection = 0x1
+    IBCProfiledSection = 0x2
+
+
+class ModuleRangeSectionType(OpenEnum):
+    """Which section of a precompiled module a range is in (manifest: ModuleRangeSectionTypeMap)."""
+
+    ModuleSection = 1
+    EETableSection = 2
+    WriteDataSection = 3
+    WriteableDataSection = 4
+    DataSection = 5
+    RVAStaticsSection = 6
+    EEDataSection = 7
+    DelayLoadInfoTableEagerSection = 8
+    DelayLoadInfoTableSection = 9
+    EEReadonlyData = 10
+    ReadonlyData = 11
+    ClassSection = 12
+    CrossDomainInfoSection = 13
+    MethodDescSection = 14
+    MethodDescWriteableSection = 15
+    ExceptionSection = 16
+    InstrumentSection = 17
+    VirtualImportThunkSection = 18
+    ExternalMethodThunkSection = 19
+    HelperTableSection = 20
+    MethodPrecodeWriteableSection = 21
+    MethodPrecodeWriteSection = 22
+    MethodPrecodeSection = 23
+    Win32ResourcesSection = 24
+    HeaderSection = 25
+    MetadataSection = 26
+    DelayLoadInfoSection = 27
+    ImportTableSection = 28
+    CodeSection = 29
+    CodeHeaderSection = 30
+    CodeManagerSection = 31
+    UnwindDataSection = 32
+    RuntimeFunctionSection = 33
+    StubsSection = 34
+    StubDispatchDataSection = 35
+    ExternalMethodDataSection = 36
+    DelayLoadInfoDelayListSection = 37
+    ReadonlySharedSection = 38
+    ReadonlySection = 39
+    ILSection = 40
+    GCInfoSection = 41
+    ILMetadataSection = 42
+    ResourcesSection = 43
+    CompressedMapsSection = 44
+    DebugSection = 45
+    BaseRelocsSection = 46
+
+
+@event(RUNTIME, id=158, version=0, keywords=RuntimeKeyword.PerfTrack, level=4)
+class ModuleRangeLoad_V0:
+    """A range of a precompiled module, as offset and size in bytes."""
+
+    ClrInstanceID: UInt16
+    ModuleID: UInt64
+    RangeBegin: UInt32
+    RangeSize: UInt32
+    RangeType: Annotated[ModuleRangeType, UInt8]
+
+
+@event(
+    RUNTIME,
+    id=300,
+    version=0,
+    aliases=("ExecutionCheckpoint/ExecutionCheckpoint",),
+    keywords=RuntimeKeyword.PerfTrack,
+    level=4,
+)
+class ExecutionCheckpoint_V0:
+    """A named moment of the runtime's start; Timestamp in ticks of the trace's clock."""
+
+    ClrInstanceID: UInt16
+    Name: UnicodeString
+    Timestamp: Int64
+
+
+@event(RUNDOWN, id=160, version=0, keywords=RundownKeyword.PerfTrackRundown, level=4)
+class ModuleRangeDCStart_V0:
+    """A range of a precompiled module that was loaded when the session started, in bytes."""
+
+    ClrInstanceID: UInt16
+    ModuleID: UInt64
+    RangeBegin: UInt32
+    RangeSize: UInt32
+    RangeType: Annotated[ModuleRangeType, UInt8]
+
+
+@event(RUNDOWN, id=161, version=0, keywords=RundownKeyword.PerfTrackRundown, level=4)
+class ModuleRangeDCEnd_V0:
+    """A range of a precompiled module that was loaded when the session ended, in bytes."""
+
+    ClrInstanceID: UInt16
+    ModuleID: UInt64
+    RangeBegin: UInt32
+    RangeSize: UInt32
+    RangeType: Annotated[ModuleRangeType, UInt8]
+
+
+@event(RUNDOWN, id=300, version=0, aliases=("ExecutionCheckpointRundown/ExecutionCheckpointDCEnd",), level=4)
+class ExecutionCheckpointDCEnd_V0:
+    """A named moment of the runtime's start, listed in the rundown; Timestamp in ticks of the trace's clock."""
+
+    ClrInstanceID: UInt16
+    Name: UnicodeString
+    Timestamp: Int64
+
+
+@event(
+    PRIVATE,
+    id=158,
+    version=0,
+    aliases=("ClrPerfTrack/ModuleRangeLoad",),
+    keywords=PrivateKeyword.PerfTrackPrivate,
+    level=4,
+)
+class ModuleRangeLoadPrivate_V0:
+    """A range of a precompiled module, with its section and whether profile data ordered it."""
+
+    ClrInstanceID: UInt16
+    ModuleID: UInt64
+    RangeBegin: UInt32
+    RangeSize: UInt32
+    RangeType: Annotated[PrvModuleRangeType, UInt8]
+    IBCType: Annotated[ModuleRangeIBCType, UInt8]
+    SectionType: Annotated[ModuleRangeSectionType, UInt16]

@@ -1,0 +1,225 @@
+"""Uses of types that are only known at run time, from the private provider."""
+
+from clrevents.schema.event import event
+from clrevents.schema.keywords import PrivateKeyword
+from clrevents.schema.registry import PRIVATE
+from clrevents.schema.types import Int32, UInt16, UnicodeString
+
+
+@event(
+    PRIVATE,
+    id=400,
+    version=0,
+    aliases=("ClrDynamicTypeUsage/IInspectableRuntimeClassName",),
+    keywords=PrivateKeyword.DynamicTypeUsage,
+    level=4,
+)
+class IInspectableRuntimeClassName_V0:
+    """The Windows Runtime class name of an object was asked for."""
+
+    TypeName: UnicodeString
+    ClrInstanceID: UInt16
+
+
+@event(
+    PRIVATE,
+    id=401,
+    version=0,
+    aliases=("ClrDynamicTypeUsage/WinRTUnbox",),
+    keywords=PrivateKeyword.DynamicTypeUsage,
+    level=4,
+)
+class WinRTUnbox_V0:
+    """A boxed Windows Runtime value was unboxed."""
+
+    TypeName: UnicodeString
+    SecondTypeName: UnicodeString
+    ClrInstanceID: UInt16
+
+
+@event(
+    PRIVATE,
+    id=402,
+    version=0,
+    aliases=("ClrDynamicTypeUsage/CreateRCW",),
+    keywords=PrivateKeyword.DynamicTypeUsage,
+    level=4,
+)
+class CreateRCW_V0:
+    """A wrapper for a COM object was created."""
+
+    TypeName: UnicodeString
+    ClrInstanceID: UInt16
+
+
+@event(
+    PRIVATE,
+    id=403,
+    version=0,
+    aliases=("ClrDynamicTypeUsage/RCWVariance",),
+    keywords=PrivateKeyword.DynamicTypeUsage,
+    level=4,
+)
+class RCWVariance_V0:
+    """A wrapped COM object was cast to a variant of an interface."""
+
+    TypeName: UnicodeString
+    InterfaceTypeName: UnicodeString
+    VariantInterfaceTypeName: UnicodeString
+    ClrInstanceID: UInt16
+
+
+@event(
+    PRIVATE,
+    id=404,
+    version=0,
+    aliases=("ClrDynamicTypeUsage/RCWIEnumerableCasting",),
+    keywords=PrivateKeyword.DynamicTypeUsage,
+    level=4,
+)
+class RCWIEnumerableCasting_V0:
+    """A wrapped COM object was cast to an enumerable interface."""
+
+    TypeName: UnicodeString
+    SecondTypeName: UnicodeString
+    ClrInstanceID: UInt16
+
+
+@event(
+    PRIVATE,
+    id=405,
+    version=0,
+    aliases=("ClrDynamicTypeUsage/CreateCCW",),
+    keywords=PrivateKeyword.DynamicTypeUsage,
+    level=4,
+)
+class CreateCCW_V0:
+    """A wrapper that shows a managed object to COM was created."""
+
+    TypeName: UnicodeString
+    ClrInstanceID: UInt16
+
+
+@event(
+    PRIVATE,
+    id=406,
+    version=0,
+    aliases=("ClrDynamicTypeUsage/CCWVariance",),
+    keywords=PrivateKeyword.DynamicTypeUsage,
+    level=4,
+)
+class CCWVariance_V0:
+    """A managed object shown to COM was asked for a variant of an interface."""
+
+    TypeName: UnicodeString
+    InterfaceTypeName: UnicodeString
+    VariantInterfaceTypeName: UnicodeString
+    ClrInstanceID: UInt16
+
+
+@event(
+    PRIVATE,
+    id=407,
+    version=0,
+    aliases=("ClrDynamicTypeUsage/ObjectVariantMarshallingToNative",),
+    keywords=PrivateKeyword.DynamicTypeUsage,
+    level=4,
+)
+class ObjectVariantMarshallingToNative_V0:
+    """An object was passed to native code as a VARIANT; Int1 is its type code."""
+
+    TypeName: UnicodeString
+    Int1: Int32
+    ClrInstanceID: UInt16
+
+
+@event(
+    PRIVATE,
+    id=408,
+    version=0,
+    aliases=("ClrDynamicTypeUsage/GetTypeFromGUID",),
+    keywords=PrivateKeyword.DynamicTypeUsage,
+    level=4,
+)
+class GetTypeFromGUID_V0:
+    """A type was looked up by its GUID."""
+
+    TypeName: UnicodeString
+    SecondTypeName: UnicodeString
+    ClrInstanceID: UInt16
+
+
+@event(
+    PRIVATE,
+    id=409,
+    version=0,
+    aliases=("ClrDynamicTypeUsage/GetTypeFromProgID",),
+    keywords=PrivateKeyword.DynamicTypeUsage,
+    level=4,
+)
+class GetTypeFromProgID_V0:
+    """A type was looked up by its ProgID."""
+
+    TypeName: UnicodeString
+    SecondTypeName: UnicodeString
+    ClrInstanceID: UInt16
+
+
+@event(
+    PRIVATE,
+    id=410,
+    version=0,
+    aliases=("ClrDynamicTypeUsage/ConvertToCallbackEtw",),
+    keywords=PrivateKeyword.DynamicTypeUsage,
+    level=4,
+)
+class ConvertToCallbackEtw_V0:
+    """A conversion to a callback, and the two types."""
+
+    TypeName: UnicodeString
+    SecondTypeName: UnicodeString
+    ClrInstanceID: UInt16
+
+
+@event(
+    PRIVATE,
+    id=411,
+    version=0,
+    aliases=("ClrDynamicTypeUsage/BeginCreateManagedReference",),
+    keywords=PrivateKeyword.DynamicTypeUsage,
+    level=4,
+)
+class BeginCreateManagedReference_V0:
+    """The making of a managed reference began."""
+
+    ClrInstanceID: UInt16
+
+
+@event(
+    PRIVATE,
+    id=412,
+    version=0,
+    aliases=("ClrDynamicTypeUsage/EndCreateManagedReference",),
+    keywords=PrivateKeyword.DynamicTypeUsage,
+    level=4,
+)
+class EndCreateManagedReference_V0:
+    """The making of a managed reference ended."""
+
+    ClrInstanceID: UInt16
+
+
+@event(
+    PRIVATE,
+    id=413,
+    version=0,
+    aliases=("ClrDynamicTypeUsage/ObjectVariantMarshallingToManaged",),
+    keywords=PrivateKeyword.DynamicTypeUsage,
+    level=4,
+)
+class ObjectVariantMarshallingToManaged_V0:
+    """A VARIANT of native code was made into an object; Int1 is its type code."""
+
+    TypeName: UnicodeString
+    Int1: Int32
+    ClrInstanceID: UInt16

@@ -1,0 +1,31 @@
+"""The end of the process, and loader heaps, from the private provider."""
+
+from clrevents.schema.event import event
+from clrevents.schema.keywords import PrivateKeyword
+from clrevents.schema.registry import PRIVATE
+from clrevents.schema.types import Pointer, UInt16, UInt32, UInt64, UnicodeString
+
+
+@event(PRIVATE, id=191, version=0, level=1)
+class FailFast_V0:
+    """The process ends itself: the message, the place and the exit codes."""
+
+    FailFastUserMessage: UnicodeString
+    FailedEIP: Pointer
+    OSExitCode: UInt32
+    ClrExitCode: UInt32
+    ClrInstanceID: UInt16
+
+
+@event(
+    PRIVATE, id=310, version=0, aliases=("LoaderHeap/AllocRequest",), keywords=PrivateKeyword.LoaderHeapPrivate, level=5
+)
+class AllocRequest_V0:
+    """A loader heap was asked for memory; RequestSize in bytes."""
+
+    LoaderHeapPtr: Pointer
+    MemoryAddress: Pointer
+    RequestSize: UInt32
+    Unused1: UInt32
+    Unused2: UInt64
+    ClrInstanceID: UInt16

@@ -1,0 +1,26 @@
+"""The sample profiler: it stops all managed threads every so often and writes one event for each.
+
+The event itself says little; its stack is what a sample is about.
+"""
+
+from typing import Annotated
+
+from clrevents.schema.event import event
+from clrevents.schema.flags import OpenEnum
+from clrevents.schema.registry import SAMPLE
+from clrevents.schema.types import UInt32
+
+
+class ThreadSampleType(OpenEnum):
+    """What a thread ran when it was sampled."""
+
+    Error = 0
+    External = 1
+    Managed = 2
+
+
+@event(SAMPLE, id=0, version=0, aliases=("Thread/Sample",), level=4)
+class ThreadSample_V0:
+    """A managed thread was sampled: in managed code, or in code that managed code called."""
+
+    Type: Annotated[ThreadSampleType, UInt32]

@@ -1,0 +1,21 @@
+"""The stress log."""
+
+from clrevents.schema.event import event
+from clrevents.schema.registry import STRESS
+from clrevents.schema.types import AnsiString, UInt8, UInt16, UInt32
+
+
+@event(STRESS, id=0, version=0, aliases=("StressLog/Start",), level=4)
+class StressLogEvent_V0:
+    """A line of the runtime's own stress log."""
+
+    Facility: UInt32
+    LogLevel: UInt8
+    Message: AnsiString
+
+
+@event(STRESS, id=0, version=1)
+class StressLogEvent_V1(StressLogEvent_V0):
+    """A line of the runtime's own stress log. Adds ClrInstanceID."""
+
+    ClrInstanceID: UInt16

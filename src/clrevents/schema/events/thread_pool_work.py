@@ -1,0 +1,78 @@
+"""Work items and I/O operations on their way through the thread pool."""
+
+from clrevents.schema.event import event
+from clrevents.schema.keywords import RuntimeKeyword
+from clrevents.schema.registry import RUNTIME
+from clrevents.schema.types import Boolean, Pointer, UInt16
+
+
+@event(
+    RUNTIME,
+    id=61,
+    version=0,
+    aliases=("ThreadPool/Enqueue",),
+    keywords=RuntimeKeyword.Threading | RuntimeKeyword.ThreadTransfer,
+    level=5,
+)
+class ThreadPoolEnqueue_V0:
+    """A work item was queued to the thread pool; WorkID finds its ThreadPoolDequeue."""
+
+    WorkID: Pointer
+    ClrInstanceID: UInt16
+
+
+@event(
+    RUNTIME,
+    id=62,
+    version=0,
+    aliases=("ThreadPool/Dequeue",),
+    keywords=RuntimeKeyword.Threading | RuntimeKeyword.ThreadTransfer,
+    level=5,
+)
+class ThreadPoolDequeue_V0:
+    """A thread pool worker took a work item; WorkID finds its ThreadPoolEnqueue."""
+
+    WorkID: Pointer
+    ClrInstanceID: UInt16
+
+
+@event(
+    RUNTIME,
+    id=63,
+    version=0,
+    aliases=("ThreadPool/IOEnqueue",),
+    keywords=RuntimeKeyword.Threading | RuntimeKeyword.ThreadTransfer,
+    level=5,
+)
+class ThreadPoolIOEnqueue_V0:
+    """An I/O operation was handed over; its NativeOverlapped finds the ThreadPoolIODequeue."""
+
+    NativeOverlapped: Pointer
+    Overlapped: Pointer
+    MultiDequeues: Boolean
+    ClrInstanceID: UInt16
+
+
+@event(
+    RUNTIME,
+    id=64,
+    version=0,
+    aliases=("ThreadPool/IODequeue",),
+    keywords=RuntimeKeyword.Threading | RuntimeKeyword.ThreadTransfer,
+    level=5,
+)
+class ThreadPoolIODequeue_V0:
+    """The completion of an I/O operation was taken up; NativeOverlapped finds its ThreadPoolIOEnqueue."""
+
+    NativeOverlapped: Pointer
+    Overlapped: Pointer
+    ClrInstanceID: UInt16
+
+
+@event(RUNTIME, id=65, version=0, aliases=("ThreadPool/IOPack",), keywords=RuntimeKeyword.Threading, level=5)
+class ThreadPoolIOPack_V0:
+    """The managed state of an I/O operation was tied to a native overlapped structure."""
+
+    NativeOverlapped: Pointer
+    Overlapped: Pointer
+    ClrInstanceID: UInt16

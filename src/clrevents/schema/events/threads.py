@@ -1,0 +1,45 @@
+"""Threads that are created, and how long a processor yields."""
+
+from clrevents.schema.event import event
+from clrevents.schema.keywords import RuntimeKeyword
+from clrevents.schema.registry import RUNTIME
+from clrevents.schema.types import Double, Pointer, UInt16
+
+
+@event(RUNTIME, id=58, version=0, keywords=RuntimeKeyword.Threading, level=4)
+class YieldProcessorMeasurement_V0:
+    """How long the processor's yield instruction takes, in nanoseconds; spin waits are scaled by it."""
+
+    ClrInstanceID: UInt16
+    NsPerYield: Double
+    EstablishedNsPerYield: Double
+
+
+@event(
+    RUNTIME,
+    id=70,
+    version=0,
+    aliases=("Thread/Creating",),
+    keywords=RuntimeKeyword.Threading | RuntimeKeyword.ThreadTransfer,
+    level=4,
+)
+class ThreadCreating_V0:
+    """A thread is about to be created; ID finds the ThreadRunning of the new one."""
+
+    ID: Pointer
+    ClrInstanceID: UInt16
+
+
+@event(
+    RUNTIME,
+    id=71,
+    version=0,
+    aliases=("Thread/Running",),
+    keywords=RuntimeKeyword.Threading | RuntimeKeyword.ThreadTransfer,
+    level=4,
+)
+class ThreadRunning_V0:
+    """A created thread begins to run; ID finds the ThreadCreating of its creator."""
+
+    ID: Pointer
+    ClrInstanceID: UInt16

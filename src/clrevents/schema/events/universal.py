@@ -1,0 +1,65 @@
+"""Processes, mappings and symbols of NetTrace 6 files, which are written for any kind of process.
+
+Process and thread of an event are in its header. A description in the file goes before these; the events of
+`Universal.Events` are always described and have no fixed ids, so they are not here.
+"""
+
+from clrevents.schema.event import event
+from clrevents.schema.types import CountedUtf8, VarUInt
+
+PROVIDER = "Universal.System"
+
+
+@event(PROVIDER, id=0, version=0, only_undescribed=True)
+class ExistingProcess_V0:
+    """A process that ran when the session started."""
+
+    NamespaceId: VarUInt
+    Name: CountedUtf8
+    NamespaceName: CountedUtf8
+
+
+@event(PROVIDER, id=1, version=0, only_undescribed=True)
+class ProcessCreate_V0:
+    """A process started."""
+
+    NamespaceId: VarUInt
+    Name: CountedUtf8
+    NamespaceName: CountedUtf8
+
+
+@event(PROVIDER, id=2, version=0, only_undescribed=True)
+class ProcessExit_V0:
+    """A process ended."""
+
+
+@event(PROVIDER, id=3, version=0, only_undescribed=True)
+class ProcessMapping_V0:
+    """A file, or memory without one, was mapped into a process: addresses, and the offset in the file in bytes."""
+
+    Id: VarUInt
+    StartAddress: VarUInt
+    EndAddress: VarUInt
+    FileOffset: VarUInt
+    FileName: CountedUtf8
+    MetadataId: VarUInt
+
+
+@event(PROVIDER, id=4, version=0, only_undescribed=True)
+class ProcessSymbol_V0:
+    """A range of addresses in a mapping that has a name."""
+
+    Id: VarUInt
+    MappingId: VarUInt
+    StartAddress: VarUInt
+    EndAddress: VarUInt
+    Name: CountedUtf8
+
+
+@event(PROVIDER, id=5, version=0, only_undescribed=True)
+class ProcessMappingMetadata_V0:
+    """Where the symbols of mapped files are found, and which version the files are; both texts are JSON."""
+
+    Id: VarUInt
+    SymbolMetadata: CountedUtf8
+    VersionMetadata: CountedUtf8

@@ -1,0 +1,38 @@
+"""Flags that several families of loader events share. Declares them; decides nothing."""
+
+from clrevents.schema.flags import OpenFlag
+
+
+class AppDomainFlags(OpenFlag):
+    """What kind of application domain this is (manifest: AppDomainFlagsMap)."""
+
+    Default = 0x1
+    Executable = 0x2
+    Shared = 0x4
+
+
+class AssemblyFlags(OpenFlag):
+    """What kind of assembly this is (manifest: AssemblyFlagsMap)."""
+
+    DomainNeutral = 0x1
+    Dynamic = 0x2
+    Native = 0x4
+    Collectible = 0x8
+
+
+class ModuleFlags(OpenFlag):
+    """What kind of module this is (manifest: ModuleFlagsMap)."""
+
+    DomainNeutral = 0x1
+    Native = 0x2
+    Dynamic = 0x4
+    Manifest = 0x8
+    IbcOptimized = 0x10
+    ReadyToRunModule = 0x20
+    PartialReadyToRunModule = 0x40
+
+
+class ModuleRangeType(OpenFlag):
+    """What kind of code or data a range holds (manifest: ModuleRangeTypeMap)."""
+
+    ColdRange = 0x4
