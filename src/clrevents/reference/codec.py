@@ -14,7 +14,6 @@ from enum import Enum
 from typing import Any
 from uuid import UUID
 
-import attrs
 import construct as c
 
 from clrevents.errors import PayloadError
@@ -166,8 +165,10 @@ def _fields(layout: BoundLayout) -> list[Any]:
         if field.pad:
             members.append(c.Padding(field.pad))
         wire = field.type
-        if isinstance(wire, CountedType | BytesType):
-            wire = attrs.evolve(wire, count=names[wire.count])
+        if isinstance(wire, CountedType):
+            wire = CountedType(wire.element, names[wire.count])
+        elif isinstance(wire, BytesType):
+            wire = BytesType(names[wire.count])
         members.append(names[field.name] / _one(wire, layout.pointer_size))
     return members
 

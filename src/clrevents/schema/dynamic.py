@@ -230,7 +230,7 @@ def _shape(wire: WireType) -> object:
 
 def make_class(name: str, layout: Layout) -> type[Any]:
     """An attrs class for a learned layout. `name` is only shown; attribute names are checked identifiers."""
-    attributes = list(_attribute_names(layout))
+    attributes = list(attribute_names(layout))
     made: Any = attrs.make_class(
         "LearnedRecord",
         {a: attrs.field() for a in attributes},
@@ -259,7 +259,8 @@ def is_plain(name: str) -> bool:
     )
 
 
-def _attribute_names(layout: Layout) -> Iterator[str]:
+def attribute_names(layout: Layout) -> Iterator[str]:
+    """For each field its wire name where that is a plain identifier, else `field_<n>`; all different."""
     wire_names = {field.name for field in layout.fields}
     for index, field in enumerate(layout.fields):
         if is_plain(field.name):

@@ -1,0 +1,137 @@
+"""Events that describe themselves: any name, any number of kinds, the same values as a declared event."""
+
+from __future__ import annotations
+
+import pickle
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+import clrevents
+from clrevents.schema.registry import Registry
+from clrevents.schema.types import FileTime
+from clrevents.testing.builder import TraceBuilder
+
+NAMES = ["", "class", "self", "a b", 'quo"te', "new\nline", "_private", "field_0", "größe", "ok", "Ok", "__reduce__"]
+GUID = UUID("12345678-1234-5678-1234-567812345678")
+
+
+def _payload(data: bytes) -> Any:
+    with clrevents.open(data) as trace:
+        (event,) = trace.events()
+        assert not trace.problems
+    return event.payload
+
+
+def test_any_field_name_works_as_a_key() -> None:
+    payload = _payload(TraceBuilder().described("P", "E", {name: (9, i) for i, name in enumerate(NAMES)}).bytes())
+    assert [payload[name] for name in NAMES] == list(range(len(NAMES)))
+    assert payload.ok == 9
+    assert payload.Ok == 10
+    attributes = [a for a in dir(payload) if not a.startswith("__")]
+    assert attributes == sorted(["field_0", "field_0_", "Ok", "ok", *(f"field_{i}" for i in (1, 2, 3, 4, 5, 6, 8, 11))])
+    assert clrevents.asdict(payload) == {name: i for i, name in enumerate(NAMES)}
+    with pytest.raises(KeyError):
+        payload["missing"]
+
+
+def test_learned_records_pickle_and_compare() -> None:
+    data = TraceBuilder().described("P", "E", {"a b": (9, 1), "s": (18, "x")}).bytes()
+    first, second = _payload(data), _payload(data)
+    assert type(first) is not type(second)
+    assert first == second
+    assert pickle.loads(pickle.dumps(first)) == first
+    assert hash(first) == hash(second)
+    assert repr(first) == "E_V0(a b=1, s='x')"
+    with clrevents.open(data) as trace:
+        (event,) = trace.events()
+    assert pickle.loads(pickle.dumps(event)) == event
+
+
+@pytest.mark.parametrize(
+    ("code", "value"),
+    [
+        (3, True),
+        (4, "\ud83d"),
+        (4, "\0"),
+        (5, -128),
+        (6, 255),
+        (7, -(1 << 15)),
+        (8, 65535),
+        (9, -(1 << 31)),
+        (10, (1 << 32) - 1),
+        (11, -(1 << 63)),
+        (12, (1 << 64) - 1),
+        (13, float("-inf")),
+        (14, 1.5),
+        (15, Decimal("-12345678901234567890.1234")),
+        (16, FileTime(133_000_000_000_000_001)),
+        (17, GUID),
+        (18, "€ 😀"),
+        (20, -(1 << 63)),
+        (21, (1 << 64) - 1),
+        (26, False),
+    ],
+)
+def test_every_type_code(code: int, value: Any) -> None:
+    payload = _payload(
+        TraceBuilder().described("P", "E", {"before": (6, 7), "v": (code, value), "after": (6, 9)}).bytes()
+    )
+    assert payload.v == value
+    assert (payload.before, payload.after) == (7, 9)
+
+
+def test_a_file_time_keeps_its_hundred_nanoseconds() -> None:
+    time = FileTime(133_000_000_000_000_001)
+    assert str(time) == "2022-06-18T04:26:40.0000001Z"
+    assert time.utc is not None
+    assert str(FileTime((1 << 64) - 1)) == str((1 << 64) - 1)
+
+
+def test_a_hundred_thousand_kinds_stay_bounded() -> None:
+    builder = TraceBuilder()
+    for i in range(100_000):
+        builder.raw("P", i & 0xFFFF, payload=b"", name=f"E{i}")
+    builder.described("P", "One more", {"a": (9, 1)})
+    limits = clrevents.Limits(learned=10)
+    with clrevents.open(builder.bytes(), limits=limits) as trace:
+        events = list(trace.events())
+    assert len(events) == 100_001
+    assert len({type(e.payload) for e in events}) <= 11 + 1
+    assert events[-1].payload == clrevents.RawPayload(
+        b"\1\0\0\0", "the trace describes more kinds of event than Limits.learned"
+    )
+
+
+def test_without_the_built_in_event_the_description_gives_the_same_values() -> None:
+    """What the registry knows and the trace describes comes out alike through either."""
+    fields = {"A": (9, 5), "B": (18, "text"), "C": (14, 0.25)}
+    data = TraceBuilder().described("P", "E", fields).bytes()
+    registry = Registry()
+    clrevents.register(
+        {"provider": "P", "id": 1, "name": "E", "fields": {"A": "Int32", "B": "UnicodeString", "C": "Double"}},
+        registry=registry,
+    )
+    with clrevents.open(data, registry=registry) as trace:
+        (known,) = trace.events()
+        assert not trace.problems
+    assert clrevents.asdict(known.payload) == clrevents.asdict(_payload(data))
+
+
+def test_fields_that_an_older_writer_lacks_are_none() -> None:
+    full = TraceBuilder().described("P", "E", {"a": (9, 1), "b": (9, 2)}).bytes()
+    with clrevents.open(full) as trace:
+        (event,) = trace.events()
+    whole = event.payload_bytes
+    kind_only = TraceBuilder().described("P", "E", {"a": (9, 1), "b": (9, 2)})
+    kind_only._events[0] = _shorter(kind_only._events[0], whole[:4])
+    payload = _payload(kind_only.bytes())
+    assert (payload.a, payload.b) == (1, None)
+
+
+def _shorter(event: Any, payload: bytes) -> Any:
+    from dataclasses import replace
+
+    return replace(event, payload=payload)
