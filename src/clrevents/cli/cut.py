@@ -15,7 +15,7 @@ from clrevents.rewrite import cut
 @click.option("-o", "--output", "out", required=True, metavar="OUT", help="The trace to write.")
 @click.option("--events", multiple=True, metavar="SELECTOR", help="Only these events; may be given several times.")
 @click.option("--provider", metavar="NAME", help="Only events of this provider.")
-@click.option("--thread", "threads", type=int, multiple=True, metavar="ID", help="Only events about these threads.")
+@click.option("--thread", "threads", type=int, multiple=True, metavar="NUMBER", help="Only events about these threads.")
 @click.option("--start", metavar="WHEN", help="From this moment: 1.5s, 200ms, 50%, or a date with its zone.")
 @click.option("--end", metavar="WHEN", help="Up to this moment, which is not included.")
 @click.option("--rundown/--no-rundown", default=True, help="Also what names code and modules, wherever it stands.")
