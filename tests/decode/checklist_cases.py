@@ -1,4 +1,4 @@
-"""The numbered cases of the container format's checklist (§4.1 to §4.6) and the unnumbered ones of §4.7: who tests which.
+"""The checklist of the container format: its numbered cases (§4.1 to §4.6), those of §4.7, and which test has which.
 
 `case(...)` marks a test with the cases it covers; `test_checklist` demands that none is left out.
 """
@@ -12,13 +12,13 @@ from functools import cache
 from typing import Any, Final, TypeVar
 
 import pytest
-from project_files import SHARED
 
 import clrevents
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord, ThreadRow, TraceHeader
 from clrevents.errors import Problem, TraceError
+from project_files import SHARED
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,7 +27,7 @@ TESTED: Final[dict[int | str, list[str]]] = {}
 NOT_APPLICABLE: Final = {
     9: "positions beyond 4 GB with an alignment are case 10 here: a stream has no reader that can go back",
     68: "the two read paths of a .NET stream; Python has one",
-    "65534 reassembly": "metadata describes events, so the manifest in pieces is not needed; its events stay as they are",
+    "65534 reassembly": "metadata describes events, so nobody needs the manifest; its events stay as they are",
 }
 """Cases that have no meaning for this library, and why."""
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 from checklist_cases import Read, case, kept, perfview
-from project_files import SHARED
 
 import clrevents
 from clrevents.decode.stream import Stream
+from project_files import SHARED
 
 RUNTIME = "Microsoft-Windows-DotNETRuntime"
 RUNDOWN = "Microsoft-Windows-DotNETRuntimeRundown"
@@ -97,7 +97,7 @@ def test_case_02_no_event_waits_for_more_than_its_block(name: str) -> None:
             late = max(late, at + 500 - int(rows.offsets.min()))
     assert sum(map(len, stream.close())) == 0
     assert late <= 103_000
-    with clrevents.open(Pipe(data, 700)) as trace, clrevents.open(data) as whole:
+    with clrevents.open(io.BufferedReader(Pipe(data, 700))) as trace, clrevents.open(data) as whole:
         assert trace.event_counts() == whole.event_counts()
         assert sum(trace.event_counts().values()) == events
 

@@ -41,7 +41,7 @@ def test_case_05_type_name_of_impossible_length(length: int) -> None:
     data[32 + 3 + 8 : 32 + 3 + 12] = length.to_bytes(4, "little", signed=True)
     for errors in ("report", "strict", "salvage"):
         with pytest.raises(clrevents.TraceError):
-            clrevents.open(bytes(data), errors=errors)  # type: ignore[arg-type]
+            clrevents.open(bytes(data), errors=errors)
 
 
 class Feeding:
@@ -96,9 +96,9 @@ STACK = [0x1111, 0x2222]
 
 
 def one_record(changes: dict[int, int], stack: bytes = bytes(8), behind: bytes = b"") -> bytes:
-    """A NetPerf 3 stream: an event with a stack, then one of payload 4 and `stack` whose int32 at an offset is changed.
+    """A NetPerf 3 stream: an event with a stack, then one of payload 4 and `stack`, int32s of it changed.
 
-    Offsets are those of §1.4: 0 the event's size, 52 the payload's, 60 the stack's. `behind` are more bytes of the block.
+    Offsets are those of §1.4: 0 the event's size, 52 the payload's, 60 the stack's. `behind` follows it.
     """
     sink = io.BytesIO()
     writer = NetPerf3Writer(sink)
