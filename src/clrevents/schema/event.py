@@ -101,9 +101,28 @@ def make_record(cls: Any) -> Any:
         layout = Layout((*parent.fields, *own))
     except TypeError as error:
         raise TypeError(f"{cls.__name__}: {error}") from None
-    record = attrs.frozen(slots=True)(cls)
+    # Shared by all records, because compiling them for each class is most of what loading a family costs.
+    cls.__repr__, cls.__eq__, cls.__hash__ = _repr, _eq, _hash
+    record = attrs.define(slots=True, frozen=True, repr=False, eq=False)(cls)
     record.__layout__ = layout
     return record
+
+
+def _values(record: Any) -> tuple[Any, ...]:
+    return tuple([getattr(record, field.name) for field in type(record).__layout__.fields])
+
+
+def _repr(self: Any) -> str:
+    shown = ", ".join(f"{field.name}={getattr(self, field.name)!r}" for field in type(self).__layout__.fields)
+    return f"{type(self).__name__}({shown})"
+
+
+def _eq(self: Any, other: object) -> Any:
+    return _values(self) == _values(other) if type(other) is type(self) else NotImplemented
+
+
+def _hash(self: Any) -> int:
+    return hash((type(self), _values(self)))
 
 
 def asdict(record: Any) -> dict[str, Any]:
