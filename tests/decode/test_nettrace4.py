@@ -1,0 +1,798 @@
+"""NetTrace 4 containers, sound and broken, made by the tests' own writer: what comes out, and what is said about it."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+from nettrace4_writer import HEADER_BYTES, Blob, Writer, compressed, utf16z, varint
+
+import clrevents
+from clrevents import (
+    DamageError,
+    EventKey,
+    LimitError,
+    Limits,
+    Loss,
+    Problem,
+    RawPayload,
+    Trace,
+    TraceError,
+    UnreadableError,
+)
+
+# Damage and losses are told of in tests of their own.
+pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
+
+ONE, TWO = UUID(int=1), UUID(int=2 << 96)
+
+
+def writer(**options: int) -> Writer:
+    """A writer that has described event 1 of `P` as metadata 1 and event 2 as metadata 2."""
+    made = Writer(**options)  # type: ignore[arg-type]
+    made.metadata(1, "P", 1, name="One")
+    made.metadata(2, "P", 2, name="Two")
+    return made
+
+
+def times(trace: Trace) -> list[int]:
+    return [e.time_ns for e in trace.events()]
+
+
+def kinds(trace: Trace) -> list[str]:
+    return [p.kind for p in trace.problems]
+
+
+def damaged(data: bytes, events: int) -> tuple[Problem, DamageError]:
+    """The one problem of a damaged trace, and the error behind its first `events` events. Checks every mode."""
+    trace = clrevents.open(data)
+    seen: list[clrevents.Event[Any]] = []
+    with pytest.raises(DamageError) as caught:
+        seen.extend(trace.events())
+    assert len(seen) == events
+    strict: list[clrevents.Event[Any]] = []
+    with pytest.raises(DamageError):
+        strict.extend(clrevents.open(data, errors="strict").events())
+    assert strict == seen
+    error = caught.value
+    with pytest.raises(DamageError) as asked:
+        trace.event_counts()
+    assert str(asked.value) == str(error)
+    salvaged = list(clrevents.open(data, errors="salvage").events())
+    assert salvaged[: len(seen)] == seen
+    found = [p for p in trace.problems if p.severity == "damage"]
+    (problem,) = found
+    assert (error.offset, error.reason) == (problem.offset, problem.message)
+    return problem, error
+
+
+# The header.
+
+
+def test_header() -> None:
+    made = writer(sync_qpc=1_000_000, frequency=10_000_000, pointer_size=4)
+    made.events(Blob(1, 1_000_000 + 12_345_678, thread=7))
+    trace = clrevents.open(made.end())
+    info = trace.info
+    assert (info.format, info.version, info.pointer_size) == ("NetTrace", 4, 4)
+    assert (info.sync_qpc, info.frequency) == (1_000_000, 10_000_000)
+    assert (info.process_id, info.processors, info.sampling_interval_ns) == (42, 4, 1_000_000)
+    assert info.start == datetime(2026, 1, 5, 12, 30, 15, 250_000, tzinfo=UTC)
+    (e,) = trace.events()
+    assert e.time_ns == 1_234_567_800
+    assert e.time == datetime(2026, 1, 5, 12, 30, 16, 484_567, tzinfo=UTC)
+    assert trace.duration_ns == 1_234_567_800
+    assert kinds(trace) == []
+
+
+def test_time_is_exact_at_odd_frequencies_and_late_ticks() -> None:
+    made = writer(sync_qpc=5, frequency=2_533_315)
+    ticks = [5, 6, 2_533_320, (1 << 62) + 17]
+    made.events(*(Blob(1, tick) for tick in ticks))
+    assert times(clrevents.open(made.end())) == [(t - 5) * 10**9 // 2_533_315 for t in ticks]
+
+
+def test_impossible_date_is_none() -> None:
+    made = writer()
+    made.events(Blob(1, 1))
+    data = made.end().replace(struct.pack("<8h", *made.start), bytes(16))
+    trace = clrevents.open(data)
+    assert trace.info.start is None
+    with pytest.raises(ValueError, match="does not say when it started"):
+        list(clrevents.open(data).events(start=datetime(2026, 1, 1, tzinfo=UTC)))
+
+
+def test_day_of_the_week_is_not_believed() -> None:
+    made = Writer(start=(2026, 1, 99, 5, 12, 30, 15, 250))
+    assert clrevents.open(made.end()).info.start == datetime(2026, 1, 5, 12, 30, 15, 250_000, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"frequency": 0}, "0 ticks a second"),
+        ({"frequency": -5}, "-5 ticks a second"),
+        ({"pointer_size": 3}, "pointer size is 3"),
+    ],
+)
+def test_impossible_headers(options: dict[str, int], message: str) -> None:
+    data = Writer(**options).end()  # type: ignore[arg-type]
+    with pytest.raises(UnreadableError, match=message) as caught:
+        clrevents.open(data)
+    assert caught.value.offset is not None
+    with pytest.raises(UnreadableError):
+        clrevents.open(data, errors="salvage")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "empty"),
+        (b"hello, this is text and no trace", "not a .NET trace"),
+        (b"PK\x03\x04" + bytes(60), "zip archive"),
+        (b"Nettrace", "ends inside its header"),
+        (b"Nettrace" + struct.pack("<iii", 0, 7, 0) + bytes(40), "NetTrace version 7"),
+        (Writer().bytes()[: HEADER_BYTES - 1], "ends inside its header"),
+        (Writer().bytes().replace(b"Trace\x06", b"Other\x06"), "first object is 'Other'"),
+    ],
+)
+def test_what_is_no_trace(data: bytes, message: str) -> None:
+    with pytest.raises(UnreadableError, match=message):
+        clrevents.open(data)
+
+
+def test_version_from_the_future() -> None:
+    data = bytearray(Writer().end())
+    data[35:39] = struct.pack("<i", 5)
+    with pytest.raises(UnreadableError, match="NetTrace version 5"):
+        clrevents.open(bytes(data))
+
+
+def test_every_short_header_is_refused() -> None:
+    data = Writer().bytes()
+    assert len(data) == HEADER_BYTES
+    for length in range(len(data)):
+        with pytest.raises(UnreadableError) as caught:
+            clrevents.open(data[:length])
+        assert caught.value.reason
+    trace = clrevents.open(data)
+    assert (list(trace.events()), kinds(trace)) == ([], ["missing-end"])
+
+
+# What a blob's header carries over.
+
+
+def test_headers_carry_over_within_a_block_only() -> None:
+    made = writer()
+    made.stacks(1, [10, 11], [])
+    made.events(
+        Blob(1, 100, b"ab", thread=7, stack=1, processor=3, activity=ONE, related=TWO),
+        Blob(1, 101, b"cd", thread=7, stack=1, processor=3, activity=ONE, related=TWO),
+        Blob(2, 102, b"", thread=7, stack=2, processor=3, related=TWO),
+        Blob(2, 103, b"e", thread=7, stack=0, processor=0, activity=TWO),
+        Blob(2, 104, b"e", thread=7),
+    )
+    made.events(Blob(1, 105, thread=7))
+    events = list(clrevents.open(made.end()).events())
+    assert [e.payload_bytes for e in events] == [b"ab", b"cd", b"", b"e", b"e", b""]
+    assert [e.name for e in events] == ["One", "One", "Two", "Two", "Two", "One"]
+    assert [e.activity_id for e in events] == [ONE, ONE, None, TWO, None, None]
+    assert [e.related_activity_id for e in events] == [TWO, TWO, TWO, None, None, None]
+    assert [e.processor for e in events] == [3, 3, 3, 0, None, None]
+    assert [e.stack for e in events] == [(10, 11), (10, 11), (), (), (), ()]
+    assert [e.stack_id for e in events] == [1, 1, 2, 0, 0, 0]
+    assert {e.thread_id for e in events} == {7}
+    assert {e.process_id for e in events} == {42}
+
+
+def test_activity_ids_do_not_leak_into_the_next_block() -> None:
+    """Each block begins with everything at zero, however the block before ended."""
+    made = writer()
+    made.events(Blob(1, 1, activity=ONE, related=ONE), Blob(1, 2, activity=ONE, related=ONE))
+    made.events(Blob(1, 3), Blob(1, 4, activity=TWO))
+    made.events(Blob(1, 5, related=ONE))
+    events = list(clrevents.open(made.end()).events())
+    assert [e.activity_id for e in events] == [ONE, ONE, None, TWO, None]
+    assert [e.related_activity_id for e in events] == [ONE, ONE, None, None, ONE]
+
+
+def test_processor_is_the_writing_threads() -> None:
+    """For a sample the event is about another thread, whose processor nobody noted."""
+    made = writer()
+    made.events(
+        Blob(1, 1, thread=5, capture=9, processor=2),
+        Blob(1, 2, thread=9, capture=9, processor=2),
+        Blob(1, 3, thread=9, capture=9, processor=255),
+    )
+    assert [(e.thread_id, e.processor) for e in clrevents.open(made.end()).events()] == [(5, None), (9, 2), (9, 255)]
+
+
+def test_wide_numbers() -> None:
+    """Thread ids of 64 bits, metadata and stack ids of 32, sequence numbers that wrap."""
+    made = Writer()
+    made.metadata(0x7FFFFFFF, "P", 0xFFFF, version=255, name="Wide")
+    made.stacks(0x7FFFFFF0, [(1 << 64) - 1])
+    thread = (1 << 64) - 2
+    made.events(
+        Blob(0x7FFFFFFF, 1, thread=thread, stack=0x7FFFFFF0, sequence=0xFFFFFFFF),
+        Blob(0x7FFFFFFF, 2, thread=thread, stack=0x7FFFFFF0, sequence=0),
+        Blob(0x7FFFFFFF, 3, thread=thread, stack=0x7FFFFFF0, sequence=1),
+    )
+    trace = clrevents.open(made.end())
+    events = list(trace.events())
+    assert {e.key for e in events} == {EventKey("P", 0xFFFF, 255, "Wide")}
+    assert {e.thread_id for e in events} == {thread}
+    assert {e.stack for e in events} == {((1 << 64) - 1,)}
+    assert trace.losses == ()
+
+
+def test_times_may_go_back_inside_a_block() -> None:
+    """Where the capture thread changes the difference wraps: a number of ten bytes."""
+    made = writer()
+    blobs = [Blob(1, 1 << 40, thread=1), Blob(1, 5, thread=2), Blob(1, (1 << 40) + 1, thread=2), Blob(1, 6, thread=3)]
+    body, _ = compressed(blobs, {})
+    assert varint((5 - (1 << 40)) & (1 << 64) - 1) in body
+    assert len(varint((5 - (1 << 40)) & (1 << 64) - 1)) == 10
+    made.events(*blobs)
+    trace = clrevents.open(made.end())
+    assert times(trace) == [5, 6, 1 << 40, (1 << 40) + 1]
+    assert [e.time_ns for e in trace.events(order="file")] == [1 << 40, 5, (1 << 40) + 1, 6]
+    assert [(t.thread_id, t.first_ns, t.last_ns) for t in trace.threads] == [
+        (2, 5, (1 << 40) + 1),
+        (1, 1 << 40, 1 << 40),
+        (3, 6, 6),
+    ]
+
+
+def test_block_header_may_be_longer() -> None:
+    made = writer()
+    made.events(Blob(1, 1, b"x"), extra=b"something new")
+    (e,) = clrevents.open(made.end()).events()
+    assert e.payload_bytes == b"x"
+
+
+def test_empty_blocks() -> None:
+    made = writer()
+    made.events()
+    made.stacks(1)
+    made.sequence_point(0)
+    made.blobs("MetadataBlock", b"")
+    made.events(Blob(1, 1))
+    trace = clrevents.open(made.end(), errors="strict")
+    assert len(list(trace.events())) == 1
+    assert kinds(trace) == []
+
+
+# Descriptions of events.
+
+
+def test_same_description_again_is_nothing() -> None:
+    made = writer()
+    made.metadata(1, "P", 1, name="One")
+    made.events(Blob(1, 1))
+    trace = clrevents.open(made.end(), errors="strict")
+    assert [e.name for e in trace.events()] == ["One"]
+    assert kinds(trace) == []
+
+
+def test_redefined_description_is_damage() -> None:
+    made = writer()
+    made.events(Blob(1, 1))
+    made.metadata(1, "P", 9, name="Nine")
+    made.events(Blob(1, 2))
+    data = made.end()
+    problem, _ = damaged(data, events=1)
+    assert problem.kind == "redefined-metadata"
+    assert "P/Nine (id 9, version 0) instead of P/One (id 1, version 0)" in problem.message
+    assert problem.offset == data.index(struct.pack("<i", 1) + utf16z("P") + struct.pack("<i", 9))
+    salvaged = list(clrevents.open(data, errors="salvage").events())
+    assert [e.name for e in salvaged] == ["One", "Nine"], "the newer one is believed from there on"
+
+
+def test_undefined_description_is_damage() -> None:
+    made = writer()
+    made.events(Blob(1, 1), Blob(1, 2), Blob(77, 3, b"abc"), Blob(1, 4))
+    data = made.end()
+    problem, _ = damaged(data, events=2)
+    assert problem.kind == "undefined-metadata"
+    assert "description 77" in problem.message
+    assert (problem.offset, problem.length) == (made.payload_offsets[2], 3)
+    salvaged = list(clrevents.open(data, errors="salvage").events())
+    assert [e.name for e in salvaged] == ["One", "One", "Undefined(77)", "One"]
+    assert isinstance(salvaged[2].payload, RawPayload)
+    assert salvaged[2].payload.data == b"abc"
+
+
+def test_description_of_an_impossible_id() -> None:
+    made = writer()
+    made.metadata(-3, "P", 1)
+    problem, _ = damaged(made.end(), events=0)
+    assert problem.kind == "bad-metadata"
+
+
+def test_description_that_ends_early() -> None:
+    made = Writer()
+    record = struct.pack("<i", 1) + utf16z("P") + b"\1\0"
+    body, _ = compressed([Blob(0, 0, record, thread=0, sequence=0)], {})
+    at = made.blobs("MetadataBlock", body)
+    problem, _ = damaged(made.end(), events=0)
+    assert problem.kind == "bad-metadata"
+    assert problem.offset == at + len(body) - len(record)
+    assert "event id" in problem.message
+
+
+def test_unusable_field_list_is_a_note() -> None:
+    made = Writer()
+    made.metadata(1, "P", 1, name="Odd", rest=struct.pack("<i", 1 << 20))
+    made.events(Blob(1, 1, b""), Blob(1, 2, b"xy"))
+    trace = clrevents.open(made.end())
+    first, second = trace.events()
+    assert clrevents.asdict(first.payload) == {}
+    assert isinstance(second.payload, RawPayload)
+    problem = trace.problems[0]
+    assert (problem.kind, problem.severity, problem.event) == ("bad-fields", "note", "P/Odd")
+    assert "1048576 fields" in problem.message
+
+
+def test_described_fields() -> None:
+    """Int32 (9), string (18), an object with an Int32: the description's names become the record's."""
+    fields = struct.pack("<i", 3)
+    fields += struct.pack("<i", 9) + utf16z("number")
+    fields += struct.pack("<i", 18) + utf16z("some text")
+    fields += struct.pack("<ii", 1, 1) + struct.pack("<i", 9) + utf16z("inner") + utf16z("outer")
+    opcode = struct.pack("<iB", 1, 1) + b"\x01"
+    made = Writer()
+    made.metadata(1, "Mine", 1, name="DoStart", rest=fields + opcode)
+    made.events(Blob(1, 1, struct.pack("<i", -5) + utf16z("hé") + struct.pack("<i", 6)))
+    trace = clrevents.open(made.end(), errors="strict")
+    (e,) = trace.events("Do/Start")
+    assert e.opcode == 1
+    assert e.payload.number == -5
+    assert e.payload["some text"] == "hé"
+    assert clrevents.asdict(e.payload) == {"number": -5, "some text": "hé", "outer": {"inner": 6}}
+    assert kinds(trace) == []
+
+
+# Stacks.
+
+
+def test_stack_ids_start_anew_after_a_sequence_point() -> None:
+    made = writer()
+    made.stacks(1, [1, 2], [3])
+    made.events(Blob(1, 1, stack=1), Blob(1, 2, stack=2))
+    made.sequence_point(2)
+    made.stacks(1, [9])
+    made.events(Blob(1, 3, stack=1))
+    trace = clrevents.open(made.end(), errors="strict")
+    events = list(trace.events())
+    assert [e.stack for e in events] == [(1, 2), (3,), (9,)]
+    assert len({e.stack_id for e in events}) == 3, "unique in the trace"
+    assert kinds(trace) == []
+
+
+def test_stack_of_the_region_before_is_missing() -> None:
+    made = writer()
+    made.stacks(1, [1, 2])
+    made.events(Blob(1, 1, stack=1))
+    made.sequence_point(1)
+    made.events(Blob(1, 2, stack=1))
+    trace = clrevents.open(made.end(), errors="strict")
+    events = list(trace.events())
+    assert [(e.stack, e.stack_id) for e in events] == [((1, 2), 1), ((), -1)]
+    (problem,) = trace.problems
+    assert (problem.kind, problem.severity, problem.offset) == ("missing-stack", "note", made.payload_offsets[1])
+
+
+def test_stacks_of_several_blocks_and_pointer_sizes() -> None:
+    for size, top in ((4, (1 << 32) - 1), (8, (1 << 64) - 1)):
+        made = writer(pointer_size=size)
+        made.stacks(1, [1], [])
+        made.stacks(3, [top, 2])
+        made.events(*(Blob(1, n, stack=n) for n in (1, 2, 3, 0)))
+        assert [e.stack for e in clrevents.open(made.end()).events(order="file")] == [(1,), (), (top, 2), ()]
+
+
+def test_stack_block_that_does_not_fit() -> None:
+    made = writer()
+    made.events(Blob(1, 1))
+    made.block("StackBlock", struct.pack("<ii", 1, 1000) + bytes(8))
+    problem, _ = damaged(made.end(), events=1)
+    assert problem.kind == "bad-block"
+
+
+def test_stack_longer_than_its_block() -> None:
+    """Found only by who looks: by `check`."""
+    made = writer()
+    made.block("StackBlock", struct.pack("<iii", 1, 2, 8) + struct.pack("<Q", 5) + struct.pack("<i", 800))
+    made.events(Blob(1, 1, stack=1), Blob(1, 2, stack=2))
+    trace = clrevents.open(made.end())
+    assert [e.stack for e in trace.events()] == [(5,), ()]
+    assert trace.check().problem_counts["bad-stacks"] == 1
+
+
+# Order.
+
+
+def test_order_across_threads_with_ties() -> None:
+    """By time, and where times are equal as they stand in the file; runs of one thread keep their order."""
+    made = writer()
+    made.events(Blob(1, 5, b"a", thread=1), Blob(1, 7, b"b", thread=1), Blob(1, 7, b"c", thread=1))
+    made.events(Blob(1, 5, b"d", thread=2), Blob(1, 6, b"e", thread=2), Blob(1, 7, b"f", thread=2))
+    made.events(Blob(1, 4, b"g", thread=3))
+    data = made.end()
+    trace = clrevents.open(data)
+    assert b"".join(e.payload_bytes for e in trace.events()) == b"gadebcf"
+    assert b"".join(e.payload_bytes for e in trace.events(order="file")) == b"abcdefg"
+    decoder = clrevents.Decoder(order="file")
+    batches = [*decoder.feed(data), *decoder.close()]
+    assert b"".join(e.payload_bytes for batch in batches for e in batch) == b"abcdefg"
+
+
+def test_order_begins_anew_at_a_sequence_point() -> None:
+    made = writer()
+    made.events(Blob(1, 5, b"a", thread=1))
+    made.events(Blob(1, 3, b"b", thread=2))
+    made.sequence_point(5)
+    made.events(Blob(1, 9, b"c", thread=1))
+    made.events(Blob(1, 5, b"d", thread=2))
+    trace = clrevents.open(made.end())
+    assert b"".join(e.payload_bytes for e in trace.events()) == b"badc"
+
+
+def test_what_waits_is_released_at_the_sequence_point() -> None:
+    made = writer()
+    made.events(Blob(1, 5, thread=1))
+    made.events(Blob(1, 3, thread=2))
+    before = made.bytes()
+    made.sequence_point(5)
+    decoder = clrevents.Decoder()
+    assert decoder.feed(before) == []
+    rest = made.bytes()[len(before) :]
+    (batch,) = decoder.feed(rest)
+    assert [e.time_ns for e in batch] == [3, 5]
+    assert list(decoder.close()) == []
+
+
+def test_flush_gives_up_what_waits() -> None:
+    made = writer()
+    made.events(Blob(1, 5, thread=1))
+    decoder = clrevents.Decoder()
+    assert decoder.feed(made.bytes()) == []
+    (batch,) = decoder.flush()
+    assert [e.time_ns for e in batch] == [5]
+    assert decoder.flush() == []
+
+
+def test_region_longer_than_the_limit() -> None:
+    made = writer()
+    made.events(*(Blob(1, n, thread=1) for n in range(10, 20)))
+    made.events(*(Blob(1, n, thread=2) for n in range(10)))
+    trace = clrevents.open(made.end(), limits=Limits(region_events=9))
+    assert times(trace) == [*range(10, 20), *range(10)]
+    assert set(kinds(trace)) == {"region-too-long"}
+
+
+# Losses.
+
+
+def test_gaps_are_losses_with_thread_and_window() -> None:
+    made = writer(sync_qpc=100)
+    made.events(Blob(1, 110, thread=1, sequence=1), Blob(1, 120, thread=1, sequence=5))
+    made.events(Blob(1, 111, thread=2, sequence=7), Blob(1, 131, thread=2, sequence=8))
+    made.sequence_point(150, {1: 5, 2: 10, 3: 4})
+    made.events(Blob(1, 160, thread=1, sequence=6), Blob(1, 170, thread=3, sequence=6))
+    made.sequence_point(200, {1: 6, 3: 6})
+    data = made.end()
+    expected = (Loss(1, 3, 10, 20), Loss(2, 2, 31, 50), Loss(3, 1, 50, 70))
+    trace = clrevents.open(data)
+    assert trace.losses == expected
+    assert trace.lost == 6
+    assert kinds(trace) == []
+    assert trace.check().losses == expected
+    decoder = clrevents.Decoder()
+    batches = [*decoder.feed(data), *decoder.close()]
+    assert decoder.losses == expected
+    assert tuple(loss for batch in batches for loss in batch.losses) == expected
+    # Fed in pieces, each batch brings what came to light in its region.
+    made_of = clrevents.Decoder()
+    middle = data.index(b"SPBlock") + 80
+    assert [batch.losses for batch in made_of.feed(data[:middle])] == [expected[:2]]
+    assert [batch.losses for batch in made_of.feed(data[middle:])] == [expected[2:]]
+
+
+def test_the_first_number_of_a_thread_is_no_loss() -> None:
+    made = writer()
+    made.events(Blob(1, 1, thread=1, sequence=500), Blob(1, 2, thread=1, sequence=501))
+    made.sequence_point(3, {1: 501, 9: 44})
+    trace = clrevents.open(made.end())
+    assert trace.losses == ()
+
+
+def test_gaps_over_the_wrap() -> None:
+    made = writer()
+    made.events(Blob(1, 1, sequence=0xFFFFFFFE), Blob(1, 2, sequence=1))
+    assert [loss.count for loss in clrevents.open(made.end()).losses] == [2]
+
+
+def test_numbers_that_step_back_are_a_note() -> None:
+    made = writer()
+    made.events(Blob(1, 1, sequence=10), Blob(1, 2, sequence=3), Blob(1, 3, sequence=4))
+    trace = clrevents.open(made.end(), errors="strict")
+    assert times(trace) == [1, 2, 3]
+    assert trace.losses == ()
+    (problem,) = trace.problems
+    assert (problem.kind, problem.severity) == ("sequence-backwards", "note")
+
+
+def test_exact_number_of_losses_beyond_the_limit() -> None:
+    made = writer()
+    made.events(*(Blob(1, n, sequence=1 + 3 * n) for n in range(20)))
+    trace = clrevents.open(made.end(), limits=Limits(problems=5))
+    assert len(trace.losses) == 5
+    assert trace.lost == 19 * 2
+
+
+# The end, and what is broken.
+
+
+def test_sound_trace_says_nothing() -> None:
+    made = writer()
+    made.events(Blob(1, 1))
+    report = clrevents.open(made.end()).check()
+    assert (report.complete, report.problems, report.damaged, report.events) == (True, (), False, 1)
+
+
+def test_missing_end_is_a_note() -> None:
+    made = writer()
+    made.events(Blob(1, 3, thread=1))
+    made.events(Blob(1, 1, thread=2))
+    trace = clrevents.open(made.bytes(), errors="strict")
+    assert times(trace) == [1, 3]
+    (problem,) = trace.problems
+    assert (problem.kind, problem.severity, problem.offset) == ("missing-end", "note", len(made.bytes()))
+    assert not trace.check().complete
+
+
+@pytest.mark.parametrize("tail", [b"\0", b"\0\0\0", b"anything at all"])
+def test_bytes_behind_the_end_are_a_note(tail: bytes) -> None:
+    made = writer()
+    made.events(Blob(1, 1))
+    data = made.end()
+    trace = clrevents.open(data + tail, errors="strict")
+    assert times(trace) == [1]
+    (problem,) = trace.problems
+    assert (problem.kind, problem.severity) == ("trailing-data", "note")
+    assert (problem.offset, problem.length) == (len(data), len(tail))
+
+
+def test_unknown_blocks_are_skipped_with_a_note() -> None:
+    made = writer()
+    made.events(Blob(1, 1))
+    at = made.block("FutureBlock", b"whatever it may hold")
+    made.events(Blob(1, 2))
+    trace = clrevents.open(made.end(), errors="strict")
+    assert times(trace) == [1, 2]
+    (problem,) = trace.problems
+    assert (problem.kind, problem.severity, problem.offset, problem.length) == ("unknown-block", "note", at, 20)
+    assert "'FutureBlock'" in problem.message
+
+
+def test_cut_inside_a_block() -> None:
+    """Every whole event of the cut block comes out, in order, before the error."""
+    made = writer()
+    made.events(Blob(1, 9, b"first", thread=1))
+    whole = len(made.bytes())
+    made.events(*(Blob(1, n, b"payload", thread=2) for n in range(8)))
+    data = made.bytes()
+    ends = [o + 7 for o in made.payload_offsets[1:]]
+    for length in range(whole, len(data)):
+        expected = sum(end <= length for end in ends)
+        trace = clrevents.open(data[:length])
+        if length == whole:
+            assert times(trace) == [9]
+            continue
+        seen: list[int] = []
+        with pytest.raises(DamageError) as caught:
+            seen.extend(e.time_ns for e in trace.events())
+        assert seen == [*range(expected), 9], length
+        assert caught.value.offset is not None
+        assert caught.value.offset <= length
+        assert times(clrevents.open(data[:length], errors="salvage")) == [*range(expected), 9]
+
+
+@pytest.mark.parametrize("size", [-1, -(1 << 31)])
+def test_negative_block_size(size: int) -> None:
+    made = writer()
+    made.events(Blob(1, 1))
+    body, _ = compressed([Blob(1, 2)], {})
+    made.block("EventBlock", struct.pack("<HHqq", 20, 1, 0, 0) + body, size=size)
+    made.events(Blob(1, 3))
+    problem, _ = damaged(made.end(), events=1)
+    assert problem.kind == "bad-block"
+    assert str(size) in problem.message
+
+
+def test_block_size_beyond_the_file() -> None:
+    made = writer()
+    made.events(Blob(1, 1))
+    made.block("EventBlock", struct.pack("<HHqq", 20, 1, 0, 0), size=100_000)
+    problem, _ = damaged(made.end(), events=1)
+    assert problem.kind == "truncated"
+    assert "100001" in problem.message
+
+
+def test_block_size_beyond_the_limit() -> None:
+    made = writer()
+    made.events(Blob(1, 1))
+    made.block("EventBlock", struct.pack("<HHqq", 20, 1, 0, 0), size=100_000)
+    with pytest.raises((DamageError, LimitError)) as caught:
+        list(clrevents.open(made.end(), limits=Limits(block_bytes=1000)).events())
+    assert "100000 bytes" in str(caught.value)
+
+
+@pytest.mark.parametrize("error", [-3, -1, 1, 2, 7])
+def test_block_size_that_is_a_little_off(error: int) -> None:
+    """The block does not end where it says: damage, behind what came before."""
+    made = writer()
+    made.events(Blob(1, 1))
+    body, _ = compressed([Blob(1, n, b"abc") for n in range(2, 6)], {})
+    header = struct.pack("<HHqq", 20, 1, 0, 0)
+    made.block("EventBlock", header + body, size=len(header + body) + error)
+    made.events(Blob(1, 9))
+    data = made.end()
+    trace = clrevents.open(data)
+    seen: list[int] = []
+    with pytest.raises(DamageError, match="does not end where it says"):
+        seen.extend(e.time_ns for e in trace.events())
+    assert seen[0] == 1
+    assert 9 not in seen
+    assert times(clrevents.open(data, errors="salvage"))[-1] == 9, "salvage goes on behind it"
+
+
+def test_number_of_too_many_bytes() -> None:
+    """A header whose numbers do not end: what came before it in its block comes out."""
+    good, _ = compressed([Blob(1, 1, b"x"), Blob(1, 2, b"x")], {})
+    broken = {
+        "metadata id": b"\x01" + b"\xff" * 6,
+        "sequence": b"\x02" + b"\xff" * 6,
+        "capture thread": b"\x02\x00" + b"\xff" * 11,
+        "processor": b"\x02\x00\x01" + b"\xff" * 6,
+        "thread": b"\x04" + b"\xff" * 11,
+        "stack": b"\x08" + b"\xff" * 6,
+        "time": b"\x00" + b"\xff" * 11,
+        "payload size": b"\x80\x00" + b"\xff" * 6,
+    }
+    for what, header in broken.items():
+        made = writer()
+        at = made.blobs("EventBlock", good + header + bytes(100))
+        problem, _ = damaged(made.end(), events=2)
+        assert problem.kind == "bad-event", what
+        assert "too many bytes" in problem.message, what
+        assert problem.offset == at + len(good), what
+
+
+def test_numbers_of_the_most_bytes_are_sound() -> None:
+    """Five bytes hold 32 bits and ten hold 64; what is beyond is cut off, as the format says."""
+    made = writer()
+    header = b"\xcf" + b"\x81\x80\x80\x80\x70" + b"\x80\x80\x80\x80\x70" + b"\x85\x80\x80\x80\x80\x80\x80\x80\x80\x7e"
+    header += b"\xff\xff\xff\xff\x7f" + b"\x86\x80\x80\x80\x80\x80\x80\x80\x80\x02" + b"\x80\x80\x80\x80\x70"
+    header += b"\x87\x80\x80\x80\x80\x80\x80\x80\x80\x02" + b"\x82\x80\x80\x80\x70"
+    made.blobs("EventBlock", header + b"ok")
+    (e,) = clrevents.open(made.end(), errors="strict").events()
+    assert (e.name, e.thread_id, e.time_ns, e.payload_bytes, e.processor) == ("One", 6, 7, b"ok", None)
+
+
+def test_payload_beyond_its_block() -> None:
+    good, _ = compressed([Blob(1, 1, b"x")], {})
+    made = writer()
+    at = made.blobs("EventBlock", good + b"\x80\x01" + varint(5) + b"abc")
+    problem, _ = damaged(made.end(), events=1)
+    assert (problem.kind, problem.offset) == ("bad-event", at + len(good))
+
+
+def test_block_header_that_lies() -> None:
+    for size in (0, 19, 60_000):
+        made = writer()
+        made.events(Blob(1, 1))
+        made.block("EventBlock", struct.pack("<HHqq", size, 1, 0, 0) + bytes(10))
+        problem, _ = damaged(made.end(), events=1)
+        assert problem.kind == "bad-block"
+        assert f"claims a header of {size}" in problem.message
+
+
+def test_sequence_point_that_does_not_fit() -> None:
+    for count in (-1, 2, 1 << 30):
+        made = writer()
+        made.events(Blob(1, 1))
+        made.block("SPBlock", struct.pack("<qi", 5, count) + bytes(12))
+        problem, _ = damaged(made.end(), events=1)
+        assert problem.kind == "bad-block"
+
+
+def test_something_else_where_a_block_should_begin() -> None:
+    made = writer()
+    made.events(Blob(1, 1))
+    at = len(made.data)
+    made.data += b"garbage between the blocks"
+    made.events(Blob(1, 2))
+    data = made.end()
+    problem, _ = damaged(data, events=1)
+    assert (problem.kind, problem.offset) == ("bad-object", at)
+    trace = clrevents.open(data, errors="salvage")
+    assert times(trace) == [1, 2]
+    (problem,) = trace.problems
+    assert problem.offset is not None
+    assert problem.length is not None
+    assert problem.offset <= at, "the block in front of it may be doubted as well"
+    assert problem.offset + problem.length == at + 26
+
+
+@pytest.mark.parametrize("length", [-1, 0, 65, 1 << 30])
+def test_type_name_of_an_impossible_length(length: int) -> None:
+    made = writer()
+    made.events(Blob(1, 1))
+    made.data += b"\x05\x05\x01" + struct.pack("<iii", 2, 2, length) + bytes(100)
+    problem, _ = damaged(made.end(), events=1)
+    assert problem.kind == "bad-object"
+    assert f"claims {length} bytes" in problem.message
+
+
+def test_uncompressed_headers() -> None:
+    """Eighty bytes each; the high bit of the id says "not sorted" and is no part of it; padding is skipped."""
+    made = writer()
+    made.stacks(1, [8, 9])
+    out = b""
+    for n, (id_, payload) in enumerate(((1, b"ab"), (0x80000002, b"c"))):
+        padding = -len(payload) % 4
+        out += struct.pack("<III", 76 + len(payload) + padding, id_, n + 1)
+        out += struct.pack("<QQiiq", 7, 7, 3 if n else -1, 1, 50 - n)
+        out += ONE.bytes_le + (bytes(16) if n else TWO.bytes_le)
+        out += struct.pack("<I", len(payload)) + payload + bytes(padding)
+    made.block("EventBlock", struct.pack("<HHqq", 20, 0, 0, 0) + out)
+    trace = clrevents.open(made.end(), errors="strict")
+    two, one = trace.events()
+    assert [(e.name, e.time_ns, e.payload_bytes, e.stack) for e in (one, two)] == [
+        ("One", 50, b"ab", (8, 9)),
+        ("Two", 49, b"c", (8, 9)),
+    ]
+    assert (one.activity_id, one.related_activity_id, one.processor) == (ONE, TWO, None)
+    assert (two.activity_id, two.related_activity_id, two.processor) == (ONE, None, 3)
+    assert trace.losses == ()
+
+
+def test_after_an_error_each_call_raises_the_same() -> None:
+    made = writer()
+    made.events(Blob(1, 1))
+    made.data += b"garbage"
+    decoder = clrevents.Decoder()
+    batches = decoder.feed(made.end() + bytes(100))
+    assert [e.time_ns for batch in batches for e in batch] == [1]
+    errors = []
+    calls: tuple[Callable[[], Any], ...] = (
+        lambda: decoder.feed(b"x"),
+        decoder.flush,
+        lambda: list(decoder.close()),
+        lambda: decoder.feed(b""),
+    )
+    for call in calls:
+        with pytest.raises(TraceError) as caught:
+            call()
+        errors.append(caught.value)
+    assert len({id(e) for e in errors}) == 1
+
+
+def test_an_error_shows_the_bytes_around_it() -> None:
+    made = writer()
+    at = len(made.data)
+    made.data += b"GARBAGE"
+    with pytest.raises(DamageError) as caught:
+        clrevents.Decoder().feed(bytes(made.data) + bytes(64))
+    error = caught.value
+    assert error.offset == at
+    (line,) = [line for line in error.hexdump().splitlines() if line.startswith(">")]
+    assert int(line.split()[1], 16) == at & ~15
+    assert "GARBAGE"[: 16 - at % 16] in error.hexdump()
