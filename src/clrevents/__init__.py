@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from clrevents.decode.event import Batch as Batch
     from clrevents.decode.event import Event as Event
     from clrevents.decode.kernels import engine as engine
+    from clrevents.decode.kinds import EventKey as EventKey
+    from clrevents.decode.losses import Loss as Loss
     from clrevents.decode.payloads import RawPayload as RawPayload
-    from clrevents.decode.tables import EventKey as EventKey
-    from clrevents.decode.tables import Loss as Loss
     from clrevents.errors import AmbiguousEventError as AmbiguousEventError
     from clrevents.errors import DamageError as DamageError
     from clrevents.errors import LimitError as LimitError
@@ -51,7 +51,8 @@ _HOMES = {
     "decode.event": ("Batch", "Event"),
     "decode.kernels": ("engine",),
     "decode.payloads": ("RawPayload",),
-    "decode.tables": ("EventKey", "Loss"),
+    "decode.kinds": ("EventKey",),
+    "decode.losses": ("Loss",),
     "errors": (
         "AmbiguousEventError",
         "DamageError",

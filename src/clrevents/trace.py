@@ -20,6 +20,8 @@ from clrevents.decode.blocks import ThreadRow, TraceInfo
 from clrevents.decode.clock import Clock
 from clrevents.decode.decoder import Order
 from clrevents.decode.event import Batch, Event
+from clrevents.decode.kinds import EventKey
+from clrevents.decode.losses import Loss
 from clrevents.decode.payloads import RawPayload
 from clrevents.decode.reader import EventReader
 from clrevents.decode.region import Rows
@@ -27,7 +29,6 @@ from clrevents.decode.select import Filters, Selection, Selector, Threads
 from clrevents.decode.show import trace_html, trace_text
 from clrevents.decode.source import Openable, Source, open_source
 from clrevents.decode.stream import Stream
-from clrevents.decode.tables import EventKey, Loss
 from clrevents.decode.when import Moment, to_ns
 from clrevents.errors import (
     DamageError,

@@ -10,10 +10,10 @@ from typing import Literal
 
 from clrevents.decode.blocks import TraceInfo
 from clrevents.decode.event import Batch
+from clrevents.decode.losses import Loss
 from clrevents.decode.reader import EventReader
 from clrevents.decode.select import Filters, Selection, Selector, Threads
 from clrevents.decode.stream import Buffer, Stream
-from clrevents.decode.tables import Loss
 from clrevents.decode.when import Moment
 from clrevents.errors import ErrorMode, Limits, Problem
 from clrevents.schema.registry import DEFAULT, Registry

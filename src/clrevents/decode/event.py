@@ -16,8 +16,9 @@ import attrs
 
 from clrevents.decode.blocks import LabelList, ThreadRow
 from clrevents.decode.clock import Clock
+from clrevents.decode.kinds import EventKey, EventKind
+from clrevents.decode.losses import Loss
 from clrevents.decode.region import Rows
-from clrevents.decode.tables import EventKey, EventKind, Loss
 from clrevents.decode.window import unpack_words
 from clrevents.errors import Problem
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import attrs
 
+from clrevents.decode.kinds import EventKind
 from clrevents.decode.records import Misfit, Reader, TextCache, make_reader
-from clrevents.decode.tables import EventKind
 from clrevents.errors import Limits, Problem
 from clrevents.schema.dynamic import ClassCache, Undescribable, Variant, drift, variants
 from clrevents.schema.registry import EventInfo

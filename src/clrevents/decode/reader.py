@@ -11,11 +11,11 @@ from typing import Any
 from clrevents.decode.blocks import TraceInfo
 from clrevents.decode.clock import Clock
 from clrevents.decode.event import Batch, make_batch
+from clrevents.decode.kinds import EventKind
 from clrevents.decode.payloads import PayloadReader, RawPayload
 from clrevents.decode.region import Rows
 from clrevents.decode.select import Selection
 from clrevents.decode.stream import Buffer, Stream
-from clrevents.decode.tables import EventKind
 from clrevents.errors import PayloadError, Problem, TraceError
 
 _ROWS = 4096

@@ -13,8 +13,8 @@ import attrs
 import numpy as np
 
 from clrevents.decode.clock import Clock
+from clrevents.decode.kinds import EventKey, EventKind
 from clrevents.decode.region import Rows
-from clrevents.decode.tables import EventKey, EventKind
 from clrevents.decode.when import Moment, check_moment, to_ns
 from clrevents.errors import AmbiguousEventError
 from clrevents.schema.names import glob, is_glob, unknown_event

@@ -10,7 +10,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
 
 from clrevents.decode.blocks import TraceInfo
-from clrevents.decode.tables import EventKey, Loss
+from clrevents.decode.kinds import EventKey
+from clrevents.decode.losses import Loss
 from clrevents.errors import Problems
 
 if TYPE_CHECKING:

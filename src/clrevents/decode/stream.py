@@ -33,9 +33,11 @@ from clrevents.decode.clock import Clock
 from clrevents.decode.container.base import Container, cut, damage, incomplete
 from clrevents.decode.container.detect import detect
 from clrevents.decode.kernels import PADDING, HeaderColumns
+from clrevents.decode.kinds import Kinds
+from clrevents.decode.losses import Loss, SequenceNumbers, ticks_to_loss
 from clrevents.decode.payloads import PayloadReader
 from clrevents.decode.region import Ints, Region, Rows
-from clrevents.decode.tables import Kinds, Loss, SequenceNumbers, ThreadTable, ticks_to_loss
+from clrevents.decode.tables import ThreadTable
 from clrevents.decode.window import NeedMore, Window
 from clrevents.errors import (
     ERROR_MODES,

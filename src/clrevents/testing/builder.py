@@ -51,7 +51,7 @@ class _Method:
 class TraceBuilder:
     """A trace in the making. Every step returns the builder, so that steps chain.
 
-    `format` is the container; `start` the session's first moment (UTC); `frequency` clock ticks a second.
+    `format` is the container, which stays readable; `start` the session's first moment (UTC); `frequency` clock ticks a second.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class TraceBuilder:
     ) -> None:
         if format not in ("nettrace4", "nettrace6", "netperf3"):
             raise ValueError(f"format must be nettrace4, nettrace6 or netperf3, not {format!r}")
-        self._format = format
+        self.format = format
         self._header = TraceHeader(start, sync_qpc, frequency, pointer_size, process_id, 2, 1_000_000)
         self._sink = BytesIO()
         self._step_ns = step_ns
@@ -195,7 +195,7 @@ class TraceBuilder:
         """Ends a region: stacks are forgotten, what was lost so far shows. NetPerf has none."""
         self._still_open()
         self._flush()
-        if self._format != "netperf3":
+        if self.format != "netperf3":
             numbers = {self._writer_thread(t): n for t, n in self._numbers.items() if self._known(t)}
             self._writer.sequence_point(self._ticks(), numbers)
         self._stacks.clear()
@@ -233,7 +233,7 @@ class TraceBuilder:
             raise ValueError("the trace is complete: `bytes()` was called; begin another TraceBuilder")
 
     def _open(self) -> Any:
-        match self._format:
+        match self.format:
             case "nettrace4":
                 return nettrace4.NetTrace4Writer(self._sink, self._header)
             case "nettrace6":
@@ -245,11 +245,11 @@ class TraceBuilder:
         return self._header.sync_qpc + self._now_ns * self._header.frequency // 1_000_000_000
 
     def _known(self, thread: int) -> bool:
-        return self._format != "nettrace6" or thread in self._thread_rows
+        return self.format != "nettrace6" or thread in self._thread_rows
 
     def _writer_thread(self, thread: int) -> int:
         """NetTrace 6 names threads by an index of its own."""
-        if self._format != "nettrace6":
+        if self.format != "nettrace6":
             return thread
         index = self._thread_rows.get(thread)
         if index is None:
@@ -285,9 +285,9 @@ class TraceBuilder:
                 thread,
                 payload,
                 sequence=number,
-                stack_id=self._stack(frames) if self._format != "netperf3" else 0,
+                stack_id=self._stack(frames) if self.format != "netperf3" else 0,
                 activity_id=self._activity,
-                stack=frames if self._format == "netperf3" else b"",
+                stack=frames if self.format == "netperf3" else b"",
                 is_sorted=False,
             )
         )

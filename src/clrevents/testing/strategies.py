@@ -1,14 +1,20 @@
-"""Hypothesis strategies: any record of an event class.
+"""Hypothesis strategies: any record of an event class, and any trace together with what a reader must find in it.
 
-Derived from the layout, so a new event needs nothing here. Counts agree with their arrays; enums take any
+Derived from the layouts, so a new event needs nothing here. Counts agree with their arrays; enums take any
 number, also nameless ones; strings hold anything but NUL. Needs the `hypothesis` package, on use.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
+import attrs
+
+from clrevents.schema.dynamic import ARRAY, OBJECT, ClassCache, FieldDescription, Variant
 from clrevents.schema.layout import BoundField, BoundLayout
 from clrevents.schema.types import (
     AnsiZ,
@@ -27,11 +33,177 @@ from clrevents.schema.types import (
     VarIntType,
     WireType,
 )
+from clrevents.testing.builder import Format, TraceBuilder
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 _MANY = 5
+_FORMATS: Final[tuple[Format, ...]] = ("nettrace4", "nettrace6", "netperf3")
+_NO_ACTIVITY: Final = bytes(16)
+_SIMPLE: Final = (3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18)
+"""Type codes of self-described fields that every container can describe."""
+
+
+@attrs.frozen
+class MadeEvent:
+    """One event of a made trace, as a reader must give it back."""
+
+    provider: str
+    id: int
+    version: int
+    time_ns: int
+    thread_id: int
+    payload: Any
+    stack: tuple[int, ...]
+    activity_id: UUID | None
+
+
+@attrs.frozen
+class MadeTrace:
+    """A trace's bytes and what is in them: `events` in time order, `lost` events by thread."""
+
+    data: bytes = attrs.field(repr=False)
+    format: Format
+    pointer_size: int
+    events: tuple[MadeEvent, ...]
+    lost: Mapping[int, int]
+
+
+def traces(
+    *event_classes: type[Any],
+    formats: Sequence[Format] = _FORMATS,
+    pointer_sizes: Sequence[int] = (4, 8),
+    max_events: int = 12,
+) -> SearchStrategy[MadeTrace]:
+    """Any small trace: threads that take turns, stacks, activities, lost events, several regions, any clock.
+
+    Payloads are records of the event classes (every registered one without them) and, without them, also events
+    that describe themselves and samples. Events of one region may be written in another order than they happened.
+    """
+    from hypothesis import strategies as st
+
+    return st.composite(_draw_trace)(event_classes, tuple(formats), tuple(pointer_sizes), max_events)
+
+
+def _draw_trace(
+    draw: Any,
+    event_classes: tuple[type[Any], ...],
+    formats: tuple[Format, ...],
+    pointer_sizes: tuple[int, ...],
+    max_events: int,
+) -> MadeTrace:
+    from hypothesis import strategies as st
+
+    format = draw(st.sampled_from(formats))
+    pointer_size = draw(st.sampled_from(pointer_sizes))
+    frequency = draw(st.sampled_from([1_000_000_000, 10_000_000, 2_441_406, 24_000_000]))
+    builder = TraceBuilder(format, pointer_size=pointer_size, frequency=frequency, step_ns=0)
+    threads = draw(st.lists(st.integers(1, (1 << 32) - 1), min_size=1, max_size=4, unique=True))
+    stacks = st.lists(st.integers(0, (1 << 8 * pointer_size) - 1), max_size=4).map(tuple)
+    activities = st.just(_NO_ACTIVITY) | st.binary(min_size=16, max_size=16)
+    kinds = st.sampled_from(event_classes or _registered())
+    if not event_classes:
+        kinds |= st.sampled_from([_SAMPLE, _DESCRIBED])
+    made: list[MadeEvent] = []
+    lost: Counter[int] = Counter()
+    seen: set[int] = set()
+    start = 0
+    for count in draw(st.lists(st.integers(0, max_events), min_size=1, max_size=3)):
+        # Each thread has its own pace; a region begins when the one before it has ended.
+        clocks = dict.fromkeys(threads, start)
+        steps = []
+        for _ in range(min(count, max_events - len(made))):
+            thread = draw(st.sampled_from(threads))
+            clocks[thread] += draw(st.sampled_from([0, 0, 1, 999, 123_457, 5_000_000_000]))
+            steps.append((clocks[thread], thread))
+        if format == "netperf3":
+            steps.sort(key=lambda step: step[0])
+        region = []
+        for now, thread in steps:
+            builder.at(now).thread(thread)
+            if format != "netperf3" and thread in seen and draw(st.integers(0, 9)) == 0:
+                number = draw(st.integers(1, 100_000))
+                builder.lose(number)
+                lost[thread] += number
+            seen.add(thread)
+            activity, stack = draw(activities), draw(stacks)
+            builder.activity(activity)
+            key, payload = _draw_event(draw, builder, draw(kinds), pointer_size, stack)
+            ticks = now * frequency // 1_000_000_000
+            region.append(
+                MadeEvent(
+                    *key,
+                    ticks * 1_000_000_000 // frequency,
+                    thread,
+                    payload,
+                    stack,
+                    None if activity == _NO_ACTIVITY else UUID(bytes_le=activity),
+                )
+            )
+        start = max(clocks.values())
+        builder.at(start).sequence_point()
+        made += sorted(region, key=lambda event: event.time_ns)
+    return MadeTrace(builder.bytes(), format, pointer_size, tuple(made), dict(lost))
+
+
+_SAMPLE: Final = "a sample"
+_DESCRIBED: Final = "an event that describes itself"
+
+
+def _registered() -> list[type[Any]]:
+    from clrevents.schema.registry import DEFAULT
+
+    found = sorted(DEFAULT.events(), key=lambda info: (info.provider, info.id, info.version))
+    return [info.record for info in found]
+
+
+def _draw_event(
+    draw: Any, builder: TraceBuilder, kind: Any, pointer_size: int, stack: tuple[int, ...]
+) -> tuple[tuple[str, int, int], Any]:
+    """Add one event; its provider, id and version, and its payload."""
+    from hypothesis import strategies as st
+
+    if kind == _SAMPLE:
+        number = draw(st.sampled_from([1, 2]))
+        builder.sample(*stack, kind=number)
+        return ("Microsoft-DotNETCore-SampleProfiler", 0, 0), number.to_bytes(4, "little")
+    if kind != _DESCRIBED:
+        record = draw(records(kind, pointer_size))
+        builder.event(record, stack)
+        info = kind.__event__
+        return (info.provider, info.id, info.version), record
+    arrays = builder.format != "netperf3"
+    fields = draw(st.lists(_descriptions(arrays), min_size=1, max_size=4, unique_by=lambda field: field.name))
+    cache = ClassCache(100)
+    layout = cache.layout(tuple(fields), Variant())
+    record_class = None if layout is None else cache.get("Made", layout)
+    assert record_class is not None
+    record = draw(records(record_class, pointer_size))
+    provider, id = draw(st.sampled_from(["Made-Up", "Acme.Shop/Orders"])), draw(st.integers(0, 0xFFFF))
+    builder.described(provider, "Made", {f.name: (f, record[f.name]) for f in fields}, id=id, stack=stack)
+    return (provider, id, 0), record
+
+
+def _descriptions(arrays: bool) -> SearchStrategy[FieldDescription]:
+    """Any field: simple ones, groups of them and, where the container can describe them, arrays."""
+    from hypothesis import strategies as st
+
+    names = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=8)
+    simple = st.builds(FieldDescription, names, st.sampled_from(_SIMPLE))
+    groups = st.builds(
+        lambda name, members: FieldDescription(name, OBJECT, None, tuple(members)),
+        names,
+        st.lists(simple, min_size=1, max_size=3, unique_by=lambda field: field.name),
+    )
+    if not arrays:
+        return simple | groups
+    lists = st.builds(
+        lambda name, element: FieldDescription(name, ARRAY, attrs.evolve(element, name="")),
+        names,
+        simple | groups,
+    )
+    return simple | groups | lists
 
 
 def records(event_class: type[Any], pointer_size: int = 8) -> SearchStrategy[Any]:

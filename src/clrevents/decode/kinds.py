@@ -1,0 +1,201 @@
+"""Kinds of event: the trace's descriptions joined with what the registry knows, by metadata id.
+
+Decides what an event is called. Sees no payload and no block, and forgets nothing but ids.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.decode.blocks import MetadataRow
+from clrevents.decode.container.base import damage
+from clrevents.errors import Limits, Problem
+from clrevents.schema.registry import Entry, EventInfo, Registry
+
+_STRAYS = 1000
+
+
+@attrs.frozen(order=True)
+class EventKey:
+    """What kind of event: the key of `event_counts()` and the most exact selector."""
+
+    provider: str
+    id: int
+    version: int
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.provider}/{self.name} (id {self.id}, version {self.version})"
+
+
+@attrs.define(eq=False)
+class EventKind:
+    """One event description of the trace, joined with what the registry knows of it.
+
+    `newer` when the trace's version is beyond the registry's; `info` is then the newest that is known.
+    `undefined` when events name a description that the trace does not hold. `base` is the kind as described,
+    where an event's labels say otherwise.
+    """
+
+    index: int
+    row: MetadataRow
+    key: EventKey
+    info: EventInfo | None
+    entry: Entry
+    newer: bool = False
+    undefined: bool = False
+    base: EventKind | None = None
+
+
+class Kinds:
+    """Event descriptions by metadata id, and every kind that was ever defined, by index."""
+
+    def __init__(self, registry: Registry, limits: Limits) -> None:
+        self._registry = registry
+        self._limits = limits
+        self._names = {(e.provider, e.id): e for e in registry.entries()}
+        self._by_id: dict[int, EventKind] = {}
+        self._lookup = np.full(64, -1, dtype=np.int64)
+        self._variants: dict[tuple[int, tuple[tuple[str, int], ...]], int] = {}
+        self._strays = 0
+        self._stray: EventKind | None = None
+        self.all: list[EventKind] = []
+
+    def define(self, row: MetadataRow) -> Problem | None:
+        """Take a description; a problem when its id already means something else."""
+        if row.metadata_id < 0:
+            text = f"an event description has the impossible id {row.metadata_id}"
+            return damage("bad-metadata", text, row.offset, None, "the events it describes")
+        old = self._by_id.get(row.metadata_id)
+        if old is not None and not old.undefined and old.row == row:
+            return None
+        if len(self.all) >= self._limits.metadata:
+            return damage(
+                "too-many-kinds",
+                "more event descriptions than Limits.metadata",
+                row.offset,
+                None,
+                "later kinds",
+            )
+        kind = self._add(row)
+        if old is None or old.undefined:
+            return None
+        text = f"event description {row.metadata_id} is defined again, as {kind.key} instead of {old.key}"
+        return damage("redefined-metadata", text, row.offset, None, "events of either description")
+
+    def forget(self) -> None:
+        """Drop all ids (NetTrace 6 may say so at a sequence point); kinds keep their indexes."""
+        self._by_id.clear()
+        self._lookup.fill(-1)
+
+    def indexes(self, metadata_ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], bool]:
+        """Kind indexes of metadata ids, and whether any of them had no description."""
+        top = int(metadata_ids.max())
+        if top < len(self._lookup):
+            found = self._lookup[metadata_ids]
+            if int(found.min()) >= 0:
+                return found, False
+        missing = False
+        uniques, inverse = np.unique(metadata_ids, return_inverse=True)
+        mapped = []
+        for metadata_id in uniques.tolist():
+            kind = self._by_id.get(metadata_id)
+            if kind is None:
+                kind = self._undefined(metadata_id)
+            missing = missing or kind.undefined
+            mapped.append(kind.index)
+        return np.array(mapped, dtype=np.int64)[inverse], missing
+
+    def defined(self, metadata_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of these ids have a description; learns nothing from them."""
+        uniques, inverse = np.unique(metadata_ids, return_inverse=True)
+        kinds = [self._by_id.get(metadata_id) for metadata_id in uniques.tolist()]
+        return np.array([k is not None and not k.undefined for k in kinds], dtype=np.bool_)[inverse]
+
+    def overridden(self, index: int, overrides: tuple[tuple[str, int], ...]) -> int:
+        """The kind that a description becomes when an event's labels say otherwise."""
+        known = self._variants.get((index, overrides))
+        if known is None:
+            if len(self.all) >= self._limits.metadata:
+                return index
+            changes: dict[str, Any] = dict(overrides)
+            row = attrs.evolve(self.all[index].row, **changes)
+            variant = self._make(row, self.all[index].undefined)
+            variant.base = self.all[index]
+            known = self._variants[index, overrides] = variant.index
+        return known
+
+    def _undefined(self, metadata_id: int) -> EventKind:
+        """A stand-in for a description that is not there; bounded, because damage invents ids."""
+        if self._strays >= _STRAYS and self._stray is not None:
+            return self._stray
+        self._strays += 1
+        self._stray = self._add(MetadataRow(metadata_id, "", metadata_id & 0xFFFF, 0), undefined=True)
+        return self._stray
+
+    def _add(self, row: MetadataRow, undefined: bool = False) -> EventKind:
+        kind = self._make(row, undefined)
+        self._by_id[row.metadata_id] = kind
+        if row.metadata_id < 1 << 20:
+            if row.metadata_id >= len(self._lookup):
+                grown = np.full(2 * row.metadata_id + 1, -1, dtype=np.int64)
+                grown[: len(self._lookup)] = self._lookup
+                self._lookup = grown
+            if row.metadata_id >= 0 and not undefined:
+                self._lookup[row.metadata_id] = kind.index
+        return kind
+
+    def _make(self, row: MetadataRow, undefined: bool) -> EventKind:
+        info = None if undefined else self._registry.best(row.provider, row.id, row.version)
+        entry = self._names.get((row.provider, row.id))
+        name = f"Undefined({row.metadata_id})" if undefined else row.name or f"EventID({row.id})"
+        if entry is not None and not undefined:
+            name = entry.name
+        if entry is None or undefined:
+            entry = Entry(row.provider, row.id, name, opcode_names(name, row.opcode or 0), ())
+        kind = EventKind(
+            len(self.all),
+            row,
+            EventKey(row.provider, row.id, row.version, name),
+            info,
+            entry,
+            newer=info is not None and info.version != row.version,
+            undefined=undefined,
+        )
+        self.all.append(kind)
+        return kind
+
+
+_OPCODES = {
+    1: ("Start",),
+    2: ("Stop",),
+    3: ("DCStart", "DataCollectionStart"),
+    4: ("DCStop", "DataCollectionStop"),
+    5: ("Extension",),
+    6: ("Reply",),
+    7: ("Resume",),
+    8: ("Suspend",),
+    9: ("Send", "Transfer"),
+    240: ("Receive",),
+}
+
+
+def opcode_names(name: str, opcode: int) -> tuple[str, ...]:
+    """Other names of a self-described event, as its opcode or its ending tells: `Request/Start` for `RequestStart`.
+
+    All spellings that are in use: `Wait/Send` and `Wait/Transfer`, `Request/24` and `Request/Opcode(24)`.
+    """
+    if opcode:
+        endings = _OPCODES.get(opcode, (str(opcode), f"Opcode({opcode})"))
+    else:
+        endings = tuple(e for e in ("Start", "Stop") if name.lower().endswith(e.lower()))
+    return tuple(f"{_task(name, ending)}/{ending}" for ending in endings)
+
+
+def _task(name: str, ending: str) -> str:
+    task = name[: -len(ending)] if name.lower().endswith(ending.lower()) else name
+    return task or name
