@@ -17,7 +17,7 @@ import clrevents
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord, ThreadRow, TraceHeader
-from clrevents.errors import Problem, TraceError
+from clrevents.errors import ErrorMode, Problem, TraceError
 from project_files import SHARED
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -191,8 +191,8 @@ class Built6:
 class Read:
     """All that reading some bytes gives: events in order, the error that ended it, and what was reported."""
 
-    def __init__(self, data: bytes, errors: clrevents.errors.ErrorMode = "report") -> None:
-        decoder = clrevents.Decoder(errors=errors)
+    def __init__(self, data: bytes, errors: ErrorMode = "report", registry: clrevents.Registry | None = None) -> None:
+        decoder = clrevents.Decoder(errors=errors, registry=registry)
         self.events: list[clrevents.Event[Any]] = []
         self.error: TraceError | None = None
         try:

@@ -199,8 +199,9 @@ def test_a_cut_anywhere_gives_a_prefix(name: str, errors: Any) -> None:
     whole = kept(sound(data).events)
     assert len(whole) == 4
     longest = 0
+    nothing_known = clrevents.Registry(parent=None)
     for size in range(len(data)):
-        read = Read(data[:size], errors)
+        read = Read(data[:size], errors, nothing_known)
         found = kept(read.events)
         assert found == whole[: len(found)], f"cut at {size}"
         assert len(found) >= longest, f"cut at {size}"
