@@ -102,6 +102,7 @@ class Stream:
         self._offset = 0
         self._place = 0
         self._trailing = 0
+        self._told: set[int] = set()
         self._out: list[Rows] = []
         self._error: TraceError | None = None
         self._stopped = False
@@ -271,7 +272,8 @@ class Stream:
             case SequencePoint():
                 self._sequence_point(block)
             case Boundary():
-                self._end_region()
+                # Sorting what happens to be there would make the order depend on how the stream was cut.
+                self._end_region(in_time_order=False)
             case Threads():
                 for thread in block.rows:
                     self._try(self.threads.define(thread))
@@ -355,9 +357,9 @@ class Stream:
         problem = None
         kinds, missing = self.kinds.indexes(columns.metadata_ids)
         if missing:
-            row = next(i for i, k in enumerate(kinds.tolist()) if self.kinds.all[k].undefined)
-            problem = self._undefined(columns, row)
+            row = self._undefined(columns, kinds)
             if self.errors != "salvage":
+                problem = self._undefined_kind(columns, row)
                 columns, kinds = _head(columns, row), kinds[:row]
         if block.labelled and len(columns):
             columns, kinds, odd = self._labelled(columns, kinds, first)
@@ -467,7 +469,22 @@ class Stream:
         text = f"{len(columns) - row} events make no sense and are left out, with what follows in their block"
         self._try(damage("bad-event", text, at, length, "these events"))
 
-    def _undefined(self, columns: HeaderColumns, first: int) -> Problem:
+    def _undefined(self, columns: HeaderColumns, kinds: Ints) -> int:
+        """The first row whose description is missing; in salvage mode each of these is told once."""
+        uniques, rows = np.unique(kinds, return_index=True)
+        found = [(row, kind) for row, kind in zip(rows.tolist(), uniques.tolist(), strict=True) if self._strange(kind)]
+        if self.errors == "salvage":
+            for row, kind in sorted(found):
+                if kind not in self._told:
+                    self._told.add(kind)
+                    self._try(self._undefined_kind(columns, row))
+        first: int = min(found)[0]
+        return first
+
+    def _strange(self, kind: int) -> bool:
+        return self.kinds.all[kind].undefined
+
+    def _undefined_kind(self, columns: HeaderColumns, first: int) -> Problem:
         metadata_id = int(columns.metadata_ids[first])
         return damage(
             "undefined-metadata",
@@ -503,9 +520,9 @@ class Stream:
             )
         )
 
-    def _end_region(self) -> None:
+    def _end_region(self, in_time_order: bool | None = None) -> None:
         """Release all rows; stack ids mean nothing from here on."""
-        self._release()
+        self._release(in_time_order)
         if self._walk_stacks:
             for problem in self._region.stacks.problems():
                 self._try(problem)

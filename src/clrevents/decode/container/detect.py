@@ -34,6 +34,8 @@ def detect(window: Window, limits: Limits, salvage: bool) -> Container:
         return _nettrace(window, head, limits, salvage)
     if head.startswith(FAST_SERIALIZATION):
         return _netperf(window, head, limits, salvage)
+    if not window.final and any(magic.startswith(head) for magic in (b"Nettrace", *(m for m, _ in _OTHERS))):
+        window.require(len(head) + 1)
     if not window.final and (b"Nettrace".startswith(head[:8]) or FAST_SERIALIZATION.startswith(head)):
         window.require(32)
     if b"Nettrace".startswith(head[:8]) or FAST_SERIALIZATION.startswith(head):

@@ -7,8 +7,12 @@ NetPerf 1 and 2 an event names it by the file offset of its record.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
+from typing import TypeAlias
 from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
 
 from clrevents.decode.blocks import (
     Block,
@@ -23,10 +27,10 @@ from clrevents.decode.blocks import (
     TraceInfo,
 )
 from clrevents.decode.container.base import check_clock, cut, damage, read_trace_header, system_time
-from clrevents.decode.container.nettrace4 import bad_event, bad_fields, read_metadata
+from clrevents.decode.container.nettrace4 import bad_event, bad_fields
 from clrevents.decode.container.objects import Body, ObjectContainer
 from clrevents.decode.kernels import make_columns
-from clrevents.decode.metadata import BadFields, read_fields_v1
+from clrevents.decode.metadata import BadFields, read_fields_v1, read_record
 from clrevents.decode.window import Cursor, NeedMore, Short, Window
 from clrevents.errors import Limits, Problem, UnreadableError
 
@@ -35,6 +39,14 @@ _STACK_LIMIT = 65527
 _UNKNOWN_CPU = 0xFFFFFFFF
 _NO_GUIDS = bytes(32)
 _OLD_HEADER = struct.Struct("<i8hqq")
+_M32 = 0xFFFFFFFF
+_SMALLEST = 60
+# Behind damage so many records in a row are no accident; they are searched so many bytes at a time.
+_CHAIN = 3
+_STRIDE = 1 << 20
+
+# Reads the description of the record at (start, place of its payload, size), and what is wrong with it.
+Describe: TypeAlias = Callable[[int, Cursor], tuple[MetadataRow, str]]
 
 # What NetPerf 1 says instead of a provider's name.
 _PROVIDERS = {
@@ -49,20 +61,19 @@ _PROVIDERS = {
 
 
 class _Records:
-    """Collects records into columns, stacks and the places of metadata records.
+    """Collects records into columns and stacks; `description` is where a record that is a description stands.
 
     `exact`: without padding the sizes must add up, which tells a record from a footer.
     """
 
-    def __init__(self, window: Window, first_stack: int, exact: bool = False) -> None:
+    def __init__(self, window: Window, exact: bool) -> None:
         self.window = window
-        self.first_stack = first_stack
         self.exact = exact
         self.rows: list[tuple[int, int, int, int, int, int]] = []
         self.marks: list[tuple[int, int, int]] = []
         self.starts: list[int] = []
         self.sizes: list[int] = []
-        self.metadata: list[tuple[int, int, int]] = []
+        self.description: tuple[int, int, int] | None = None
         self._guids = _NO_GUIDS
 
     def read(self, pos: int, end: int) -> int | None:
@@ -80,27 +91,78 @@ class _Records:
         if not 0 <= stack <= _STACK_LIMIT or left < 0 or (self.exact and left):
             return None
         if metadata_id == 0:
-            self.metadata.append((pos, body, payload))
+            self.description = pos, body, payload
             return after
+        self.description = None
         if guids != self._guids:
             self._guids = guids
             self.marks.append((len(self.rows), 48, pos + 20))
         number = 0
         if stack:
-            number = self.first_stack + len(self.starts)
+            number = 1 + len(self.starts)
             self.starts.append(body + payload + 4)
             self.sizes.append(stack)
-        self.rows.append((metadata_id, thread & 0xFFFFFFFF, number, time, self.window.base + body, payload))
+        self.rows.append((metadata_id & _M32, thread & _M32, number, time, self.window.base + body, payload))
         return after
 
-    def blocks(self, broken: bool = False) -> Iterator[Block]:
-        """What was collected, apart from the metadata."""
+    def blocks(self, broken: bool) -> Iterator[Block]:
+        """What was collected."""
         if self.starts:
-            yield InlineStacks(self.first_stack, self.starts, self.sizes, self.window.data)
+            yield InlineStacks(1, self.starts, self.sizes, self.window.data)
         if self.rows:
             columns = make_columns(self.rows, [(0, 0, 0, _UNKNOWN_CPU)], self.marks)
             yield Events([columns], self.window.data, self.window.base, broken, counted=False)
         yield Boundary()
+
+
+def _walk(
+    window: Window, pos: int, end: int, limits: Limits, describe: Describe, exact: bool, broken: bool
+) -> Generator[Block, None, tuple[int, bool]]:
+    """Records from `pos` on; returns where they stop, and whether the next one makes no sense.
+
+    What stands in front of a bad description is yielded before its fault. A broken block ends at one.
+    """
+    sound = True
+    while sound and pos < end:
+        records = _Records(window, exact)
+        rows: list[MetadataRow] = []
+        fault: Fault | None = None
+        while pos < end and fault is None:
+            after = records.read(pos, end)
+            if after is None:
+                sound = False
+                break
+            pos = after
+            if records.description is not None:
+                row, fault = _described(window, records.description, limits, describe)
+                if broken and (fault is not None or row is None or row.metadata_id <= 0):
+                    sound = False
+                    break
+                if row is not None:
+                    rows.append(row)
+        if rows:
+            yield Metadata(tuple(rows))
+        # Where sizes add up exactly, what was read before a stop is as good as any.
+        yield from records.blocks(broken or not (sound or exact))
+        if fault is not None and not broken:
+            yield fault
+    return pos, not sound
+
+
+def _described(
+    window: Window, place: tuple[int, int, int], limits: Limits, describe: Describe
+) -> tuple[MetadataRow | None, Fault | None]:
+    """A record that is a description, and what is wrong with it."""
+    start, at, size = place
+    cursor = Cursor(window.data, at, at + size, window.base, limits.string_bytes)
+    try:
+        row, wrong = describe(window.base + start, cursor)
+    except Short as short:
+        text = f"an event description ends inside its {short.what}"
+        return None, Fault(damage("bad-metadata", text, window.base + at, size, "the events it describes"))
+    if wrong:
+        return row, Fault(bad_fields(row.provider, row.name or str(row.id), wrong, window.base + at, size))
+    return row, None
 
 
 class NetPerf3(ObjectContainer):
@@ -119,19 +181,35 @@ class NetPerf3(ObjectContainer):
             note = f"a block of an unknown kind, {body.name!r}, was skipped"
             yield Fault(Problem("unknown-block", "note", note, window.base + body.start, body.end - body.start))
             return
-        records = _Records(window, 1)
-        pos = body.start
-        stop: int | None = pos
-        while pos < body.end:
-            stop = records.read(pos, body.end)
-            if stop is None:
-                break
-            pos = stop
-        spans = [(window.base + at, size) for _, at, size in records.metadata]
-        yield from read_metadata(window, spans, self._limits, body.broken)
-        yield from records.blocks(body.broken or stop is None)
-        if stop is None and not body.broken:
+        limits = self._limits
+        pos, stopped = yield from _walk(
+            window, body.start, body.end, limits, lambda _, cursor: read_record(cursor, limits), False, body.broken
+        )
+        if stopped and not body.broken:
             yield bad_event("truncated", window.base + pos, body.end - pos)
+
+
+def _candidates(data: bytes, start: int, stop: int, end: int) -> list[int]:
+    """Places in `data[start:stop]` at which the sizes of a record before `end` add up without padding."""
+    stop = min(stop, end - _SMALLEST + 1)
+    if stop <= start:
+        return []
+    raw = np.frombuffer(data, dtype=np.uint8)
+
+    def numbers(places: NDArray[np.int64]) -> NDArray[np.int64]:
+        four = raw[places[:, None] + np.arange(4)]
+        return np.ascontiguousarray(four).view("<u4").astype(np.int64)[:, 0]
+
+    places = np.arange(start, stop, dtype=np.int64)
+    # The high bytes of both sizes are nearly always 0: that leaves few places to look at.
+    places = places[(raw[places + 3] == 0) & (raw[places + 55] == 0)]
+    size, payload = numbers(places), numbers(places + 52)
+    fits = (size >= _RECORD.size) & (payload <= size - _RECORD.size) & (places + 4 + size <= end)
+    places, size, payload = places[fits], size[fits], payload[fits]
+    stack = numbers(places + _RECORD.size + payload)
+    exact = (stack <= _STACK_LIMIT) & (size == _RECORD.size + payload + stack)
+    found: list[int] = places[exact].tolist()
+    return found
 
 
 class NetPerf12:
@@ -165,64 +243,66 @@ class NetPerf12:
 
     def _records(self, window: Window) -> Iterator[Block]:
         """As many whole records as the window has; they are told from the footer by their sizes."""
-        records = _Records(window, 1, exact=True)
-        pos = window.pos
-        while pos < window.end:
-            after = records.read(pos, window.end)
-            if after is None:
-                break
-            pos = after
+        pos, _ = yield from _walk(window, window.pos, window.end, self._limits, self._record, True, False)
         if pos == window.pos:
             yield from self._end(window)
-            return
-        for start, at, size in records.metadata:
-            yield self._metadata(window, start, at, size)
-        window.pos = pos
-        yield from records.blocks()
+        else:
+            window.pos = pos
 
     def _end(self, window: Window) -> Iterator[Block]:
-        """No record begins here: the footer, a cut, or damage."""
-        if not window.final:
-            size = 60
-            if window.available >= 4:
-                size = max(size, 4 + int.from_bytes(window.data[window.pos : window.pos + 4], "little", signed=True))
-            if size > self._limits.block_bytes or size <= window.available:
-                # Nothing sensible; only the end of the stream can tell the footer from damage.
-                size = 2 * window.available + 64
-            raise NeedMore(size)
-        data, pos, left = window.data, window.pos, window.available
-        at = window.offset
-        window.pos = window.end
-        if data[pos] == 6 and left >= 5:
-            count = int.from_bytes(data[pos + 1 : pos + 5], "little", signed=True)
-            if count >= 0 and left == 1 + 4 + 4 * count + 8:
-                yield End(at)
-                return
-        if data[pos] == 6 and left == 1:
+        """No whole record begins here: more is to come, or this is the footer, a cut, or damage."""
+        pos, left, at = window.pos, window.available, window.offset
+        if not window.final and left < _SMALLEST:
+            raise NeedMore(_SMALLEST)
+        size = int.from_bytes(window.data[pos : pos + 4], "little", signed=True)
+        payload = int.from_bytes(window.data[pos + 52 : pos + 56], "little", signed=True)
+        possible = _RECORD.size <= size <= self._limits.block_bytes and 0 <= payload <= size - _RECORD.size
+        if not window.final and possible and size + 4 > left:
+            raise NeedMore(size + 4)
+        if window.final and self._footer(window):
+            window.pos = window.end
             yield End(at)
             return
-        size = int.from_bytes(data[pos : pos + 4], "little", signed=True)
-        if left < 60 or size + 4 > left:
-            yield Fault(cut("an event", at, max(size + 4, 60), left), fatal=not self._salvage)
+        found, stop = self._resume(window) if self._salvage else (False, window.end)
+        if not found and window.final and (left < _SMALLEST or (possible and size + 4 > left)):
+            problem = cut("an event", at, max(size + 4, _SMALLEST), left)
+        elif not self._salvage:
+            problem = damage("bad-event", "an event's sizes do not add up", at, None, "everything from here on")
         else:
-            yield Fault(
-                damage("bad-event", "an event's sizes do not add up", at, left, "everything from here on"),
-                fatal=not self._salvage,
-            )
+            text = f"an event's sizes do not add up; {stop - pos} bytes were skipped"
+            problem = damage("bad-event", text, at, stop - pos, "the events of this range")
+        window.pos = stop
+        yield Fault(problem, fatal=not self._salvage)
 
-    def _metadata(self, window: Window, start: int, at: int, size: int) -> Block:
-        cursor = Cursor(window.data, at, at + size, window.base, self._limits.string_bytes)
-        metadata_id = window.base + start
-        try:
-            row, wrong = self._record(cursor, metadata_id)
-        except Short as short:
-            text = f"an event description ends inside its {short.what}"
-            return Fault(damage("bad-metadata", text, window.base + at, size, "the events it describes"))
-        if wrong:
-            return Fault(bad_fields(row.provider, row.name or str(row.id), wrong, window.base + at, size))
-        return Metadata((row,))
+    def _footer(self, window: Window) -> bool:
+        """Whether all that is left is the closing tag, alone or with the table of references behind it."""
+        data, pos, left = window.data, window.pos, window.available
+        if data[pos] != 6:
+            return False
+        count = int.from_bytes(data[pos + 1 : pos + 5], "little", signed=True)
+        return left == 1 or (left >= 5 and count >= 0 and left == 1 + 4 + 4 * count + 8)
 
-    def _record(self, cursor: Cursor, metadata_id: int) -> tuple[MetadataRow, str]:
+    def _resume(self, window: Window) -> tuple[bool, int]:
+        """Whether whole records follow each other somewhere behind this place, and where, or how far was searched."""
+        start, end = window.pos + 1, min(window.end, window.pos + self._limits.block_bytes)
+        for at in range(start, end, _STRIDE):
+            for pos in _candidates(window.data, at, min(at + _STRIDE, end), window.end):
+                if self._chains(window, pos):
+                    return True, pos
+        if not window.final and end == window.end:
+            raise NeedMore(2 * window.available + 64)
+        return False, window.end if end == window.end else end
+
+    def _chains(self, window: Window, pos: int) -> bool:
+        records = _Records(window, True)
+        for _ in range(_CHAIN):
+            after = records.read(pos, window.end)
+            if after is None:
+                return window.final and pos + 1 == window.end
+            pos = after
+        return True
+
+    def _record(self, metadata_id: int, cursor: Cursor) -> tuple[MetadataRow, str]:
         offset = cursor.base + cursor.pos
         if self._version == 1:
             guid = cursor.guid("provider guid")
