@@ -74,6 +74,11 @@ def stack_count(claimed: int, room: int, broken: bool) -> int | None:
     return possible if broken and claimed > possible else None
 
 
+def one(name: str) -> str:
+    """A kind of block with its article, for sentences."""
+    return f"{'an' if name[0].upper() in 'AEIOU' or name.startswith('SP') else 'a'} {name}"
+
+
 def damage(kind: str, message: str, offset: int, length: int | None, breaks: str) -> Problem:
     """A problem of severity `damage`."""
     return Problem(kind, "damage", message, offset, length, breaks=breaks)

@@ -18,7 +18,7 @@ from clrevents.decode.blocks import (
     Stacks,
     TraceInfo,
 )
-from clrevents.decode.container.base import damage, read_trace_header, stack_count
+from clrevents.decode.container.base import damage, one, read_trace_header, stack_count
 from clrevents.decode.container.objects import Body, ObjectContainer
 from clrevents.decode.container.uncompressed import NETTRACE4, walk
 from clrevents.decode.kernels import HeaderScanner
@@ -66,7 +66,7 @@ class NetTrace4(ObjectContainer):
         size, flags, first, last = _BLOCK_HEADER.unpack_from(window.data, body.start) if room >= 20 else (0, 0, 0, 0)
         if not _BLOCK_HEADER.size <= size <= room:
             if not body.broken:
-                text = f"a {body.name} of {room} bytes claims a header of {size}"
+                text = f"{one(body.name)} of {room} bytes claims a header of {size}"
                 yield Fault(damage("bad-block", text, at, room, "its events or descriptions"))
             return
         start = body.start + size

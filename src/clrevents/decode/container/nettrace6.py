@@ -32,6 +32,7 @@ from clrevents.decode.container.base import (
     check_pointer_size,
     cut,
     damage,
+    one,
     stack_count,
     system_time,
 )
@@ -93,9 +94,9 @@ class NetTrace6:
             yield End(at)
             return
         if not self._seen_header and kind != TRACE:
-            raise UnreadableError(f"the first block is a {name} instead of the trace's own", offset=at)
+            raise UnreadableError(f"the first block is {one(name)} instead of the trace's own", offset=at)
         if size > self._limits.block_bytes:
-            yield Fault(damage("bad-block", f"a {name} of {size} bytes", at, size, "everything from here on"), True)
+            yield Fault(damage("bad-block", f"{one(name)} of {size} bytes", at, size, "everything from here on"), True)
             return
         if not window.final:
             window.require(4 + size)
@@ -105,14 +106,14 @@ class NetTrace6:
             found = self._resume(window, start + 1)
             if found is not None:
                 yield from self._content(window, kind, start + 4, found, True)
-                text = f"a {name} claims {size} bytes, more than are there; the chain of blocks goes on behind it"
+                text = f"{one(name)} claims {size} bytes, more than are there; the chain of blocks goes on behind it"
                 yield Fault(damage("bad-block", text, at, found - start, "the events or names of this range"))
                 window.pos = found
                 return
         yield from self._content(window, kind, start + 4, end, bool(missing))
         window.pos = end
         if missing:
-            yield Fault(cut(f"a {name}", at, size + 4, end - start), fatal=not self._salvage)
+            yield Fault(cut(one(name), at, size + 4, end - start), fatal=not self._salvage)
 
     def _resume(self, window: Window, start: int) -> int | None:
         """The first place from which several blocks of known kinds follow each other; None if there is none."""
@@ -167,7 +168,7 @@ class NetTrace6:
                     yield from self._labels(cursor)
         except Short as short:
             if not broken:
-                text = f"a {NAMES[kind]} ends inside its {short.what}"
+                text = f"{one(NAMES[kind])} ends inside its {short.what}"
                 yield Fault(damage("bad-block", text, short.offset, end - start, "what this block says"))
 
     def _header(self, window: Window, start: int, end: int) -> Header:

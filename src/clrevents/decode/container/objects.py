@@ -15,7 +15,7 @@ from typing import Final
 import attrs
 
 from clrevents.decode.blocks import Block, End, Fault, Header
-from clrevents.decode.container.base import cut, damage
+from clrevents.decode.container.base import cut, damage, one
 from clrevents.decode.window import NeedMore, Window
 from clrevents.errors import Limits, UnreadableError
 
@@ -137,7 +137,7 @@ class ObjectContainer(ABC):
         start = begin + 4 + self._padding(at + 4, self._shift)
         possible = 0 <= size <= self._limits.block_bytes
         if not possible and not self._salvage:
-            yield _fault("bad-block", f"a {name} claims {size} bytes", at, None, fatal=True)
+            yield _fault("bad-block", f"{one(name)} claims {size} bytes", at, None, fatal=True)
             return
         if possible and not window.final:
             window.require(start - begin + size + (_LOOKAHEAD if self._salvage else 1))
@@ -156,7 +156,7 @@ class ObjectContainer(ABC):
             stop = found - 1 if window.data[found - 1] == END else found
             self._realign(window, found)
             yield from self._content(window, Body(name, min(start, stop), stop, broken=True))
-            text = f"a {name} does not end where it says; what makes sense of it was kept"
+            text = f"{one(name)} does not end where it says; what makes sense of it was kept"
             yield _fault("bad-block", text, window.base + start, found - start)
             window.pos = found
             return
@@ -167,10 +167,10 @@ class ObjectContainer(ABC):
         window.pos = stop
         if beyond:
             there = max(stop - start, 0)
-            problem = cut(f"a {name}", at, size + 1, there)
+            problem = cut(one(name), at, size + 1, there)
             yield Fault(problem, fatal=not self._salvage)
         else:
-            text = f"a {name} does not end where it says"
+            text = f"{one(name)} does not end where it says"
             yield _fault("bad-block", text, window.base + start, stop - start, fatal=not self._salvage)
 
     def _ends_soundly(self, window: Window, end: int) -> bool:
