@@ -1,0 +1,223 @@
+"""Compares the registry with a runtime's event manifest and prints every difference.
+
+    python tools/compare_manifest.py MANIFEST.json
+
+The JSON holds `providers`, each with `keywords`, `maps` and `events` (id, version, symbol, traceEventName, level,
+keywords, fields). When a new runtime's manifest arrives, what this prints is what there is to do. Differences with
+a reason (`EXPLAINED`) are printed last; only the others make the exit code 1.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import keyword
+import re
+import sys
+from collections.abc import Iterator
+from enum import Enum
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+from clrevents.schema import keywords
+from clrevents.schema.flags import OpenFlag, named_values
+from clrevents.schema.layout import Field, Layout
+from clrevents.schema.registry import DEFAULT, MONO, PRIVATE, RUNDOWN, RUNTIME, SHORT_PROVIDERS, STRESS, EventInfo
+from clrevents.schema.types import BytesType, CountedType, EnumType, StructType, WireType, type_name
+
+EXPLAINED: Final[dict[str, str]] = {
+    "*/Stack: the manifest counts 2, the registry 1": "the writer of EventPipe knows only named counts: one value",
+    "runtime 208.0/Values.TotalRefs: padding of (0, 4) bytes": "the compiler aligns the pointers behind three numbers",
+    "runtime 209.0/Values.Count: padding of (2, 2) bytes": "the compiler aligns the number behind a short one",
+    "* TieredCompilationSettingsFlagsMap: the registry lacks None_ = 0": "no bit set needs no name",
+    "runtime 146.0/JitAllocFlag: the registry has JitAllocFlag, the manifest no map": "the JIT's header names the bits",
+    "*/MethodExtent: the registry has MethodExtent, the manifest no map": "the runtime's source names hot and cold",
+    "runtime 29?.0/MethodFlags: the registry has MethodFlags, the manifest no map": "the other events' flags again",
+}
+"""Differences that are meant, as patterns, and why."""
+
+KEYWORDS: Final[dict[str, type[OpenFlag]]] = {
+    RUNTIME: keywords.RuntimeKeyword,
+    RUNDOWN: keywords.RundownKeyword,
+    PRIVATE: keywords.PrivateKeyword,
+    STRESS: keywords.StressKeyword,
+    MONO: keywords.MonoKeyword,
+}
+
+_SHORT: Final = {full: short for short, full in SHORT_PROVIDERS.items()}
+_TYPES: Final = {"GUID": "GUID", "Binary": "Bytes"}
+
+
+@attrs.frozen
+class Difference:
+    """One difference: where (`runtime 82.0/Stack`) and what; `reason` when it is meant."""
+
+    where: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}"
+
+    @property
+    def reason(self) -> str:
+        """Why it is meant, or nothing."""
+        return next((why for pattern, why in EXPLAINED.items() if fnmatch.fnmatchcase(str(self), pattern)), "")
+
+
+def compare(manifest: dict[str, Any]) -> list[Difference]:
+    """Every difference between a manifest and the registry, in the manifest's order."""
+    found = [
+        Difference(_SHORT.get(p["name"], p["name"]), "a provider that is not known")
+        for p in manifest["providers"]
+        if p["name"] not in KEYWORDS
+    ]
+    providers = [p for p in manifest["providers"] if p["name"] in KEYWORDS]
+    owners: dict[str, set[tuple[str, int]]] = {}
+    for provider in providers:
+        for event in provider["events"]:
+            owners.setdefault(_base(event["symbol"]), set()).add((provider["name"], event["id"]))
+    known = list(DEFAULT.events())
+    aliases = {(e.provider, e.id): e.aliases for e in DEFAULT.entries()}
+    for provider in providers:
+        name = provider["name"]
+        short = _SHORT[name]
+        found += _keywords(short, provider)
+        declared = {(e["id"], e["version"]): e for e in provider["events"]}
+        infos = {(i.id, i.version): i for i in known if i.provider == name}
+        for id, version in sorted(infos.keys() - declared.keys()):
+            found.append(Difference(f"{short} {id}.{version}", "not in the manifest"))
+        enums: dict[str, set[type[Enum]]] = {}
+        for (id, version), event in sorted(declared.items()):
+            where = f"{short} {id}.{version}"
+            info = infos.get((id, version))
+            if info is None:
+                found.append(Difference(where, f"the registry lacks {event['symbol']}"))
+                continue
+            newest = max((e for e in provider["events"] if e["id"] == id), key=lambda e: e["version"])
+            base = _base(newest["symbol"])
+            shared = owners[base] != {(name, id)}
+            found += _names(where, info, event, f"Prv{base}" if shared and name == PRIVATE else base, aliases[name, id])
+            mask = event["keywordMask"]
+            if info.keywords != mask:
+                found.append(Difference(where, f"keywords are {mask:#x}, in the registry {info.keywords:#x}"))
+            if info.level != event["level"]:
+                found.append(Difference(where, f"the level is {event['level']}, in the registry {info.level}"))
+            found += _fields(f"{where}/", event["fields"], info.layout, enums)
+        for map_name, entry in provider["maps"].items():
+            found += _map(f"{short} {map_name}", entry, enums.get(map_name, set()))
+    return found
+
+
+def _base(symbol: str) -> str:
+    """The symbol without its version."""
+    return re.sub(r"_V\d+$", "", symbol)
+
+
+def _keywords(where: str, provider: dict[str, Any]) -> Iterator[Difference]:
+    ours = dict(named_values(KEYWORDS[provider["name"]]))
+    theirs = {name.removesuffix("Keyword"): value for name, value in provider["keywords"].items()}
+    for name in theirs.keys() | ours.keys():
+        if theirs.get(name) != ours.get(name):
+            what = f"keyword {name} is {theirs.get(name)}, in the registry {ours.get(name)}"
+            yield Difference(where, what)
+
+
+def _names(
+    where: str, info: EventInfo, event: dict[str, Any], name: str, aliases: tuple[str, ...]
+) -> Iterator[Difference]:
+    """The newest symbol names all versions; of two providers' same symbols the private one's has a prefix."""
+    if info.name != name:
+        yield Difference(where, f"the name should be {name}, it is {info.name}")
+    if info.record.__name__ != f"{name}_V{info.version}":
+        yield Difference(where, f"the class should be {name}_V{info.version}, it is {info.record.__name__}")
+    for other in (_base(event["symbol"]), event.get("traceEventName")):
+        if other and other not in (name, *aliases):
+            yield Difference(where, f"{other} is no alias")
+
+
+def _fields(
+    where: str, theirs: list[dict[str, Any]], layout: Layout, enums: dict[str, set[type[Enum]]]
+) -> Iterator[Difference]:
+    ours = layout.fields
+    if [f["name"] for f in theirs] != [f.name for f in ours]:
+        names = ", ".join(f["name"] for f in theirs), ", ".join(f.name for f in ours)
+        yield Difference(where.rstrip("/"), f"the fields are {names[0]}, in the registry {names[1]}")
+        return
+    for their, our in zip(theirs, ours, strict=True):
+        yield from _field(where + their["name"], their, our, enums)
+
+
+def _field(where: str, their: dict[str, Any], our: Field, enums: dict[str, set[type[Enum]]]) -> Iterator[Difference]:
+    if our.pad is not None:
+        yield Difference(where, f"padding of {(our.pad.bytes32, our.pad.bytes64)} bytes")
+    wire, counted_by = _counted(our.type)
+    count = str(their.get("count", their.get("length", 1)))
+    if count != counted_by:
+        yield Difference(where, f"the manifest counts {count}, the registry {counted_by}")
+    if "struct" in their:
+        if isinstance(wire, StructType):
+            yield from _fields(f"{where}.", their["struct"], wire.record.__layout__, enums)  # type: ignore[attr-defined]
+        else:
+            yield Difference(where, f"a struct, in the registry {type_name(wire)}")
+        return
+    named = their["inType"].removeprefix("win:")
+    kind = "Bytes" if isinstance(wire, BytesType) else type_name(wire)
+    if _TYPES.get(named, named) != kind:
+        yield Difference(where, f"the type is {named}, in the registry {kind}")
+    enum = wire.enum if isinstance(wire, EnumType) else None
+    if "map" in their:
+        if enum is None:
+            yield Difference(where, f"the manifest has {their['map']}, the registry a number")
+        else:
+            enums.setdefault(their["map"], set()).add(enum)
+    elif enum is not None:
+        yield Difference(where, f"the registry has {enum.__name__}, the manifest no map")
+
+
+def _counted(wire: WireType) -> tuple[WireType, str]:
+    """The element of a counted field and what counts it."""
+    if isinstance(wire, CountedType):
+        return wire.element, wire.count
+    return wire, wire.count if isinstance(wire, BytesType) else "1"
+
+
+def _map(where: str, entry: dict[str, Any], enums: set[type[Enum]]) -> Iterator[Difference]:
+    """One map against the enums that its fields have. A map that no field has needs none."""
+    for enum in sorted(enums, key=lambda e: e.__name__):
+        if issubclass(enum, OpenFlag) != (entry["kind"] == "bitMap"):
+            yield Difference(where, f"a {entry['kind']}, in the registry {enum.__name__}")
+        ours = dict(named_values(enum))
+        theirs = {_identifier(e["name"]): e["value"] for e in entry["entries"]}
+        for name, value in theirs.items():
+            if name not in ours:
+                yield Difference(where, f"the registry lacks {name} = {value}")
+            elif ours[name] != value:
+                yield Difference(where, f"{name} is {value}, in the registry {ours[name]}")
+        for name in ours.keys() - theirs.keys():
+            yield Difference(where, f"only the registry has {name} = {ours[name]}")
+
+
+def _identifier(name: str) -> str:
+    """A map's name as a member's: a word of Python's gets an underscore behind it."""
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def main() -> int:
+    if len(sys.argv) != 2:
+        print(__doc__)
+        return 2
+    found = compare(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
+    unexplained = [d for d in found if not d.reason]
+    for difference in unexplained:
+        print(difference)
+    for difference in found:
+        if difference.reason:
+            print(f"{difference} ({difference.reason})")
+    print(f"{len(unexplained)} differences, {len(found) - len(unexplained)} with a reason")
+    return 1 if unexplained else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
