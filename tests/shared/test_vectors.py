@@ -30,13 +30,12 @@ from clrevents.decode.blocks import FieldDescription, MetadataRow, ThreadRow
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.stream import Stream
 from clrevents.errors import ErrorMode
-from clrevents.schema.registry import DEFAULT, RUNTIME
+from clrevents.schema.registry import RUNTIME
 
 FOLDER: Final = SHARED / "vectors"
 VECTORS: Final = sorted(p.stem for p in FOLDER.glob("*.nettrace"))
 
 APPSERVER: Final = "ApplicationServer_AllEventsRoundTrip"
-UNIVERSAL: Final = "Universal.System"
 LOOKUP_ERROR: Final = "<<<EXCEPTION_DURING_VALUE_LOOKUP "
 MISSING: Final = "(nothing)"
 
@@ -50,9 +49,8 @@ ENDED_BY: Final[dict[str, type[TraceError]]] = {
 }
 """What a strict reading raises, where it is not a DamageError."""
 
-STRICTER: Final = {"V6LabelListCanOverrideTemplate": (RUNTIME, 2)}
-"""A GCEnd without payload: the official decoder shows null fields, a strict reading of ours raises for the first
-one as soon as the registry knows the event."""
+STRICTER: Final = {"V6LabelListCanOverrideTemplate"}
+"""GCEnd without any payload: the official decoder shows null fields, a strict reading of ours raises."""
 
 
 @attrs.frozen
@@ -301,19 +299,11 @@ def type_text(field: FieldDescription) -> str:
 
 @attrs.frozen
 class Difference:
-    """`accepts` says whether a disagreement is this one and ours is what the reason makes of it.
-
-    `until` is an event whose registration ends the difference.
-    """
+    """`accepts` says whether a disagreement is this one and ours is what the reason makes of it."""
 
     name: str
     reason: str
     accepts: Callable[[Odd], bool]
-    until: tuple[str, int] | None = None
-
-    @property
-    def over(self) -> bool:
-        return self.until is not None and bool(DEFAULT.versions(*self.until))
 
 
 def _is_alias(odd: Odd) -> bool:
@@ -369,27 +359,16 @@ def _field_error(odd: Odd) -> bool:
     return repr(bad) in odd.ours.reason and list(odd.ours.partial) == before and "fieldError" in expect(odd.vector)
 
 
-def _raw(odd: Odd, provider: str, id: int | None = None) -> bool:
+def _raw(odd: Odd, provider: str) -> bool:
     """The whole payload is left as bytes, because nothing describes it."""
     return (
         odd.fact == "payload"
         and isinstance(odd.about, Ours)
         and odd.about.event.provider == provider
-        and id in (None, odd.about.event.id)
         and isinstance(odd.ours, RawPayload)
         and odd.ours.data == odd.about.event.payload_bytes
         and not odd.ours.partial
         and not odd.about.kind.row.fields
-    )
-
-
-def _universal(id: int, name: str) -> Difference:
-    return Difference(
-        f"Universal.System {id}",
-        f"These traces describe {name} without fields. The official decoder has it built in; ours keeps the bytes "
-        "until the registry knows the event.",
-        lambda odd: _raw(odd, UNIVERSAL, id),
-        until=(UNIVERSAL, id),
     )
 
 
@@ -422,15 +401,6 @@ DIFFERENCES: Final = (
         "The official decoder has its own name for event 303, which the trace calls AllocationSampled.",
         lambda odd: odd.fact == "name" and (odd.theirs, odd.ours) == ("AllocationSampling", "AllocationSampled"),
     ),
-    Difference(
-        "payload of AllocationSampled",
-        "The trace describes it without fields, and the registry does not have it yet.",
-        lambda odd: _raw(odd, RUNTIME, 303),
-        until=(RUNTIME, 303),
-    ),
-    _universal(1, "ProcessCreate"),
-    _universal(3, "ProcessMapping"),
-    _universal(4, "ProcessSymbol"),
     Difference(
         "schema of ApplicationServer",
         "481 events of Windows Server's own provider, without fields in the trace; no .NET runtime writes them, so "
@@ -643,8 +613,7 @@ def test_all_vectors_are_here() -> None:
 
 @pytest.mark.parametrize("vector", VECTORS)
 def test_as_expected(vector: str) -> None:
-    open_differences = [d for d in DIFFERENCES if not d.over]
-    wrong = [odd for odd in disagreements(vector) if not any(d.accepts(odd) for d in open_differences)]
+    wrong = [odd for odd in disagreements(vector) if not any(d.accepts(odd) for d in DIFFERENCES)]
     assert not wrong, "\n".join(map(str, wrong))
 
 
@@ -654,8 +623,7 @@ def test_every_difference_is_still_there() -> None:
     for vector in VECTORS:
         for odd in disagreements(vector):
             seen.update(d.name for d in DIFFERENCES if d.accepts(odd))
-    assert {d.name for d in DIFFERENCES if not d.over} <= seen.keys()
-    assert not {d.name for d in DIFFERENCES if d.over} & seen.keys(), "over, but still seen"
+    assert {d.name for d in DIFFERENCES} == seen.keys()
 
 
 @pytest.mark.parametrize("vector", VECTORS)
@@ -674,7 +642,7 @@ def test_what_a_strict_reading_says(vector: str) -> None:
     elif "fieldError" in wanted:
         assert isinstance(reading.error, PayloadError)
         assert reading.error.field == wanted["fieldError"]["field"]
-    elif vector in STRICTER and DEFAULT.versions(*STRICTER[vector]):
+    elif vector in STRICTER:
         assert isinstance(reading.error, PayloadError)
     else:
         assert reading.error is None
