@@ -10,7 +10,6 @@ from typing import TypeAlias
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from clrevents.decode.blocks import (
     Block,
@@ -32,6 +31,7 @@ from clrevents.decode.blocks import (
 from clrevents.decode.clock import Clock
 from clrevents.decode.container.base import Container, cut, damage, incomplete
 from clrevents.decode.container.detect import detect
+from clrevents.decode.doubt import Doubt, head, odd_times
 from clrevents.decode.kernels import PADDING, HeaderColumns
 from clrevents.decode.kinds import Kinds
 from clrevents.decode.losses import Loss, SequenceNumbers, ticks_to_loss
@@ -55,8 +55,6 @@ from clrevents.schema.registry import DEFAULT, Registry
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
 _PADDING = bytes(PADDING)
-# So many zeros in place of several events are no events.
-_WIPED = 64
 
 
 class Stream:
@@ -93,7 +91,7 @@ class Stream:
         self._numbers = SequenceNumbers(self.limits, self._lost, self._explained, self._odd)
         self._labels: dict[int, LabelList] = {}
         self._carried: LabelList | None = None
-        self._payloads: PayloadReader | None = None
+        self._doubts: Doubt | None = None
         self._latest = 0
         self._region = Region()
         self._chunks: list[bytes] = []
@@ -326,11 +324,11 @@ class Stream:
             self._numbers.forget(place)
 
     def _events(self, block: Events) -> None:
-        doubtful = self.errors == "salvage" and _odd_times(block)
+        doubtful = self.errors == "salvage" and odd_times(block)
         for index, piece in enumerate(block.columns):
             columns = piece
             if block.broken or self.errors == "salvage":
-                columns = self._believable(piece, block, doubtful)
+                columns = self._doubt.believable(piece, block, self._region.stacks.lookup(), doubtful)
             if len(columns):
                 self._piece(columns, block, index == 0)
             if len(columns) < len(piece):
@@ -360,7 +358,7 @@ class Stream:
             row = self._undefined(columns, kinds)
             if self.errors != "salvage":
                 problem = self._undefined_kind(columns, row)
-                columns, kinds = _head(columns, row), kinds[:row]
+                columns, kinds = head(columns, row), kinds[:row]
         if block.labelled and len(columns):
             columns, kinds, odd = self._labelled(columns, kinds, first)
             problem = problem or odd
@@ -380,7 +378,7 @@ class Stream:
             at, size = int(columns.offsets[missing]), int(columns.sizes[missing])
             problem = damage("undefined-thread", text, at, size, "which thread this event is about")
             if self.errors != "salvage":
-                columns, kinds, places = _head(columns, missing), kinds[:missing], places[:missing]
+                columns, kinds, places = head(columns, missing), kinds[:missing], places[:missing]
         captures, _ = self.threads.places(columns.runs[:, 1])
         runs = columns.runs.copy()
         runs[:, 1] = captures.astype(np.uint64)
@@ -412,54 +410,14 @@ class Stream:
                     changed[at] = self.kinds.overridden(int(kinds[at]), labels.overrides)
         return changed
 
-    def _believable(self, columns: HeaderColumns, block: Events, doubtful: bool) -> HeaderColumns:
-        """The rows in front of the first that makes no sense.
-
-        Impossible rows (a time outside the block's span, a step back of a thread's numbers, description 0, wiped
-        bytes) show a block to be damaged. In such a block unknown descriptions and stacks, steps back from an
-        earlier block and payloads that do not fit end what is believed; in a sound one they only mean that another
-        block is missing or was wrong. In a doubtful one only payloads that do not fit do.
-        """
-        impossible = (columns.metadata_ids == 0) | _wiped(columns, block)
-        if block.span is not None:
-            impossible |= (columns.times < block.span[0]) | (columns.times > block.span[1])
-        earlier = []
-        if block.counted and not block.labelled:
-            for row, inside in self._numbers.steps_back(columns):
-                if inside:
-                    impossible[row] = True
-                else:
-                    earlier.append(row)
-        if not (block.broken or doubtful or impossible.any()):
-            return columns
-        bad = impossible
-        if block.broken or impossible.any():
-            bad = impossible | ~self.kinds.defined(columns.metadata_ids)
-            bad[earlier] = True
-            bad |= self._region.stacks.lookup().unique(columns.stack_ids) < 0
-        wrong = np.flatnonzero(bad)
-        believed = int(wrong[0]) if len(wrong) else len(columns)
-        believed = self._fitting(columns, block, believed)
-        return columns if believed == len(columns) else _head(columns, believed)
-
-    def _fitting(self, columns: HeaderColumns, block: Events, count: int) -> int:
-        """How many of the first `count` rows come before one whose payload does not fit, or before wiped bytes."""
-        assert self.info is not None
-        if self._payloads is None:
-            self._payloads = PayloadReader(self.info.pointer_size, self.limits)
-        kinds, _ = self.kinds.indexes(columns.metadata_ids[:count]) if count else (columns.metadata_ids, False)
-        starts = (columns.offsets[:count] - block.base).tolist()
-        sizes = columns.sizes[:count].tolist()
-        for row, (kind, start, size) in enumerate(zip(kinds.tolist(), starts, sizes, strict=False)):
-            if not self._payloads.fits(self.kinds.all[kind], block.window[start : start + size]):
-                count = row
-                break
-        if count == len(columns):
-            return count
-        # Wiped bytes read as events that repeat the one before: no flags, no time, a payload of zeros.
-        while count and not any(block.window[starts[count - 1] - 2 : starts[count - 1] + sizes[count - 1]]):
-            count -= 1
-        return count
+    @property
+    def _doubt(self) -> Doubt:
+        """Made when it is first needed: a sound trace never asks."""
+        if self._doubts is None:
+            assert self.info is not None
+            reader = PayloadReader(self.info.pointer_size, self.limits)
+            self._doubts = Doubt(self.kinds, reader, self._numbers.steps_back)
+        return self._doubts
 
     def _distrust(self, columns: HeaderColumns, row: int) -> None:
         """A block that ends where it says holds rows that cannot be true: they are left out."""
@@ -533,48 +491,3 @@ class Stream:
         rows = self._region.release(ordered, self.threads.all)
         if rows is not None:
             self._out.append(rows)
-
-
-def _odd_times(block: Events) -> bool:
-    """Whether a block's earliest and latest event are other than its header says; every known writer is exact."""
-    if block.span is None or block.labelled:
-        return False
-    first = min(int(c.times.min()) for c in block.columns)
-    last = max(int(c.times.max()) for c in block.columns)
-    return (first, last) != block.span
-
-
-def _wiped(columns: HeaderColumns, block: Events) -> NDArray[np.bool_]:
-    """Rows that zeros read as: no flags, no time since the row before, a payload of zeros; a few in a row."""
-    offsets, sizes, times = columns.offsets, columns.sizes, columns.times
-    wiped = np.zeros(len(columns), dtype=np.bool_)
-    bare = (offsets[1:] - offsets[:-1] - sizes[:-1] == 2) & (times[1:] == times[:-1])
-    run: list[int] = []
-    length = 0
-    for row in (np.flatnonzero(bare) + 1).tolist():
-        start = int(offsets[row]) - block.base - 2
-        size = int(sizes[row]) + 2
-        if block.window.count(0, start, start + size) != size:
-            continue
-        if run and run[-1] != row - 1:
-            run, length = [], 0
-        run.append(row)
-        length += size
-        if length >= _WIPED:
-            wiped[run] = True
-            run = run[-1:]
-    return wiped
-
-
-def _head(columns: HeaderColumns, count: int) -> HeaderColumns:
-    """The first rows of a block's columns."""
-    return HeaderColumns(
-        columns.metadata_ids[:count],
-        columns.thread_ids[:count],
-        columns.stack_ids[:count],
-        columns.times[:count],
-        columns.offsets[:count],
-        columns.sizes[:count],
-        columns.runs[columns.runs[:, 0] < np.uint64(count)],
-        columns.marks[columns.marks[:, 0] < count],
-    )
