@@ -511,3 +511,11 @@ def test_trace_headers(version: int, sync: int, frequency: int) -> None:
     if version == 6:
         assert info.key_values[0] == ("A", "b")
         assert dict(info.key_values)["ProcessId"] == "1234"
+
+
+@pytest.mark.parametrize("version", [4, 6])
+def test_only_events_with_a_description_count_on_by_themselves(version: int) -> None:
+    """§1.6.2: without the capture part the number grows by one, but stays where the metadata id is 0."""
+    steps = [(1, 1), (1, 2), (0, 2), (0, 3), (0, 3), (1, 4), (1, 4), (0, 5), (1, 6), (0, 7)]
+    listed = [EventRecord(kind, 1000, 7, b"abcd", 7, number) for kind, number in steps]
+    assert read_events(version, listed, Choices()) == listed
