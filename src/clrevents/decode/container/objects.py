@@ -21,6 +21,9 @@ from clrevents.errors import Limits, UnreadableError
 
 NULL, END = 1, 6
 _NAME_LIMIT: Final = 64
+# How far a salvaging reader looks for the next object: many times the largest block that a runtime writes.
+_REACH: Final = 1 << 22
+_LONGEST: Final = 64
 _LOOKAHEAD: Final = 4
 _END_LOOK: Final = 1 << 20
 
@@ -122,9 +125,10 @@ class ObjectContainer(ABC):
         if not self._salvage:
             yield _fault("bad-object", what, at, None, fatal=True)
             return
-        found = self._find(window, start, start + 1)
-        end = window.end if found is None else found
+        found = self._find(window, start + 1)
+        end = start + 1 + _REACH if self._beyond_reach(window, start + 1) else window.end
         if found is not None:
+            end = found
             self._realign(window, found)
         yield _fault("bad-object", f"{what}; {end - start} bytes were skipped", at, end - start)
         window.pos = end
@@ -151,7 +155,7 @@ class ObjectContainer(ABC):
     def _unsound(self, window: Window, name: str, at: int, start: int, size: int) -> Iterator[Block]:
         """A block that does not end where it says, or lies partly beyond the end of the stream."""
         end = start + size
-        found = self._find(window, window.pos, start) if self._salvage else None
+        found = self._find(window, start) if self._salvage else None
         if found is not None:
             stop = found - 1 if window.data[found - 1] == END else found
             self._realign(window, found)
@@ -160,8 +164,9 @@ class ObjectContainer(ABC):
             yield _fault("bad-block", text, window.base + start, found - start)
             window.pos = found
             return
-        beyond = size < 0 or end >= window.end
-        stop = window.end if beyond or self._salvage else end
+        lost = self._salvage and self._beyond_reach(window, start)
+        beyond = not lost and (size < 0 or end >= window.end)
+        stop = start + _REACH if lost else window.end if beyond or self._salvage else end
         whole = end == window.end
         yield from self._content(window, Body(name, min(start, stop), stop, broken=not whole))
         window.pos = stop
@@ -182,15 +187,27 @@ class ObjectContainer(ABC):
         following = window.data[end + 1 : min(end + _LOOKAHEAD, window.end)]
         return not following or following[0] == NULL or self._prefix.startswith(following[:3])
 
-    def _find(self, window: Window, waiting: int, start: int) -> int | None:
-        """Where the next recognisable object begins; None when there is none until the end of the stream."""
-        match = self._signature.search(window.data, min(start, window.end), window.end)
+    def _find(self, window: Window, start: int) -> int | None:
+        """Where the next recognisable object begins; None when there is none within reach, or none at all.
+
+        The reach bounds what is held in memory, and makes the outcome the same however the stream is cut.
+        """
+        end = min(window.end, start + _REACH + _LONGEST)
+        match = self._signature.search(window.data, min(start, end), end)
         if match is not None and (window.final or match.end() + 8 <= window.end):
             return match.start()
+        if match is None and self._beyond_reach(window, start):
+            return None
         if not window.final:
             # Twice as much each time, so that a long search stays linear.
-            raise NeedMore(2 * (window.end - waiting) + 64)
+            reach = start + _REACH + _LONGEST + 8 - window.pos
+            raise NeedMore(max(min(2 * window.available + 64, reach), window.available + 1))
         return None
+
+    @staticmethod
+    def _beyond_reach(window: Window, start: int) -> bool:
+        """Whether the stream goes on behind what a search from `start` looks at."""
+        return window.end >= start + _REACH + _LONGEST
 
     def _realign(self, window: Window, found: int) -> None:
         """Bytes may be missing or added before `found`: choose the alignment that leads to a sound end.
