@@ -13,7 +13,7 @@ from clrevents.schema.types import Pointer, UInt16, UInt32, UInt64, UnicodeStrin
     RUNTIME,
     id=303,
     version=0,
-    aliases=("AllocationSampling/AllocationSampled",),
+    aliases=("AllocationSampling", "AllocationSampling/AllocationSampled"),
     keywords=RuntimeKeyword.AllocationSampling,
     level=4,
 )

@@ -148,6 +148,7 @@ class GCTriggered_V0:
     RUNTIME,
     id=39,
     version=0,
+    aliases=("GC/DynamicTraceEvent",),
     keywords=RuntimeKeyword.GC
     | RuntimeKeyword.GCHandle
     | RuntimeKeyword.GCHeapDump

@@ -41,7 +41,7 @@ class GCMarkOlderGenerationRoots_V0:
     ClrInstanceID: UInt16
 
 
-@event(RUNTIME, id=202, version=0, aliases=("GC/Mark",), keywords=RuntimeKeyword.GC, level=4)
+@event(RUNTIME, id=202, version=0, aliases=("GC/Mark", "GC/MarkWithType"), keywords=RuntimeKeyword.GC, level=4)
 class GCMarkWithType_V0:
     """A heap marked everything that one kind of root reaches; Bytes were promoted by it."""
 
