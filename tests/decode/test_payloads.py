@@ -37,17 +37,18 @@ from clrevents.testing.strategies import records
 from clrevents.types import Boolean, Bytes, Counted, Guid, Int8, Pointer, UInt8, UInt16, UInt32, UnicodeString, by, pad
 
 
-def share(part: int) -> settings:
-    """A part of the profile's examples: hundreds of cases share a few seconds."""
-    return settings(max_examples=max(settings.default.max_examples // part, 1))  # type: ignore[union-attr]
-
-
 CASES = [
     pytest.param(info, size, id=f"{info.record.__name__}-{8 * size}")
     for info in sorted(DEFAULT.events(), key=lambda i: (i.provider, i.id, i.version))
     for size in (4, 8)
     if info.record.__module__.startswith("clrevents.")
 ]
+
+
+def share(part: int) -> settings:
+    """A part of the profile's examples, fewer the more events there are: all of them share a few seconds."""
+    examples = settings.default.max_examples * 160 // (part * max(len(CASES), 160))  # type: ignore[union-attr]
+    return settings(max_examples=max(examples, 1))
 
 
 def trace_of(

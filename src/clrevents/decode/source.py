@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
+import weakref
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -55,7 +56,7 @@ class _Path:
         self.fault: Problem | None = None
         try:
             self.size = os.stat(path).st_size
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise _unreadable(error, path) from error
 
     def windows(self, size: int = WINDOW) -> Iterator[bytes]:
@@ -120,6 +121,8 @@ class _Spool(_Seekable):
                 raise _unreadable(error, path) from error
             raise
         super().__init__(copy, path)  # type: ignore[arg-type]
+        # A trace need not be closed: then the copy goes with it, without a warning.
+        weakref.finalize(self, copy.close)
 
     def close(self) -> None:
         self._file.close()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import attrs
@@ -94,6 +94,12 @@ class Registry:
         self._loaded: set[str] = set()
         self._lock = threading.RLock()
 
+    def __reduce__(self) -> str | tuple[Callable[..., Registry], tuple[Any, ...]]:
+        """By its name what is built in; any other registry with the classes that were registered in it."""
+        if self is DEFAULT:
+            return "DEFAULT"
+        return _registry_of, (self.parent, tuple(i for versions in self._events.values() for i in versions.values()))
+
     def add(self, info: EventInfo, *, replace: bool = False) -> None:
         """Register one version. ValueError when its place is taken by something else."""
         with self._lock:
@@ -178,6 +184,13 @@ class Registry:
         return self._events.get((provider, id), {})
 
 
+def _registry_of(parent: Registry | None, infos: tuple[EventInfo, ...]) -> Registry:
+    registry = Registry(parent)
+    for info in infos:
+        registry.add(info, replace=True)
+    return registry
+
+
 def match_exact(name: str, entries: Iterable[Entry]) -> list[Entry]:
     """The entries an exact name means, tried in the order of the selector grammar."""
     known = list(entries)
@@ -188,12 +201,15 @@ def match_exact(name: str, entries: Iterable[Entry]) -> list[Entry]:
         found = [e for e in known if wanted(e)]
         if found:
             return found
-    provider, slash, event = name.rpartition("/")
-    if not slash:
-        return []
-    provider = provider_name(provider)
-    here = [e for e in known if e.provider == provider]
-    return [e for e in here if e.name == event] or [e for e in here if event in e.aliases]
+    # At the last slash first; names and aliases may have slashes of their own.
+    parts = name.split("/")
+    for at in range(len(parts) - 1, 0, -1):
+        provider, event = provider_name("/".join(parts[:at])), "/".join(parts[at:])
+        here = [e for e in known if e.provider == provider]
+        found = [e for e in here if e.name == event] or [e for e in here if event in e.aliases]
+        if found:
+            return found
+    return []
 
 
 def _same(old: EventInfo, new: EventInfo) -> bool:

@@ -1,0 +1,153 @@
+"""Every fixture cut at 200 evenly spread lengths: a result or a TraceError, and a prefix in each capture thread.
+
+A capture thread's events stand in the file in the order it wrote them, so a cut may only take from their end.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+
+import clrevents
+from clrevents import DamageError, TraceError, UnreadableError
+from clrevents.decode.stream import Stream
+from clrevents.errors import ErrorMode
+from project_files import fixtures, unpacked
+
+pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
+
+CUTS = 200
+MODES: tuple[ErrorMode, ...] = ("report", "salvage")
+EACH = pytest.mark.parametrize("path", fixtures(), ids=lambda p: p.name.partition(".")[0])
+
+
+def lengths(path: Path) -> list[int]:
+    """From nothing to one byte less than all."""
+    size = len(unpacked(path))
+    return [i * (size - 1) // (CUTS - 1) for i in range(CUTS)]
+
+
+@attrs.frozen
+class Found:
+    """The rows of one reading in file order, as columns; `kinds` and `stacks` say what their numbers mean."""
+
+    columns: tuple[np.ndarray[Any, Any], ...]
+    captures: np.ndarray[Any, Any]
+    kinds: list[Any]
+    stacks: dict[int, bytes | None]
+    payloads: list[bytes]
+    error: TraceError | None
+
+    def __len__(self) -> int:
+        return len(self.captures)
+
+
+def rows(data: bytes, errors: ErrorMode) -> Found:
+    """All that headers say, and the payload bytes, without decoding any."""
+    stream = Stream(errors=errors, in_time_order=False)
+    released = []
+    error: TraceError | None = None
+    try:
+        for piece in (*stream.feed(data), *stream.close()):
+            released.append(piece)
+        error = stream.error
+    except TraceError as raised:
+        error = raised
+    parts = [(r.kinds, r.times, r.threads, r.stacks, r.offsets, r.sizes, r.captures()) for r in released]
+    *columns, captures = (np.concatenate(c) for c in zip(*parts, strict=True)) if parts else [np.empty(0)] * 7
+    stacks = {n: r.shared.stacks.data(n) for r in released for n in np.unique(r.stacks).tolist()}
+    payloads = [p for r in released for p in r.payloads()]
+    return Found(tuple(columns), captures, [k.row for k in stream.kinds.all], stacks, payloads, error)
+
+
+@cache
+def whole_rows(path: Path) -> Found:
+    found = rows(unpacked(path), "strict")
+    assert found.error is None
+    return found
+
+
+@EACH
+@pytest.mark.parametrize("errors", MODES)
+def test_rows_of_a_cut_file_are_a_prefix_in_each_thread(path: Path, errors: ErrorMode) -> None:
+    whole = whole_rows(path)
+    data = unpacked(path)
+    counts = []
+    for length in lengths(path):
+        found = rows(data[:length], errors)
+        counts.append(len(found))
+        for thread in np.unique(found.captures):
+            here, there = found.captures == thread, whole.captures == thread
+            for column, expected in zip(found.columns, whole.columns, strict=True):
+                n = np.count_nonzero(here)
+                assert np.array_equal(column[here], expected[there][:n]), f"thread {thread} of {length} bytes"
+        assert found.kinds == whole.kinds[: len(found.kinds)]
+        assert found.stacks.items() <= whole.stacks.items()
+        # And in the order of the file all of it is one.
+        assert found.payloads == whole.payloads[: len(found)]
+        if errors == "salvage":
+            assert not isinstance(found.error, DamageError)
+    assert counts == sorted(counts), "a longer piece never gives fewer events"
+    assert counts[0] == 0
+    assert counts[-1] == len(whole), "only the end mark is missing"
+    # Not only whole blocks: at most lengths more comes out than at the one before.
+    assert len(set(counts)) > CUTS // 2
+
+
+@EACH
+def test_events_of_a_cut_file_are_a_prefix_in_each_thread(path: Path) -> None:
+    """The same through the public surface, payloads decoded; in these files every event is about its capture thread."""
+    data = unpacked(path)
+    whole: dict[int, list[Any]] = defaultdict(list)
+    for e in clrevents.open(data).events():
+        whole[e.thread_id].append(visible(e))
+    assert Counter(whole_rows(path).captures.tolist()) == {t: len(events) for t, events in whole.items()}
+    errors: list[TraceError] = []
+    for length in lengths(path)[::4]:
+        found: dict[int, list[Any]] = defaultdict(list)
+        last = 0
+        try:
+            for e in clrevents.open(data[:length]).events():
+                assert e.time_ns >= last
+                last = e.time_ns
+                found[e.thread_id].append(visible(e))
+        except TraceError as error:
+            errors.append(error)
+        for thread, events in found.items():
+            assert events == whole[thread][: len(events)], f"thread {thread} of the first {length} bytes"
+    assert len(errors) > CUTS // 8, "nearly every cut falls inside a block"
+    for ended in errors:
+        assert isinstance(ended, UnreadableError | DamageError)
+        assert ended.offset is not None
+        assert 0 <= ended.offset <= len(data)
+        assert str(ended)
+
+
+def visible(e: clrevents.Event[Any]) -> tuple[Any, ...]:
+    """What can be compared across traces: learned classes are each trace's own, so their records by text."""
+    return e.key, e.time_ns, e.activity_id, e.stack, e.payload_bytes, repr(e.payload)
+
+
+@EACH
+def test_every_question_to_a_cut_file_is_answered_or_refused(path: Path) -> None:
+    data = unpacked(path)
+    for length in lengths(path)[::20]:
+        try:
+            trace = clrevents.open(data[:length])
+        except UnreadableError:
+            continue
+        report = trace.check()
+        assert not report.complete
+        assert sum(report.problem_counts.values()) >= len(report.problems) >= 1
+        assert repr(trace)
+        for question in (trace.event_counts, lambda t=trace: t.threads, lambda t=trace: t.duration_ns):
+            with suppress(DamageError):
+                question()
+        assert trace.problems

@@ -1,0 +1,763 @@
+"""`Trace` and `Decoder` as users hold them: selectors, filters, order, sources, pickles, lifetimes, error modes."""
+
+from __future__ import annotations
+
+import gc
+import gzip
+import io
+import os
+import pickle
+import time as clock_module
+import weakref
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nettrace4_writer import Blob, Writer
+from payload_encoder import encode
+
+import clrevents
+from clrevents import (
+    DamageError,
+    Decoder,
+    EventKey,
+    LimitError,
+    Limits,
+    RawPayload,
+    Registry,
+    SourceError,
+    Trace,
+    TraceError,
+    TraceWarning,
+    UnknownEventError,
+    event,
+)
+from clrevents.errors import ErrorMode
+from clrevents.events import (
+    ILStubGenerated_V0,
+    MethodDCEndVerbose_V1,
+    MethodFlags,
+    MethodLoad_V0,
+    MethodLoad_V1,
+    MethodLoadVerbose_V1,
+    MethodLoadVerbose_V2,
+)
+from clrevents.schema.registry import DEFAULT, RUNDOWN, RUNTIME
+from clrevents.types import UInt32
+from project_files import fixture, unpacked
+
+INTEROP = fixture("net8-method-interop")
+SAMPLE = fixture("net8-sample")
+
+
+@pytest.fixture(scope="module")
+def interop() -> Trace:
+    return clrevents.open(unpacked(INTEROP))
+
+
+@pytest.fixture(scope="module")
+def everything(interop: Trace) -> list[clrevents.Event[Any]]:
+    return list(interop.events())
+
+
+def named(events: Any) -> Counter[str]:
+    return Counter(e.name for e in events)
+
+
+ENDS = {"DCEndInit": 1, "DCEndComplete": 1}
+
+
+# Selectors.
+
+
+def test_no_selector_is_everything(interop: Trace, everything: list[clrevents.Event[Any]]) -> None:
+    assert Counter(e.key for e in everything) == interop.event_counts()
+    assert len(everything) == 5607
+    assert list(interop.event_counts().values()) == sorted(interop.event_counts().values(), reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("selectors", "expected"),
+    [
+        (("ILStubGenerated",), {"ILStubGenerated": 9}),
+        (("ILStub/StubGenerated",), {"ILStubGenerated": 9}),
+        ((f"{RUNTIME}/ILStubGenerated",), {"ILStubGenerated": 9}),
+        (("runtime/ILStubGenerated",), {"ILStubGenerated": 9}),
+        (("MethodLoadVerbose",), {"MethodLoadVerbose": 125}),
+        (("MethodLoadVerbose", "MethodLoadVerbose", "ILStub*"), {"MethodLoadVerbose": 125, "ILStubGenerated": 9}),
+        (("MethodLoad*",), {"MethodLoadVerbose": 125}),
+        (("Method/Load*",), {"MethodLoadVerbose": 125}),
+        (("runtime/Tiered*",), {}),
+        (("rundown/Method*",), {"MethodDCEndVerbose": 1175, "MethodDCEndILToNativeMap": 83, **ENDS}),  # also by alias
+        (("rundown/*Complete",), {"DCEndComplete": 1}),
+        (("*/DCEnd[IC]*",), ENDS),
+        (("Runtime/Start",), {"RuntimeInformationStart": 1, "RuntimeInformationDCStart": 1}),
+        (("ProcessInfo",), {"ProcessInfo": 1}),
+        (("Microsoft-DotNETCore-EventPipe/ProcessInfo",), {"ProcessInfo": 1}),
+        (("MethodUnload",), {}),
+        (("nothing like this*",), {}),
+        ((ILStubGenerated_V0,), {"ILStubGenerated": 9}),
+        ((MethodLoadVerbose_V1,), {"MethodLoadVerbose": 125}),
+        ((MethodLoadVerbose_V2,), {"MethodLoadVerbose": 35}),
+        ((MethodLoad_V0,), {}),
+        ((EventKey(RUNTIME, 143, 1, "MethodLoadVerbose"),), {"MethodLoadVerbose": 90}),
+        ((EventKey(RUNTIME, 143, 7, "MethodLoadVerbose"),), {}),
+    ],
+)
+def test_selectors(interop: Trace, selectors: tuple[Any, ...], expected: dict[str, int]) -> None:
+    assert named(interop.events(*selectors)) == expected
+
+
+def test_selecting_keeps_order_and_values(interop: Trace, everything: list[clrevents.Event[Any]]) -> None:
+    wanted = [e for e in everything if e.name.startswith("MethodJit")]
+    assert list(interop.events("MethodJit*")) == wanted
+    assert len(wanted) > 300
+
+
+def test_class_gives_records_of_that_class(interop: Trace) -> None:
+    for e in interop.events(MethodLoadVerbose_V1):
+        assert isinstance(e.payload, MethodLoadVerbose_V1)
+    assert {type(e.payload) for e in interop.events(MethodLoadVerbose_V1)} == {
+        MethodLoadVerbose_V1,
+        MethodLoadVerbose_V2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("MethodLoadVerbos", "did you mean MethodLoadVerbose"),
+        ("methodloadverbose", "did you mean MethodLoadVerbose"),
+        ("ProcesInfo", "did you mean ProcessInfo"),
+        ("Complete nonsense, really", ""),
+        (f"{RUNDOWN}/MethodLoadVerbose", ""),
+    ],
+)
+def test_unknown_name_raises_at_the_end_of_the_pass(interop: Trace, name: str, near: str) -> None:
+    events = interop.events(name, "ILStubGenerated")
+    assert [next(events).name for _ in range(9)] == ["ILStubGenerated"] * 9
+    with pytest.raises(UnknownEventError, match=f"no event {name!r}.*{near}") as caught:
+        next(events)
+    assert isinstance(caught.value, LookupError)
+    assert caught.value.path is None
+    decoder = Decoder(name)
+    decoder.feed(unpacked(INTEROP))
+    with pytest.raises(UnknownEventError, match=near or "no event"):
+        list(decoder.close())
+
+
+@pytest.mark.parametrize("selector", [1, None, b"MethodLoad", int, RawPayload, ("a", "b")])
+def test_no_selector_at_all(interop: Trace, selector: Any) -> None:
+    with pytest.raises(TypeError):
+        list(interop.events(selector))
+
+
+def test_name_goes_before_alias_and_provider() -> None:
+    """A self-described event with another's alias as its name."""
+    registry = Registry()
+    writer = Writer()
+    writer.metadata(1, RUNTIME, 141, 0)
+    writer.metadata(2, "Mine", 1, name="Method/Load")
+    writer.metadata(3, "Mine/Deep", 1, name="Last")
+    load, _ = encode(MethodLoad_V0(1, 2, 3, 4, 5, MethodFlags(6)), 8)
+    writer.events(Blob(1, 1, load), Blob(2, 2), Blob(3, 3))
+    trace = clrevents.open(writer.end(), registry=registry)
+    assert [e.key.provider for e in trace.events("Mine/Deep/Last")] == ["Mine/Deep"]
+    assert [e.provider for e in trace.events("Mine/Method/Load")] == ["Mine"]
+    assert [e.provider for e in trace.events("MethodLoad")] == [RUNTIME]
+    assert [e.provider for e in trace.events("Mine*/*")] == ["Mine", "Mine/Deep"]
+
+
+# Filters.
+
+
+def test_provider_filter(interop: Trace) -> None:
+    assert named(interop.events(provider="rundown")) == named(interop.events("rundown/*"))
+    assert named(interop.events(provider=RUNDOWN)) == named(interop.events("rundown/*"))
+    assert named(interop.events("Method*", provider="runtime"))["MethodDCEndVerbose"] == 0
+    assert named(interop.events(provider="Nobody")) == {}
+    assert named(interop.events(provider="*EventPipe")) == {"ProcessInfo": 1}
+    with pytest.raises(TypeError, match="provider"):
+        interop.events(provider=3)  # type: ignore[call-overload]
+
+
+def test_thread_filter(interop: Trace, everything: list[clrevents.Event[Any]]) -> None:
+    first, second = (t.thread_id for t in interop.threads[:2])
+    assert list(interop.events(thread_id=first)) == [e for e in everything if e.thread_id == first]
+    both = [e for e in everything if e.thread_id in (first, second)]
+    assert list(interop.events(thread_id=[first, second])) == both
+    assert list(interop.events(thread_id=iter({first, second}))) == both
+    assert list(interop.events(thread_id=1)) == []
+    assert list(interop.events(thread_id=[])) == []
+    wrong: Any
+    for wrong in ("5", 1.5, -1, 1 << 64, [None]):
+        with pytest.raises(TypeError):
+            interop.events(thread_id=wrong)
+
+
+def test_process_filter(interop: Trace, everything: list[clrevents.Event[Any]]) -> None:
+    process = interop.info.process_id
+    assert process == 5947
+    assert len(list(interop.events(process_id=process))) == len(everything)
+    assert list(interop.events(process_id=1)) == []
+
+
+def between(events: list[clrevents.Event[Any]], low: int | None, high: int | None) -> list[clrevents.Event[Any]]:
+    return [e for e in events if (low is None or e.time_ns >= low) and (high is None or e.time_ns < high)]
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "low", "high"),
+    [
+        (200_000_000, 400_000_000, 200_000_000, 400_000_000),
+        ("200ms", "0.4s", 200_000_000, 400_000_000),
+        (" 200 ms ", "400000us", 200_000_000, 400_000_000),
+        ("0.2s", "0.00666666666667 min", 200_000_000, 400_000_000),
+        (timedelta(milliseconds=200), timedelta(seconds=0.4), 200_000_000, 400_000_000),
+        (None, "1h", None, None),
+        ("-5s", None, None, None),
+        (None, 0, 0, 0),
+        ("2000000000ns", None, 2 * 10**9, None),
+    ],
+)
+def test_times(
+    interop: Trace, everything: list[clrevents.Event[Any]], start: Any, end: Any, low: int | None, high: int | None
+) -> None:
+    assert list(interop.events(start=start, end=end)) == between(everything, low, high)
+
+
+def test_window_is_half_open(interop: Trace, everything: list[clrevents.Event[Any]]) -> None:
+    middle = everything[2500].time_ns
+    before, behind = list(interop.events(end=middle)), list(interop.events(start=middle))
+    assert before + behind == everything
+    assert before[-1].time_ns < middle == behind[0].time_ns
+    assert [e.time_ns for e in interop.events(start=middle, end=middle + 1)] == [middle] * sum(
+        e.time_ns == middle for e in everything
+    )
+
+
+def test_percent_is_of_the_duration(interop: Trace, everything: list[clrevents.Event[Any]]) -> None:
+    assert interop.duration_ns == everything[-1].time_ns
+    quarter = interop.duration_ns * 25 // 100
+    assert list(interop.events(end="25%")) == between(everything, None, quarter)
+    assert list(interop.events(start="25%", end="50.5%")) == between(
+        everything, quarter, interop.duration_ns * 505 // 1000
+    )
+    assert list(interop.events(start="100%"))[-1] == everything[-1]
+    decoder = Decoder(end="50%")
+    with pytest.raises(ValueError, match="open the file instead"):
+        decoder.feed(unpacked(INTEROP))
+
+
+def test_dates(interop: Trace, everything: list[clrevents.Event[Any]]) -> None:
+    """The session's start is good to a millisecond; a date is placed by it, in whatever zone."""
+    start = interop.info.start
+    assert start == datetime(2026, 11, 21, 8, 13, 43, 544000, tzinfo=UTC)
+    expected = between(everything, 200_000_000, 600_000_000)
+    low, high = start + timedelta(milliseconds=200), start + timedelta(milliseconds=600)
+    assert list(interop.events(start=low, end=high)) == expected
+    zone = timezone(timedelta(hours=5, minutes=45))
+    assert list(interop.events(start=low.astimezone(zone), end=high)) == expected
+    assert list(interop.events(start="2026-11-21T08:13:43.744Z", end="2026-11-21T10:13:44.144+02:00")) == expected
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [1.5, 0.0, True, b"1s", [1], datetime(2026, 1, 1), "2026-01-01", "2026-01-01T00:00:00"],
+)
+def test_floats_and_naive_dates_are_refused_at_once(interop: Trace, moment: Any) -> None:
+    for name in ("start", "end"):
+        with pytest.raises(TypeError, match=name):
+            interop.events(**{name: moment})
+        with pytest.raises(TypeError, match=name):
+            Decoder(**{name: moment})
+
+
+@pytest.mark.parametrize("moment", ["", "soon", "5", "1.5.5s", "5 parsecs", "1e3s", "٣s%"])
+def test_text_that_is_no_time(interop: Trace, moment: str) -> None:
+    with pytest.raises(ValueError, match=r"is no time; write it as 1\.5s, 200ms, 50%"):
+        interop.events(start=moment)
+
+
+def test_times_beyond_all_clocks(interop: Trace, everything: list[clrevents.Event[Any]]) -> None:
+    assert list(interop.events(start=-(10**40), end=10**40)) == everything
+    assert list(interop.events(start=10**40)) == []
+    assert list(interop.events(end=-(10**40))) == []
+
+
+@given(st.integers(-(10**12), 10**12), st.integers(1, 10**7), st.integers(0, 10**15))
+def test_no_tick_is_on_the_wrong_side(ns: int, frequency: int, sync: int) -> None:
+    """At any frequency: an event comes at or behind `start` exactly when its own time_ns says so."""
+    at = sync + ns * frequency // 10**9
+    ticks = [t for t in range(at - 2, at + 3) if t >= 0]
+    writer = Writer(frequency=frequency, sync_qpc=sync)
+    writer.metadata(1, "P", 1, name="E")
+    writer.events(*(Blob(1, t) for t in ticks))
+    trace = clrevents.open(writer.end())
+    every = list(trace.events())
+    assert [e.time_ns for e in every] == [(t - sync) * 10**9 // frequency for t in ticks]
+    assert list(trace.events(start=ns)) == [e for e in every if e.time_ns >= ns]
+    assert list(trace.events(end=ns)) == [e for e in every if e.time_ns < ns]
+
+
+# Order and iteration.
+
+
+def test_time_order(everything: list[clrevents.Event[Any]]) -> None:
+    times = [e.time_ns for e in everything]
+    assert times == sorted(times)
+
+
+def test_file_order_is_the_same_events(interop: Trace, everything: list[clrevents.Event[Any]]) -> None:
+    by_file = list(interop.events(order="file"))
+    assert sorted(by_file, key=lambda e: e.time_ns) == everything, "the sort is stable"
+    assert by_file != everything
+    for wrong in ("size", None, ""):
+        with pytest.raises(ValueError, match="order must be"):
+            interop.events(order=wrong)  # type: ignore[call-overload]
+        with pytest.raises(ValueError, match="order must be"):
+            Decoder(order=wrong)  # type: ignore[arg-type]
+
+
+def test_two_iterations_take_turns(interop: Trace, everything: list[clrevents.Event[Any]]) -> None:
+    one, two = interop.events(), interop.events("MethodLoadVerbose")
+    wanted = [e for e in everything if e.name == "MethodLoadVerbose"]
+    seen = []
+    for e in two:
+        seen.append(e)
+        assert next(one) == everything[len(seen) - 1]
+        if len(seen) % 50 == 0:
+            assert interop.duration_ns == everything[-1].time_ns
+    assert seen == wanted
+    assert list(one) == everything[len(seen) :]
+
+
+def test_again_is_the_same(interop: Trace, everything: list[clrevents.Event[Any]]) -> None:
+    assert list(interop.events()) == everything
+    assert hash(everything[0]) == hash(next(iter(interop.events())))
+
+
+def test_byte_by_byte() -> None:
+    """The push parser gives what the file gives, however it is fed."""
+    writer = Writer()
+    writer.metadata(1, RUNTIME, 141, 0)
+    payload, _ = encode(MethodLoad_V0(1, 2, 3, 4, 5, MethodFlags(6)), 8)
+    for region in range(3):
+        writer.stacks(1, [region, 1])
+        writer.events(*(Blob(1, 100 * region + 50 + n, payload, stack=1) for n in range(3)))
+        writer.events(*(Blob(1, 100 * region + n, payload, thread=2) for n in range(3)))
+        writer.sequence_point(100 * region + 99)
+    data = writer.end()
+    whole = list(clrevents.open(data).events())
+    assert len(whole) == 18
+    decoder = Decoder()
+    fed = []
+    buffer = bytearray(1)
+    for byte in data:
+        # The same buffer each time: nothing may keep it.
+        buffer[0] = byte
+        fed += [e for batch in decoder.feed(memoryview(buffer)) for e in batch]
+    assert len(fed) == 18, "all but the last region was released before the end"
+    fed += [e for batch in decoder.close() for e in batch]
+    assert fed == whole
+    assert decoder.info is not None
+    assert decoder.problems == ()
+    with pytest.raises(ValueError, match="closed"):
+        decoder.feed(b"x")
+
+
+def test_decoder_takes_the_same_options(interop: Trace) -> None:
+    thread = interop.threads[1].thread_id
+    decoder = Decoder("Method*", thread_id=thread, start="1ms", provider="runtime", order="file")
+    batches = [*decoder.feed(unpacked(INTEROP)), *decoder.close()]
+    expected = list(interop.events("Method*", thread_id=thread, start="1ms", provider="runtime", order="file"))
+    assert [e for batch in batches for e in batch] == expected
+    assert sum(map(len, batches)) == len(expected) > 0
+    assert "events" in repr(batches[0])
+
+
+# What outlives the trace.
+
+
+def test_events_outlive_the_trace() -> None:
+    with clrevents.open(SAMPLE) as trace:
+        events = list(trace.events())
+        expected = [(e.name, e.stack, e.payload_bytes, repr(e.payload)) for e in events]
+        gone = weakref.ref(trace)
+    del trace
+    gc.collect()
+    assert gone() is None
+    assert [(e.name, e.stack, e.payload_bytes, repr(e.payload)) for e in events] == expected
+
+
+def test_closing_keeps_what_was_read() -> None:
+    trace = clrevents.open(SAMPLE)
+    counts = trace.event_counts()
+    events = trace.events()
+    first = next(events)
+    trace.close()
+    assert trace.event_counts() == counts
+    assert first.payload is not None
+    with pytest.raises(TraceError):
+        list(trace.events("AllTypes"))
+
+
+@pytest.mark.parametrize("path", [INTEROP, SAMPLE], ids=["registered", "self-described"])
+def test_events_pickle(path: Path) -> None:
+    trace = clrevents.open(path)
+    events = list(trace.events())
+    step = max(len(events) // 300, 1)
+    for e in events[::step]:
+        again = pickle.loads(pickle.dumps(e))
+        assert again == e or type(e.payload).__module__.startswith("clrevents.schema.dynamic")
+        assert visible(again) == visible(e)
+    one = pickle.dumps(events[0])
+    assert len(one) < 5000, "an event takes only its own along, not its batch"
+    kept = pickle.loads(pickle.dumps(events[:50]))
+    assert [visible(e) for e in kept] == [visible(e) for e in events[:50]]
+
+
+OWN = Registry()
+
+
+@event("Test-Pickled", id=1, version=0, registry=OWN)
+class Pickled_V0:
+    """Pickles by its name."""
+
+    X: UInt32
+
+
+def visible(e: clrevents.Event[Any]) -> tuple[Any, ...]:
+    return (
+        e.key,
+        e.time_ns,
+        e.time,
+        e.thread_id,
+        e.process_id,
+        e.processor,
+        e.opcode,
+        e.level,
+        e.keywords,
+        e.activity_id,
+        e.related_activity_id,
+        e.stack,
+        e.payload_bytes,
+        e.payload_tail,
+        repr(e.payload),
+    )
+
+
+def test_trace_over_a_path_pickles() -> None:
+    trace = clrevents.open(SAMPLE, errors="salvage", limits=Limits(problems=7))
+    again = pickle.loads(pickle.dumps(trace))
+    assert again.info == trace.info
+    assert again.event_counts() == trace.event_counts()
+    assert len(again.problems) == len(trace.problems) <= 7
+    assert pickle.loads(pickle.dumps(clrevents.open(str(SAMPLE)))).info.path == str(SAMPLE)
+    with pytest.raises(TypeError, match="only a trace that was opened by its path"):
+        pickle.dumps(clrevents.open(unpacked(SAMPLE)))
+
+
+def test_registries_pickle() -> None:
+    """What is built in by its name; a registry of the user's with its classes."""
+    assert pickle.loads(pickle.dumps(DEFAULT)) is DEFAULT
+    again = pickle.loads(pickle.dumps(OWN))
+    assert again.parent is DEFAULT
+    info = again.get("Test-Pickled", 1, 0)
+    assert info is not None
+    assert info.record is Pickled_V0
+    trace = pickle.loads(pickle.dumps(clrevents.open(SAMPLE, registry=OWN)))
+    assert len(list(trace.events(Pickled_V0))) == 0
+
+
+def test_dropping_a_trace_closes_its_copy(recwarn: pytest.WarningsRecorder) -> None:
+    """`with` is recommended, not required."""
+    for source in (SAMPLE, pipe_of(unpacked(SAMPLE))):
+        trace = clrevents.open(source)
+        assert trace.duration_ns > 0
+        del trace
+        gc.collect()
+    assert list(recwarn) == []
+
+
+def test_errors_and_reports_pickle() -> None:
+    trace = clrevents.open(SAMPLE)
+    for thing in (trace.info, trace.problems, trace.threads, trace.losses, trace.event_counts(), trace.check()):
+        assert pickle.loads(pickle.dumps(thing)) == thing
+    with pytest.raises(TraceError) as caught:
+        clrevents.open(b"Nettrace and no more")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert type(again) is type(caught.value)
+    assert str(again) == str(caught.value)
+    assert vars(again) == vars(caught.value)
+
+
+# Sources.
+
+
+def pipe_of(data: bytes) -> Any:
+    """A binary file that cannot seek."""
+
+    class Pipe(io.RawIOBase):
+        def __init__(self) -> None:
+            self.rest = io.BytesIO(data)
+
+        def readable(self) -> bool:
+            return True
+
+        def read(self, size: int = -1) -> bytes:
+            return self.rest.read(min(size, 1000))
+
+    return Pipe()
+
+
+def test_sources_agree(tmp_path: Path) -> None:
+    data = unpacked(SAMPLE)
+    plain = tmp_path / "plain.nettrace"
+    plain.write_bytes(data)
+    double = tmp_path / "members.gz"
+    double.write_bytes(gzip.compress(data[:1000]) + gzip.compress(data[1000:]) + bytes(100))
+    offset = io.BytesIO(b"something in front" + data)
+    offset.seek(18)
+    sources: list[Callable[[], Any]] = [
+        lambda: data,
+        lambda: bytearray(data),
+        lambda: memoryview(data),
+        lambda: plain,
+        lambda: str(plain),
+        lambda: SAMPLE,
+        lambda: double,
+        lambda: SAMPLE.read_bytes(),
+        lambda: io.BytesIO(data),
+        lambda: offset,
+        lambda: pipe_of(data),
+        lambda: pipe_of(SAMPLE.read_bytes()),
+    ]
+    expected = clrevents.open(data).event_counts()
+    for source in sources:
+        with clrevents.open(source()) as trace:
+            assert trace.event_counts() == expected
+            assert named(trace.events("Request*")) == {"RequestStart": 100, "RequestStop": 100}
+    with plain.open("rb") as file, clrevents.open(file) as trace:
+        assert trace.event_counts() == expected
+        assert trace.info.path == str(plain)
+
+
+def test_named_pipe(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    child = os.fork()
+    if child == 0:
+        with path.open("wb") as file:
+            file.write(unpacked(SAMPLE))
+        os._exit(0)
+    with clrevents.open(path) as trace:
+        os.waitpid(child, 0)
+        assert sum(trace.event_counts().values()) == 1696
+        assert len(list(trace.events())) == 1696
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("missing.nettrace", "No such file"), ("", "this is a directory"), ("a\0b", "null byte")],
+)
+def test_what_cannot_be_opened(tmp_path: Path, name: str, message: str) -> None:
+    path = f"{tmp_path}/{name}"
+    with pytest.raises(SourceError, match=message) as caught:
+        clrevents.open(path)
+    assert caught.value.path == path
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+@pytest.mark.parametrize("source", [None, 5, io.StringIO("text"), ["a"]])
+def test_what_is_no_source(source: Any) -> None:
+    with pytest.raises(TypeError):
+        clrevents.open(source)
+
+
+def test_errors_name_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "bad.nettrace"
+    path.write_bytes(b"This is a text and no trace.")
+    with pytest.raises(TraceError) as caught:
+        clrevents.open(path)
+    assert caught.value.path == str(path)
+    assert str(caught.value).startswith(f"{path} at offset 0x0: this is not a .NET trace")
+    cut = tmp_path / "cut.nettrace"
+    cut.write_bytes(unpacked(SAMPLE)[:100_000])
+    with pytest.warns(TraceWarning, match=r"cut\.nettrace: the trace is damaged"), pytest.raises(DamageError) as damage:
+        list(clrevents.open(cut).events())
+    assert damage.value.path == str(cut)
+
+
+def test_cut_gzip_gives_what_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "cut.nettrace.gz"
+    path.write_bytes(SAMPLE.read_bytes()[:40_000])
+    trace = clrevents.open(path, errors="salvage")
+    with pytest.warns(TraceWarning):
+        found = list(trace.events())
+    assert 0 < len(found) < 1696
+    assert "compressed-stream" in {p.kind for p in trace.problems}
+
+
+def test_spool_limit() -> None:
+    with pytest.raises(LimitError, match="spool_bytes"):
+        clrevents.open(SAMPLE, limits=Limits(spool_bytes=1000))
+    with pytest.raises(ValueError, match=r"Limits\.problems must be a positive integer"):
+        Limits(problems=0)
+
+
+# Progress.
+
+
+def test_progress() -> None:
+    calls: list[tuple[int, int]] = []
+    size = len(unpacked(SAMPLE))
+    trace = clrevents.open(unpacked(SAMPLE), progress=lambda done, total: calls.append((done, total)))
+    assert calls == []
+    list(trace.events())
+    assert calls[-1] == (size, size)
+    assert all(0 <= done <= total == size for done, total in calls)
+    assert [done for done, _ in calls] == sorted(done for done, _ in calls)
+
+
+def test_progress_is_told_at_most_ten_times_a_second() -> None:
+    calls: list[float] = []
+    slow = unpacked(INTEROP)
+
+    class Slow(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            clock_module.sleep(0.005)
+            return super().read(min(size or 0, 10_000))
+
+    trace = clrevents.open(Slow(slow), progress=lambda done, total: calls.append(clock_module.monotonic()))
+    began = clock_module.monotonic()
+    list(trace.events("ILStubGenerated"))
+    took = clock_module.monotonic() - began
+    assert took > 0.5
+    assert 2 <= len(calls) <= took * 10 + 1
+
+
+def test_progress_may_stop_the_reading() -> None:
+    class Enough(Exception):
+        pass
+
+    def stop(done: int, total: int) -> None:
+        raise Enough
+
+    with pytest.raises(Enough):
+        list(clrevents.open(unpacked(SAMPLE), progress=stop).events())
+
+
+# Error modes and warnings.
+
+
+@pytest.mark.parametrize("mode", ["ignore", "", None])
+def test_error_modes_are_three(mode: Any) -> None:
+    with pytest.raises(ValueError, match="errors must be one of report, strict, salvage"):
+        clrevents.open(unpacked(SAMPLE), errors=mode)
+    with pytest.raises(ValueError, match="errors must be one of"):
+        Decoder(errors=mode)
+
+
+def test_damage_in_three_modes() -> None:
+    data = unpacked(SAMPLE)[:200_000]
+    with pytest.warns(TraceWarning):
+        salvaged = list(clrevents.open(data, errors="salvage").events())
+    modes: tuple[ErrorMode, ...] = "report", "strict"
+    for mode in modes:
+        seen: list[Any] = []
+        trace = clrevents.open(data, errors=mode)
+        with pytest.warns(TraceWarning), pytest.raises(DamageError):
+            seen.extend(trace.events())
+        assert [visible(e) for e in seen] == [visible(e) for e in salvaged], "all before the damage, in order"
+        assert len(seen) > 500
+
+
+def test_one_warning_a_trace(recwarn: pytest.WarningsRecorder) -> None:
+    trace = clrevents.open(unpacked(SAMPLE)[:200_000], errors="salvage")
+    for _ in range(3):
+        list(trace.events())
+        _ = trace.problems, trace.check(), repr(trace)
+    assert [w.category for w in recwarn] == [TraceWarning]
+
+
+def test_a_sound_trace_warns_of_nothing(recwarn: pytest.WarningsRecorder) -> None:
+    trace = clrevents.open(SAMPLE, errors="strict")
+    list(trace.events())
+    assert trace.losses == ()
+    assert trace.lost == 0
+    assert list(recwarn) == []
+
+
+def test_notes_are_not_damage() -> None:
+    trace = clrevents.open(SAMPLE, errors="strict")
+    list(trace.events())
+    assert {p.severity for p in trace.problems} <= {"note"}
+    report = trace.check()
+    assert report.complete
+    assert not report.damaged
+    assert sum(k.events for k in report.kinds.values()) == report.events == 1696
+    assert {key: k.events for key, k in report.kinds.items()} == trace.event_counts()
+
+
+def test_limits_of_the_lists() -> None:
+    writer = Writer()
+    writer.metadata(1, RUNTIME, 141, 1)
+    writer.events(*(Blob(1, n, b"short") for n in range(20)))
+    trace = clrevents.open(writer.end(), limits=Limits(problems=3))
+    report = trace.check()
+    assert len(report.problems) == 3
+    assert report.problem_counts == {"short-payload": 20}
+    assert list(trace.events(MethodLoad_V1)) == []
+
+
+# How they show themselves.
+
+
+def test_trace_shows_itself(interop: Trace) -> None:
+    text = repr(interop)
+    assert "NetTrace 4" in text
+    assert "5,607 of 33 kinds on 8 threads" in text
+    assert "MethodDetails" in text
+    assert len(text.splitlines()) <= 24
+    assert "and 23 more kinds" in text
+    page = interop._repr_html_()
+    assert page.count("<tr>") == page.count("</tr>")
+    assert "MethodDetails" in page
+
+
+def test_event_shows_itself(interop: Trace) -> None:
+    e = next(iter(interop.events(MethodDCEndVerbose_V1)))
+    assert repr(e).startswith(f"<Event MethodDCEndVerbose at {e.time_ns / 1e6:.3f} ms, thread {e.thread_id}: ")
+    page = e._repr_html_()
+    assert "MethodNamespace" in page
+    assert "<Event" not in page
+
+
+def test_names_from_a_file_are_escaped() -> None:
+    writer = Writer()
+    writer.metadata(1, "<script>", 1, name="<b>&")
+    writer.events(Blob(1, 1))
+    trace = clrevents.open(writer.end())
+    (e,) = trace.events()
+    for page in (trace._repr_html_(), e._repr_html_()):
+        assert "<script>" not in page
+        assert "<b>&<" not in page
+    assert e.name == "<b>&"
+
+
+def test_damage_is_in_the_banner() -> None:
+    with pytest.warns(TraceWarning):
+        text = repr(clrevents.open(unpacked(SAMPLE)[:200_000]))
+    assert "DAMAGED in 1 place" in text
+    writer = Writer()
+    writer.metadata(1, "P", 1, name="E")
+    writer.events(Blob(1, 1, sequence=1), Blob(1, 2, sequence=9))
+    with pytest.warns(TraceWarning):
+        text = repr(clrevents.open(writer.bytes()))
+    assert "7 events were LOST while recording; the end is missing" in text
