@@ -13,7 +13,7 @@ from enum import IntEnum, IntFlag
 from typing import Literal, Protocol, TypeAlias
 from uuid import UUID
 
-from clrevents.schema.dynamic import FieldDescription
+from clrevents.schema.dynamic import FieldDescription as FieldDescription
 
 NO_GUID = bytes(16)
 
@@ -211,22 +211,3 @@ class Choices:
 
 
 SHORTEST = Choices()
-
-__all__ = [
-    "NO_GUID",
-    "PLAIN",
-    "SHORTEST",
-    "Choices",
-    "EventRecord",
-    "FieldDescription",
-    "Forget",
-    "Label",
-    "LabelKind",
-    "MetadataRecord",
-    "MetadataStyle",
-    "Part",
-    "Sink",
-    "Stack",
-    "ThreadRow",
-    "TraceHeader",
-]
