@@ -1,4 +1,4 @@
-"""What type checkers say of the public calls; never run. Each `reveal_type` has the expected type behind it, without modules."""
+"""What type checkers say of the public calls; never run. Behind each `reveal_type` is its type, without modules."""
 
 from __future__ import annotations
 
