@@ -16,6 +16,8 @@ from clrevents.decode.kernels import HeaderColumns
 from clrevents.errors import Limits
 
 _HALF = 1 << 31
+# What stands for a thread that the trace does not describe.
+_UNKNOWN_KEY = (1 << 64) - 1
 _M32 = (1 << 32) - 1
 
 
@@ -46,16 +48,28 @@ class SequenceNumbers:
         odd: Callable[[int], Any],
     ) -> None:
         self.starts_at_zero = False
-        self._last: dict[int, tuple[int, int]] = {}
-        self._suspects: set[int] = set()
+        # Last number, its tick, and after how many damages it was seen, by thread.
+        self._last: dict[int, tuple[int, int, int]] = {}
+        self._damages = 0
+        self._known = 0
         self._limits = limits
         self._lost = lost
         self._explained = explained
         self._odd = odd
 
-    def damaged(self) -> None:
-        """Events may be missing here for a reason that is no loss."""
-        self._suspects.update(self._last)
+    def damaged(self, known: int) -> None:
+        """Events may be missing here for a reason that is no loss; also of those of the first `known` threads
+        (NetTrace 6) that no event was seen of.
+        """
+        self._damages += 1
+        self._known = known
+
+    def _suspect(self, thread: int) -> bool:
+        """Whether there was damage since this thread's last number."""
+        last = self._last.get(thread)
+        if last is None:
+            return self._damages > 0 and not self._known <= thread < _UNKNOWN_KEY
+        return last[2] != self._damages
 
     def events(self, columns: HeaderColumns) -> None:
         """Follow one block's runs."""
@@ -70,13 +84,11 @@ class SequenceNumbers:
                 if len(last) >= self._limits.threads:
                     continue
             else:
-                number, tick = known or (0, int(times[row]))
+                number, tick, _ = known or (0, int(times[row]), 0)
                 gap = (sequence - 1 - number) & _M32
                 if gap and (number or self.starts_at_zero):
                     self._gap(thread, gap, tick, int(times[row]))
-                if thread in self._suspects:
-                    self._suspects.discard(thread)
-            last[thread] = (sequence + end - row - 1) & _M32, int(times[end - 1])
+            last[thread] = (sequence + end - row - 1) & _M32, int(times[end - 1]), self._damages
 
     def steps_back(self, columns: HeaderColumns) -> Iterator[tuple[int, bool]]:
         """The rows at which a thread's number is not beyond its last, and whether that is one of these rows.
@@ -90,7 +102,7 @@ class SequenceNumbers:
         for (row, thread, sequence, _), end in zip(runs, ends, strict=True):
             known = last.get(thread)
             inside = known is not None
-            if known is None and thread in self._last and thread not in self._suspects:
+            if known is None and thread in self._last and not self._suspect(thread):
                 known = self._last[thread][0]
             if known and (sequence - 1 - known) & _M32 >= _HALF:
                 yield row, inside
@@ -102,32 +114,29 @@ class SequenceNumbers:
             self.check(thread, sequence, point.time)
         if point.forget_threads:
             self._last.clear()
-            self._suspects.clear()
 
     def check(self, thread: int, sequence: int, tick: int) -> None:
         """The writer says that this thread had reached this number by then."""
         known = self._last.get(thread)
         if known is None and not self.starts_at_zero:
             if len(self._last) < self._limits.threads:
-                self._last[thread] = sequence, tick
+                self._last[thread] = sequence, tick, self._damages
             return
-        number, since = known or (0, tick)
+        number, since, _ = known or (0, tick, 0)
         gap = (sequence - number) & _M32
         if gap >= _HALF:
             return
         if gap and (number or self.starts_at_zero):
             self._gap(thread, gap, since, tick)
-        self._suspects.discard(thread)
-        self._last[thread] = sequence, tick
+        self._last[thread] = sequence, tick, self._damages
 
     def forget(self, thread: int) -> None:
         self._last.pop(thread, None)
-        self._suspects.discard(thread)
 
     def _gap(self, thread: int, gap: int, start: int, end: int) -> None:
         if gap >= _HALF:
             self._odd(thread)
-        elif thread in self._suspects:
+        elif self._suspect(thread):
             self._explained(thread, gap)
         else:
             self._lost(thread, gap, start, end)

@@ -283,7 +283,7 @@ class Stream:
                 self._take_header(block.info)
             case Fault():
                 if block.problem.severity == "damage":
-                    self._numbers.damaged()
+                    self._numbers.damaged(len(self.threads.all))
                 if self.report(block.problem) and block.fatal:
                     self._stop()
             case End():
@@ -421,7 +421,7 @@ class Stream:
 
     def _distrust(self, columns: HeaderColumns, row: int) -> None:
         """A block that ends where it says holds rows that cannot be true: they are left out."""
-        self._numbers.damaged()
+        self._numbers.damaged(len(self.threads.all))
         at = int(columns.offsets[row])
         length = int(columns.offsets[-1] + columns.sizes[-1]) - at
         text = f"{len(columns) - row} events make no sense and are left out, with what follows in their block"

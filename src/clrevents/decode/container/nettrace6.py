@@ -27,6 +27,7 @@ from clrevents.decode.blocks import (
     Threads,
     TraceInfo,
 )
+from clrevents.decode.container import chain
 from clrevents.decode.container.base import (
     check_clock,
     check_pointer_size,
@@ -60,7 +61,11 @@ _TRACE = struct.Struct("<8hqqii")
 _COMPRESSED = 1
 _FIXED_ARRAY, _RELLOC, _DATALOC = 22, 24, 25
 _STRINGLESS = frozenset({18, 19, 20, 21})
-_CHAIN = 3
+_END_LOOK: Final = 1 << 20
+
+
+def _name(kind: int) -> str:
+    return NAMES[kind] if kind < len(NAMES) else f"block of kind {kind}"
 
 
 class NetTrace6:
@@ -83,18 +88,23 @@ class NetTrace6:
     def _block(self, window: Window) -> Iterator[Block]:
         start = window.pos
         window.require(4)
-        head = int.from_bytes(window.data[start : start + 4], "little")
-        size, kind = head & 0xFFFFFF, head >> 24
+        size, kind = chain.head(window.data, start)
         at = window.base + start
-        name = NAMES[kind] if kind < len(NAMES) else f"block of kind {kind}"
+        name = _name(kind)
         if kind == END and self._seen_header:
-            if not window.final:
-                window.require(4 + size)
-            window.pos = min(start + 4 + size, window.end)
-            yield End(at)
+            if not self._salvage or not self._spurious_end(window, size):
+                if not window.final:
+                    window.require(4 + size)
+                window.pos = min(start + 4 + size, window.end)
+                yield End(at)
+                return
+            yield from self._lost(window)
             return
         if not self._seen_header and kind != TRACE:
             raise UnreadableError(f"the first block is {one(name)} instead of the trace's own", offset=at)
+        if self._salvage and self._seen_header:
+            yield from self._salvaged(window, kind, size)
+            return
         if size > self._limits.block_bytes:
             yield Fault(damage("bad-block", f"{one(name)} of {size} bytes", at, size, "everything from here on"), True)
             return
@@ -102,40 +112,84 @@ class NetTrace6:
             window.require(4 + size)
         end = min(start + 4 + size, window.end)
         missing = start + 4 + size - end
-        if missing and self._salvage:
-            found = self._resume(window, start + 1)
-            if found is not None:
-                yield from self._content(window, kind, start + 4, found, True)
-                text = f"{one(name)} claims {size} bytes, more than are there; the chain of blocks goes on behind it"
-                yield Fault(damage("bad-block", text, at, found - start, "the events or names of this range"))
-                window.pos = found
-                return
         yield from self._content(window, kind, start + 4, end, bool(missing))
         window.pos = end
         if missing:
             yield Fault(cut(one(name), at, size + 4, end - start), fatal=not self._salvage)
 
-    def _resume(self, window: Window, start: int) -> int | None:
-        """The first place from which several blocks of known kinds follow each other; None if there is none."""
-        for pos in range(start, window.end - 4):
-            if window.data[pos + 3] in range(EVENTS, LABELS + 1) and self._chains(window, pos):
-                return pos
-        return None
+    def _salvaged(self, window: Window, kind: int, size: int) -> Iterator[Block]:
+        """A block that is believed when it reads to its end or when another follows it; else it ends at the next."""
+        start = window.pos
+        data = window.data
+        if not window.final:
+            window.require(4 + min(size, chain.PEEK))
+        known = size <= self._limits.block_bytes and chain.plausible(data, start, window.end)
+        end = start + 4 + size
+        if (known or kind > LABELS) and not window.final:
+            window.require(4 + size)
+        if known and end <= window.end:
+            blocks = list(self._content(window, kind, start + 4, end, False))
+            if (kind == EVENTS and not any(isinstance(b, Fault) for b in blocks)) or self._followed(window, end):
+                yield from blocks
+                window.pos = end
+                return
+        elif kind > LABELS and end <= window.end and self._followed(window, end):
+            yield from self._content(window, kind, start + 4, end, False)
+            window.pos = end
+            return
+        if not known:
+            yield from self._lost(window)
+            return
+        found, stop = self._find(window)
+        if not found and end <= window.end:
+            stop = end
+        yield from self._content(window, kind, start + 4, stop, True)
+        name, at = one(_name(kind)), window.base + start
+        window.pos = stop
+        if not found and end > stop:
+            yield Fault(cut(name, at, size + 4, stop - start))
+        else:
+            text = f"{name} does not end where it says; what makes sense of it was kept"
+            yield Fault(damage("bad-block", text, at, stop - start, "the events, names or stacks of this range"))
 
-    def _chains(self, window: Window, pos: int) -> bool:
-        for _ in range(_CHAIN):
-            if pos == window.end:
-                return True
-            if window.end - pos < 4:
-                return False
-            head = int.from_bytes(window.data[pos : pos + 4], "little")
-            kind, size = head >> 24, head & 0xFFFFFF
-            if kind == END:
-                return pos + 4 + size <= window.end
-            if kind > LABELS or kind == TRACE or size < 4 or pos + 4 + size > window.end:
-                return False
-            pos += 4 + size
-        return True
+    def _followed(self, window: Window, end: int) -> bool:
+        """Whether something recognisable follows at `end`."""
+        if not window.final:
+            window.require(end + 4 + chain.PEEK - window.pos)
+        return chain.follows(window.data, end, window.end, window.final)
+
+    def _spurious_end(self, window: Window, size: int) -> bool:
+        """In salvage mode an end block is only believed where no other blocks can be found behind it."""
+        if not window.final:
+            window.require(_END_LOOK)
+        stop = min(window.end, window.pos + _END_LOOK)
+        return self._resume(window, window.pos + 4 + size, stop) is not None
+
+    def _resume(self, window: Window, start: int, stop: int) -> int | None:
+        try:
+            return chain.resume(window.data, start, stop, window.end, window.final)
+        except chain.Undecided as undecided:
+            raise NeedMore(undecided.end - window.pos) from None
+
+    def _lost(self, window: Window) -> Iterator[Block]:
+        """No block begins here: go on where several follow each other."""
+        start = window.pos
+        _, stop = self._find(window)
+        text = f"no block begins here; {stop - start} bytes were skipped"
+        breaks = "the events, names or stacks of this range"
+        window.pos = stop
+        yield Fault(damage("bad-block", text, window.base + start, stop - start, breaks))
+
+    def _find(self, window: Window) -> tuple[bool, int]:
+        """Whether blocks follow each other somewhere behind this place, and where, or how far was searched."""
+        stop = min(window.end, window.pos + 4 + self._limits.block_bytes)
+        found = self._resume(window, window.pos + 1, stop)
+        if found is not None:
+            return True, found
+        if not window.final and stop == window.end:
+            # Twice as much each time, so that a long search stays linear.
+            raise NeedMore(2 * window.available + 64)
+        return False, stop
 
     def _content(self, window: Window, kind: int, start: int, end: int, broken: bool) -> Iterator[Block]:
         if kind == TRACE:
@@ -155,7 +209,7 @@ class NetTrace6:
         try:
             match kind:
                 case 3:
-                    yield from self._metadata(cursor)
+                    yield from self._metadata(cursor, broken)
                 case 4:
                     yield self._point(cursor)
                 case 5:
@@ -241,32 +295,22 @@ class NetTrace6:
         return Stacks(first, count, window.data, cursor.pos, cursor.end, window.base)
 
     def _threads(self, cursor: Cursor) -> Iterator[Block]:
-        rows = []
+        rows: list[ThreadRow] = []
         wrong: Fault | None = None
-        while cursor.left:
-            offset = cursor.base + cursor.pos
-            row = _row(cursor, "thread")
-            index = row.varint(64, "thread index")
-            name, process, thread = None, None, None
-            attributes = []
-            while row.left:
-                kind = row.u8("thread item")
-                if kind == 1:
-                    name = row.utf8("thread name")
-                elif kind == 2:
-                    process = row.varint(64, "process id")
-                elif kind == 3:
-                    thread = row.varint(64, "thread id")
-                elif kind == 4:
-                    attributes.append((row.utf8("key"), row.utf8("value")))
-                else:
-                    text = f"thread {index} has an item of unknown kind {kind}; the rest of its row is left out"
-                    wrong = Fault(Problem("unknown-item", "note", text, offset, row.left))
-                    break
-            rows.append(ThreadRow(index, thread, process, name, tuple(attributes), offset))
+        short: Short | None = None
+        try:
+            while cursor.left:
+                row, unknown = _thread_row(cursor)
+                rows.append(row)
+                wrong = unknown or wrong
+        except Short as caught:
+            short = caught
+        # Also where the block ends early: what was read is true.
         yield Threads(tuple(rows))
         if wrong is not None:
             yield wrong
+        if short is not None:
+            raise short
 
     def _removed(self, cursor: Cursor) -> RemovedThreads:
         at = cursor.base + cursor.pos
@@ -288,20 +332,29 @@ class NetTrace6:
             return
         yield Labels(first, tuple(lists))
 
-    def _metadata(self, cursor: Cursor) -> Iterator[Block]:
+    def _metadata(self, cursor: Cursor, broken: bool) -> Iterator[Block]:
         cursor.take(cursor.u16("header size"), "header")
-        rows = []
-        faults = []
+        rows: list[MetadataRow] = []
+        faults: list[Fault] = []
         while cursor.left:
             offset = cursor.base + cursor.pos
-            row = _row(cursor, "metadata")
+            try:
+                row = _row(cursor, "metadata")
+            except Short:
+                yield Metadata(tuple(rows))
+                yield from faults
+                raise
             size = row.left
             try:
                 described, wrong = _metadata_row(row, Budget(self._limits), offset)
             except Short as short:
                 text = f"an event description ends inside its {short.what}"
                 faults.append(Fault(damage("bad-metadata", text, offset, size, "the events it describes")))
+                if broken:
+                    break
                 continue
+            if broken and wrong:
+                break
             rows.append(described)
             if wrong and wrong.startswith("!"):
                 label = f"{described.provider}/{described.name}"
@@ -338,6 +391,30 @@ def _row(cursor: Cursor, what: str) -> Cursor:
     size = cursor.u16(f"{what} row size")
     at = cursor.take(size, f"{what} row")
     return Cursor(cursor.data, at, at + size, cursor.base, cursor.limit)
+
+
+def _thread_row(cursor: Cursor) -> tuple[ThreadRow, Fault | None]:
+    offset = cursor.base + cursor.pos
+    row = _row(cursor, "thread")
+    index = row.varint(64, "thread index")
+    name, process, thread = None, None, None
+    attributes = []
+    wrong: Fault | None = None
+    while row.left:
+        kind = row.u8("thread item")
+        if kind == 1:
+            name = row.utf8("thread name")
+        elif kind == 2:
+            process = row.varint(64, "process id")
+        elif kind == 3:
+            thread = row.varint(64, "thread id")
+        elif kind == 4:
+            attributes.append((row.utf8("key"), row.utf8("value")))
+        else:
+            text = f"thread {index} has an item of unknown kind {kind}; the rest of its row is left out"
+            wrong = Fault(Problem("unknown-item", "note", text, offset, row.left))
+            break
+    return ThreadRow(index, thread, process, name, tuple(attributes), offset), wrong
 
 
 def _label_list(cursor: Cursor) -> LabelList:
