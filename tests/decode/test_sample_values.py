@@ -1,0 +1,321 @@
+"""Self-described events of real traces: every primitive type, times to 100 ns, nested objects, arrays and counters.
+
+What the traced program passed to its event source is written down here once more, as its own source says it. And what
+the registry knows and a trace describes too must come out alike through either.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+import attrs
+import pytest
+from checklist_cases import perfview
+
+import clrevents
+from clrevents.schema.dynamic import Learned
+from clrevents.schema.registry import DEFAULT, EventInfo, Registry
+from clrevents.schema.types import FileTime
+from project_files import SHARED, fixture, unpacked
+
+SAMPLE: Final = "Clrevents-Sample"
+PROCESS_INFO: Final = "Microsoft-DotNETCore-EventPipe"
+
+
+def events(name: str, *selectors: str) -> list[clrevents.Event[Any]]:
+    """Events of a fixture; nothing but what is told apart here may be wrong with it."""
+    with clrevents.open(fixture(name)) as trace:
+        return list(trace.events(*selectors))
+
+
+def file_time(moment: datetime) -> FileTime:
+    return FileTime((moment - datetime(1601, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) * 10)
+
+
+ORDINARY: Final = {
+    "b": True,
+    "u8": 1,
+    "i8": -2,
+    "i16": -3,
+    "u16": 4,
+    "i32": -5,
+    "u32": 6,
+    "i64": -7,
+    "u64": 8,
+    "f": 1.25,
+    "d": -2.5,
+    "c": "Z",
+    "g": UUID("00112233-4455-6677-8899-aabbccddeeff"),
+    "t": file_time(datetime(2024, 2, 29, 12, tzinfo=UTC)),
+    "s": "naïve ✓ 😀",
+}
+EXTREME: Final = {
+    "b": False,
+    "u8": 255,
+    "i8": 127,
+    "i16": 32_767,
+    "u16": 65_535,
+    "i32": -(2**31),
+    "u32": 2**32 - 1,
+    "i64": -(2**63),
+    "u64": 2**64 - 1,
+    "f": None,
+    "d": math.inf,
+    "c": "\0",
+    "g": UUID(int=0),
+    # The first moment of .NET lies before 1601, where these times begin: the runtime writes 0.
+    "t": FileTime(0),
+    "s": "",
+}
+
+
+def test_every_primitive_type() -> None:
+    ordinary, extreme = (clrevents.asdict(event.payload) for event in events("net8-sample", f"{SAMPLE}/AllTypes"))
+    assert ordinary == ORDINARY
+    assert list(ordinary) == list(ORDINARY)
+    assert math.isnan(extreme["f"])
+    assert {**extreme, "f": None} == EXTREME
+    for name, value in ORDINARY.items():
+        assert type(ordinary[name]) is type(extreme[name]) is type(value), name
+
+
+def test_a_time_keeps_its_hundred_nanoseconds() -> None:
+    first, last = (event.payload.t for event in events("net8-sample", f"{SAMPLE}/AllTypes"))
+    assert (first, str(first)) == (133_536_816_000_000_000, "2024-02-29T12:00:00.0000000Z")
+    assert first.utc == datetime(2024, 2, 29, 12, tzinfo=UTC)
+    assert str(last) == "1601-01-01T00:00:00.0000000Z"
+
+
+def test_a_time_in_a_real_payload_is_exact_to_the_last_digit() -> None:
+    """The trace's own time, with its last digit counted up: no datetime could hold it."""
+    data = unpacked(fixture("net8-sample"))
+    moment = file_time(datetime(2024, 2, 29, 12, tzinfo=UTC))
+    old, new = ((moment + n).to_bytes(8, "little") for n in (0, 7))
+    assert data.count(old) == 1
+    with clrevents.open(data.replace(old, new)) as trace:
+        event = next(trace.events(f"{SAMPLE}/AllTypes"))
+    assert (event.payload.t, str(event.payload.t)) == (moment + 7, "2024-02-29T12:00:00.0000007Z")
+
+
+def test_start_and_stop_of_each_request() -> None:
+    starts = events("net8-sample", f"{SAMPLE}/RequestStart")
+    stops = events("net8-sample", f"{SAMPLE}/Request/Stop")
+    assert sorted((e.payload.id, e.payload.url) for e in starts) == [(i, f"/items/{i}") for i in range(100)]
+    assert sorted(e.payload.id for e in stops) == list(range(100))
+    assert {e.payload.status for e in stops} == {200}
+    # A tenth part's remainder, divided by three in the program.
+    assert {e.payload.ms for e in stops} <= {r / 3.0 for r in range(-9, 10)}
+    assert {(e.opcode, e.keywords & 0xFFFF, e.level) for e in starts} == {(1, 1, 4)}
+
+
+def test_what_the_runtime_says_of_a_parameter_that_it_cannot_describe() -> None:
+    for event in events("net8-sample", f"{SAMPLE}/EventSourceMessage"):
+        assert event.payload[""].endswith("Arrays of null-terminated string are not supported.")
+        assert list(clrevents.asdict(event.payload)) == [""]
+
+
+def test_an_event_described_without_fields_stays_bytes() -> None:
+    """The description is in the file: name, keywords, version, level, and a field count of 0."""
+    (event,) = events("net8-sample", f"{SAMPLE}/Dyn")
+    description = f"{SAMPLE}\0".encode("utf-16-le") + (9).to_bytes(4, "little") + "Dyn\0".encode("utf-16-le")
+    description += bytes(8) + (0).to_bytes(4, "little") + (5).to_bytes(4, "little") + (0).to_bytes(4, "little")
+    assert unpacked(fixture("net8-sample")).count(description) == 1
+    assert (event.id, event.keywords, event.version, event.level) == (9, 0, 0, 5)
+    payload = event.payload
+    assert isinstance(payload, clrevents.RawPayload)
+    assert payload.data == event.payload_bytes
+    assert len(payload.data) == 93
+    assert payload.data.startswith("café ☕ 𝄞\0".encode("utf-16-le"))
+    assert payload.reason == "the trace describes this event without fields, but it has a payload"
+
+
+MEAN: Final = {
+    "Name": str,
+    "DisplayName": str,
+    "Mean": float,
+    "StandardDeviation": float,
+    "Count": int,
+    "Min": float,
+    "Max": float,
+    "IntervalSec": float,
+    "Series": str,
+    "CounterType": str,
+    "Metadata": str,
+    "DisplayUnits": str,
+}
+RATE: Final = {
+    "Name": str,
+    "DisplayName": str,
+    "DisplayRateTimeScale": str,
+    "Increment": float,
+    "IntervalSec": float,
+    "Metadata": str,
+    "Series": str,
+    "CounterType": str,
+    "DisplayUnits": str,
+}
+
+
+def test_counters_of_both_shapes_by_field_name() -> None:
+    found = events("net8-counters", "System.Runtime/EventCounters")
+    assert len(found) == 135
+    shapes: dict[str, set[int]] = {"Mean": set(), "Sum": set()}
+    names: dict[str, set[str]] = {"Mean": set(), "Sum": set()}
+    for event in found:
+        assert list(clrevents.asdict(event.payload)) == ["Payload"]
+        counter = event.payload.Payload
+        fields = clrevents.asdict(counter)
+        shape = MEAN if counter.CounterType == "Mean" else RATE
+        assert {name: type(value) for name, value in fields.items()} == shape
+        assert all(counter[name] == getattr(counter, name) == value for name, value in fields.items())
+        assert counter.Series == "Interval=1000"
+        assert 0.9 < counter.IntervalSec < 1.1
+        shapes[counter.CounterType].add(event.id)
+        names[counter.CounterType].add(counter.Name)
+        if shape is MEAN:
+            assert counter.Count == 1
+            assert counter.Min == counter.Mean == counter.Max
+            assert counter.StandardDeviation == 0
+        else:
+            assert counter.Increment >= 0
+    # Two shapes of one name have two ids, and each counter has one shape.
+    assert shapes == {"Mean": {4}, "Sum": {5}}
+    assert (len(names["Mean"]), len(names["Sum"])) == (18, 9)
+    assert {"cpu-usage", "working-set", "gc-heap-size"} <= names["Mean"]
+    assert {"gen-0-gc-count", "exception-count", "alloc-rate"} <= names["Sum"]
+
+
+def test_nested_records_are_proper_values() -> None:
+    """Attributes, keys, equality, hash, pickle and plain dicts: as of any other record."""
+    first, second, *_ = events("net8-counters", "System.Runtime/EventCounters")
+    assert isinstance(first.payload.Payload, Learned)
+    assert first.payload["Payload"]["Name"] == first.payload.Payload.Name == "cpu-usage"
+    copy = pickle.loads(pickle.dumps(first.payload))
+    assert copy == first.payload
+    assert hash(copy) == hash(first.payload)
+    assert first.payload != second.payload
+    assert clrevents.asdict(first.payload)["Payload"] == clrevents.asdict(first.payload.Payload)
+
+
+@pytest.mark.shared
+def test_nested_objects_of_an_old_runtime() -> None:
+    """Checklist §4.1, the trace of self-describing events: the wrapper without a name is not a field."""
+    with clrevents.open(perfview("dotnetcore2.1-linux-x64-tracelogging")) as trace:
+        found = [(event.id, event.name, clrevents.asdict(event.payload)) for event in trace.events()]
+    hello, world = {"field1": "Hello"}, {"field1": "World"}
+    assert found == [
+        (4, "TestEventMethod", {"i": 1, "s": "Hello World!"}),
+        (5, "TestEmptyEvent", {}),
+        (6, "SendEmptyEvent", {}),
+        (7, "TestEvent1", hello),
+        (8, "TestEvent2", hello),
+        (7, "TestEvent1", world),
+        (8, "TestEvent2", world),
+        (9, "TestEvent", {"field1": "Hello", "field2": 3, "field3": 6}),
+        (10, "TestEvent1", {"field1": "Hello", "field2": 3}),
+        (8, "TestEvent2", hello),
+        (11, "TestNestedStructs", {"structVal": {"field17": "hello world!"}, "i": 42}),
+        (5, "TestEmptyEvent", {}),
+    ]
+
+
+@pytest.mark.shared
+def test_arrays_are_tuples_and_arrays_of_chars_text() -> None:
+    """Checklist §4.1 case 11, which holds the values; here their Python types."""
+    with clrevents.open(perfview("dotnetcore5.0-win-x64-arraytypes")) as trace:
+        one, two, three = trace.events("TestEventSource0/*")
+    assert [type(x) for x in clrevents.asdict(one.payload).values()] == [list, list, int]
+    for payload, name, count in ((one.payload, "arg0", 6), (one.payload, "arg1", 5), (two.payload, "arg3", 4)):
+        assert isinstance(payload[name], tuple)
+        assert len(payload[name]) == count
+        assert {type(x) for x in payload[name]} == {int}
+    assert isinstance(three.payload.arg0, str)
+    assert hash(one.payload) == hash(pickle.loads(pickle.dumps(one.payload)))
+
+
+@pytest.mark.shared
+def test_arrays_of_objects() -> None:
+    """What libraries report in .NET 10: a run of pairs of texts."""
+    path = SHARED / "traces" / "own" / "net10-web.nettrace.gz"
+    if not path.exists():
+        pytest.skip(f"the shared traces are not at {SHARED}")
+    with clrevents.open(path) as trace:
+        found = list(trace.events("Microsoft-Diagnostics-DiagnosticSource/Event"))
+    assert len(found) == 4412
+    assert found[0].payload.SourceName == "Microsoft.Extensions.Hosting"
+    assert clrevents.asdict(found[0].payload)["Arguments"] == [
+        {"Key": "Properties", "Value": "System.Collections.Generic.Dictionary`2[System.Object,System.Object]"}
+    ]
+    arguments = [argument for event in found for argument in event.payload.Arguments]
+    assert all(isinstance(argument, Learned) for argument in arguments)
+    assert {tuple(clrevents.asdict(argument)) for argument in arguments} == {("Key", "Value")}
+    assert len({len(event.payload.Arguments) for event in found}) > 1
+
+
+def _registries(info: EventInfo) -> tuple[Registry, Registry]:
+    """One that reads this event by its class in spite of the trace's description, and one that does not know it."""
+    by_class = Registry()
+    by_class.add(attrs.evolve(info, only_undescribed=False), replace=True)
+    without = Registry(parent=None)
+    for other in DEFAULT.events():
+        if (other.provider, other.id) != (info.provider, info.id):
+            without.add(other)
+    return by_class, without
+
+
+@pytest.mark.parametrize(
+    ("path", "version"),
+    [
+        (fixture("net8-counters"), 1),
+        (fixture("net8-sample"), 1),
+        (fixture("net10-method-interop"), 1),
+        pytest.param(SHARED / "traces" / "own" / "net31-rundown.nettrace.gz", 0, marks=pytest.mark.shared),
+    ],
+    ids=lambda value: value.name if hasattr(value, "name") else str(value),
+)
+def test_without_the_built_in_event_the_description_gives_the_same_values(path: Any, version: int) -> None:
+    if not path.exists():
+        pytest.skip(f"the shared traces are not at {SHARED}")
+    info = DEFAULT.get(PROCESS_INFO, 1, version)
+    assert info is not None
+    by_class, without = _registries(info)
+    found = []
+    for registry in (by_class, without, DEFAULT):
+        with clrevents.open(path, registry=registry) as trace:
+            found.append(list(trace.events(f"{PROCESS_INFO}/ProcessInfo")))
+            assert not trace.problems
+    typed, learned, usual = found
+    assert typed
+    assert {type(event.payload) for event in typed} == {info.record}
+    assert all(isinstance(event.payload, Learned) for event in learned)
+    values = [clrevents.asdict(event.payload) for event in typed]
+    assert values == [clrevents.asdict(event.payload) for event in learned]
+    assert values == [clrevents.asdict(event.payload) for event in usual]
+    assert [e.key for e in typed] == [e.key for e in learned]
+    assert values[0]["CommandLine"]
+
+
+def test_a_class_of_ones_own_gives_the_values_of_the_description() -> None:
+    """Registered for one trace: every event has equal fields either way."""
+    registry = Registry()
+    clrevents.register(
+        {
+            "provider": SAMPLE,
+            "id": 11,
+            "name": "RequestStop",
+            "fields": {"id": "Int32", "status": "Int32", "ms": "Double"},
+        },
+        registry=registry,
+    )
+    with clrevents.open(fixture("net8-sample"), registry=registry) as trace:
+        typed = list(trace.events(f"{SAMPLE}/RequestStop"))
+    learned = events("net8-sample", f"{SAMPLE}/RequestStop")
+    info = registry.get(SAMPLE, 11, 0)
+    assert info is not None
+    assert len(typed) == 100
+    assert {type(event.payload) for event in typed} == {info.record}
+    assert [clrevents.asdict(e.payload) for e in typed] == [clrevents.asdict(e.payload) for e in learned]
