@@ -57,7 +57,6 @@ class Kinds:
     def __init__(self, registry: Registry, limits: Limits) -> None:
         self._registry = registry
         self._limits = limits
-        self._names = {(e.provider, e.id): e for e in registry.entries()}
         self._by_id: dict[int, EventKind] = {}
         self._lookup = np.full(64, -1, dtype=np.int64)
         self._variants: dict[tuple[int, tuple[tuple[str, int], ...]], int] = {}
@@ -151,7 +150,7 @@ class Kinds:
 
     def _make(self, row: MetadataRow, undefined: bool) -> EventKind:
         info = None if undefined else self._registry.best(row.provider, row.id, row.version)
-        entry = self._names.get((row.provider, row.id))
+        entry = self._registry.entry(row.provider, row.id)
         name = f"Undefined({row.metadata_id})" if undefined else row.name or f"EventID({row.id})"
         if entry is not None and not undefined:
             name = entry.name

@@ -137,27 +137,38 @@ class Registry:
 
     def entries(self) -> Iterator[Entry]:
         """Every event by name, without loading a family. An event registered here hides the parent's."""
-        seen = set()
         with self._lock:
-            own = [_entry(key, list(versions.values())) for key, versions in self._events.items()]
-        for entry in own:
-            indexed = (self._index or {}).get((entry.provider, entry.id))
-            if indexed is not None and indexed.name == entry.name:
-                entry = attrs.evolve(
-                    entry,
-                    aliases=tuple(dict.fromkeys((*indexed.aliases, *entry.aliases))),
-                    versions=tuple(sorted({*indexed.versions, *entry.versions})),
-                )
-            seen.add((entry.provider, entry.id))
-            yield entry
-        for key, entry in (self._index or {}).items():
-            if key not in seen:
-                yield entry
-                seen.add(key)
+            keys = {**dict.fromkeys(self._events), **dict.fromkeys(self._index or {})}
+        for provider, id in keys:
+            own = self._own(provider, id)
+            if own is not None:
+                yield own
         if self.parent is not None:
             for entry in self.parent.entries():
-                if (entry.provider, entry.id) not in seen:
+                if (entry.provider, entry.id) not in keys:
                     yield entry
+
+    def entry(self, provider: str, id: int) -> Entry | None:
+        """One event by its key, without loading a family."""
+        own = self._own(provider, id)
+        if own is None and self.parent is not None:
+            return self.parent.entry(provider, id)
+        return own
+
+    def _own(self, provider: str, id: int) -> Entry | None:
+        """What this registry itself says of an event: the generated index joined with what was registered."""
+        indexed = (self._index or {}).get((provider, id))
+        versions = self._events.get((provider, id))
+        if not versions:
+            return indexed
+        entry = _entry((provider, id), list(versions.values()))
+        if indexed is None or indexed.name != entry.name:
+            return entry
+        return attrs.evolve(
+            entry,
+            aliases=tuple(dict.fromkeys((*indexed.aliases, *entry.aliases))),
+            versions=tuple(sorted({*indexed.versions, *entry.versions})),
+        )
 
     def events(self) -> Iterator[EventInfo]:
         """Every version of every event; loads all families."""
