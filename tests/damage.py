@@ -16,6 +16,20 @@ import attrs
 
 from project_files import FIXTURES, SHARED
 
+_OLD_NAME: Final = b"Microsoft.DotNet.Runtime.EventPipeFile"
+# The kinds of block of NetTrace 6, called as NetTrace 4 calls those that both have.
+_NAMES: Final = (
+    "End",
+    "Trace",
+    "EventBlock",
+    "MetadataBlock",
+    "SPBlock",
+    "StackBlock",
+    "ThreadBlock",
+    "RemovedBlock",
+    "LabelBlock",
+)
+
 Way = Literal["cut", "flip", "zero", "drop", "insert"]
 WAYS: Final[tuple[Way, ...]] = ("cut", "flip", "zero", "drop", "insert")
 COPIES: Final[dict[Way, int]] = {"cut": 100, "flip": 100, "zero": 50, "drop": 50, "insert": 50}
@@ -24,7 +38,7 @@ ZEROED, DROPPED, INSERTED = 4096, 1024, 777
 
 @attrs.frozen
 class BlockRange:
-    """One object of a NetTrace 4 or NetPerf 3 stream, from its first tag to behind its last."""
+    """One object from its first tag to behind its last, one block of NetTrace 6, or one record of NetPerf 1 and 2."""
 
     name: str
     start: int
@@ -72,10 +86,10 @@ class Damage:
         return self.at, min(self.at + size, original_end + INSERTED)
 
 
-def damages(data: bytes, way: Way, seed: int = 20) -> Iterator[tuple[Damage, bytes]]:
-    """The damaged copies of one way, each with what was done to it; the same ones every time."""
+def damages(data: bytes, way: Way, part: int = 1, seed: int = 20) -> Iterator[tuple[Damage, bytes]]:
+    """The damaged copies of one way, or one `part`-th of them, each with what was done to it; always the same."""
     rng = random.Random(f"{seed} {way} {len(data)}")
-    for _ in range(COPIES[way]):
+    for _ in range(COPIES[way] // part):
         at, size = rng.randrange(1, len(data)), 1
         if way == "cut":
             size = len(data) - at
@@ -90,7 +104,7 @@ def damages(data: bytes, way: Way, seed: int = 20) -> Iterator[tuple[Damage, byt
 
 
 class Blocks:
-    """The blocks of an undamaged NetTrace 4 or NetPerf 3 stream by byte range."""
+    """The blocks of an undamaged stream by byte range."""
 
     def __init__(self, data: bytes) -> None:
         self.all = list(_walk(data))
@@ -104,6 +118,33 @@ class Blocks:
 
 
 def _walk(data: bytes) -> Iterator[BlockRange]:
+    if data.startswith(b"Nettrace" + bytes(4)):
+        return _walk_nettrace6(data)
+    return _walk_netperf12(data) if data[39:].startswith(_OLD_NAME) else _walk_objects(data)
+
+
+def _walk_nettrace6(data: bytes) -> Iterator[BlockRange]:
+    yield BlockRange("Magic", 0, 20)
+    pos = 20
+    while pos < len(data):
+        head = int.from_bytes(data[pos : pos + 4], "little")
+        end = pos + 4 + (head & 0xFFFFFF)
+        yield BlockRange(_NAMES[head >> 24], pos, end)
+        pos = end
+
+
+def _walk_netperf12(data: bytes) -> Iterator[BlockRange]:
+    pos = 39 + len(_OLD_NAME) + 1 + 4 + 32
+    yield BlockRange("Magic", 0, pos)
+    (table,) = struct.unpack_from("<i", data, len(data) - 8)
+    while pos < table - 1:
+        size, metadata_id = struct.unpack_from("<ii", data, pos)
+        yield BlockRange("EventBlock" if metadata_id else "MetadataBlock", pos, pos + 4 + size)
+        pos += 4 + size
+    yield BlockRange("End", pos, len(data))
+
+
+def _walk_objects(data: bytes) -> Iterator[BlockRange]:
     pos = 32 if data.startswith(b"Nettrace") else 24
     yield BlockRange("Magic", 0, pos)
     while data[pos] != 1:

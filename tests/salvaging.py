@@ -130,15 +130,15 @@ class Figures:
         )
 
 
-def campaign(data: bytes, way: Way, lost: int = 0) -> Figures:
-    """All copies of one way. `lost` is what the original reports as lost while recording."""
+def campaign(data: bytes, way: Way, part: int = 1) -> Figures:
+    """The copies of one way, or a part of them."""
     original, blocks, figures = read(data), Blocks(data), Figures()
     order = np.argsort(original.offsets)
-    for damage, copy in damages(data, way):
+    for damage, copy in damages(data, way, part):
         found = read(copy)
         figures.shares.append(common(original.marks, found.marks) / len(original))
         figures.invented += len(found) - common(original.marks, found.marks)
-        for fault in _judge(original, order, found, blocks, damage, lost, len(copy)):
+        for fault in _judge(original, order, found, blocks, damage):
             figures.faults.append(f"{way} at {damage.at}: {fault}")
         if len(found) < len(original) and not found.error:
             figures.lost_events += 1
@@ -146,17 +146,19 @@ def campaign(data: bytes, way: Way, lost: int = 0) -> Figures:
     return figures
 
 
-def _judge(
-    original: Events, order: Ints, found: Events, blocks: Blocks, damage: Damage, lost: int, size: int
-) -> list[str]:
+def _judge(original: Events, order: Ints, found: Events, blocks: Blocks, damage: Damage) -> list[str]:
     """The promises that a copy breaks."""
     hit = blocks.hit(damage)
     names = {b.name for b in hit}
     faults = []
     if found.error:
         return [] if names & {"Magic", "Trace"} else [f"raises {found.error}"]
-    if found.stream.lost > lost:
+    if found.stream.lost > original.stream.lost:
         faults.append(f"reports {found.stream.lost} lost")
+    # NetPerf keeps descriptions and stacks among the events, a stack behind its event's payload.
+    mixed = original.stream.info is not None and original.stream.info.format == "NetPerf"
+    if mixed and "EventBlock" in names:
+        names |= _NAMES | _STACKS
     if len(found) < len(original) and not found.damage:
         # A cut right behind a block is no damage: it is told as the end that is missing.
         whole = damage.way == "cut" and all(b.start == damage.at for b in hit[:1])
@@ -171,18 +173,20 @@ def _judge(
     sound &= origins >= 0
     if damage.way == "cut":
         whole_events = original.offsets + original.sizes <= damage.at
-        if common(original.offsets[whole_events], found.offsets) != int(whole_events.sum()) != 0:
+        if common(original.offsets[whole_events], found.offsets) < int(whole_events.sum()) - mixed:
             faults.append(f"{int(whole_events.sum())} events stand before the cut, {len(found)} came out")
         if len(found) > int(whole_events.sum()):
             faults.append("more events than stand before the cut")
-    elif common(original.offsets[expected], origins[sound]) != int(expected.sum()):
+    elif common(original.offsets[expected], origins[sound]) < int(expected.sum()) - _swallowed(damage, mixed):
         faults.append(f"of {int(expected.sum())} events in sound blocks {int(sound.sum())} came out")
     at = order[np.clip(np.searchsorted(original.offsets[order], origins[sound]), 0, len(order) - 1)]
     checks = [("place", original.offsets[at], origins[sound])]
     checks += [
         (field, getattr(original, field)[at], getattr(found, field)[sound])
-        for field in ("sizes", "times", "threads", "ids", "payloads")
+        for field in ("sizes", "times", "ids", "payloads")
     ]
+    if "ThreadBlock" not in names:
+        checks.append(("threads", original.threads[at], found.threads[sound]))
     if not names & _NAMES:
         checks.append(("keys", original.keys[at], found.keys[sound]))
     if not names & _STACKS:
@@ -194,6 +198,11 @@ def _judge(
     return faults
 
 
+def _swallowed(damage: Damage, mixed: bool) -> int:
+    """A NetPerf record that lost bytes of its stack still adds up: it ends inside the records behind it."""
+    return 8 if mixed and damage.way == "drop" else 0
+
+
 def _mapped(found: Events, blocks: Blocks, damage: Damage, size: int) -> bool:
     """Whether the damage map names the damage: its bytes in the copy, or a block that was hit."""
     start, end = damage.within_copy(size)
@@ -201,6 +210,9 @@ def _mapped(found: Events, blocks: Blocks, damage: Damage, size: int) -> bool:
         start = min(start, block.start)
         if damage.way in ("flip", "zero"):
             end = max(end, block.end)
+        elif damage.way == "drop":
+            # What slid into the block.
+            end = damage.at + damage.size
     return any(
         p.offset is not None and p.offset <= max(end, start + 1) and p.offset + (p.length or 1) > start
         for p in found.damage
@@ -211,10 +223,12 @@ def _mapped(found: Events, blocks: Blocks, damage: Damage, size: int) -> bool:
 LEAST: Final[dict[Way, float]] = {"cut": 0.0, "flip": 0.99, "zero": 0.93, "drop": 0.93, "insert": 0.93}
 
 
-def hold(figures: Figures, way: Way, record: Callable[[str, object], None], name: str) -> None:
+def hold(
+    figures: Figures, way: Way, record: Callable[[str, object], None], name: str, least: float | None = None
+) -> None:
     """Record the figures for the summary, then hold them against the promises."""
     record("salvage", [name, way, figures.line()])
     assert figures.faults == []
-    assert figures.mean >= LEAST[way]
+    assert figures.mean >= (LEAST[way] if least is None else least)
     # Every copy that lost events says where; see `Figures.mapped`.
     assert figures.mapped == figures.lost_events
