@@ -251,6 +251,10 @@ class Copier:
 
     def _pass(self, point: _Point) -> None:
         thread = self._loser(point.thread) if self._labelled else point.thread
+        if self._numbers.get(thread) == 0 and not self._labelled:
+            # The numbers went round: behind a 0, which means nothing, any number may follow and is no loss.
+            self._numbers[thread] = self._first
+            self._sequence_point(point.tick, {thread: self._first})
         self._numbers[thread] = self._numbers.get(thread, self._first) + point.count & _M32
         self._lost += point.count
         self._sequence_point(point.tick, {thread: self._numbers[thread]})

@@ -19,14 +19,14 @@ CONTEXT: Final = (
     "runtime/MethodILToNativeMap*",
     "runtime/Module[LU]*",
     "runtime/DomainModule*",
-    "runtime/Assembly[LU]*",
+    "runtime/AssemblyLoad",
+    "runtime/AssemblyUnload",
     "runtime/AppDomain[LU]*",
-    "runtime/EventID(15[1-7])",
     "runtime/RuntimeInformationStart",
     "*/ProcessInfo",
     "Universal.System/*",
 )
-"""Kinds of event that names and addresses need, whenever they were written; by number where no class has a name yet."""
+"""Kinds of event that names and addresses need, whenever they were written."""
 
 
 def cut(

@@ -16,7 +16,16 @@ from typing import Any, Final, Literal, TypeAlias
 import attrs
 
 from clrevents.encode import netperf, nettrace4, nettrace6
-from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord, ThreadRow, TraceHeader
+from clrevents.encode.values import (
+    NO_GUID,
+    EventRecord,
+    FieldDescription,
+    Label,
+    LabelKind,
+    MetadataRecord,
+    ThreadRow,
+    TraceHeader,
+)
 from clrevents.reference import codec
 from clrevents.schema.dynamic import ClassCache, Variant
 from clrevents.schema.registry import RUNDOWN, RUNTIME, SAMPLE
@@ -51,7 +60,7 @@ class _Method:
 class TraceBuilder:
     """A trace in the making. Every step returns the builder, so that steps chain.
 
-    `format` is the container, which stays readable; `start` the session's first moment (UTC); `frequency` clock ticks a second.
+    `format` is the container; `start` the session's first moment (UTC); `frequency` clock ticks a second.
     """
 
     def __init__(
@@ -83,7 +92,8 @@ class TraceBuilder:
         self._thread_names: dict[int, str] = {}
         self._classes = ClassCache(10_000)
         self._methods: list[_Method] = []
-        self._activity = bytes(16)
+        self._activity = NO_GUID
+        self._labels: dict[Data, int] = {}
         self._damage: list[Change] = []
         self._ended = False
 
@@ -199,6 +209,7 @@ class TraceBuilder:
             numbers = {self._writer_thread(t): n for t, n in self._numbers.items() if self._known(t)}
             self._writer.sequence_point(self._ticks(), numbers)
         self._stacks.clear()
+        self._labels.clear()
         return self
 
     def rundown(self) -> TraceBuilder:
@@ -278,6 +289,7 @@ class TraceBuilder:
         number = self._numbers[self._thread] = self._numbers.get(self._thread, 0) + 1
         frames = tuple(stack)
         thread = self._writer_thread(self._thread)
+        labelled = self.format == "nettrace6"
         self._events.append(
             EventRecord(
                 metadata_id,
@@ -286,7 +298,8 @@ class TraceBuilder:
                 payload,
                 sequence=number,
                 stack_id=self._stack(frames) if self.format != "netperf3" else 0,
-                activity_id=self._activity,
+                activity_id=NO_GUID if labelled else self._activity,
+                label_id=self._label() if labelled else 0,
                 stack=frames if self.format == "netperf3" else b"",
                 is_sorted=False,
             )
@@ -303,6 +316,16 @@ class TraceBuilder:
         if known is None:
             known = self._stacks[frames] = len(self._stacks) + 1
             self._writer.stacks(known, [frames])
+        return known
+
+    def _label(self) -> int:
+        """NetTrace 6 has activities in label lists."""
+        if self._activity == NO_GUID:
+            return 0
+        known = self._labels.get(self._activity)
+        if known is None:
+            known = self._labels[self._activity] = len(self._labels) + 1
+            self._writer.labels(known, [[Label(LabelKind.ACTIVITY_ID, self._activity)]])
         return known
 
     def _flush(self) -> None:

@@ -79,7 +79,7 @@ def traces(
     """Any small trace: threads that take turns, stacks, activities, lost events, several regions, any clock.
 
     Payloads are records of the event classes (every registered one without them) and, without them, also events
-    that describe themselves and samples. Events of one region may be written in another order than they happened.
+    that describe themselves. Events of one region may be written in another order than they happened.
     """
     from hypothesis import strategies as st
 
@@ -104,7 +104,7 @@ def _draw_trace(
     activities = st.just(_NO_ACTIVITY) | st.binary(min_size=16, max_size=16)
     kinds = st.sampled_from(event_classes or _registered())
     if not event_classes:
-        kinds |= st.sampled_from([_SAMPLE, _DESCRIBED])
+        kinds |= st.just(_DESCRIBED)
     made: list[MadeEvent] = []
     lost: Counter[int] = Counter()
     seen: set[int] = set()
@@ -147,7 +147,6 @@ def _draw_trace(
     return MadeTrace(builder.bytes(), format, pointer_size, tuple(made), dict(lost))
 
 
-_SAMPLE: Final = "a sample"
 _DESCRIBED: Final = "an event that describes itself"
 
 
@@ -164,10 +163,6 @@ def _draw_event(
     """Add one event; its provider, id and version, and its payload."""
     from hypothesis import strategies as st
 
-    if kind == _SAMPLE:
-        number = draw(st.sampled_from([1, 2]))
-        builder.sample(*stack, kind=number)
-        return ("Microsoft-DotNETCore-SampleProfiler", 0, 0), number.to_bytes(4, "little")
     if kind != _DESCRIBED:
         record = draw(records(kind, pointer_size))
         builder.event(record, stack)

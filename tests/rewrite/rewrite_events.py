@@ -1,0 +1,58 @@
+"""What the tests of rewriting share: events read once, results read strictly, and what differs between events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import clrevents
+from project_files import unpacked
+
+_NOTES = {"lost-events", "unknown-event", "payload-tail", "newer-version"}
+
+
+@cache
+def events_of(path: Path) -> list[clrevents.Event[Any]]:
+    """All events of a fixture."""
+    with clrevents.open(unpacked(path)) as trace:
+        return list(trace.events())
+
+
+def reread(out: Path) -> list[clrevents.Event[Any]]:
+    """The result's events, read strictly: a problem fails the test."""
+    with clrevents.open(out, errors="strict") as trace:
+        events = list(trace.events())
+        assert {p.kind for p in trace.problems} <= _NOTES
+    return events
+
+
+def differing(ours: Iterable[Any], theirs: Iterable[Any]) -> str:
+    """The first two events that are not the same in all they say; nothing when there are none."""
+    for number, (a, b) in enumerate(zip_longest(ours, theirs)):
+        # A number that is none is not equal to itself, so such payloads are compared by how they look.
+        if a is None or b is None or not (a == b or (said(a) == said(b) and repr(a.payload) == repr(b.payload))):
+            return f"event {number}: {a!r} is not {b!r}"
+    return ""
+
+
+def said(event: clrevents.Event[Any], payload: bool = True) -> tuple[Any, ...]:
+    """All that an event says of itself; with `payload` its bytes too."""
+    return (
+        event.key,
+        event.opcode,
+        event.level,
+        event.keywords,
+        event.time_ns,
+        event.thread_id,
+        event.process_id,
+        event.processor,
+        event.activity_id,
+        event.related_activity_id,
+        event.trace_id,
+        event.span_id,
+        event.stack,
+        *((event.labels, event.payload_bytes, event.payload_tail) if payload else ()),
+    )

@@ -1,0 +1,581 @@
+"""`cut`: the result decodes to exactly the events that the filters and the context rule choose, and to their losses.
+
+The rule is written down here a second time. What the bytes must hold is walked without the library's decoder.
+"""
+
+from __future__ import annotations
+
+import builtins
+import errno
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rewrite_events import differing, events_of, reread
+from trace_walk import Walked, walk
+
+import clrevents
+from clrevents.cli import root
+from clrevents.encode.nettrace4 import NetTrace4Writer
+from clrevents.encode.nettrace6 import NetTrace6Writer
+from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow, TraceHeader
+from clrevents.rewrite import cut
+from clrevents.testing.builder import TraceBuilder
+from clrevents.testing.strategies import MadeTrace, traces
+from clrevents.trace import Loss
+from project_files import SHARED, fixture, fixtures, unpacked
+
+pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
+
+RUNTIME = "Microsoft-Windows-DotNETRuntime"
+RUNDOWN = "Microsoft-Windows-DotNETRuntimeRundown"
+METHODS = {141, 142, 143, 144, 190}
+MODULES = set(range(151, 158))
+RUNTIME_INFORMATION = 187
+
+AnyEvent = clrevents.Event[Any]
+
+
+def is_context(event: AnyEvent) -> bool:
+    """What names code and modules: it comes along wherever it stands."""
+    if event.provider == RUNTIME:
+        return event.id in METHODS | MODULES | {RUNTIME_INFORMATION}
+    return event.provider in (RUNDOWN, "Universal.System") or event.name == "ProcessInfo"
+
+
+def losses(trace: clrevents.Trace) -> list[Loss]:
+    return sorted(trace.losses, key=lambda loss: (loss.start_ns, loss.end_ns, loss.thread_id, loss.count))
+
+
+def same_losses(out: Path, expected: list[Loss], walked: Walked) -> None:
+    """By our reader, and by numbers taken from the bytes."""
+    with clrevents.open(out) as trace:
+        assert losses(trace) == expected
+    counted: Counter[int] = Counter()
+    for capture, count in walked.lost.items():
+        counted[walked.threads.get(capture, capture)] += count
+    wanted: Counter[int] = Counter()
+    for loss in expected:
+        wanted[loss.thread_id] += loss.count
+    assert counted == wanted
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cut") / "out.nettrace"
+
+
+# -- the property ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", fixtures(), ids=lambda path: path.name.partition(".")[0])
+def test_cut_is_a_filter(path: Path, out: Path) -> None:
+    """decode(cut(F)) == filter(decode(F)) for windows, threads, providers and kinds of all sorts."""
+    everything = events_of(path)
+    keys = sorted({event.key for event in everything})
+    times = [event.time_ns for event in everything]
+    threads = sorted({event.thread_id for event in everything})
+    moments = st.none() | st.sampled_from(times) | st.integers(times[0] - 10, times[-1] + 10)
+
+    @settings(max_examples=max(settings().max_examples // 3, 1), suppress_health_check=list(HealthCheck))
+    @given(
+        selected=st.lists(st.sampled_from(keys), max_size=3),
+        provider=st.none() | st.sampled_from(sorted({key.provider for key in keys})),
+        thread_ids=st.none() | st.lists(st.sampled_from(threads), min_size=1, max_size=2),
+        start=moments,
+        end=moments,
+        rundown=st.booleans(),
+    )
+    def check(selected: Any, provider: Any, thread_ids: Any, start: Any, end: Any, rundown: bool) -> None:
+        def wanted(event: AnyEvent) -> bool:
+            if rundown and is_context(event):
+                return True
+            return (
+                (not selected or event.key in selected)
+                and (provider is None or event.provider == provider)
+                and (thread_ids is None or event.thread_id in thread_ids)
+                and (start is None or event.time_ns >= start)
+                and (end is None or event.time_ns < end)
+            )
+
+        expected = [event for event in everything if wanted(event)]
+        with clrevents.open(unpacked(path)) as trace:
+            done = cut(
+                trace,
+                out,
+                *selected,
+                provider=provider,
+                # Any iterable is taken, also one that can be walked only once.
+                thread_id=None if thread_ids is None else iter(thread_ids),
+                start=start,
+                end=end,
+                rundown=rundown,
+            )
+        assert not differing(reread(out), expected)
+        assert walk(out.read_bytes()).events == done.events == len(expected)
+        assert done.bytes == out.stat().st_size
+
+    check()
+
+
+@settings(suppress_health_check=list(HealthCheck))
+@given(made=traces(), data=st.data())
+def test_cut_of_any_trace(out: Path, made: MadeTrace, data: st.DataObject) -> None:
+    """Traces of every container, with losses: those whose window lies inside."""
+    moments = st.none() | st.sampled_from([event.time_ns for event in made.events] or [0])
+    start, end = data.draw(moments), data.draw(moments)
+    with clrevents.open(made.data) as trace:
+        everything = list(trace.events())
+        assert len(everything) == len(made.events)
+        done = cut(trace, out, start=start, end=end, rundown=False)
+        lost = [
+            loss
+            for loss in losses(trace)
+            if (start is None or loss.start_ns >= start) and (end is None or loss.end_ns < end)
+        ]
+    expected = [
+        event
+        for event in everything
+        if (start is None or event.time_ns >= start) and (end is None or event.time_ns < end)
+    ]
+    assert not differing(reread(out), expected)
+    walked = walk(out.read_bytes())
+    assert walked.events == done.events
+    same_losses(out, lost, walked)
+    assert done.lost == sum(loss.count for loss in lost)
+
+
+# -- losses ------------------------------------------------------------------------------------------------------
+
+
+def lossy() -> TraceBuilder:
+    """Thread 7 loses 5 between 1 ms and 2 ms and 6 between 4 ms and 5 ms; thread 8 loses 7 between 3 ms and 6 ms."""
+    builder = TraceBuilder(step_ns=0)
+    builder.at(1_000_000).thread(7).sample().at(2_000_000).lose(5).sample()
+    builder.at(3_000_000).thread(8).sample()
+    builder.at(4_000_000).thread(7).sample().at(5_000_000).lose(6).sample()
+    return builder.at(6_000_000).thread(8).lose(7).sample().at(8_000_000)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "threads", "expected"),
+    [
+        (None, None, None, [(7, 5), (7, 6), (8, 7)]),
+        ("1ms", "2ms", None, []),
+        ("1ms", 2_000_001, None, [(7, 5)]),
+        (1_000_001, None, None, [(7, 6), (8, 7)]),
+        ("3ms", "7ms", None, [(7, 6), (8, 7)]),
+        ("3ms", "7ms", 8, [(8, 7)]),
+        (None, None, [7], [(7, 5), (7, 6)]),
+        ("50%", None, None, [(7, 6), (8, 7)]),
+        ("4.5ms", "100%", None, []),
+    ],
+)
+def test_losses_inside(out: Path, start: Any, end: Any, threads: Any, expected: list[tuple[int, int]]) -> None:
+    with clrevents.open(lossy().bytes()) as trace:
+        done = cut(trace, out, start=start, end=end, thread_id=threads)
+        inside = [loss for loss in losses(trace) if (loss.thread_id, loss.count) in expected]
+    assert sorted((loss.thread_id, loss.count) for loss in inside) == expected
+    same_losses(out, inside, walk(out.read_bytes()))
+    assert done.lost == sum(count for _, count in expected)
+
+
+def test_losses_stay_where_no_event_does(out: Path) -> None:
+    with clrevents.open(lossy().bytes()) as trace:
+        done = cut(trace, out, "MethodLoad", rundown=False)
+        expected = losses(trace)
+    assert (done.events, done.lost) == (0, 18)
+    same_losses(out, expected, walk(out.read_bytes()))
+
+
+def test_losses_of_threads_that_have_no_id(out: Path) -> None:
+    """NetTrace 6 need not give a thread's id; its losses are nobody's, and stay losses."""
+    path = out.with_name("made.nettrace")
+    with open(path, "wb") as file:
+        writer = NetTrace6Writer(file, TraceHeader(sync_qpc=0))
+        writer.metadata([MetadataRecord(1, "P", 1)])
+        writer.threads([ThreadRow(0), ThreadRow(1, 77)])
+        writer.events([EventRecord(1, 10, 0), EventRecord(1, 20, 0, sequence=5), EventRecord(1, 30, 1, sequence=3)])
+        writer.sequence_point(40)
+        writer.end()
+    with clrevents.open(path) as trace:
+        expected = losses(trace)
+        assert [(loss.thread_id, loss.count) for loss in expected] == [(-1, 3), (77, 2)]
+        everything = list(trace.events())
+        cut(trace, out)
+    assert not differing(reread(out), everything)
+    same_losses(out, expected, walk(out.read_bytes()))
+
+
+@pytest.mark.parametrize("lag", [1, 2, 3, 1000])
+def test_losses_that_overflow_the_numbers(lag: int, out: Path) -> None:
+    """Numbers are 32 bits wide and may go round, in the original and in the result."""
+    path = out.with_name("made.nettrace")
+    with open(path, "wb") as file:
+        writer = NetTrace4Writer(file, TraceHeader(sync_qpc=0))
+        writer.metadata([MetadataRecord(1, "P", 1)])
+        step = (1 << 31) - lag
+        writer.events([EventRecord(1, 10 * i, 7, sequence=(1 + i * step) & 0xFFFFFFFF) for i in range(5)])
+        writer.sequence_point(100)
+        writer.end()
+    with clrevents.open(path) as trace:
+        expected = losses(trace)
+        assert [loss.count for loss in expected] == [step - 1] * 4
+        done = cut(trace, out)
+    assert done.lost == sum(walk(out.read_bytes()).lost.values()) == 4 * (step - 1)
+    with clrevents.open(out) as trace:
+        assert [loss.count for loss in losses(trace)] == [loss.count for loss in expected]
+        if lag > 1:
+            # The one number that says nothing, 0, is met by none of these; else a loss may seem shorter.
+            assert losses(trace) == expected
+
+
+def test_undescribed_threads_are_kept(out: Path) -> None:
+    """A damaged trace of NetTrace 6 may name threads that it never describes: the result does describe them."""
+    path = out.with_name("made.nettrace")
+    with open(path, "wb") as file:
+        writer = NetTrace6Writer(file, TraceHeader(sync_qpc=0))
+        writer.metadata([MetadataRecord(1, "P", 1)])
+        writer.threads([ThreadRow(1, 77)])
+        writer.events([EventRecord(1, 10, 1), EventRecord(1, 20, 5), EventRecord(1, 30, 1, capture_thread_id=9)])
+        writer.end()
+    with clrevents.open(path, errors="salvage") as trace:
+        assert [event.thread_id for event in trace.events()] == [77, -1, 77]
+        cut(trace, out)
+    assert [event.thread_id for event in reread(out)] == [77, -1, 77]
+    walk(out.read_bytes())
+
+
+def test_a_description_given_twice(out: Path) -> None:
+    """An id that means something else later on gets another one."""
+    path = out.with_name("made.nettrace")
+    top = (1 << 31) - 1
+    with open(path, "wb") as file:
+        writer = NetTrace4Writer(file, TraceHeader(sync_qpc=0))
+        for name in ("One", "Two", "Three"):
+            writer.metadata([MetadataRecord(top, "P", 1, name=name)])
+            writer.events([EventRecord(top, 10, 7)])
+        writer.end()
+    with clrevents.open(path, errors="salvage") as trace:
+        assert [event.name for event in trace.events()] == ["One", "Two", "Three"]
+        cut(trace, out)
+    assert [event.name for event in reread(out)] == ["One", "Two", "Three"]
+    walk(out.read_bytes())
+
+
+@pytest.mark.parametrize("errors", ["report", "salvage"])
+def test_large_stacks_and_labels_fit_their_blocks(out: Path, errors: Any) -> None:
+    """A block of NetTrace 6 holds 2^24 bytes: events without payload but with large stacks pass that early."""
+    builder = TraceBuilder("nettrace6")
+    for i in range(1500):
+        builder.sample(*range(i << 16, (i << 16) + 1600))
+    with clrevents.open(builder.bytes(), errors=errors) as trace:
+        everything = list(trace.events())
+        cut(trace, out)
+    assert not differing(reread(out), everything)
+    assert walk(out.read_bytes()).blocks["stacks"] > 1
+
+
+# -- real traces -------------------------------------------------------------------------------------------------
+
+
+def shared(name: str) -> Path:
+    """A trace that is not part of the project."""
+    found = list(SHARED.glob(f"traces/*/{name}.net*.gz"))
+    if not found:
+        pytest.skip(f"needs {name}, which is not part of the project")
+    return found[0]
+
+
+WHOLE = (
+    "net8-all",
+    "net10-all",
+    "net10-web",
+    "net8-netperf3",
+    "eventpipe-dotnetcore2.1-win-x86-objver3",
+    "eventpipe-dotnetcore3.0-win-x64-objver4",
+)
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_real_traces(name: str, out: Path) -> None:
+    data = unpacked(shared(name))
+    with clrevents.open(data) as trace, clrevents.open(data) as again:
+        done = cut(trace, out)
+        with clrevents.open(out, errors="strict") as result:
+            assert result.info.start == trace.info.start
+            assert result.info.pointer_size == trace.info.pointer_size
+            assert result.info.process_id == trace.info.process_id
+            assert not differing(result.events(), again.events())
+            assert done.events == sum(trace.event_counts().values())
+            assert done.undescribed == 0
+            assert losses(result) == losses(trace)
+    assert walk(out.read_bytes()).events == done.events
+
+
+@pytest.mark.shared
+def test_one_second_in_the_middle(out: Path) -> None:
+    data = unpacked(shared("net10-cpu"))
+    with clrevents.open(data) as trace:
+        middle = trace.duration_ns // 2
+        start, end = middle, middle + 1_000_000_000
+        done = cut(trace, out, start=start, end=end)
+        expected = (e for e in trace.events() if is_context(e) or start <= e.time_ns < end)
+        with clrevents.open(out, errors="strict") as result:
+            assert not differing(result.events(), expected)
+            inside = sum(start <= event.time_ns < end for event in result.events())
+        total = sum(trace.event_counts().values())
+        assert 1000 < inside <= done.events < total
+        cut(trace, out, start=start, end=end, rundown=False)
+        with clrevents.open(out, errors="strict") as result:
+            assert sum(result.event_counts().values()) == inside
+            assert not result.losses
+    walk(out.read_bytes())
+
+
+@pytest.mark.shared
+def test_losses_of_a_real_trace(out: Path) -> None:
+    with clrevents.open(unpacked(shared("net10-lossy"))) as trace:
+        everything = losses(trace)
+        assert len(everything) > 10
+        cut(trace, out, "MethodLoad*", rundown=False)
+        same_losses(out, everything, walk(out.read_bytes()))
+        for start, end in (("0.5s", "1s"), ("25%", "75%"), ("1s", None), (None, "1s")):
+            low = None if start is None else trace.moment_ns(start)
+            high = None if end is None else trace.moment_ns(end)
+            expected = [
+                loss
+                for loss in everything
+                if (low is None or loss.start_ns >= low) and (high is None or loss.end_ns < high)
+            ]
+            done = cut(trace, out, start=start, end=end)
+            walked = walk(out.read_bytes())
+            assert (walked.events, done.lost) == (done.events, sum(loss.count for loss in expected))
+            same_losses(out, expected, walked)
+
+
+# -- whole or not at all -----------------------------------------------------------------------------------------
+
+
+class _Full:
+    """A file on a disk that is full after so many bytes."""
+
+    def __init__(self, file: Any, room: int) -> None:
+        self._file, self._room = file, room
+
+    def write(self, data: bytes) -> int:
+        self._room -= len(data)
+        if self._room < 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return int(self._file.write(data))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def __enter__(self) -> _Full:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+
+@pytest.fixture
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    def opened(path: Any, mode: str = "r", *rest: Any, **more: Any) -> Any:
+        file: Any = builtins.open(path, mode, *rest, **more)  # noqa: SIM115
+        return _Full(file, 20_000) if "x" in mode else file
+
+    monkeypatch.setattr("clrevents.rewrite.copy.open", opened, raising=False)
+
+
+def only(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.usefixtures("full_disk")
+def test_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
+    out = tmp_path / "out.nettrace"
+    out.write_bytes(b"as before")
+    with clrevents.open(unpacked(fixture("net8-sample"))) as trace, pytest.raises(OSError, match="No space left"):
+        cut(trace, out)
+    assert only(tmp_path) == ["out.nettrace"]
+    assert out.read_bytes() == b"as before"
+
+
+def test_failed_rename_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def replace(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "no")
+
+    monkeypatch.setattr(os, "replace", replace)
+    with clrevents.open(unpacked(fixture("net8-sample"))) as trace, pytest.raises(PermissionError):
+        cut(trace, tmp_path / "out.nettrace")
+    assert only(tmp_path) == []
+
+
+def test_damage_in_the_middle_leaves_nothing(tmp_path: Path) -> None:
+    """Events come out before the damage is met: none of them is left behind as a file."""
+    data = unpacked(fixture("net8-sample"))
+    with (
+        clrevents.open(data[: len(data) * 2 // 3]) as trace,
+        pytest.raises(clrevents.TraceError, match="the file ends inside"),
+    ):
+        cut(trace, tmp_path / "out.nettrace")
+    assert only(tmp_path) == []
+
+
+def test_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("clrevents.rewrite.copy.Copier.finish", interrupted)
+    with clrevents.open(unpacked(fixture("net8-sample"))) as trace, pytest.raises(KeyboardInterrupt):
+        cut(trace, tmp_path / "out.nettrace")
+    assert only(tmp_path) == []
+
+
+def test_unfinished_output_stands_beside_the_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While it is written nothing has the final name; then it has, with the permissions of any new file."""
+    seen: list[list[str]] = []
+    from clrevents.rewrite.copy import Copier
+
+    finish = Copier.finish
+
+    def watched(self: Copier) -> Any:
+        seen.append(only(tmp_path))
+        return finish(self)
+
+    monkeypatch.setattr(Copier, "finish", watched)
+    out = tmp_path / "out.nettrace"
+    with clrevents.open(unpacked(fixture("net8-sample"))) as trace:
+        cut(trace, out)
+    ((unfinished,),) = seen
+    assert unfinished.startswith(".out.nettrace.")
+    assert only(tmp_path) == ["out.nettrace"]
+    plain = tmp_path / "plain"
+    plain.touch()
+    assert out.stat().st_mode == plain.stat().st_mode
+
+
+def test_a_link_keeps_its_place(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"")
+    link.symlink_to(target)
+    with clrevents.open(unpacked(fixture("net8-sample"))) as trace:
+        done = cut(trace, link)
+    assert link.is_symlink()
+    assert target.stat().st_size == done.bytes
+
+
+def test_a_device_stays_a_device(tmp_path: Path) -> None:
+    """Not replaced by a file: a pipe gets the bytes."""
+    pipe = tmp_path / "pipe"
+    try:
+        os.mkfifo(pipe)
+    except (AttributeError, OSError):
+        pytest.skip("needs named pipes")
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with clrevents.open(TraceBuilder().sample(1).bytes()) as trace:
+            done = cut(trace, pipe)
+        assert len(os.read(reader, 65536)) == done.bytes
+    finally:
+        os.close(reader)
+    assert only(tmp_path) == ["pipe"]
+
+
+def test_output_may_be_the_input(tmp_path: Path) -> None:
+    path = tmp_path / "a.nettrace"
+    path.write_bytes(unpacked(fixture("net8-sample")))
+    with clrevents.open(path) as trace:
+        before = list(trace.events())
+        cut(trace, path)
+    assert not differing(reread(path), before)
+
+
+# -- the command -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run() -> Iterator[Callable[..., Result]]:
+    def run(*args: object) -> Result:
+        result = CliRunner().invoke(root, [str(a) for a in args], prog_name="clrevents")
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        return result
+
+    return run
+
+
+def test_command(run: Callable[..., Result], tmp_path: Path) -> None:
+    path, out = fixture("net8-sample"), tmp_path / "out.nettrace"
+    everything = events_of(path)
+    result = run("cut", path, "-o", out)
+    assert result.exit_code == 0
+    assert f"{len(everything):,} events, {out.stat().st_size:,} bytes" in result.stderr
+    assert not differing(reread(out), everything)
+    result = run("cut", path, "-o", out, "--provider", "rundown", "--no-rundown", "--start", "10%")
+    assert result.exit_code == 0
+    low = max(e.time_ns for e in everything) // 10
+    assert not differing(reread(out), [e for e in everything if e.provider == RUNDOWN and e.time_ns >= low])
+    thread = everything[-1].thread_id
+    result = run("cut", path, "-o", out, "--events", "*", "--thread", thread, "--thread", 1, "--no-rundown")
+    assert result.exit_code == 0
+    assert not differing(reread(out), [e for e in everything if e.thread_id == thread])
+
+
+def test_command_says_what_was_lost(run: Callable[..., Result], tmp_path: Path) -> None:
+    path, out = tmp_path / "lossy.nettrace", tmp_path / "out.nettrace"
+    path.write_bytes(lossy().bytes())
+    result = run("cut", path, "-o", out)
+    assert result.exit_code == 0
+    assert "6 events, with 18 lost ones," in result.stderr
+    assert run("cut", path, "-o", out, "--fail-on", "loss").exit_code == 3
+
+
+def test_command_refuses(run: Callable[..., Result], tmp_path: Path) -> None:
+    path, out = fixture("net8-sample"), tmp_path / "out.nettrace"
+    for wrong, message in (
+        (["--events", "MethodLaod"], "MethodLoad"),
+        (["--start", "yesterday"], "start='yesterday'"),
+        (["--thread", "x"], "--thread"),
+    ):
+        result = run("cut", path, "-o", out, *wrong)
+        assert result.exit_code == 1, result.stderr
+        assert message in result.stderr
+    assert run("cut", path).exit_code == 1
+    assert run("cut", tmp_path / "absent.nettrace", "-o", out).exit_code == 2
+    nowhere = run("cut", path, "-o", tmp_path / "absent" / "out.nettrace")
+    assert nowhere.exit_code == 2
+    assert nowhere.stderr.count("No such file or directory") == 1
+    folder = run("cut", path, "-o", tmp_path)
+    assert folder.exit_code == 2
+    assert "Is a directory" in folder.stderr
+    assert only(tmp_path) == []
+
+
+@pytest.mark.usefixtures("full_disk")
+def test_command_on_a_full_disk(run: Callable[..., Result], tmp_path: Path) -> None:
+    result = run("cut", fixture("net8-sample"), "-o", tmp_path / "out.nettrace")
+    assert result.exit_code == 2
+    assert "No space left" in result.stderr
+    assert only(tmp_path) == []
+
+
+def test_command_on_damage(run: Callable[..., Result], tmp_path: Path) -> None:
+    data = unpacked(fixture("net8-sample"))
+    path, out = tmp_path / "short.nettrace", tmp_path / "out.nettrace"
+    path.write_bytes(data[: len(data) * 2 // 3])
+    salvaged = run("cut", path, "-o", out)
+    assert salvaged.exit_code == 3
+    with clrevents.open(path, errors="salvage") as trace:
+        assert not differing(reread(out), list(trace.events()))
+    assert run("cut", path, "-o", out, "--fail-on", "none").exit_code == 0
+    out.unlink()
+    assert run("cut", path, "-o", out, "--errors", "report").exit_code == 3
+    assert only(tmp_path) == ["short.nettrace"]
