@@ -61,16 +61,13 @@ class PayloadReader:
             payload, end = known.readers[0](data, 0, len(data))
         except Misfit as misfit:
             return self._other(kind, known, data, offset, misfit)
-        if known.drift:
-            text, known.drift = known.drift, ""
-            return payload, data[end:], _drift(kind, offset, text)
         if end == len(data) and not kind.newer:
-            return payload, b"", None
+            return payload, b"", _drift(kind, known, offset)
         if len(known.readers) > 1:
             for reader in known.readers[1:]:
                 exact = _exact(reader, data)
                 if exact is not None:
-                    return exact, b"", None
+                    return exact, b"", _drift(kind, known, offset)
         return payload, data[end:], _tail(kind, data, end, offset)
 
     def fits(self, kind: EventKind, data: bytes) -> bool:
@@ -87,7 +84,7 @@ class PayloadReader:
         for reader in known.readers[1:]:
             exact = _exact(reader, data)
             if exact is not None:
-                return exact, b"", None
+                return exact, b"", _drift(kind, known, offset)
         label = event_label(kind)
         text = (
             f"{label}: {misfit.why} at field {misfit.field!r}: "
@@ -170,10 +167,13 @@ def _unknown(kind: EventKind, data: bytes, offset: int, reason: str) -> Problem:
     return Problem("unknown-event", "note", text, offset, len(data), event=label, breaks="its payload stays bytes")
 
 
-def _drift(kind: EventKind, offset: int, text: str) -> Problem:
+def _drift(kind: EventKind, known: _Readers, offset: int) -> Problem | None:
+    """Once for each kind: the trace's description and the registry disagree."""
+    if not known.drift:
+        return None
     label = event_label(kind)
-    breaks = "this event's fields, if the registry is wrong"
-    return Problem("schema-drift", "note", f"{label}: {text}", offset, event=label, breaks=breaks)
+    text, known.drift = f"{label}: {known.drift}", ""
+    return Problem("schema-drift", "note", text, offset, event=label, breaks="this event's fields, if either is wrong")
 
 
 def _tail(kind: EventKind, data: bytes, end: int, offset: int) -> Problem | None:
