@@ -192,7 +192,7 @@ def test_counters_of_both_shapes_by_field_name() -> None:
 def test_nested_records_are_proper_values() -> None:
     """Attributes, keys, equality, hash, pickle and plain dicts: as of any other record."""
     first, second, *_ = events("net8-counters", "System.Runtime/EventCounters")
-    assert isinstance(first.payload.Payload, Learned)
+    assert isinstance(first.payload["Payload"], Learned)
     assert first.payload["Payload"]["Name"] == first.payload.Payload.Name == "cpu-usage"
     copy = pickle.loads(pickle.dumps(first.payload))
     assert copy == first.payload

@@ -6,6 +6,15 @@ from collections import Counter
 
 import pytest
 
+_COMPARED = ("events", "fields", "from bytes")
+_TABLES = {
+    "compared": ("event by event", _COMPARED),
+    "summed": ("by checksums", _COMPARED),
+    "described": ("self-described, event by event", _COMPARED),
+    "described sums": ("self-described, by checksums", _COMPARED),
+    "accounted": ("payloads", ("events", "in fields", "bytes only")),
+}
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = __file__.rpartition("conftest")[0]
@@ -16,7 +25,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Add up what the tests recorded: also when they ran in several processes."""
-    figures: dict[str, Counter[tuple[str, int]]] = {"compared": Counter(), "summed": Counter()}
+    figures: dict[str, Counter[tuple[str, int]]] = {what: Counter() for what in _TABLES}
     stacks = 0
     for report in terminalreporter.stats.get("passed", ()):
         for what, value in report.user_properties:
@@ -28,15 +37,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if not (stacks or any(figures.values())):
         return
     terminalreporter.section("compared with the official decoder")
-    for what, title in (("compared", "event by event"), ("summed", "by checksums")):
+    for what, (title, heads) in _TABLES.items():
         numbers = figures[what]
         if not numbers:
             continue
-        terminalreporter.write_line(f"{title:<44}{'events':>12}{'fields':>12}{'from bytes':>12}")
+        terminalreporter.write_line(f"{title:<56}" + "".join(f"{head:>12}" for head in heads))
         providers = sorted({provider for provider, _ in numbers})
         for provider in providers:
             columns = "".join(f"{numbers[provider, i]:>12,}" for i in range(3))
-            terminalreporter.write_line(f"{provider:<44}{columns}")
+            terminalreporter.write_line(f"{provider:<56}{columns}")
         columns = "".join(f"{sum(numbers[p, i] for p in providers):>12,}" for i in range(3))
-        terminalreporter.write_line(f"{'in all':<44}{columns}")
-    terminalreporter.write_line(f"stacks{stacks:>50,}")
+        terminalreporter.write_line(f"{'in all':<56}{columns}")
+    terminalreporter.write_line(f"stacks{stacks:>62,}")

@@ -1,4 +1,4 @@
-"""One trace against its dump, event by event in one pass: kinds, times, and every field of every known event.
+"""One trace against its dump, event by event in one pass: kinds, times, and every field of every event.
 
 Both sides come in time order, but events of equal time in different orders, so that events are paired within
 (time, thread, provider, id, version) as multisets.
@@ -15,13 +15,15 @@ from typing import Any, Final, TypeAlias
 from uuid import UUID
 
 import attrs
+from shared_described import DIFFERENT, RENAMED, WITHOUT_FIELDS, Single, official_name
 from shared_differences import DIFFERENCES, Difference, Fields
 from shared_files import Shared, json_lines, unpacked
 
 import clrevents
-from clrevents.decode.payloads import RawPayload
+from clrevents.decode.payloads import NO_FIELDS, RawPayload
 from clrevents.decode.stream import Stream
 from clrevents.schema.registry import DEFAULT
+from clrevents.schema.types import Scalar
 
 Kind: TypeAlias = tuple[str, int, int]
 Stack: TypeAlias = tuple[int, ...]
@@ -33,17 +35,9 @@ _MADE_UP_IDS: Final = {65524: 39}
 
 
 @attrs.define
-class Comparison:
-    """What came out. `wrong` holds the first lines of what should not be, `faults` how many there are."""
+class Faults:
+    """What should not be: how many, and the first lines."""
 
-    ours: Counter[Kind] = attrs.field(factory=Counter)
-    theirs: Counter[Kind] = attrs.field(factory=Counter)
-    events: Counter[str] = attrs.field(factory=Counter)
-    fields: Counter[str] = attrs.field(factory=Counter)
-    proven: Counter[str] = attrs.field(factory=Counter)
-    extra: int = 0
-    steps_back: int = 0
-    warned: list[str] = attrs.field(factory=list)
     faults: int = 0
     wrong: list[str] = attrs.field(factory=list)
 
@@ -52,6 +46,37 @@ class Comparison:
         if len(self.wrong) < _SHOWN:
             self.wrong.append(text)
 
+    def told(self) -> str:
+        return "\n".join((f"{self.faults} differences", *self.wrong))
+
+
+@attrs.define
+class Figures(Faults):
+    """By provider: events compared, their fields, and how many of these the bytes confirm instead of the dump."""
+
+    events: Counter[str] = attrs.field(factory=Counter)
+    fields: Counter[str] = attrs.field(factory=Counter)
+    proven: Counter[str] = attrs.field(factory=Counter)
+
+    def by_provider(self) -> dict[str, tuple[int, int, int]]:
+        return {p: (self.events[p], self.fields[p], self.proven[p]) for p in sorted(self.events)}
+
+
+@attrs.define
+class Comparison(Faults):
+    """What came out; its own faults are those of pairing and time.
+
+    `known` counts events of the registry, `described` those that only the trace itself describes.
+    """
+
+    ours: Counter[Kind] = attrs.field(factory=Counter)
+    theirs: Counter[Kind] = attrs.field(factory=Counter)
+    known: Figures = attrs.field(factory=Figures)
+    described: Figures = attrs.field(factory=Figures)
+    extra: int = 0
+    steps_back: int = 0
+    warned: list[str] = attrs.field(factory=list)
+
 
 @attrs.frozen
 class _Ours:
@@ -59,7 +84,12 @@ class _Ours:
     thread: int
     payload: Any
     data: bytes
+    tail: bytes
     stack: Stack
+    name: str
+    opcode: int
+    level: int
+    keywords: int
 
 
 def our_events(trace: Shared, found: Comparison) -> Iterator[tuple[float, _Ours]]:
@@ -85,7 +115,18 @@ def our_events(trace: Shared, found: Comparison) -> Iterator[tuple[float, _Ours]
             last = event.time_ns
             kind = (event.provider, event.id, event.version)
             found.ours[kind] += 1
-            ours = _Ours(kind, event.thread_id, event.payload, event.payload_bytes, event.stack)
+            ours = _Ours(
+                kind,
+                event.thread_id,
+                event.payload,
+                event.payload_bytes,
+                event.payload_tail,
+                event.stack,
+                event.name,
+                event.opcode,
+                event.level,
+                event.keywords,
+            )
             yield delta * 1000.0 / clock.frequency, ours
     found.warned = [str(w.message) for w in caught]
 
@@ -147,21 +188,22 @@ def _pair(found: Comparison, ours: list[_Ours], theirs: list[dict[str, Any]]) ->
         candidates.pop(best)
         result = results[best]
         provider = kind[0]
-        if result.fields is not None:
-            found.events[provider] += 1
-            found.fields[provider] += result.fields
-            found.proven[provider] += result.proven
+        figures = found.described if result.described else found.known
+        figures.events[provider] += 1
+        figures.fields[provider] += result.fields
+        figures.proven[provider] += result.proven
         for text in result.faults:
-            found.fault(f"{kind} at {line['ms']} ms, thread {line['tid']}: {text}")
+            figures.fault(f"{kind} at {line['ms']} ms, thread {line['tid']}: {text}")
     found.extra += sum(map(len, waiting.values()))
 
 
 @attrs.define
 class _Fields:
-    """How one event came out; `fields` is None for events that the registry does not know."""
+    """How one event came out; `described` when the registry does not know it."""
 
     faults: list[str] = attrs.field(factory=list)
-    fields: int | None = None
+    described: bool = False
+    fields: int = 0
     proven: int = 0
 
 
@@ -169,14 +211,17 @@ def _compare_fields(event: _Ours, line: dict[str, Any]) -> _Fields:
     result = _Fields()
     if len(event.data) != line["bytes"]:
         result.faults.append(f"payload of {len(event.data)} bytes, {line['bytes']} in the dump")
-    if DEFAULT.best(*event.kind) is None:
-        return result
-    if isinstance(event.payload, RawPayload):
-        result.faults.append(f"not read: {event.payload.reason}")
-        return result
     provider, id, version = event.kind
-    ours = fields_of(event.payload)
-    difference = DIFFERENCES.get((provider, id))
+    result.described = DEFAULT.best(*event.kind) is None
+    if result.described:
+        difference = DIFFERENT.get((provider, event.name))
+        result.faults += _compare_description(event, line)
+    else:
+        difference = DIFFERENCES.get((provider, id))
+    if isinstance(event.payload, RawPayload):
+        _compare_raw(event, event.payload, line, result)
+        return result
+    ours = described_fields(event.payload, (provider, event.name)) if result.described else fields_of(event.payload)
     shown = ours if difference is None else difference.view(ours, version)
     official = line["payload"]
     for name in shown.keys() | official.keys():
@@ -189,8 +234,36 @@ def _compare_fields(event: _Ours, line: dict[str, Any]) -> _Fields:
     if difference is not None:
         result.proven, faults = prove(difference, ours, shown, event.data, version)
         result.faults += faults
-    result.fields = len(ours)
+    result.fields = _count(ours) if result.described else len(ours)
     return result
+
+
+def _compare_description(event: _Ours, line: dict[str, Any]) -> Iterator[str]:
+    """What a described event is called and how it is classed; and nothing may be left of its payload."""
+    provider, id, _ = event.kind
+    name = official_name(provider, id, event.name, event.opcode)
+    if name != line["name"]:
+        yield f"the name should show as {name!r}, the dump has {line['name']!r}"
+    if (event.level, event.keywords) != (line["level"], int(line["keywords"], 16)):
+        yield f"level {event.level}, keywords {event.keywords:x}; {line['level']}, {line['keywords']} in the dump"
+    if event.tail:
+        yield f"{len(event.tail)} bytes are left over"
+
+
+def _compare_raw(event: _Ours, payload: RawPayload, line: dict[str, Any], result: _Fields) -> None:
+    """A payload without fields: right only where the trace describes none."""
+    difference = WITHOUT_FIELDS.get((event.kind[0], event.name))
+    if not result.described or difference is None or payload.reason != NO_FIELDS or payload.data != event.data:
+        result.faults.append(f"not read: {payload.reason}")
+        return
+    if line["payload"] != difference.view({}, event.kind[2]):
+        result.faults.append(f"the dump has {line['payload']!r}")
+    result.proven = _count(difference.proof(event.data, event.kind[2]))
+
+
+def _count(fields: Fields) -> int:
+    """Fields of nested objects count one by one."""
+    return sum(_count(value) if isinstance(value, dict) else 1 for value in fields.values())
 
 
 def prove(difference: Difference, ours: Fields, shown: Fields, data: bytes, version: int) -> tuple[int, list[str]]:
@@ -203,12 +276,25 @@ def prove(difference: Difference, ours: Fields, shown: Fields, data: bytes, vers
     for name in ours.keys() - proof.keys():
         if name not in shown or shown[name] != ours[name]:
             faults.append(f"{name} is confirmed neither by the dump nor from the bytes")
-    return len(proof), faults
+    return _count({name: ours[name] for name in proof.keys() & ours.keys()}), faults
 
 
 def fields_of(record: Any) -> Fields:
-    """A record's fields as plain values."""
-    return {field.name: plain(getattr(record, field.name)) for field in type(record).__layout__.fields}
+    """A record's fields, by their names on the wire, as plain values."""
+    fields = type(record).__layout__.fields
+    # Where the trace chose the names, attributes may have others.
+    attributes = getattr(type(record), "__fields__", None) or [field.name for field in fields]
+    found = {field.name: plain(getattr(record, name)) for field, name in zip(fields, attributes, strict=True)}
+    for field in fields:
+        if isinstance(field.type, Scalar) and field.type.format == "f":
+            found[field.name] = Single(found[field.name])
+    return found
+
+
+def described_fields(record: Any, event: tuple[str, str]) -> Fields:
+    """A self-described record's fields by the names that the dumps have for them."""
+    renamed = RENAMED.get(event, {})
+    return {renamed.get(name, name): value for name, value in fields_of(record).items()}
 
 
 def plain(value: Any) -> Any:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import pytest
-from shared_comparison import Comparison, compare
-from shared_files import SUMMED_ONLY, Shared, dumped, needs_shared, params, traces
+from shared_comparison import Comparison, Kind, compare
+from shared_described import DIFFERENT, RENAMED, WITHOUT_FIELDS
+from shared_files import SUMMED_ONLY, Shared, dumped, needs_shared, params, traces, unpacked
 
 import clrevents
 from clrevents.schema.registry import DEFAULT
@@ -43,6 +44,19 @@ KNOWN_AT_LEAST = {
     "net8-unload-verbose": 3_239,
 }
 
+# Events that only the trace itself describes.
+DESCRIBED = {
+    "eventpipe-dotnetcore2.1-linux-x64-objver3.netperf": 1,
+    "eventpipe-dotnetcore2.1-linux-x64-tracelogging.netperf": 12,
+    "eventpipe-dotnetcore5.0-win-x64-arraytypes": 3,
+    "net10-all": 4_561,
+    "net10-web": 24_049,
+    "net31-rundown": 84_972,
+    "net8-all": 4_547,
+    "net8-counters": 138,
+    "net8-sample": 205,
+}
+
 
 # Of module scope, so that all tests of one trace run one after the other and share its comparison.
 @pytest.fixture(scope="module", params=params(dumped()))
@@ -67,19 +81,51 @@ def test_same_events_by_kind(trace: Shared) -> None:
 
 def test_same_fields_at_the_same_times(trace: Shared, record_property: Callable[[str, object], None]) -> None:
     found = compared(trace)
-    assert not found.faults, "\n".join((f"{found.faults} differences", *found.wrong))
-    providers = sorted(found.events)
-    record_property("compared", {p: (found.events[p], found.fields[p], found.proven[p]) for p in providers})
+    assert not found.faults, found.told()
+    assert not found.known.faults, found.known.told()
+    record_property("compared", found.known.by_provider())
     # Nothing may slip through uncompared: every event of a kind that the registry knows was paired and read.
     known = Counter({kind: n for kind, n in found.theirs.items() if DEFAULT.best(*kind) is not None})
-    assert found.events.total() == known.total()
-    assert found.events.total() >= KNOWN_AT_LEAST.get(trace.short, 0)
+    assert found.known.events.total() == known.total()
+    assert found.known.events.total() >= KNOWN_AT_LEAST.get(trace.short, 0)
+
+
+def test_same_fields_of_events_that_describe_themselves(
+    trace: Shared, record_property: Callable[[str, object], None]
+) -> None:
+    """Names, levels, keywords and every field of what the registry does not know."""
+    found = compared(trace)
+    assert not found.faults, found.told()
+    assert not found.described.faults, found.described.told()
+    record_property("described", found.described.by_provider())
+    unknown = Counter({kind: n for kind, n in found.theirs.items() if DEFAULT.best(*kind) is None})
+    assert found.described.events == _by_provider(unknown)
+    assert unknown.total() == DESCRIBED.get(trace.short, 0)
+
+
+def _by_provider(kinds: Counter[Kind]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for (provider, _, _), n in kinds.items():
+        found[provider] += n
+    return found
 
 
 def test_time_never_steps_back(trace: Shared) -> None:
     found = compared(trace)
     assert found.steps_back == 0
     assert bool(found.warned) == (trace.short in WARNED), found.warned
+
+
+@needs_shared
+def test_every_difference_of_described_events_is_one_of_a_trace() -> None:
+    places = set()
+    for trace in dumped():
+        if trace.short in DESCRIBED:
+            places |= {(key.provider, key.name) for key in clrevents.open(trace.path).event_counts()}
+    assert DIFFERENT.keys() | WITHOUT_FIELDS.keys() | RENAMED.keys() <= places
+    by_name = {trace.short: trace for trace in dumped()}
+    for name, short in (("ContinuwWithTaskId", "net31-rundown"), ("ContinueWithTaskId", "net10-web")):
+        assert f"\0{name}\0".encode("utf-16-le") in unpacked(by_name[short])
 
 
 @needs_shared
