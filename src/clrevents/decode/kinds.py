@@ -139,7 +139,8 @@ class Kinds:
     def _add(self, row: MetadataRow, undefined: bool = False) -> EventKind:
         kind = self._make(row, undefined)
         self._by_id[row.metadata_id] = kind
-        if row.metadata_id < 1 << 20:
+        # The table of ids is for ids that are dense, as all writers have them; others are looked up one by one.
+        if row.metadata_id < 64 * (len(self._by_id) + 16):
             if row.metadata_id >= len(self._lookup):
                 grown = np.full(2 * row.metadata_id + 1, -1, dtype=np.int64)
                 grown[: len(self._lookup)] = self._lookup
