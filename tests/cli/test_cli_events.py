@@ -76,7 +76,8 @@ def test_keys_are_in_the_order_of_the_contract(run: Run, trace_path: Find) -> No
     path = trace_path("net8-method-interop.nettrace")
     (line,) = run("events", path, "MethodLoadVerbose", "--json", "--limit", 1, "--stacks").stdout.splitlines()
     assert list(json.loads(line)) == [*KEYS, "stack"]
-    (line,) = run("events", path, "runtime/EventID(151)", "--json", "--limit", 1, "--stacks").stdout.splitlines()
+    path = trace_path("net8-sample.nettrace")
+    (line,) = run("events", path, "Dyn", "--json", "--limit", 1, "--stacks").stdout.splitlines()
     assert list(json.loads(line)) == [*KEYS, "payload_bytes", "stack"]
 
 
