@@ -9,19 +9,18 @@ import builtins
 import errno
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rewrite_events import differing, events_of, reread
 from trace_walk import Walked, walk
 
 import clrevents
-from clrevents.cli import root
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow, TraceHeader
@@ -500,16 +499,6 @@ def test_output_may_be_the_input(tmp_path: Path) -> None:
 
 
 # -- the command -------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def run() -> Iterator[Callable[..., Result]]:
-    def run(*args: object) -> Result:
-        result = CliRunner().invoke(root, [str(a) for a in args], prog_name="clrevents")
-        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-        return result
-
-    return run
 
 
 def test_command(run: Callable[..., Result], tmp_path: Path) -> None:

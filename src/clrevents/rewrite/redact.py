@@ -53,16 +53,18 @@ class Rule:
 RULES: Final = (
     Rule(
         "path",
-        re.compile(r"(?i)path|file_?name|directory|folder"),
+        re.compile(r"(?i)path|file_?name|directory|folder|codebase"),
         re.compile(r"""^["']?(?:/[^/]+/[^/]|[A-Za-z]:[\\/]|\\\\)"""),
     ),
     Rule("message", re.compile(r"(?i)message")),
     Rule("command-line", re.compile(r"(?i)command_?line|cmd_?line|^arg(?:ument)?s?$")),
     Rule("environment", re.compile(r"(?i)environ|^env")),
     Rule("address", re.compile(r"(?i)url|uri|host|query"), re.compile(r"(?i)^[a-z][a-z0-9+.-]*://")),
-    Rule("value", re.compile(r"^Value$")),
+    Rule("value", re.compile(r"^(?:Value|Payload)$")),
+    Rule("symbols", re.compile(r"^Chunk$")),
 )
-"""What goes unless it is kept by name. `value` is the text of DiagnosticSource arguments and the like."""
+"""What goes unless it is kept by name. `value` is the text of DiagnosticSource arguments and the like, `symbols` the
+bytes of symbol files, which hold the paths of source files."""
 
 
 @attrs.frozen
