@@ -88,7 +88,7 @@ class GCBulkRootStaticVar_V0:
 
 @event(RUNTIME, id=206, version=0, aliases=("GC/GenAwareBegin",), keywords=RuntimeKeyword.GCHeapDump, level=4)
 class GenAwareBegin_V0:
-    """Heap dump of a generation-aware analysis: the collection with number Count begins to be written."""
+    """The generation-aware heap dump of the collection with number Count begins."""
 
     Count: UInt32
     ClrInstanceID: UInt16
@@ -96,7 +96,7 @@ class GenAwareBegin_V0:
 
 @event(RUNTIME, id=207, version=0, aliases=("GC/GenAwareEnd",), keywords=RuntimeKeyword.GCHeapDump, level=4)
 class GenAwareEnd_V0:
-    """Heap dump of a generation-aware analysis: the collection with number Count is written."""
+    """The generation-aware heap dump of the collection with number Count ended."""
 
     Count: UInt32
     ClrInstanceID: UInt16
