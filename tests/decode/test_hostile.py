@@ -1,0 +1,110 @@
+"""Small streams that mean harm: an error or a problem, in little memory, and the same however they are cut.
+
+How long they take is not asserted here; what bounds it is (`Limits`, and that every claim is held against the bytes).
+"""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections import Counter
+
+import pytest
+
+from clrevents import Limits
+from clrevents.decode.decoder import Decoder
+from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord, ThreadRow
+from exercise import decode, exercise
+from hostile import cases, described, event, four, nested, six, sized
+
+CASES = dict(cases())
+MEMORY = 8 << 20
+_PARTS = 24
+
+
+@pytest.mark.parametrize("part", range(_PARTS))
+def test_nothing_but_trace_errors(part: int) -> None:
+    for name in list(CASES)[part::_PARTS]:
+        try:
+            exercise(CASES[name])
+        except BaseException as error:
+            error.add_note(f"in the stream {name!r}")
+            raise
+
+
+def test_little_memory() -> None:
+    assert max(map(len, CASES.values())) < 3000
+    # What is made once a process is no stream's fault.
+    for data in CASES.values():
+        decode(data, "salvage", None)
+    greedy = {}
+    for name, data in CASES.items():
+        tracemalloc.start()
+        decode(data, "salvage", None)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        if peak > MEMORY:
+            greedy[name] = peak
+    assert greedy == {}
+
+
+def problems(data: bytes, limits: Limits) -> tuple[Counter[str], int, int]:
+    """Kinds of problem with their exact counts, how many are listed, and how many events came out."""
+    decoder = Decoder(errors="salvage", limits=limits)
+    batches = [*decoder.feed(data), *decoder.close()]
+    return decoder._stream.problems.counts, len(decoder.problems), sum(map(len, batches))
+
+
+def test_limit_of_nesting_and_fields() -> None:
+    for depth, kinds in ((3, []), (5, ["bad-fields"])):
+        data = six(lambda w, d=depth: w.metadata([described(nested(19, d))]))  # type: ignore[misc]
+        assert list(problems(data, Limits(nesting=4))[0]) == kinds
+    many = described(*(FieldDescription(f"f{n}", 9) for n in range(9)))
+    data = four(lambda w: w.metadata([many]))
+    assert list(problems(data, Limits(fields=9))[0]) == []
+    assert list(problems(data, Limits(fields=8))[0]) == ["bad-fields"]
+
+
+def test_limit_of_descriptions_and_of_classes_made_from_them() -> None:
+    rows = [described(FieldDescription(f"f{n}", 9), number=n) for n in range(1, 21)]
+    data = four(lambda w: w.metadata(rows), lambda w: w.events([event(n, bytes(4)) for n in range(1, 21)]))
+    assert problems(data, Limits()) == (Counter(), 0, 20)
+    counts, _, events = problems(data, Limits(metadata=5))
+    assert counts["too-many-kinds"] == 15
+    assert events == 20
+    counts, _, events = problems(data, Limits(learned=5))
+    assert counts == {"unknown-event": 15}
+    assert events == 20
+
+
+def test_limit_of_threads_and_names() -> None:
+    data = six(lambda w: w.threads([ThreadRow(n, n) for n in range(20)]))
+    assert problems(data, Limits(threads=5))[0] == {"too-many-threads": 15}
+    data = four(lambda w: w.metadata([MetadataRecord(1, "P" * 500, 1, 0, "E")]))
+    assert list(problems(data, Limits(string_bytes=999))[0]) == ["bad-metadata"]
+    assert list(problems(data, Limits(string_bytes=1000))[0]) == []
+
+
+def test_limit_of_problems_keeps_counts_exact() -> None:
+    data = four(lambda w: w.events([event(n) for n in range(1, 101)]))
+    counts, listed, events = problems(data, Limits(problems=7))
+    assert counts == {"undefined-metadata": 100, "unknown-event": 100}
+    assert listed <= 3 * 7
+    assert events == 100
+
+
+def test_limit_of_blocks() -> None:
+    data = four(sized("EventBlock", 5000, bytes(5000)))
+    counts, _, _ = problems(data, Limits(block_bytes=4999))
+    assert counts == {"bad-block": 1, "missing-end": 1}
+
+
+def test_limit_of_regions_gives_up_order_not_events() -> None:
+    def write(w: object) -> None:
+        for n in range(50):
+            w.events([EventRecord(1, 100 - n, 1, bytes(100))])  # type: ignore[attr-defined]
+
+    data = four(lambda w: w.metadata([MetadataRecord(1, "P", 1, 0, "E")]), write)
+    for limits in (Limits(region_events=9), Limits(region_bytes=2000)):
+        counts, _, events = problems(data, limits)
+        assert counts["region-too-long"] >= 3
+        assert events == 50
