@@ -410,6 +410,11 @@ DIFFERENCES: Final[dict[tuple[str, int], Difference]] = {
     (RUNTIME, 202): Difference(
         "Bytes is called Promoted", _with(lambda ours, version: {"Promoted": ours["Bytes"]}, "Bytes"), _promoted_proof
     ),
+    (RUNTIME, 203): Difference(
+        "JoinID is called ID",
+        _with(lambda ours, version: {"ID": ours["JoinID"]}, "JoinID"),
+        lambda data, version: {"JoinID": struct.unpack("<IIIHI", data)[4]},
+    ),
     (RUNTIME, 204): Difference(
         "the groups are left out, mechanisms show as the place of their bit", _with(_mechanisms, "Values"), _HEAP
     ),
