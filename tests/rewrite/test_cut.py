@@ -23,7 +23,7 @@ from trace_walk import Walked, walk
 import clrevents
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
-from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow, TraceHeader
+from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord, ThreadRow, TraceHeader
 from clrevents.rewrite import cut
 from clrevents.testing.builder import TraceBuilder
 from clrevents.testing.strategies import MadeTrace, traces
@@ -279,6 +279,31 @@ def test_large_stacks_and_labels_fit_their_blocks(out: Path, errors: Any) -> Non
         cut(trace, out)
     assert not differing(reread(out), everything)
     assert walk(out.read_bytes()).blocks["stacks"] > 1
+
+
+@pytest.mark.parametrize("code", [0, 2, 19, 22, 24, 25, 255])
+@pytest.mark.parametrize("element", [False, True])
+def test_types_that_have_no_meaning(code: int, element: bool, out: Path) -> None:
+    """A description with a type that NetTrace 4 cannot have: its payloads are bytes here and there."""
+    path = out.with_name("made.nettrace")
+    field = FieldDescription("Zzz", 9)
+    if element:
+        field = FieldDescription("Zzz", 19, FieldDescription("", 9))
+    with open(path, "wb") as file:
+        writer = NetTrace4Writer(file, TraceHeader(sync_qpc=0))
+        writer.metadata([MetadataRecord(1, "P", 1, name="E", fields=(field,))])
+        writer.events([EventRecord(1, 10, 7, b"\1\0\2\0\0\0")])
+        writer.end()
+    data = bytearray(path.read_bytes())
+    name = "Zzz\0".encode("utf-16-le")
+    at = data.index(name) + len(name) + 4 if element else data.index(name) - 4
+    assert data[at] == 9
+    data[at] = code
+    with clrevents.open(bytes(data), errors="salvage") as trace:
+        payloads = [(event.name, event.payload_bytes) for event in trace.events()]
+        done = cut(trace, out)
+    assert [(event.name, event.payload_bytes) for event in reread(out)] == payloads
+    assert done.events == len(payloads)
 
 
 # -- real traces -------------------------------------------------------------------------------------------------

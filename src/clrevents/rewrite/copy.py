@@ -18,6 +18,7 @@ import attrs
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import NO_GUID, EventRecord, Label, LabelKind, MetadataRecord, ThreadRow, TraceHeader
+from clrevents.schema.dynamic import ARRAY, DATALOC, FIXED_ARRAY, RELLOC, FieldDescription
 from clrevents.trace import Batch, Loss, TraceInfo
 
 _REGION_EVENTS: Final = 20_000
@@ -26,6 +27,7 @@ _BLOCK_ROWS: Final = 100
 _LARGEST_ID: Final = (1 << 31) - 1
 _M32: Final = (1 << 32) - 1
 _LOSERS: Final = 1 << 40
+_NO_MEANING: Final = 0
 _OVERRIDES: Final = {
     "opcode": LabelKind.OPCODE,
     "keywords": LabelKind.KEYWORDS,
@@ -168,7 +170,7 @@ class Copier:
                 described.keywords,
                 described.level,
                 described.opcode,
-                described.fields,
+                described.fields if self._labelled else tuple(map(_plain, described.fields)),
                 described.attributes,
                 described.description,
                 described.message,
@@ -270,6 +272,15 @@ class Copier:
             index = self._losers[thread_id] = _LOSERS + len(self._losers)
             self._writer.threads([ThreadRow(index, thread_id if thread_id >= 0 else None)])
         return index
+
+
+def _plain(field: FieldDescription) -> FieldDescription:
+    """The field as NetTrace 4 can describe it; types that it lacks have no meaning in the original either."""
+    broken = field.code == ARRAY and field.element is None
+    if broken or field.code in (FIXED_ARRAY, RELLOC, DATALOC):
+        return FieldDescription(field.name, _NO_MEANING)
+    element = None if field.element is None else _plain(field.element)
+    return attrs.evolve(field, element=element, members=tuple(map(_plain, field.members)))
 
 
 def _header(info: TraceInfo) -> TraceHeader:
