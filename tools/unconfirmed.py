@@ -44,7 +44,9 @@ def render(found: set[Kind]) -> str:
     """The part of the document that depends on the traces and the registry."""
     families: dict[str, list[EventInfo]] = {}
     for info in DEFAULT.events():
-        families.setdefault(info.record.__module__.rpartition(".")[2], []).append(info)
+        package, _, family = info.record.__module__.rpartition(".")
+        if package == "clrevents.schema.events":
+            families.setdefault(family, []).append(info)
     total = sum(map(len, families.values()))
     missing = {
         family: sorted((i for i in infos if _kind(i) not in found), key=_kind)
