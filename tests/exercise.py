@@ -22,17 +22,17 @@ from clrevents.errors import ERROR_MODES, ErrorMode
 Seen = tuple[list[Any], list[str], list[Any], str]
 
 
-def exercise(data: bytes) -> None:
+def exercise(data: bytes, slicings: int = 1) -> None:
     """Read `data` in all ways. Raises AssertionError for a difference, or whatever the library lets escape."""
     for errors in ERROR_MODES:
-        pieces = random.Random(zlib.crc32(data))
         whole = decode(data, errors, None)
-        sliced = decode(data, errors, pieces)
-        assert whole[3] == sliced[3], f"{errors}: whole ended with {whole[3]!r}, in pieces with {sliced[3]!r}"
-        assert whole[0] == sliced[0], f"{errors}: other events in pieces: {_first_difference(whole[0], sliced[0])}"
-        assert whole[2] == sliced[2], f"{errors}: other losses in pieces"
-        if not whole[3]:
-            assert whole[1] == sliced[1], f"{errors}: other problems: {_first_difference(whole[1], sliced[1])}"
+        for number in range(slicings):
+            sliced = decode(data, errors, random.Random(zlib.crc32(data) + number))
+            assert whole[3] == sliced[3], f"{errors}: whole ended with {whole[3]!r}, in pieces with {sliced[3]!r}"
+            assert whole[0] == sliced[0], f"{errors}: other events in pieces: {_first_difference(whole[0], sliced[0])}"
+            assert whole[2] == sliced[2], f"{errors}: other losses in pieces"
+            if not whole[3]:
+                assert whole[1] == sliced[1], f"{errors}: other problems: {_first_difference(whole[1], sliced[1])}"
         ask(data, errors)
 
 

@@ -50,7 +50,7 @@ def six(*steps: Callable[[NetTrace6Writer], object], header: TraceHeader | None 
 
 def varint(number: int, length: int = 0) -> bytes:
     """LEB128, padded to a length with groups of nothing."""
-    out = []
+    out: list[int] = []
     while number > 127 or len(out) + 1 < length:
         out.append(number & 127 | 128)
         number >>= 7

@@ -2,8 +2,8 @@
 
     python tools/fuzz.py --seconds 600 [--seeds DIR ...] [--keep DIR] [--engine atheris|own]
 
-Coverage-guided where atheris is installed, else plain mutation. Seeds are small traces of every container
-(fixtures, vectors, the first blocks of larger files). Anything but `TraceError`, a hang, or a result that depends on
+Coverage-guided where atheris is installed, else plain mutation. Seeds are small traces of every container (the
+hostile streams of the tests, vectors, the first blocks of fixtures, also rewritten as other generations). Anything but `TraceError`, a hang, or a result that depends on
 how the bytes were sliced is written to the folder of `--keep`, for a name and a fix; tests/test_corpus.py replays it.
 """
 
@@ -38,13 +38,22 @@ def seeds(folders: list[Path]) -> list[bytes]:
             if not name.endswith((".nettrace", ".netperf", ".bin")):
                 continue
             data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-            if len(data) <= LARGEST:
-                found[data] = None
-                continue
-            for size in (2000, 5000, LARGEST - 500):
-                found[data[:size]] = None
-            found[data[: LARGEST - 1500] + data[-1000:]] = None
+            found.update(dict.fromkeys(_heads(data)))
     return list(found)
+
+
+def own_seeds() -> list[bytes]:
+    """What the tests write: hostile streams, and a real trace in generations that no fixture has."""
+    from generations import GENERATIONS, written
+    from hostile import cases
+
+    return [data for _, data in cases()] + [head for g in GENERATIONS for head in _heads(written(g))]
+
+
+def _heads(data: bytes) -> list[bytes]:
+    if len(data) <= LARGEST:
+        return [data]
+    return [data[:size] for size in (2000, 5000, LARGEST - 500)] + [data[: LARGEST - 1500] + data[-1000:]]
 
 
 def mutate(data: bytearray, others: list[bytes], rng: random.Random) -> bytearray:
@@ -234,7 +243,8 @@ def attempt(data: bytes, keep: Path, known: set[str]) -> None:
         signal.alarm(0)
 
 
-def run_own(corpus: list[bytes], seconds: float, keep: Path, seed: int) -> int:
+def run_own(folders: list[Path], seconds: float, keep: Path, seed: int) -> int:
+    corpus = seeds(folders) + own_seeds()
     rng = random.Random(seed)
     known: set[str] = set()
     until = time.monotonic() + seconds
@@ -249,13 +259,16 @@ def run_own(corpus: list[bytes], seconds: float, keep: Path, seed: int) -> int:
     return len(known)
 
 
-def run_atheris(corpus: list[bytes], seconds: float, keep: Path, seed: int) -> None:
+def run_atheris(folders: list[Path], seconds: float, keep: Path, seed: int) -> None:
     import atheris  # type: ignore[import-untyped, unused-ignore]
 
     with atheris.instrument_imports(include=["clrevents"]):
         from exercise import exercise
 
+        corpus = seeds(folders) + own_seeds()
+
     exercise(corpus[0])
+    print(f"{len(corpus)} seeds")
     known: set[str] = set()
     folder = keep / "grown"
     folder.mkdir(exist_ok=True)
@@ -297,8 +310,6 @@ def main() -> None:
     sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
     options.keep.mkdir(parents=True, exist_ok=True)
     folders = options.seeds or [ROOT / "fixtures", ROOT / "tests" / "corpus", ROOT.parent / "shared" / "vectors"]
-    corpus = seeds(folders)
-    print(f"{len(corpus)} seeds")
     engine = options.engine
     if engine is None:
         try:
@@ -309,8 +320,8 @@ def main() -> None:
             engine = "own"
     signal.signal(signal.SIGALRM, _alarm)
     if engine == "own":
-        sys.exit(1 if run_own(corpus, options.seconds, options.keep, options.seed) else 0)
-    run_atheris(corpus, options.seconds, options.keep, options.seed)
+        sys.exit(1 if run_own(folders, options.seconds, options.keep, options.seed) else 0)
+    run_atheris(folders, options.seconds, options.keep, options.seed)
 
 
 if __name__ == "__main__":
