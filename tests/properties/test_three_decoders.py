@@ -19,7 +19,7 @@ from clrevents.errors import PayloadError
 from clrevents.reference import codec
 from clrevents.schema.layout import BoundLayout
 from clrevents.schema.registry import DEFAULT, EventInfo
-from clrevents.schema.types import StructType
+from clrevents.schema.types import AnsiZ, StructType
 from clrevents.testing.strategies import records
 
 
@@ -48,8 +48,34 @@ def _reader(info: EventInfo, size: int) -> Any:
     return make_reader(info.layout.bind(size), info.record, TextCache())
 
 
+def _times(count: int) -> settings:
+    """So many examples where the bounded profile is in use, and more with a longer one."""
+    return settings(max_examples=max(1, count * settings().max_examples // 25))
+
+
+def test_every_version_of_every_event_is_covered() -> None:
+    """Each (event, version, pointer size), drawn or by a layout that is drawn: a payload of zeros reads the same."""
+    drawn = {_shape(case.values[0].layout.bind(case.values[1])) for case in CASES}
+    covered = 0
+    for info in DEFAULT.events():
+        for size in (4, 8):
+            layout = info.layout.bind(size)
+            assert _shape(layout) in drawn, f"{info.record.__name__} at {8 * size} bits"
+            # Nothing is counted, every text is empty; a narrow one takes a byte that the least size leaves out.
+            zeros = bytes(layout.min_size + sum(isinstance(f.type, AnsiZ) for f in layout.fields))
+            reference = codec(info.record, size)
+            record = reference.parse(zeros)
+            assert type(record) is info.record
+            assert _reader(info, size)(zeros, 0, len(zeros)) == (record, len(zeros))
+            assert reference.build(record) == zeros
+            covered += 1
+    print(f"{covered} (event, version, pointer size), {len(drawn)} layouts")
+    assert covered >= 1064
+    assert len(drawn) >= 277
+
+
 @pytest.mark.parametrize(("info", "size"), CASES)
-@settings(max_examples=20)
+@_times(20)
 @given(data=st.data())
 def test_built_payload_reads_back(info: EventInfo, size: int, data: st.DataObject) -> None:
     """build by the reference → parse by the reference, and by the record decoder → the same record."""
@@ -61,7 +87,7 @@ def test_built_payload_reads_back(info: EventInfo, size: int, data: st.DataObjec
 
 
 @pytest.mark.parametrize(("info", "size"), CASES)
-@settings(max_examples=3)
+@_times(3)
 @given(data=st.data())
 def test_every_truncation_names_a_field(info: EventInfo, size: int, data: st.DataObject) -> None:
     """Cut at every byte, both decoders refuse; the record decoder keeps the fields before the cut."""
@@ -83,7 +109,7 @@ def test_every_truncation_names_a_field(info: EventInfo, size: int, data: st.Dat
 
 
 @pytest.mark.parametrize(("info", "size"), CASES)
-@settings(max_examples=5)
+@_times(5)
 @given(data=st.data(), tail=st.binary(min_size=1, max_size=9))
 def test_appended_bytes_are_left(info: EventInfo, size: int, data: st.DataObject, tail: bytes) -> None:
     """Bytes behind the last field stay behind it; the reference, which wants all of them, says so."""

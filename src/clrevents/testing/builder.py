@@ -1,6 +1,8 @@
 """Writes small traces in a few readable lines, for tests of code that reads them.
 
-    trace = TraceBuilder().thread(7).method_load("Program", "Main", address=0x1000).sample(0x1004).bytes()
+    >>> trace = TraceBuilder().thread(7).method_load("Program", "Main", address=0x1000).sample(0x1004).bytes()
+    >>> trace[:8]
+    b'Nettrace'
 
 Steps happen in the order they are written; time moves by `step_ns` at each event unless `at` or `wait` say
 otherwise. Knows records and containers; refuses to know what a reader makes of them.
@@ -143,9 +145,12 @@ class TraceBuilder:
         id: int = 1,
         stack: Iterable[int] = (),
     ) -> TraceBuilder:
-        """A self-described event: wire name → (type code of the format, value), such as {"Url": (18, "/")}.
+        """A self-described event: wire name → (type code of the format, value).
 
-        For arrays give the whole description in place of the code: `FieldDescription("", 19, FieldDescription("", 9))`.
+        For arrays give the whole description in place of the code.
+
+            >>> numbers = FieldDescription("", 19, FieldDescription("", 9))
+            >>> _ = TraceBuilder().described("My-App", "Order", {"Url": (18, "/"), "Items": (numbers, (1, 2))})
         """
         described = tuple(
             FieldDescription(field, code) if isinstance(code, int) else attrs.evolve(code, name=field)
