@@ -124,8 +124,8 @@ def test_located_values_that_are_out_of_reach() -> None:
     with pytest.raises(ValueError, match=r"^Learned\.First: "):
         codec(record).build(record(None, ""))
     third = learned(*(FieldDescription(name, RELLOC, text) for name in ("A", "B", "C")))
-    assert codec(third).build(third("a" * 0x7FFE, "b", "c"))
-    with pytest.raises(ValueError, match=r"^Learned\.C: 2 bytes at 65536 are beyond"):
+    assert codec(third).build(third("a" * 0x7FF0, "b", "c"))
+    with pytest.raises(ValueError, match=r"^Learned\.B: 2 bytes at 65538 are beyond"):
         codec(third).build(third("a" * 0x7FFF, "b", "c"))
 
 
