@@ -2,9 +2,10 @@
 
     python tools/fuzz.py --seconds 600 [--seeds DIR ...] [--keep DIR] [--engine atheris|own]
 
-Coverage-guided where atheris is installed, else plain mutation. Seeds are small traces of every container (the
-hostile streams of the tests, vectors, the first blocks of fixtures, also rewritten as other generations). Anything but `TraceError`, a hang, or a result that depends on
-how the bytes were sliced is written to the folder of `--keep`, for a name and a fix; tests/test_corpus.py replays it.
+Coverage-guided where atheris is installed, else plain mutation. Seeds are small traces of every container: the hostile
+streams of the tests, vectors, the first blocks of fixtures, also rewritten as other generations. Anything but
+`TraceError`, a hang, or a result that depends on how the bytes were sliced is written to the folder of `--keep`, for a
+name and a fix; tests/test_corpus.py replays it.
 """
 
 from __future__ import annotations
