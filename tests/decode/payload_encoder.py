@@ -10,6 +10,8 @@ from enum import Enum
 from typing import Any
 from uuid import UUID
 
+from nettrace4_writer import varint
+
 from clrevents.schema.types import (
     AnsiZ,
     BytesType,
@@ -21,6 +23,7 @@ from clrevents.schema.types import (
     Scalar,
     StructType,
     Utf16Z,
+    VarIntType,
     WireType,
 )
 
@@ -59,7 +62,12 @@ def value_bytes(wire: WireType, value: Any, pointer_size: int) -> bytes:
             return bytes(value)
         case CountedType():
             return b"".join(value_bytes(wire.element, v, pointer_size) for v in value)
-        case PrefixedType():
+        case PrefixedType(text="utf-8"):
+            text = bytes(value, "utf-8")
+            return struct.pack("<H", len(text)) + text
+        case VarIntType():
+            return varint((value << 1 ^ value >> 63) & (1 << 64) - 1 if wire.signed else value)
+        case PrefixedType(text=""):
             elements = b"".join(value_bytes(wire.element, v, pointer_size) for v in value)
             return struct.pack("<H", len(value)) + elements
         case StructType():

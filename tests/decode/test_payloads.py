@@ -17,7 +17,7 @@ from nettrace4_writer import Blob, Writer, utf16z
 from payload_encoder import encode
 
 import clrevents
-from clrevents import PayloadError, RawPayload, Registry, event
+from clrevents import Limits, PayloadError, RawPayload, Registry, event
 from clrevents import struct as group
 from clrevents.errors import ErrorMode
 from clrevents.events import (
@@ -35,29 +35,32 @@ from clrevents.events import (
 from clrevents.schema.registry import DEFAULT, RUNTIME, EventInfo
 from clrevents.testing.strategies import records
 from clrevents.types import Boolean, Bytes, Counted, Guid, Int8, Pointer, UInt8, UInt16, UInt32, UnicodeString, by, pad
-
-
-CASES = [
-    pytest.param(info, size, id=f"{info.record.__name__}-{8 * size}")
-    for info in sorted(DEFAULT.events(), key=lambda i: (i.provider, i.id, i.version))
-    for size in (4, 8)
-    if info.record.__module__.startswith("clrevents.")
-]
+from registered import FAMILIES
 
 
 def share(part: int) -> settings:
-    """A part of the profile's examples, fewer the more events there are: all of them share a few seconds."""
-    examples = settings.default.max_examples * 160 // (part * max(len(CASES), 160))  # type: ignore[union-attr]
-    return settings(max_examples=max(examples, 1))
+    """A part of the profile's examples, because each is a whole family of events."""
+    return settings(max_examples=max(settings.default.max_examples // part, 1))  # type: ignore[union-attr]
 
 
-def trace_of(
-    info: EventInfo, payloads: list[bytes], pointer_size: int = 8, version: int | None = None
-) -> tuple[bytes, list[int]]:
-    """A trace with one event for each payload, and where the payloads stand."""
+EACH_FAMILY = pytest.mark.parametrize("family", FAMILIES)
+EACH_SIZE = pytest.mark.parametrize("size", [4, 8], ids=["32-bit", "64-bit"])
+
+Case = tuple[EventInfo, bytes]
+
+
+def trace_of(cases: list[Case], pointer_size: int = 8, version: int | None = None) -> tuple[bytes, list[int]]:
+    """A trace with these payloads, each in a description of its own, and where the payloads stand."""
     writer = Writer(pointer_size=pointer_size)
-    writer.metadata(1, info.provider, info.id, info.version if version is None else version)
-    writer.events(*(Blob(1, time, payload) for time, payload in enumerate(payloads)))
+    known: dict[tuple[str, int, int], int] = {}
+    blobs = []
+    for time, (info, payload) in enumerate(cases):
+        key = info.provider, info.id, info.version if version is None else version
+        if key not in known:
+            known[key] = len(known) + 1
+            writer.metadata(known[key], *key)
+        blobs.append(Blob(known[key], time, payload))
+    writer.events(*blobs)
     return writer.end(), writer.payload_offsets
 
 
@@ -66,112 +69,132 @@ def info_of(record: type[Any]) -> EventInfo:
     return info
 
 
-@pytest.mark.parametrize(("info", "size"), CASES)
-@share(6)
+def draw_family(data: st.DataObject, infos: list[EventInfo], size: int) -> list[Any]:
+    """One record of each event, by its layout."""
+    return [data.draw(records(info.record, size), label=info.record.__name__) for info in infos]
+
+
+@EACH_FAMILY
+@EACH_SIZE
+@share(8)
 @given(data=st.data())
-def test_what_was_written_is_read(info: EventInfo, size: int, data: st.DataObject) -> None:
-    drawn = data.draw(st.lists(records(info.record, size), min_size=1, max_size=4))
+def test_what_was_written_is_read(family: str, size: int, data: st.DataObject) -> None:
+    infos = FAMILIES[family]
+    drawn = draw_family(data, infos, size)
     payloads = [encode(record, size)[0] for record in drawn]
-    trace = clrevents.open(trace_of(info, payloads, size)[0], errors="strict")
-    events = list(trace.events(info.record))
-    assert [e.payload for e in events] == drawn
-    assert [type(e.payload) for e in events] == [info.record] * len(drawn)
-    assert [e.payload_bytes for e in events] == payloads
-    assert not any(e.payload_tail for e in events)
-    assert {e.key for e in events} == {clrevents.EventKey(info.provider, info.id, info.version, info.name)}
+    trace = clrevents.open(trace_of(list(zip(infos, payloads, strict=True)), size)[0], errors="strict")
+    events = list(trace.events())
+    for e, info, record, payload in zip(events, infos, drawn, payloads, strict=True):
+        assert e.payload == record
+        assert type(e.payload) is info.record
+        assert e.payload_bytes == payload
+        assert e.payload_tail == b""
+        assert e.key == clrevents.EventKey(info.provider, info.id, info.version, info.name)
     assert trace.problems == ()
 
 
-@pytest.mark.parametrize(("info", "size"), CASES)
-@share(12)
+@EACH_FAMILY
+@EACH_SIZE
+@share(25)
 @given(data=st.data())
-def test_cut_at_every_byte(info: EventInfo, size: int, data: st.DataObject) -> None:
+def test_cut_at_every_byte(family: str, size: int, data: st.DataObject) -> None:
     """The fields before the cut survive; the problem names the field, its place and the bytes."""
-    record = data.draw(records(info.record, size))
-    payload, places = encode(record, size)
-    raw, offsets = trace_of(info, [payload[:cut] for cut in range(len(payload))], size)
-    trace = clrevents.open(raw)
+    infos = FAMILIES[family]
+    cases: list[Case] = []
+    cuts = []
+    for info, record in zip(infos, draw_family(data, infos, size), strict=True):
+        payload, places = encode(record, size)
+        for cut in range(len(payload)):
+            cases.append((info, payload[:cut]))
+            cuts.append((info, record, places, cut))
+    raw, offsets = trace_of(cases, size)
+    trace = clrevents.open(raw, limits=Limits(problems=len(cases) + 1))
     events = list(trace.events())
-    assert len(events) == len(payload)
-    problems = trace.problems
-    assert len(problems) == len(payload)
-    fields = clrevents.asdict(record)
-    for cut, (e, problem) in enumerate(zip(events, problems, strict=True)):
-        name, start, end = next(p for p in places if p[2] > cut)
-        assert isinstance(e.payload, RawPayload)
-        assert e.payload.data == e.payload_bytes == payload[:cut]
-        whole = [n for n, _, _ in places[: [n for n, _, _ in places].index(name)]]
-        assert list(e.payload.partial) == whole
-        for n in whole:
-            assert e.payload.partial[n] == getattr(record, n)
-        assert (problem.kind, problem.severity) == ("short-payload", "payload")
-        assert problem.event == f"{info.name}_V{info.version}"
-        assert problem.field is not None
+    for e, problem, offset, cut_ in zip(events, trace.problems, offsets, cuts, strict=True):
+        check_cut(e, problem, offset, *cut_)
+    # A class promises its fields, so what could not be read is left out.
+    assert [e for info in infos[:3] for e in trace.events(info.record)] == []
+    assert sum(trace.check().problem_counts.values()) == len(cases)
+
+
+def check_cut(
+    e: clrevents.Event[Any],
+    problem: clrevents.Problem,
+    offset: int,
+    info: EventInfo,
+    record: Any,
+    places: list[tuple[str, int, int]],
+    cut: int,
+) -> None:
+    """One payload that ends at `cut`, inside the first field that ends behind it."""
+    at = next(n for n, (_, _, end) in enumerate(places) if end > cut)
+    name, start, end = places[at]
+    assert isinstance(e.payload, RawPayload)
+    assert e.payload.data == e.payload_bytes
+    assert len(e.payload.data) == cut
+    assert dict(e.payload.partial) == {n: getattr(record, n) for n, _, _ in places[:at]}
+    assert name in e.payload.reason
+    assert (problem.kind, problem.severity) == ("short-payload", "payload")
+    assert problem.event == f"{info.name}_V{info.version}"
+    assert problem.field is not None
+    assert problem.field in problem.message
+    assert problem.offset is not None
+    assert problem.length == offset + cut - problem.offset
+    assert f"{problem.length} are there" in problem.message
+    field = info.layout.bind(8).fields[at]
+    if field.in_run:
+        assert problem.field == name
+        assert problem.offset == offset + start
+        assert f"it needs {end - start} bytes" in problem.message
+    else:
+        # Elements and parts of a field may be named more closely.
         assert problem.field == name or problem.field.startswith((f"{name}[", f"{name}."))
-        assert problem.field in problem.message
-        assert name in e.payload.reason
-        assert problem.offset is not None
-        assert offsets[cut] + start <= problem.offset <= offsets[cut] + cut
-        assert problem.length == offsets[cut] + cut - problem.offset
-        assert f"{problem.length} are there" in problem.message
-        if problem.field == name and name not in (n for n, _, _ in _texts(info, places)):
-            assert problem.offset == offsets[cut] + start
-        if problem.field == name and _is_fixed(info, name):
-            assert f"it needs {end - start} bytes" in problem.message
-    assert fields.keys() == {n for n, _, _ in places}
-    # A class promises its fields, so what could not be read is left out, and counted.
-    assert list(trace.events(info.record)) == []
-    assert clrevents.open(raw).check().problem_counts == {"short-payload": len(payload)} if payload else True
+        assert offset + start <= problem.offset <= offset + cut
 
 
-def _is_fixed(info: EventInfo, name: str) -> bool:
-    field = next(f for f in info.layout.bind(8).fields if f.name == name)
-    return field.fixed_size is not None and field.in_run
-
-
-def _texts(info: EventInfo, places: list[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
-    """The places of fields that may begin their fault later than themselves: elements after a count of their own."""
-    prefixed = {f.name for f in info.layout.fields if f.type.name.endswith("[]")}
-    return [p for p in places if p[0] in prefixed]
-
-
-@pytest.mark.parametrize(("info", "size"), CASES)
+@EACH_FAMILY
+@EACH_SIZE
 @share(12)
 @given(data=st.data(), tail=st.binary(min_size=1, max_size=9))
-def test_bytes_behind_the_last_field(info: EventInfo, size: int, data: st.DataObject, tail: bytes) -> None:
-    record = data.draw(records(info.record, size))
-    payload, _ = encode(record, size)
-    raw, (offset,) = trace_of(info, [payload + tail], size)
+def test_bytes_behind_the_last_field(family: str, size: int, data: st.DataObject, tail: bytes) -> None:
+    infos = FAMILIES[family]
+    drawn = draw_family(data, infos, size)
+    payloads = [encode(record, size)[0] for record in drawn]
+    raw, offsets = trace_of([(i, p + tail) for i, p in zip(infos, payloads, strict=True)], size)
     trace = clrevents.open(raw, errors="strict")
-    (e,) = trace.events()
-    assert e.payload == record
-    assert e.payload_tail == tail
-    assert e.payload_bytes == payload + tail
-    (problem,) = trace.problems
-    assert (problem.kind, problem.severity) == ("payload-tail", "note")
-    assert (problem.offset, problem.length) == (offset + len(payload), len(tail))
+    events = list(trace.events())
+    problems = trace.problems
+    for e, record, payload, offset, problem in zip(events, drawn, payloads, offsets, problems, strict=True):
+        assert e.payload == record
+        assert e.payload_tail == tail
+        assert e.payload_bytes == payload + tail
+        assert (problem.kind, problem.severity) == ("payload-tail", "note")
+        assert (problem.offset, problem.length) == (offset + len(payload), len(tail))
 
 
-@pytest.mark.parametrize(("info", "size"), CASES)
+@EACH_FAMILY
+@EACH_SIZE
 @share(12)
 @given(data=st.data(), tail=st.binary(max_size=9))
-def test_newer_version(info: EventInfo, size: int, data: st.DataObject, tail: bytes) -> None:
+def test_newer_version(family: str, size: int, data: st.DataObject, tail: bytes) -> None:
     """The newest known fields and the rest as a tail, also where the rest is empty."""
-    newest = DEFAULT.best(info.provider, info.id, 200)
-    assert newest is not None
-    record = data.draw(records(newest.record, size))
-    payload, _ = encode(record, size)
-    raw, (offset,) = trace_of(newest, [payload + tail], size, version=200)
+    best = {DEFAULT.best(info.provider, info.id, 200) for info in FAMILIES[family]}
+    infos = [info for info in FAMILIES[family] if info in best]
+    assert infos
+    drawn = draw_family(data, infos, size)
+    payloads = [encode(record, size)[0] for record in drawn]
+    raw, offsets = trace_of([(i, p + tail) for i, p in zip(infos, payloads, strict=True)], size, version=200)
     trace = clrevents.open(raw, errors="strict")
-    (e,) = trace.events(newest.record)
-    assert e.version == 200
-    assert e.name == newest.name
-    assert e.payload == record
-    assert e.payload_tail == tail
-    (problem,) = trace.problems
-    assert (problem.kind, problem.severity) == ("newer-version", "note")
-    assert (problem.offset, problem.length) == (offset + len(payload), len(tail))
-    assert f"only versions up to {newest.version} are known" in problem.message
+    events = list(trace.events())
+    cases = zip(events, infos, drawn, payloads, offsets, trace.problems, strict=True)
+    for e, info, record, payload, offset, problem in cases:
+        assert (e.version, e.name) == (200, info.name)
+        assert e.payload == record
+        assert type(e.payload) is info.record
+        assert e.payload_tail == tail
+        assert (problem.kind, problem.severity) == ("newer-version", "note")
+        assert (problem.offset, problem.length) == (offset + len(payload), len(tail))
+        assert f"only versions up to {info.version} are known" in problem.message
 
 
 def load(**changes: Any) -> MethodLoadVerbose_V1:
@@ -191,7 +214,7 @@ def load(**changes: Any) -> MethodLoadVerbose_V1:
 
 
 def one(record: Any, payload: bytes, **options: Any) -> clrevents.Event[Any]:
-    (e,) = clrevents.open(trace_of(info_of(record), [payload])[0], **options).events()
+    (e,) = clrevents.open(trace_of([(info_of(record), payload)])[0], **options).events()
     return e
 
 
@@ -227,7 +250,7 @@ def test_known_bytes() -> None:
 
 def test_strict_raises_at_the_first_that_does_not_fit() -> None:
     good, _ = encode(load(), 8)
-    raw, offsets = trace_of(info_of(MethodLoadVerbose_V1), [good, good, good[:-1], good, b""])
+    raw, offsets = trace_of([(info_of(MethodLoadVerbose_V1), p) for p in (good, good, good[:-1], good, b"")])
     trace = clrevents.open(raw, errors="strict")
     events = trace.events()
     seen = [next(events).payload, next(events).payload]
@@ -277,7 +300,7 @@ def test_unknown_enum_values_survive(number: int) -> None:
 def test_counts_are_compared_with_the_bytes_before_anything_is_made() -> None:
     """A map that claims 65,535 entries in a handful of bytes."""
     head = struct.pack("<QQBH", 1, 2, 0, 0xFFFF)
-    raw, (offset,) = trace_of(info_of(MethodILToNativeMap_V1), [head + bytes(40)])
+    raw, (offset,) = trace_of([(info_of(MethodILToNativeMap_V1), head + bytes(40))])
     trace = clrevents.open(raw)
     (e,) = trace.events()
     assert isinstance(e.payload, RawPayload)
@@ -317,7 +340,7 @@ def test_narrow_text_is_utf8_or_else_latin1() -> None:
 def test_text_without_end_names_itself() -> None:
     payload, places = encode(load(), 8)
     (_, start, end) = next(p for p in places if p[0] == "MethodName")
-    raw, (offset,) = trace_of(info_of(MethodLoadVerbose_V1), [payload[: end - 1]])
+    raw, (offset,) = trace_of([(info_of(MethodLoadVerbose_V1), payload[: end - 1])])
     trace = clrevents.open(raw)
     (e,) = trace.events()
     assert e.payload.reason == "the string has no end at field 'MethodName'"
@@ -359,7 +382,7 @@ class Own_V1:
 def test_pointers_are_as_wide_as_the_trace_says(size: int, data: st.DataObject) -> None:
     record = data.draw(records(Own_V1, size))
     payload, places = encode(record, size)
-    raw, _ = trace_of(info_of(Own_V1), [payload, *(payload[:cut] for cut in range(len(payload)))], size)
+    raw, _ = trace_of([(info_of(Own_V1), p) for p in (payload, *(payload[:n] for n in range(len(payload))))], size)
     trace = clrevents.open(raw, registry=OWN)
     assert trace.info.pointer_size == size
     first, *cut = trace.events()
@@ -383,14 +406,14 @@ def test_fault_inside_an_element_is_named_to_the_element() -> None:
     payload, places = encode(record, 8)
     (_, start, end) = next(p for p in places if p[0] == "Parts")
     for cut, field in ((end - 1, "Parts[1].Name"), (end - 9, "Parts[1].Address"), (start + 24, "Parts")):
-        trace = clrevents.open(trace_of(info_of(Own_V1), [payload[:cut]])[0], registry=OWN)
+        trace = clrevents.open(trace_of([(info_of(Own_V1), payload[:cut])])[0], registry=OWN)
         list(trace.events())
         (problem,) = trace.problems
         assert problem.field == field, cut
 
 
 def test_without_its_registry_the_event_is_unknown() -> None:
-    raw, (offset,) = trace_of(info_of(Own_V1), [b"abc"])
+    raw, (offset,) = trace_of([(info_of(Own_V1), b"abc")])
     trace = clrevents.open(raw)
     (e,) = trace.events()
     assert e.name == "EventID(3)"

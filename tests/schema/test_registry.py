@@ -31,6 +31,7 @@ from clrevents.schema.registry import (
 from clrevents.schema.types import EnumType
 from clrevents.types import UInt16, UInt32
 from project_files import tool
+from registered import each_event
 
 
 def builtin() -> list[EventInfo]:
@@ -38,10 +39,7 @@ def builtin() -> list[EventInfo]:
     return sorted(found, key=lambda i: (i.provider, i.id, i.version))
 
 
-EACH = pytest.mark.parametrize("info", builtin(), ids=lambda i: f"{i.provider[-7:]}-{i.id}-{i.version}")
-
-
-@EACH
+@each_event
 def test_record_is_immutable_slotted_and_plain(info: EventInfo) -> None:
     record: Any = info.record
     names = [f.name for f in info.layout.fields]
@@ -55,7 +53,7 @@ def test_record_is_immutable_slotted_and_plain(info: EventInfo) -> None:
     assert made == record(*range(len(names)))
 
 
-@EACH
+@each_event
 def test_event_has_a_meaning_in_one_line(info: EventInfo) -> None:
     assert info.meaning
     assert len(info.meaning) <= 120
@@ -63,14 +61,14 @@ def test_event_has_a_meaning_in_one_line(info: EventInfo) -> None:
     assert vars(info.record)["__event__"] is info
 
 
-@EACH
+@each_event
 def test_fields_have_the_manifests_spelling(info: EventInfo) -> None:
     """PascalCase, as everything that comes from the wire."""
     for field in info.layout.fields:
         assert re.fullmatch(r"[A-Z][A-Za-z0-9]*", field.name)
 
 
-@EACH
+@each_event
 def test_subclass_exactly_where_the_wire_appends(info: EventInfo) -> None:
     """So that `isinstance(p, MethodLoad_V1)` means version 1 or later, and nothing else."""
     for version in DEFAULT.versions(info.provider, info.id):
@@ -81,14 +79,14 @@ def test_subclass_exactly_where_the_wire_appends(info: EventInfo) -> None:
         assert (issubclass(info.record, other.record) and info is not other) == appends
 
 
-@EACH
+@each_event
 def test_unrelated_events_share_no_class(info: EventInfo) -> None:
     bases = [b for b in info.record.__mro__[1:] if hasattr(b, "__event__")]
     keys = {(b.__event__.provider, b.__event__.id) for b in bases}
     assert keys <= {(info.provider, info.id)}
 
 
-@EACH
+@each_event
 def test_event_is_a_public_name(info: EventInfo) -> None:
     assert getattr(clrevents.events, info.record.__name__) is info.record
 

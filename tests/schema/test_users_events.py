@@ -16,15 +16,17 @@ from clrevents.events import MethodFlags, MethodLoadVerbose_V2
 from clrevents.schema.registry import DEFAULT, RUNTIME
 from clrevents.types import Bytes, Counted, UInt8, UInt16, UInt32, UnicodeString, by
 
+OWN = Registry()
 
-@event("Test-Users-Events", id=1, version=0, aliases=("Thing/Happened",), keywords=3, level=5)
+
+@event("Test-Users-Events", id=1, version=0, aliases=("Thing/Happened",), keywords=3, level=5, registry=OWN)
 class Happened_V0:
     """Something happened."""
 
     Number: UInt32
 
 
-@event("Test-Users-Events", id=1, version=1)
+@event("Test-Users-Events", id=1, version=1, registry=OWN)
 class Happened_V1(Happened_V0):
     """Something happened. Adds Text."""
 
@@ -39,7 +41,7 @@ class Part:
     B: UnicodeString
 
 
-@event("Test-Users-Events", id=8, version=0, registry=Registry(parent=None))
+@event("Test-Users-Events", id=8, version=0, registry=OWN)
 class Whole_V0:
     """Many."""
 
@@ -57,12 +59,12 @@ def cell(registry: Registry, wire: Any = UInt32, name: str = "Cell_V0", **option
 
 
 def test_declared_event_is_registered() -> None:
-    info = DEFAULT.get("Test-Users-Events", 1, 1)
+    info = OWN.get("Test-Users-Events", 1, 1)
     assert info is not None
     assert info.record is Happened_V1
     assert (info.name, info.keywords, info.level) == ("Happened", 3, 5), "a version takes over what it extends"
-    assert [e.name for e in DEFAULT.named("Thing/Happened")] == ["Happened"]
-    assert [e.versions for e in DEFAULT.named("Happened")] == [(0, 1)]
+    assert [e.name for e in OWN.named("Thing/Happened")] == ["Happened"]
+    assert [e.versions for e in OWN.named("Happened")] == [(0, 1)]
 
 
 def test_record_is_a_value() -> None:
@@ -150,9 +152,23 @@ def test_a_registry_of_its_own_isolates() -> None:
 
 def test_what_is_registered_globally_is_seen_by_children() -> None:
     child = Registry()
-    info = child.get("Test-Users-Events", 1, 0)
-    assert info is not None
-    assert info.record is Happened_V0
+
+    @event("Test-Globally", id=1, version=0)
+    class Global_V0:
+        """For a moment."""
+
+        X: UInt32
+
+    try:
+        for registry in (DEFAULT, child, OWN):
+            info = registry.get("Test-Globally", 1, 0)
+            assert info is not None
+            assert info.record is Global_V0
+            assert [e.provider for e in registry.named("Global")] == ["Test-Globally"]
+        assert Registry(parent=None).get("Test-Globally", 1, 0) is None
+    finally:
+        # Other tests list all that is registered.
+        del DEFAULT._events["Test-Globally", 1]
 
 
 def test_asdict() -> None:
