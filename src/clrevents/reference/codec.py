@@ -6,6 +6,7 @@ Values are those of the records: enums, GUIDs, tuples, nested records.
 
 from __future__ import annotations
 
+import functools
 import operator
 import struct
 from collections.abc import Callable
@@ -145,7 +146,12 @@ def codec(what: Any, pointer_size: int = 8, record: type[Any] | None = None) -> 
         if record is None:
             raise TypeError("a Layout needs the class of its records")
         return Codec(what.bind(pointer_size), record)
-    return Codec(what.__layout__.bind(pointer_size), what)
+    return _of_class(what, pointer_size)
+
+
+@functools.lru_cache(maxsize=4096)
+def _of_class(event_class: Any, pointer_size: int) -> Codec:
+    return Codec(event_class.__layout__.bind(pointer_size), event_class)
 
 
 def _payload(layout: BoundLayout) -> Any:

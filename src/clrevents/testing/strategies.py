@@ -6,6 +6,7 @@ number, also nameless ones; strings hold anything but NUL. Needs the `hypothesis
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -83,12 +84,15 @@ def traces(
     """
     from hypothesis import strategies as st
 
-    return st.composite(_draw_trace)(event_classes, tuple(formats), tuple(pointer_sizes), max_events)
+    kinds = st.sampled_from(event_classes or _registered())
+    if not event_classes:
+        kinds |= st.just(_DESCRIBED)
+    return st.composite(_draw_trace)(kinds, tuple(formats), tuple(pointer_sizes), max_events)
 
 
 def _draw_trace(
     draw: Any,
-    event_classes: tuple[type[Any], ...],
+    kinds: SearchStrategy[Any],
     formats: tuple[Format, ...],
     pointer_sizes: tuple[int, ...],
     max_events: int,
@@ -102,9 +106,6 @@ def _draw_trace(
     threads = draw(st.lists(st.integers(1, (1 << 32) - 1), min_size=1, max_size=4, unique=True))
     stacks = st.lists(st.integers(0, (1 << 8 * pointer_size) - 1), max_size=4).map(tuple)
     activities = st.just(_NO_ACTIVITY) | st.binary(min_size=16, max_size=16)
-    kinds = st.sampled_from(event_classes or _registered())
-    if not event_classes:
-        kinds |= st.just(_DESCRIBED)
     made: list[MadeEvent] = []
     lost: Counter[int] = Counter()
     seen: set[int] = set()
@@ -203,10 +204,22 @@ def _descriptions(arrays: bool) -> SearchStrategy[FieldDescription]:
 
 def records(event_class: type[Any], pointer_size: int = 8) -> SearchStrategy[Any]:
     """Any record of an event class (or of a class made by `@struct`), as a process of this pointer size writes it."""
+    record: Any = event_class
+    return _records(record, pointer_size)
+
+
+@functools.lru_cache(maxsize=4096)
+def _records(event_class: Any, pointer_size: int) -> SearchStrategy[Any]:
     from hypothesis import strategies as st
 
     layout: BoundLayout = event_class.__layout__.bind(pointer_size)
     names = getattr(event_class, "__fields__", None) or tuple(f.name for f in layout.fields)
+
+    simple = {
+        field.name: _values(field.type, pointer_size)
+        for field in layout.fields
+        if not isinstance(field.type, CountedType | BytesType)
+    }
 
     @st.composite
     def draw_record(draw: Any) -> Any:
@@ -223,7 +236,7 @@ def records(event_class: type[Any], pointer_size: int = 8) -> SearchStrategy[Any
                 n = counts[field.type.count]
                 values.append(draw(st.binary(min_size=n, max_size=n)))
             else:
-                values.append(draw(_values(field.type, pointer_size)))
+                values.append(draw(simple[field.name]))
         return event_class(**dict(zip(names, values, strict=True)))
 
     return draw_record()
