@@ -344,7 +344,7 @@ def run(code: str, *arguments: str) -> str:
         env={**os.environ, "PYTHONPATH": str(SOURCE.parent)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

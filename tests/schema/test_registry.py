@@ -132,6 +132,19 @@ def test_best_version() -> None:
     assert DEFAULT.get(RUNTIME, 143, 3) is None
 
 
+def test_a_newer_version_says_nothing_of_an_older_one() -> None:
+    registry = Registry(parent=None)
+
+    @event("My", id=1, version=3, registry=registry)
+    class Thing_V3:
+        """Known from its third version on."""
+
+        Number: UInt16
+
+    found = [registry.best("My", 1, version) for version in (0, 2, 3, 4)]
+    assert [info and info.record for info in found] == [None, None, Thing_V3, Thing_V3]
+
+
 def names(entries: list[Entry]) -> list[str]:
     return sorted(f"{e.provider.removeprefix('Microsoft-Windows-')}/{e.name}" for e in entries)
 
