@@ -447,7 +447,7 @@ class Trace:
 
     def _run_scan(self) -> _Scan:
         stream = self._stream(in_time_order=False)
-        totals = _Totals()
+        totals = _Totals(self._limits)
         error: TraceError | None = None
         try:
             for data in self._windows():
@@ -504,7 +504,8 @@ def _thread_info(
 class _Totals:
     """Adds up header rows: events by kind, and by thread with first and last tick."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits) -> None:
+        self._limit = limits.threads
         self.kinds = np.zeros(0, dtype=np.int64)
         self.threads: dict[int, tuple[int, int, int]] = {}
         self.last = -(1 << 63)
@@ -529,6 +530,8 @@ class _Totals:
         np.minimum.at(first, where, lows)
         np.maximum.at(last, where, highs)
         for thread, count, low, high in zip(unique.tolist(), n.tolist(), first.tolist(), last.tolist(), strict=True):
+            if thread not in self.threads and len(self.threads) >= self._limit:
+                continue
             old = self.threads.get(thread, (0, low, high))
             self.threads[thread] = old[0] + count, min(old[1], low), max(old[2], high)
 

@@ -33,7 +33,9 @@ class Doubt:
         self._payloads = payloads
         self._steps_back = steps_back
 
-    def believable(self, columns: HeaderColumns, block: Events, stacks: StackLookup, doubtful: bool) -> HeaderColumns:
+    def believable(
+        self, columns: HeaderColumns, block: Events, stacks: Callable[[], StackLookup], doubtful: bool
+    ) -> HeaderColumns:
         """The rows in front of the first that makes no sense.
 
         Impossible rows (a time outside the block's span, a step back of a thread's numbers, description 0, wiped
@@ -57,7 +59,7 @@ class Doubt:
         if block.broken or impossible.any():
             bad = impossible | ~self._kinds.defined(columns.metadata_ids)
             bad[earlier] = True
-            bad |= stacks.unique(columns.stack_ids) < 0
+            bad |= stacks().unique(columns.stack_ids) < 0
         wrong = np.flatnonzero(bad)
         believed = int(wrong[0]) if len(wrong) else len(columns)
         believed = self._fitting(columns, block, believed)

@@ -6,6 +6,7 @@ reading; knows neither payloads nor what anyone wants of them.
 
 from __future__ import annotations
 
+import weakref
 from typing import TypeAlias
 
 import attrs
@@ -88,7 +89,11 @@ class Stream:
         self._in_time_order = in_time_order
         self._walk_stacks = walk_stacks
         self._container: Container | None = None
-        self._numbers = SequenceNumbers(self.limits, self._lost, self._explained, self._odd)
+        # Weakly, so that a decoder that is dropped gives its memory back at once.
+        me = weakref.proxy(self)
+        self._numbers = SequenceNumbers(
+            self.limits, lambda *gap: me._lost(*gap), lambda *gap: me._explained(*gap), lambda key: me._odd(key)
+        )
         self._labels: dict[int, LabelList] = {}
         self._carried: LabelList | None = None
         self._doubts: Doubt | None = None
@@ -99,6 +104,7 @@ class Stream:
         self._need = 1
         self._offset = 0
         self._place = 0
+        self._began = -1
         self._trailing = 0
         self._told: set[int] = set()
         self._out: list[Rows] = []
@@ -263,6 +269,7 @@ class Stream:
             case Events():
                 self._events(block)
             case Stacks() | InlineStacks():
+                self._bound_region()
                 self._region.add_stacks(block)
             case Metadata():
                 for row in block.rows:
@@ -278,6 +285,7 @@ class Stream:
             case RemovedThreads():
                 self._remove_threads(block)
             case Labels():
+                self._bound_region()
                 self._labels.update(enumerate(block.lists, block.first_id))
             case Header():
                 self._take_header(block.info)
@@ -328,7 +336,7 @@ class Stream:
         for index, piece in enumerate(block.columns):
             columns = piece
             if block.broken or self.errors == "salvage":
-                columns = self._doubt.believable(piece, block, self._region.stacks.lookup(), doubtful)
+                columns = self._doubt.believable(piece, block, self._region.stacks.lookup, doubtful)
             if len(columns):
                 self._piece(columns, block, index == 0)
             if len(columns) < len(piece):
@@ -478,8 +486,21 @@ class Stream:
             )
         )
 
+    def _bound_region(self) -> None:
+        """Stacks and labels are held until the next sequence point, but not without end."""
+        if self._began < 0:
+            self._began = self._place
+        length = self._place - self._began
+        if length > self.limits.region_bytes:
+            text = f"stacks and labels of {length} bytes without a sequence point; the older ones are dropped"
+            broken = "the time order of these events, and stacks and labels of later ones"
+            self.report(Problem("region-too-long", "note", text, self._place, breaks=broken))
+            self._labels.clear()
+            self._end_region(in_time_order=False)
+
     def _end_region(self, in_time_order: bool | None = None) -> None:
         """Release all rows; stack ids mean nothing from here on."""
+        self._began = -1
         self._release(in_time_order)
         if self._walk_stacks:
             for problem in self._region.stacks.problems():

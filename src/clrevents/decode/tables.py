@@ -5,6 +5,7 @@ Pure bookkeeping of values of `decode.blocks`; the only bytes it sees are those 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 
 import attrs
@@ -47,6 +48,7 @@ class StackTable:
         self._firsts: list[int] = []
         self._ends: list[int] = []
         self._bases: list[int] = []
+        self._numbers: list[int] = []
         self._walked: dict[int, tuple[list[int], list[int]]] = {}
         self._lookup: StackLookup | None = None
 
@@ -61,6 +63,7 @@ class StackTable:
         if self.restarts(block):
             self._firsts, self._ends, self._bases = [], [], []
         self._blocks.append((block, self.next, count))
+        self._numbers.append(self.next)
         self._firsts.append(block.first_id)
         self._ends.append(block.first_id + count)
         self._bases.append(self.next)
@@ -82,14 +85,13 @@ class StackTable:
 
     def data(self, number: int) -> bytes | None:
         """The address bytes of a trace-wide stack number; None when the table does not hold it whole."""
-        for block, base, count in reversed(self._blocks):
-            if base <= number < base + count:
-                starts, sizes = self._walk(block, base)
-                index = number - base
-                if index >= len(starts):
-                    return None
-                return block.window[starts[index] : starts[index] + sizes[index]]
-        return None
+        place = bisect_right(self._numbers, number) - 1
+        if place < 0:
+            return None
+        block, base, _ = self._blocks[place]
+        starts, sizes = self._walk(block, base)
+        index = number - base
+        return block.window[starts[index] : starts[index] + sizes[index]] if index < len(starts) else None
 
     def problems(self) -> Iterator[Problem]:
         """Walk every block and say where one does not hold what it claims."""
@@ -129,6 +131,7 @@ class ThreadTable:
         self.all: list[ThreadRow] = []
         self._limits = limits
         self._by_index: dict[int, int] = {}
+        self._ids = np.full(64, _UNKNOWN_THREAD, dtype=np.uint64)
 
     def define(self, row: ThreadRow) -> Problem | None:
         """Take a thread; a problem when its index is in use."""
@@ -137,8 +140,12 @@ class ThreadTable:
             return None
         if len(self.all) >= self._limits.threads:
             return damage("too-many-threads", "more threads than Limits.threads", row.offset, None, "later threads")
-        self._by_index[row.index] = len(self.all)
+        place = self._by_index[row.index] = len(self.all)
         self.all.append(row)
+        if place + 1 == len(self._ids):
+            self._ids = np.concatenate((self._ids, np.full_like(self._ids, _UNKNOWN_THREAD)))
+        if row.thread_id is not None:
+            self._ids[place] = row.thread_id
         if old is None:
             return None
         text = f"thread index {row.index} is defined again while it is in use"
@@ -165,8 +172,8 @@ class ThreadTable:
 
     def thread_ids(self, places: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Operating-system thread ids; all ones where unknown."""
-        ids = [_UNKNOWN_THREAD if row.thread_id is None else row.thread_id for row in self.all]
-        return np.array([*ids, _UNKNOWN_THREAD], dtype=np.uint64)[places]
+        # Place -1, a thread that is not there, reads the last of them, which is always unknown.
+        return self._ids[places]
 
     def thread_id(self, place: int) -> int:
         """The operating system's id of one thread; -1 when unknown."""
