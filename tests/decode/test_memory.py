@@ -1,0 +1,130 @@
+"""Memory follows neither the length of a stream nor the number of Decoders; benchmarks/memory.py measures it."""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import io
+import sys
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from clrevents import Decoder, Limits
+from clrevents import open as open_trace
+from clrevents.encode.nettrace4 import NetTrace4Writer
+from clrevents.encode.nettrace6 import NetTrace6Writer
+from clrevents.encode.values import EventRecord, Label, LabelKind, MetadataRecord, ThreadRow
+from project_files import ROOT, fixture, unpacked
+
+MIB = 1 << 20
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+
+
+@cache
+def benchmark() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("benchmarks_memory", ROOT / "benchmarks" / "memory.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_repeated_regions_are_a_sound_trace() -> None:
+    data = unpacked(fixture("net8-method-interop"))
+    repeated = benchmark().Repeated(data)
+    long = b"".join(repeated.stream(3 * len(data)))
+    once = list(open_trace(data).events())
+    with open_trace(long, errors="strict") as trace:
+        events = list(trace.events())
+        assert trace.problems == ()
+        assert trace.lost == 0
+    turns, rest = divmod(len(events), len(once))
+    assert (turns, rest) == (4, 0)
+    assert [e.payload_bytes for e in events] == [e.payload_bytes for e in once] * turns
+    assert [e.stack for e in events] == [e.stack for e in once] * turns
+    assert [e.time_ns for e in events] == sorted(e.time_ns for e in events)
+
+
+@needs_proc
+def test_a_decoder_that_is_fed_for_long() -> None:
+    repeated = benchmark().Repeated(unpacked(fixture("net8-method-interop")))
+    decoder = Decoder()
+    done = events = early = 0
+    for block in repeated.stream(300 * MIB):
+        done += len(block)
+        events += sum(map(len, decoder.feed(block)))
+        if not early and done > 30 * MIB:
+            early = benchmark().resident()
+    assert events > 1_500_000
+    assert benchmark().resident() < early + 12 * MIB
+    assert decoder.losses == ()
+    assert decoder.problems == ()
+
+
+@needs_proc
+def test_many_decoders() -> None:
+    """Each gives its memory back when it is dropped, not when the garbage collector comes by."""
+    head = unpacked(fixture("net8-method-interop"))[: 40 << 10]
+    early = objects = 0
+    for turn in range(10_000):
+        decoder = Decoder()
+        # Every tenth gets as far as events.
+        decoder.feed(head if turn % 10 == 0 else head[:6000])
+        if turn == 500:
+            gc.collect()
+            early, objects = benchmark().resident(), len(gc.get_objects())
+    del decoder
+    gc.collect()
+    assert len(gc.get_objects()) < objects + 1000
+    assert benchmark().resident() < early + 12 * MIB
+
+
+@needs_proc
+def test_counting_a_longer_file(capsys: pytest.CaptureFixture[str]) -> None:
+    benchmark().measure(fixture("net8-method-interop"), [30 * MIB, 120 * MIB])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2
+    assert float(lines[1].split()[-4]) < 1.2
+    assert all("0 lost 0 problems" in line for line in lines)
+
+
+def test_stacks_without_a_sequence_point_are_not_kept_for_ever() -> None:
+    sink = io.BytesIO()
+    writer = NetTrace4Writer(sink)
+    writer.metadata([MetadataRecord(1, "P", 1, 0, "E")])
+    decoder = Decoder(limits=Limits(region_bytes=MIB))
+    first = 1
+    for _ in range(100):
+        writer.stacks(first, [[n] * 1000 for n in range(10)])
+        writer.events([EventRecord(1, first, 1, b"", stack_id=first)])
+        first += 10
+        decoder.feed(sink.getvalue())
+        sink.seek(0)
+        sink.truncate()
+        table = decoder._reader.stream._region.stacks
+        assert len(table._blocks) <= 15
+    writer.end()
+    kinds = decoder._reader.stream.problems.counts
+    assert kinds["region-too-long"] >= 5
+    events = [e for batch in [*decoder.feed(sink.getvalue()), *decoder.close()] for e in batch]
+    assert all(e.stack_id > 0 for e in events)
+
+
+def test_labels_without_a_sequence_point_are_not_kept_for_ever() -> None:
+    sink = io.BytesIO()
+    writer = NetTrace6Writer(sink)
+    writer.metadata([MetadataRecord(1, "P", 1, 0, "E")])
+    writer.threads([ThreadRow(1, 1)])
+    decoder = Decoder(limits=Limits(region_bytes=100_000))
+    for turn in range(50):
+        writer.labels(1 + 100 * turn, [[Label(LabelKind.TEXT, "v" * 100, "k")]] * 100)
+        decoder.feed(sink.getvalue())
+        sink.seek(0)
+        sink.truncate()
+        assert len(decoder._reader.stream._labels) <= 1200
