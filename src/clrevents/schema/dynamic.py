@@ -103,7 +103,7 @@ class Learned(metaclass=_LearnedType):
             return NotImplemented
         mine: Any = type(self)
         theirs: Any = type(other)
-        return bool(mine.__layout__ == theirs.__layout__ and _values(self) == _values(other))
+        return bool(_outline(mine.__layout__) == _outline(theirs.__layout__) and _values(self) == _values(other))
 
     def __hash__(self) -> int:
         return hash(_values(self))
@@ -111,6 +111,19 @@ class Learned(metaclass=_LearnedType):
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         cls: Any = type(self)
         return _remake, (cls.__name__, cls.__layout__, _values(self))
+
+
+def _outline(layout: Layout) -> tuple[Any, ...]:
+    """A layout with nested records by their fields instead of their classes, which each trace makes anew."""
+    return tuple((field.name, _outlined(field.type)) for field in layout.fields)
+
+
+def _outlined(wire: WireType) -> Any:
+    if isinstance(wire, StructType):
+        return _outline(wire.record.__layout__)  # type: ignore[attr-defined]
+    if isinstance(wire, PrefixedType | FixedArrayType | LocatedType):
+        return type(wire), _outlined(wire.element)
+    return wire
 
 
 def _values(record: Any) -> tuple[Any, ...]:

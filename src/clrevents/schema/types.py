@@ -114,7 +114,7 @@ class BytesType:
 class StructType:
     """A group of fields that repeats; `record` is a class made by `@struct`."""
 
-    record: type = attrs.field(eq=lambda record: record.__layout__)
+    record: type
 
     @property
     def name(self) -> str:
