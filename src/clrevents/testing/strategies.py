@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _MANY = 5
 _FORMATS: Final[tuple[Format, ...]] = ("nettrace4", "nettrace6", "netperf3")
 _NO_ACTIVITY: Final = bytes(16)
-_SIMPLE: Final = (3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18)
+_SIMPLE: Final = (3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20, 21, 26)
 """Type codes of self-described fields that every container can describe."""
 
 
