@@ -16,6 +16,7 @@ PEEK: Final = 24
 END, EVENTS, METADATA, POINT, STACKS, THREADS, REMOVED, LABELS = 0, 2, 3, 4, 5, 6, 7, 8
 _CHAIN: Final = 3
 _STRIDE: Final = 1 << 20
+_SMALLEST: Final = 2
 _HEADER_LIMIT: Final = 1024
 _THREAD_LIMIT: Final = 1 << 20
 
@@ -88,22 +89,34 @@ def resume(data: bytes, start: int, stop: int, end: int, final: bool) -> int | N
     Raises Undecided where a place may be one: taking a later one would depend on how the stream is cut.
     """
     raw = np.frombuffer(data, dtype=np.uint8)
+    known: dict[int, bool] = {}
     for at in range(start, stop, _STRIDE):
-        # The kind is the fourth byte of a head.
+        # The kind is the fourth byte of a head, behind three of a size that has to lead somewhere.
         kinds = raw[at + 3 : min(at + _STRIDE, stop, end - 3) + 3]
-        for place in (np.flatnonzero((kinds >= EVENTS) & (kinds <= LABELS)) + at).tolist():
-            if _chains(data, place, end, final):
+        places = np.flatnonzero((kinds >= EVENTS) & (kinds <= LABELS)) + at
+        sizes = raw[places] + (raw[places + 1].astype(np.int64) << 8) + (raw[places + 2].astype(np.int64) << 16)
+        believed = sizes >= _SMALLEST
+        if final:
+            believed &= places + 4 + sizes <= end
+        for place in places[believed].tolist():
+            if _chains(data, place, end, final, known):
                 return int(place)
     return None
 
 
-def _chains(data: bytes, pos: int, end: int, final: bool) -> bool:
+def _chains(data: bytes, pos: int, end: int, final: bool, known: dict[int, bool]) -> bool:
     for number in range(_CHAIN):
         if number and final and (pos == end or data[pos:end] == bytes(4)):
             return True
         if not final and pos + 4 + PEEK > end:
             raise Undecided(pos + 4 + PEEK)
-        if not plausible(data, pos, end):
+        fits = known.get(pos)
+        if fits is None:
+            fits = plausible(data, pos, end)
+            # Heads that are looked at first are not looked at again; where they lead may be.
+            if number:
+                known[pos] = fits
+        if not fits:
             return False
         size, _ = head(data, pos)
         pos += 4 + size

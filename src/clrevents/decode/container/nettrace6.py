@@ -61,7 +61,8 @@ _TRACE = struct.Struct("<8hqqii")
 _COMPRESSED = 1
 _FIXED_ARRAY, _RELLOC, _DATALOC = 22, 24, 25
 _STRINGLESS = frozenset({18, 19, 20, 21})
-_END_LOOK: Final = 1 << 20
+# How far behind damage, and behind an end mark, blocks are looked for at a time.
+_REACH: Final = 1 << 20
 
 
 def _name(kind: int) -> str:
@@ -128,9 +129,11 @@ class NetTrace6:
         if (known or kind > LABELS) and not window.final:
             window.require(4 + size)
         if known and end <= window.end:
-            blocks = list(self._content(window, kind, start + 4, end, False))
-            if (kind == EVENTS and not any(isinstance(b, Fault) for b in blocks)) or self._followed(window, end):
-                yield from blocks
+            # Events that lead exactly to the end are proof enough; nothing else is read before it is believed.
+            blocks = list(self._content(window, kind, start + 4, end, False)) if kind == EVENTS else None
+            proven = blocks is not None and not any(isinstance(block, Fault) for block in blocks)
+            if proven or self._followed(window, end):
+                yield from self._content(window, kind, start + 4, end, False) if blocks is None else blocks
                 window.pos = end
                 return
         elif kind > LABELS and end <= window.end and self._followed(window, end):
@@ -141,8 +144,8 @@ class NetTrace6:
             yield from self._lost(window)
             return
         found, stop = self._find(window)
-        if not found and end <= window.end:
-            stop = end
+        if not found:
+            stop = min(end, window.end)
         yield from self._content(window, kind, start + 4, stop, True)
         name, at = one(_name(kind)), window.base + start
         window.pos = stop
@@ -161,15 +164,16 @@ class NetTrace6:
     def _spurious_end(self, window: Window, size: int) -> bool:
         """In salvage mode an end block is only believed where no other blocks can be found behind it."""
         if not window.final:
-            window.require(_END_LOOK)
-        stop = min(window.end, window.pos + _END_LOOK)
+            window.require(_REACH)
+        stop = min(window.end, window.pos + _REACH)
         return self._resume(window, window.pos + 4 + size, stop) is not None
 
     def _resume(self, window: Window, start: int, stop: int) -> int | None:
         try:
             return chain.resume(window.data, start, stop, window.end, window.final)
         except chain.Undecided as undecided:
-            raise NeedMore(undecided.end - window.pos) from None
+            # At least twice as much each time, so that a long search stays linear.
+            raise NeedMore(max(undecided.end - window.pos, 2 * window.available)) from None
 
     def _lost(self, window: Window) -> Iterator[Block]:
         """No block begins here: go on where several follow each other."""
@@ -181,14 +185,13 @@ class NetTrace6:
         yield Fault(damage("bad-block", text, window.base + start, stop - start, breaks))
 
     def _find(self, window: Window) -> tuple[bool, int]:
-        """Whether blocks follow each other somewhere behind this place, and where, or how far was searched."""
-        stop = min(window.end, window.pos + 4 + self._limits.block_bytes)
+        """Whether blocks follow each other within reach behind this place, and where, or how far was searched."""
+        stop = min(window.end, window.pos + _REACH)
         found = self._resume(window, window.pos + 1, stop)
         if found is not None:
             return True, found
         if not window.final and stop == window.end:
-            # Twice as much each time, so that a long search stays linear.
-            raise NeedMore(2 * window.available + 64)
+            raise NeedMore(min(2 * window.available + 64, _REACH))
         return False, stop
 
     def _content(self, window: Window, kind: int, start: int, end: int, broken: bool) -> Iterator[Block]:
