@@ -78,6 +78,39 @@ def test_record_is_a_value() -> None:
         record.Number = 8  # type: ignore[misc]
 
 
+def test_a_class_in_a_function_may_use_the_functions_names() -> None:
+    """Annotations are text here, and what they name is no name of the module."""
+    from clrevents.types import Int64
+
+    registry = Registry(parent=None)
+
+    @struct
+    class Pair:
+        A: Int64
+
+    @event("Test-Users-Events", id=2, version=0, registry=registry)
+    class Local_V0:
+        N: UInt8
+        Pairs: Annotated[Counted[Pair], by("N")]
+
+    assert [field.name for field in Local_V0.__layout__.fields] == ["N", "Pairs"]  # type: ignore[attr-defined]
+    assert Local_V0(1, (Pair(5),)) == Local_V0(1, (Pair(5),))
+
+
+def test_an_annotation_without_a_meaning_is_named() -> None:
+    def declare(wire: object) -> None:
+        def inner() -> None:
+            # `wire` is no name of this function, because nothing but the text of the annotation uses it.
+            @event("Test-Users-Events", id=3, version=0, registry=Registry(parent=None))
+            class Lost_V0:
+                X: wire  # type: ignore[valid-type]
+
+        inner()
+
+    with pytest.raises(TypeError, match=r"^Lost_V0: an annotation uses 'wire', which is no name"):
+        declare(UInt32)
+
+
 def test_the_same_class_again_replaces() -> None:
     registry = Registry(parent=None)
     first = cell(registry)

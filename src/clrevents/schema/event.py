@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any, TypeVar, cast, dataclass_transform
 
 import attrs
@@ -47,7 +49,7 @@ def event(
     """
 
     def decorate(cls: C) -> C:
-        record = make_record(cls)
+        record = make_record(cls, sys._getframe(1))
         extended: EventInfo | None = getattr(cls, "__event__", None)
         if keywords is not None or extended is None:
             mask = int(keywords or 0)
@@ -75,7 +77,7 @@ def event(
 @dataclass_transform(frozen_default=True)
 def struct(cls: C) -> C:
     """Declare a group of fields that repeats inside a payload: `Values: Annotated[Counted[X], by("Count")]`."""
-    return cast(C, make_record(cls))
+    return cast(C, make_record(cls, sys._getframe(1)))
 
 
 def event_name(class_name: str, version: int) -> str:
@@ -88,11 +90,14 @@ def event_name(class_name: str, version: int) -> str:
     return match[1]
 
 
-def make_record(cls: Any) -> Any:
-    """The frozen, slotted attrs class of a class body, with its `__layout__`. TypeError for a bad annotation."""
+def make_record(cls: Any, declared: FrameType) -> Any:
+    """The frozen, slotted attrs class of a class body, with its `__layout__`. TypeError for a bad annotation.
+
+    `declared` is where the class statement stands: annotations that are text may use names local to a function.
+    """
     parent = next((b.__layout__ for b in cls.__mro__[1:] if hasattr(b, "__layout__")), Layout())
     own = []
-    for field, annotation in inspect.get_annotations(cls, eval_str=True).items():
+    for field, annotation in _annotations(cls, declared).items():
         if field.startswith("_"):
             raise TypeError(f"{cls.__name__}.{field}: a field may not start with an underscore")
         wire, padding = read_annotation(annotation, f"{cls.__name__}.{field}")
@@ -106,6 +111,21 @@ def make_record(cls: Any) -> Any:
     record = attrs.define(slots=True, frozen=True, repr=False, eq=False)(cls)
     record.__layout__ = layout
     return record
+
+
+def _annotations(cls: Any, declared: FrameType) -> dict[str, Any]:
+    """The class's own annotations, evaluated. The function's names are looked at only where the module's do not do."""
+    try:
+        return inspect.get_annotations(cls, eval_str=True)
+    except NameError:
+        pass
+    try:
+        return inspect.get_annotations(cls, eval_str=True, locals={**declared.f_locals, **vars(cls)})
+    except NameError as error:
+        raise TypeError(
+            f"{cls.__name__}: an annotation uses {error.name!r}, which is no name of the module or of the function "
+            "in which the class stands"
+        ) from None
 
 
 def _values(record: Any) -> tuple[Any, ...]:
