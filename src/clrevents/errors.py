@@ -63,7 +63,8 @@ class TraceError(Exception):
         if self.field and self.field not in self.reason:
             where.append(f"field {self.field}")
         sizes = ""
-        if self.needed is not None and self.available is not None:
+        told = f" {self.needed} bytes" in self.reason
+        if self.needed is not None and self.available is not None and not told:
             sizes = f" (needs {self.needed} bytes, {self.available} there)"
         prefix = " ".join(where)
         return f"{prefix}: {self.reason}{sizes}" if prefix else f"{self.reason}{sizes}"
@@ -131,6 +132,7 @@ class Problem:
 
     `kind` is a stable slug (docs/errors.md lists them all); `offset` and `length` are bytes of the
     decompressed stream; `event` and `field` name what was being read; `breaks` says what cannot be trusted.
+    `needed`, where bytes were missing, is how many there should have been of the `length` that are there.
     """
 
     kind: str
@@ -141,10 +143,24 @@ class Problem:
     event: str | None = None
     field: str | None = None
     breaks: str = ""
+    needed: int | None = None
 
     def __str__(self) -> str:
         at = "" if self.offset is None else f" at {self.offset:#x}"
         return f"{self.kind}{at}: {self.message}"
+
+
+def raised(kind: type[TraceError], problem: Problem) -> TraceError:
+    """The error that says what a problem says, for a reader that goes no further."""
+    available = None if problem.needed is None else problem.length
+    return kind(
+        problem.message,
+        offset=problem.offset,
+        event=problem.event,
+        field=problem.field,
+        needed=problem.needed,
+        available=available,
+    )
 
 
 class Problems:

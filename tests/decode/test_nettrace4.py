@@ -620,9 +620,15 @@ def test_block_size_beyond_the_file() -> None:
     made = writer()
     made.events(Blob(1, 1))
     made.block("EventBlock", struct.pack("<HHqq", 20, 1, 0, 0), size=100_000)
-    problem, _ = damaged(made.end(), events=1)
+    data = made.end()
+    problem, _ = damaged(data, events=1)
     assert problem.kind == "truncated"
     assert "100001" in problem.message
+    assert problem.needed == 100_001
+    with pytest.raises(DamageError) as caught:
+        list(clrevents.open(data).events())
+    assert (caught.value.needed, caught.value.available) == (100_001, problem.length)
+    assert str(caught.value).count("100001") == 1, "the sentence says it once"
 
 
 def test_block_size_beyond_the_limit() -> None:

@@ -16,7 +16,7 @@ from clrevents.decode.payloads import PayloadReader, RawPayload
 from clrevents.decode.region import Rows
 from clrevents.decode.select import Selection
 from clrevents.decode.stream import Buffer, Stream
-from clrevents.errors import PayloadError, Problem, TraceError
+from clrevents.errors import PayloadError, Problem, TraceError, raised
 
 _ROWS = 4096
 
@@ -122,7 +122,7 @@ class EventReader:
         if problem.severity == "note" or self.stream.errors != "strict":
             return self.stream.report(problem)
         self.stream.problems.add(problem)
-        self._error = PayloadError(problem.message, offset=problem.offset, event=problem.event, field=problem.field)
+        self._error = raised(PayloadError, problem)
         return False
 
     def _finish(self, batch: Batch) -> Batch:

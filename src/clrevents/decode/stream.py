@@ -50,6 +50,7 @@ from clrevents.errors import (
     Problems,
     TraceError,
     UnreadableError,
+    raised,
 )
 from clrevents.schema.registry import DEFAULT, Registry
 
@@ -178,15 +179,7 @@ class Stream:
         if problem.severity == "payload" and self.errors == "report":
             return True
         kind = PayloadError if problem.severity == "payload" else DamageError
-        self._stop(
-            kind(
-                problem.message,
-                offset=problem.offset,
-                event=problem.event,
-                field=problem.field,
-                block=None,
-            )
-        )
+        self._stop(raised(kind, problem))
         return False
 
     def _stop(self, error: TraceError | None = None) -> None:

@@ -97,10 +97,12 @@ def incomplete(offset: int) -> Problem:
 
 def cut(what: str, offset: int, needed: int, available: int) -> Problem:
     """The damage of a stream that ends inside a block."""
-    return damage(
+    return Problem(
         "truncated",
+        "damage",
         f"the file ends inside {what}: {needed} bytes are announced, {available} are there",
         offset,
         available,
-        "everything from here on is missing",
+        breaks="everything from here on is missing",
+        needed=needed,
     )
