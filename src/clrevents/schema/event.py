@@ -90,7 +90,7 @@ def event_name(class_name: str, version: int) -> str:
     return match[1]
 
 
-def make_record(cls: Any, declared: FrameType) -> Any:
+def make_record(cls: Any, declared: FrameType | None = None) -> Any:
     """The frozen, slotted attrs class of a class body, with its `__layout__`. TypeError for a bad annotation.
 
     `declared` is where the class statement stands: annotations that are text may use names local to a function.
@@ -113,14 +113,15 @@ def make_record(cls: Any, declared: FrameType) -> Any:
     return record
 
 
-def _annotations(cls: Any, declared: FrameType) -> dict[str, Any]:
+def _annotations(cls: Any, declared: FrameType | None) -> dict[str, Any]:
     """The class's own annotations, evaluated. The function's names are looked at only where the module's do not do."""
     try:
         return inspect.get_annotations(cls, eval_str=True)
     except NameError:
         pass
     try:
-        return inspect.get_annotations(cls, eval_str=True, locals={**declared.f_locals, **vars(cls)})
+        names = {} if declared is None else declared.f_locals
+        return inspect.get_annotations(cls, eval_str=True, locals={**names, **vars(cls)})
     except NameError as error:
         raise TypeError(
             f"{cls.__name__}: an annotation uses {error.name!r}, which is no name of the module or of the function "
