@@ -34,7 +34,6 @@ EXPLAINED: Final[dict[str, str]] = {
     "* TieredCompilationSettingsFlagsMap: the registry lacks None_ = 0": "no bit set needs no name",
     "runtime 146.0/JitAllocFlag: the registry has JitAllocFlag, the manifest no map": "the JIT's header names the bits",
     "*/MethodExtent: the registry has MethodExtent, the manifest no map": "the runtime's source names hot and cold",
-    "runtime 29?.0/MethodFlags: the registry has MethodFlags, the manifest no map": "the other events' flags again",
 }
 """Differences that are meant, as patterns, and why."""
 

@@ -53,7 +53,7 @@ class GCMarkWithType_V0:
 
 @event(RUNTIME, id=203, version=2, aliases=("GC/Join",), keywords=RuntimeKeyword.GC, level=5)
 class GCJoin_V2:
-    """Server GC: a heap thread reached or left a point where the threads wait for each other."""
+    """Server GC: threads wait for each other. JoinTime 0 begins, 1 ends a wait; Heap 100, 200: all go on."""
 
     Heap: UInt32
     JoinTime: UInt32

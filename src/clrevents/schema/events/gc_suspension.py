@@ -67,7 +67,7 @@ class GCSuspendEEBegin_V0:
 
 @event(RUNTIME, id=9, version=1, aliases=("GC/SuspendEEStart",), keywords=RuntimeKeyword.GC, level=4)
 class GCSuspendEEBegin_V1:
-    """The runtime begins to stop managed threads, and why; Count: collections so far, if it is for one."""
+    """The runtime begins to stop managed threads, and why. Count: collections so far; 0xffffffff if for none."""
 
     Reason: Annotated[GCSuspendEEReason, UInt32]
     Count: UInt32

@@ -5,7 +5,7 @@ from typing import Annotated
 from clrevents.schema.event import event
 from clrevents.schema.flags import OpenEnum
 from clrevents.schema.keywords import RuntimeKeyword
-from clrevents.schema.method_flags import MethodExtent, MethodFlags
+from clrevents.schema.method_flags import MethodExtent
 from clrevents.schema.registry import RUNTIME
 from clrevents.schema.types import (
     AnsiString,
@@ -188,7 +188,7 @@ class MethodJitTailCallFailed_V0:
     level=5,
 )
 class MethodJitInliningFailed_V0:
-    """The JIT did not inline a call, and why. FailAlways: it will not try this pair again."""
+    """The JIT did not inline a call, and why. FailAlways: the callee is inlined nowhere."""
 
     MethodBeingCompiledNamespace: UnicodeString
     MethodBeingCompiledName: UnicodeString
@@ -213,10 +213,10 @@ class MethodJitInliningFailed_V0:
     level=4,
 )
 class JitInstrumentationData_V0:
-    """Profile data that instrumented code of a method collected."""
+    """Profile data of instrumented code, in pieces: MethodFlags numbers them from 0; bit 31 marks the last."""
 
     ClrInstanceID: UInt16
-    MethodFlags: Annotated[MethodFlags, UInt32]
+    MethodFlags: UInt32
     DataSize: UInt32
     MethodID: UInt64
     Data: Annotated[Bytes, by("DataSize")]
@@ -231,10 +231,10 @@ class JitInstrumentationData_V0:
     level=4,
 )
 class JitInstrumentationDataVerbose_V0:
-    """Profile data that instrumented code of a method collected, with the method's name."""
+    """Profile data of instrumented code, in pieces: MethodFlags numbers them from 0; bit 31 marks the last."""
 
     ClrInstanceID: UInt16
-    MethodFlags: Annotated[MethodFlags, UInt32]
+    MethodFlags: UInt32
     DataSize: UInt32
     MethodID: UInt64
     ModuleID: UInt64

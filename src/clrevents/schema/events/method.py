@@ -21,7 +21,7 @@ from clrevents.schema.types import Counted, UInt16, UInt32, UInt64, UnicodeStrin
     level=4,
 )
 class MethodDetails_V0:
-    """The identity of a method and its type arguments, sent where only a MethodID is known."""
+    """The identity of a method and its type arguments, sent in front of events that name it by MethodID."""
 
     MethodID: UInt64
     TypeID: UInt64

@@ -125,7 +125,7 @@ class PrvGCGlobalHeapHistory_V1(PrvGCGlobalHeapHistory_V0):
     level=5,
 )
 class PrvGCJoin_V0:
-    """Server GC: a heap thread reached or left a common wait. Now a runtime event."""
+    """Server GC: threads wait for each other; JoinTime 0 begins, 1 ends a wait. Now a runtime event."""
 
     Heap: UInt32
     JoinTime: UInt32
@@ -134,7 +134,7 @@ class PrvGCJoin_V0:
 
 @event(PRIVATE, id=6, version=1)
 class PrvGCJoin_V1(PrvGCJoin_V0):
-    """Server GC: a heap thread reached or left a common wait. Now a runtime event. Adds ClrInstanceID."""
+    """Server GC: threads wait for each other; JoinTime 0 begins, 1 ends a wait. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
