@@ -242,7 +242,7 @@ EVIDENCE: Final = [b for b in _blocks(ROOT / "docs" / "errata.md") if b.info.sta
 
 @cache
 def _capture(name: str) -> bytes:
-    for folder in (FIXTURES, SHARED / "traces" / "own"):
+    for folder in (FIXTURES, SHARED / "traces" / "own", SHARED / "scenarios"):
         if (folder / name).exists():
             return gzip.decompress((folder / name).read_bytes())
     pytest.skip(f"{name} is neither a fixture nor beside the checkout")
@@ -296,7 +296,15 @@ def test_evidence_is_what_the_bytes_say(block: Block) -> None:
         read, _ = _read(data, start, type, count)
         assert read == _written(value, type, count), f"{block.where}: {line}"
         if fields is not None:
-            assert fields[field] == read, f"{block.where}: {line}"
+            assert _at(fields, field) == read, f"{block.where}: {line}"
+
+
+def _at(fields: dict[str, Any], path: str) -> Any:
+    """A field by name, `Values[1].Time` for one of a group."""
+    found: Any = fields
+    for part in re.findall(r"[^.\[\]]+", path):
+        found = found[int(part) if isinstance(found, list) else part]
+    return found
 
 
 def _fields(name: str, offset: int, label: str) -> dict[str, Any] | None:
