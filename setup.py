@@ -7,7 +7,7 @@ import os
 
 from setuptools import setup
 
-KERNELS = ["src/clrevents/decode/scan.py"]
+KERNELS = ["src/clrevents/decode/scan.py", "src/clrevents/decode/walk.py"]
 DIRECTIVES = {
     "language_level": 3,
     "boundscheck": True,

@@ -21,7 +21,7 @@ from project_files import ROOT, SOURCE, tool
 
 MODULES: Final = sorted(SOURCE.rglob("*.py"))
 KERNELS: Final = ("decode.scan", "decode.walk")
-OPTIONAL: Final = ("pandas", "polars", "pyarrow", "pytz", "dateutil")
+OPTIONAL: Final = ("duckdb", "pandas", "polars", "pyarrow", "pytz", "dateutil")
 
 
 @attrs.frozen
@@ -45,7 +45,7 @@ ROOMS: Final = {
     "reference": Room(("errors", "schema"), ("construct",)),
     "encode": Room(("errors", "schema")),
     "symbols": Room(("errors", "schema", "decode"), ("attrs", "numpy")),
-    "table": Room(("errors", "schema", "decode"), ("numpy",), OPTIONAL),
+    "table": Room(("errors", "schema", "decode"), ("attrs", "numpy"), OPTIONAL),
     "trace": Room(("errors", "schema", "decode", "symbols", "table"), ("attrs", "numpy")),
     "analysis": Room(("errors", "schema", "symbols", "table", "trace"), ("attrs", "numpy"), OPTIONAL),
     "rewrite": Room(("errors", "schema", "symbols", "trace", "encode", "reference"), ("attrs",)),

@@ -177,11 +177,12 @@ class Problems:
         self.counts: Counter[str] = Counter()
         self.severities: Counter[Severity] = Counter()
 
-    def add(self, problem: Problem) -> None:
-        self.counts[problem.kind] += 1
-        self.severities[problem.severity] += 1
-        if self.severities[problem.severity] <= self._keep:
+    def add(self, problem: Problem, times: int = 1) -> None:
+        """Note a problem that was met so often; it is listed once."""
+        self.counts[problem.kind] += times
+        if self.severities[problem.severity] < self._keep:
             self._items.append(problem)
+        self.severities[problem.severity] += times
 
     @property
     def items(self) -> tuple[Problem, ...]:

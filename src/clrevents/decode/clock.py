@@ -27,20 +27,32 @@ class Clock:
 
     def ns_list(self, qpc: NDArray[np.int64]) -> list[int]:
         """The same for many ticks, as exact Python integers."""
+        found = self._ns(qpc)
+        exact: list[int] = [self.ns(q) for q in qpc.tolist()] if found is None else found.tolist()
+        return exact
+
+    def ns_array(self, qpc: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The same for many ticks; what 64 bits do not hold becomes the nearest that they do."""
+        found = self._ns(qpc)
+        if found is None:
+            top = (1 << 63) - 1
+            found = np.array([min(max(self.ns(q), -top), top) for q in qpc.tolist()], dtype=np.int64)
+        return found
+
+    def _ns(self, qpc: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """In numpy, which is exact only where no intermediate value leaves 63 bits; else None."""
         if not len(qpc):
-            return []
+            return qpc
         low, high = int(qpc.min()) - self.sync_qpc, int(qpc.max()) - self.sync_qpc
-        # In numpy only where no intermediate value can leave 63 bits.
         whole = max(abs(low), abs(high)) // self.frequency + 1
-        if low > -_SAFE and high < _SAFE and whole * _BILLION < _SAFE and self.frequency * _BILLION < _SAFE:
-            delta = qpc - self.sync_qpc
-            if self.frequency == _BILLION:
-                exact: list[int] = delta.tolist()
-                return exact
-            seconds, rest = np.divmod(delta, self.frequency)
-            exact = (seconds * _BILLION + rest * _BILLION // self.frequency).tolist()
-            return exact
-        return [self.ns(q) for q in qpc.tolist()]
+        if low <= -_SAFE or high >= _SAFE or whole * _BILLION >= _SAFE or self.frequency * _BILLION >= _SAFE:
+            return None
+        delta = qpc - self.sync_qpc
+        if self.frequency == _BILLION:
+            return delta
+        seconds, rest = np.divmod(delta, self.frequency)
+        exact: NDArray[np.int64] = seconds * _BILLION + rest * _BILLION // self.frequency
+        return exact
 
     def first_tick(self, ns: int) -> int:
         """The first tick whose `ns` is at least the given one."""

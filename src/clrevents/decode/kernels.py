@@ -16,28 +16,36 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+_NAMES: Final = ("scan", "walk")
 
-def _load(name: str) -> Any:
-    """A kernel: compiled where it was built and is wanted, else the same source run by Python."""
-    module = importlib.import_module(f"clrevents.decode.{name}")
-    file = Path(module.__file__ or "")
-    if file.suffix == ".py" or not os.environ.get("CLREVENTS_PURE"):
-        return module
+
+def _load(name: str, interpreted: bool) -> Any:
+    """A kernel as it was built, or the same source run by Python."""
+    if not interpreted:
+        return importlib.import_module(f"clrevents.decode.{name}")
     source = Path(__file__).with_name(f"{name}.py")
     spec = importlib.util.spec_from_file_location(f"clrevents.decode.{name}_interpreted", source)
     assert spec is not None
     assert spec.loader is not None
-    interpreted = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(interpreted)
-    return interpreted
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-_scan: Final = _load("scan")
-COMPILED: Final = Path(_scan.__file__).suffix != ".py"
+def _built(name: str) -> bool:
+    """Whether a kernel was compiled when the package was installed."""
+    spec = importlib.util.find_spec(f"clrevents.decode.{name}")
+    return spec is not None and spec.origin is not None and not spec.origin.endswith(".py")
+
+
+# One engine for all kernels: what they are given differs.
+COMPILED: Final = not os.environ.get("CLREVENTS_PURE") and all(map(_built, _NAMES))
+_scan, _walk = (_load(name, not COMPILED) for name in _NAMES)
 if os.environ.get("CLREVENTS_REQUIRE_COMPILED") and not COMPILED:
     raise ImportError("CLREVENTS_REQUIRE_COMPILED is set, but the kernels are not compiled (see docs/hacking.md)")
 
 PADDING: Final[int] = _scan.PADDING
+INSTRUCTION: Final[int] = _walk.WIDTH
 Status = Literal["done", "truncated", "bad-varint"]
 _STATUS: Final[dict[int, Status]] = {
     _scan.DONE: "done",
@@ -114,16 +122,78 @@ class HeaderScanner:
                 return found, _STATUS[status], int(state[_scan.POS])
 
 
+@attrs.frozen(eq=False)
+class Walk:
+    """What a program found: `places[k]` and `counts[k]` are instruction k's two cells, one number a run.
+
+    `stops` are the positions behind the rows; `fits` says whether every row went through to the end.
+    """
+
+    places: list[NDArray[np.int64]]
+    counts: list[NDArray[np.int64]]
+    stops: NDArray[np.int64]
+    fits: bool
+
+
+def walk(
+    buf: bytes,
+    program: list[int],
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    repeats: NDArray[np.int64] | None,
+) -> Walk:
+    """Run a layout's program over the payloads `buf[starts[i]:ends[i]]`, `repeats[i]` times each (once if None)."""
+    rows = len(starts)
+    total = rows if repeats is None else int(repeats.sum())
+    repeats = np.ones(rows, dtype=np.int64) if repeats is None else repeats
+    steps = len(program) // INSTRUCTION
+    cells, stops, states = scratch(2 * steps * total), _numbers(rows), _numbers(rows)
+    code = np.array(program, dtype=np.int64) if COMPILED else program
+    bad = _walk.walk(buf, rows, total, code, len(program), *map(_given, (starts, ends, repeats)), cells, stops, states)
+    table = taken(cells, 2 * steps * total, own=False).view(np.int64).reshape(2 * steps, total)
+    return Walk(list(table[0::2]), list(table[1::2]), np.asarray(stops, dtype=np.int64), not bad)
+
+
+def narrow(
+    buf: bytes, starts: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """UTF-16LE text of `lengths[i]` bytes at `starts[i]` as UTF-8: all bytes, and where each row ends in them."""
+    rows = len(starts)
+    room = int(lengths.sum()) // 2 * 3
+    out = np.empty(room, dtype=np.uint8) if COMPILED else bytearray(room)
+    ends = _numbers(rows)
+    size = _walk.narrow(buf, rows, _given(starts), _given(lengths), out, ends)
+    return np.frombuffer(out, dtype=np.uint8)[:size].copy(), np.asarray(ends, dtype=np.int64)
+
+
+def gather(buf: bytes | NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """The bytes of all rows, one behind the other."""
+    size = int(lengths.sum())
+    out = np.empty(size, dtype=np.uint8) if COMPILED else bytearray(size)
+    _walk.gather(buf, len(starts), _given(starts), _given(lengths), out)
+    return np.frombuffer(out, dtype=np.uint8)
+
+
+def _given(values: NDArray[np.int64]) -> Any:
+    """Numbers for a kernel, in what the engine reads fastest."""
+    return np.ascontiguousarray(values) if COMPILED else values.tolist()
+
+
+def _numbers(count: int) -> Any:
+    """Room for `count` signed numbers."""
+    return np.empty(count, dtype=np.int64) if COMPILED else [0] * count
+
+
 def scratch(count: int) -> Any:
     """Room for `count` unsigned 64-bit numbers, in what the engine writes to fastest."""
     return np.zeros(count, dtype=np.uint64) if COMPILED else [0] * count
 
 
-def taken(values: Any, count: int) -> NDArray[np.uint64]:
-    """The first `count` numbers of a scratch column, as an array of their own."""
+def taken(values: Any, count: int, own: bool = True) -> NDArray[np.uint64]:
+    """The first `count` numbers of a scratch column, as an array of their own (unless the scratch is given up)."""
     if COMPILED:
-        copy: NDArray[np.uint64] = values[:count].copy()
-        return copy
+        found: NDArray[np.uint64] = values[:count]
+        return found.copy() if own else found
     return np.frombuffer(array("Q", values[:count]), dtype=np.uint64)
 
 

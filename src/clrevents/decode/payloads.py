@@ -6,7 +6,7 @@ counts as a problem; knows neither order nor selection.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -15,6 +15,7 @@ from clrevents.decode.kinds import EventKind
 from clrevents.decode.records import Misfit, Reader, TextCache, make_reader
 from clrevents.errors import Limits, Problem
 from clrevents.schema.dynamic import ClassCache, Undescribable, Variant, drift, variants
+from clrevents.schema.layout import BoundLayout
 from clrevents.schema.registry import EventInfo
 
 
@@ -33,9 +34,11 @@ NO_FIELDS = "the trace describes this event without fields, but it has a payload
 
 @attrs.define
 class _Readers:
-    """How to read one kind: by its readers in this order, or not at all and why."""
+    """How to read one kind: by its readers in this order, or not at all and why. `layouts` are theirs."""
 
     readers: list[Reader] = attrs.field(factory=list)
+    layouts: list[BoundLayout] = attrs.field(factory=list)
+    records: list[type[Any]] = attrs.field(factory=list)
     reason: str = UNKNOWN
     without_fields: bool = False
     drift: str = ""
@@ -52,9 +55,7 @@ class PayloadReader:
 
     def read(self, kind: EventKind, data: bytes, offset: int) -> tuple[Any, bytes, Problem | None]:
         """(payload, tail, problem). `offset` is where `data` stands in the stream."""
-        known = self._readers.get(kind.index)
-        if known is None:
-            known = self._readers[kind.index] = self._make(kind)
+        known = self._known(kind)
         if not known.readers or (known.without_fields and data):
             return RawPayload(data, known.reason), b"", _unknown(kind, data, offset, known.reason)
         try:
@@ -69,6 +70,24 @@ class PayloadReader:
                 if exact is not None:
                     return exact, b"", _drift(kind, known, offset)
         return payload, data[end:], _tail(kind, data, end, offset)
+
+    def layouts(self, kind: EventKind) -> list[BoundLayout]:
+        """The layouts that payloads of this kind are tried with, in this order; none for what stays bytes."""
+        return self._known(kind).layouts
+
+    def records(self, kind: EventKind) -> list[type[Any]]:
+        """The record classes of `layouts`."""
+        return self._known(kind).records
+
+    def drifted(self, kind: EventKind) -> bool:
+        """Whether the trace's own description still has to be reported as another than the registry's."""
+        return bool(self._known(kind).drift)
+
+    def _known(self, kind: EventKind) -> _Readers:
+        known = self._readers.get(kind.index)
+        if known is None:
+            known = self._readers[kind.index] = self._make(kind)
+        return known
 
     def fits(self, kind: EventKind, data: bytes) -> bool:
         """Whether a payload of a known layout is used up exactly; kinds without one always fit."""
@@ -112,7 +131,9 @@ class PayloadReader:
         if not row.fields and not row.name:
             return _Readers()
         try:
-            return _Readers(list(self._described(kind)), NO_FIELDS, without_fields=not row.fields)
+            known = _Readers(reason=NO_FIELDS, without_fields=not row.fields)
+            self._describe(kind, known)
+            return known
         except Undescribable as error:
             return _Readers(reason=f"its description cannot be used: {error}")
         except OverflowError:
@@ -120,25 +141,30 @@ class PayloadReader:
 
     def _registered(self, kind: EventKind, info: EventInfo) -> _Readers:
         """By the registry; where the trace describes the event otherwise, also by that, and it is said."""
-        known = _Readers([make_reader(info.layout.bind(self._pointer_size), info.record, self._texts)])
+        bound = info.layout.bind(self._pointer_size)
+        known = _Readers([make_reader(bound, info.record, self._texts)], [bound], [info.record])
         if not kind.row.fields or kind.newer:
             return known
         try:
             described = self._classes.layout(kind.row.fields, Variant())
             known.drift = "" if described is None else drift(info.layout, described.fields)
             if known.drift:
-                known.readers += self._described(kind)
+                self._describe(kind, known)
         except (Undescribable, OverflowError):
             pass
         return known
 
-    def _described(self, kind: EventKind) -> Iterator[Reader]:
+    def _describe(self, kind: EventKind, known: _Readers) -> None:
+        """Add the readings that the trace's own description allows."""
         for variant in variants(kind.row.fields, kind.row.provider):
             layout = self._classes.layout(kind.row.fields, variant)
             record = None if layout is None else self._classes.get(_class_name(kind), layout)
             if layout is None or record is None:
                 raise OverflowError
-            yield make_reader(layout.bind(self._pointer_size), record, self._texts, absent_is_none=True)
+            bound = layout.bind(self._pointer_size)
+            known.readers.append(make_reader(bound, record, self._texts, absent_is_none=True))
+            known.layouts.append(bound)
+            known.records.append(record)
 
 
 def event_label(kind: EventKind) -> str:

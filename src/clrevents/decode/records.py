@@ -249,7 +249,7 @@ def _converter(wire: WireType) -> Callable[[Any], Any] | None:
         case GuidType():
             return _guid
         case DecimalType():
-            return _decimal
+            return decimal_of
         case _:
             return None
 
@@ -258,7 +258,7 @@ def _guid(data: bytes) -> UUID:
     return UUID(bytes_le=data)
 
 
-def _decimal(data: bytes) -> Decimal:
+def decimal_of(data: bytes) -> Decimal:
     """Bit 31 of the flags is the sign, bits 16 to 23 are the decimal places."""
     flags, high, low, middle = struct.unpack("<IIII", data)
     digits = (high << 64) | (middle << 32) | low

@@ -116,6 +116,13 @@ def event_html(event: Event[Any]) -> str:
     return title + _table((), rows)
 
 
+def table_html(names: list[str], columns: list[list[Any]], length: int) -> str:
+    """The first rows of a table; values as text."""
+    rows = [tuple(_short(str(value)) for value in row) for row in zip(*columns, strict=True)]
+    more = f"<p>{length:,} rows</p>"
+    return _table(tuple(names), rows) + more
+
+
 def _top(facts: Facts) -> Iterable[tuple[EventKey, int]]:
     return list(facts.counts.items())[:_TOP]
 

@@ -1,0 +1,281 @@
+"""Rows of a stream → `Chunk`s: many events at once, their headers and payloads as columns.
+
+Gathers rows until there are enough for numpy to be worth its calls, groups them by kind and reads each group
+by its layout's plan, or by records where there is none. Knows no table and no name but a column's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.decode.blocks import TraceInfo
+from clrevents.decode.column import Column, concat, from_values
+from clrevents.decode.columns import Plan, column_type, plan
+from clrevents.decode.headers import HEADERS, Known
+from clrevents.decode.kinds import EventKind
+from clrevents.decode.payloads import PayloadReader, RawPayload
+from clrevents.decode.region import Rows
+from clrevents.decode.select import Selection
+from clrevents.decode.stream import Stream
+from clrevents.errors import PayloadError, Problem, TraceError
+from clrevents.schema.layout import BoundLayout
+
+Ints: TypeAlias = NDArray[np.int64]
+
+_ROWS: Final = 1 << 19
+_BYTES: Final = 16 << 20
+
+
+@attrs.frozen(eq=False)
+class Piece:
+    """Payload columns of some rows of a chunk, which share a kind and a record class; by wire name."""
+
+    kind: EventKind
+    record: type[Any]
+    rows: Ints
+    columns: dict[str, Column]
+
+
+@attrs.frozen(eq=False)
+class Chunk:
+    """A run of selected events in order. Rows that no piece has could not be read, and were reported."""
+
+    length: int
+    kinds: Ints
+    headers: dict[str, Column]
+    pieces: list[Piece]
+
+
+class ColumnReader:
+    """Reads a whole stream into chunks. `headers` and `fields` (None for all) say which columns are wanted.
+
+    With `payloads` False no payload is touched.
+    """
+
+    def __init__(
+        self,
+        stream: Stream,
+        selection: Selection,
+        duration_ns: Callable[[], int],
+        *,
+        headers: Sequence[str],
+        fields: frozenset[str] | None = None,
+        payloads: bool = True,
+        rows: int = _ROWS,
+    ) -> None:
+        self.stream = stream
+        self._selection = selection
+        self._duration = duration_ns
+        self._headers = headers
+        self._fields = fields
+        self._payloads = payloads
+        self._goal = rows
+        self._reader: PayloadReader | None = None
+        self._plans: dict[int, list[tuple[BoundLayout, Plan | None]]] = {}
+        self._waiting: list[Rows] = []
+        self._held = 0
+
+    @property
+    def reader(self) -> PayloadReader:
+        """Knows the layouts of this trace's kinds; only after the trace's header was read."""
+        if self._reader is None:
+            assert self.stream.info is not None
+            self._reader = PayloadReader(self.stream.info.pointer_size, self.stream.limits)
+        return self._reader
+
+    def chunks(self, windows: Iterable[bytes], fault: Callable[[], Problem | None]) -> Iterator[Chunk]:
+        """All chunks; behind the last one a TraceError is raised if anything ended the reading.
+
+        `fault` is asked at the end: what is wrong with the source itself.
+        """
+        stream = self.stream
+        error: TraceError | None = None
+        try:
+            for data in windows:
+                yield from self._add(stream.feed(data))
+            broken = fault()
+            if broken is not None:
+                stream.end_in(broken)
+            yield from self._add(stream.close())
+        except TraceError as raised:
+            error = raised
+        yield from self._flush()
+        error = error or stream.error
+        if error is not None:
+            raise error
+        self._selection.check_names(stream.kinds.all)
+
+    def _add(self, released: list[Rows]) -> Iterator[Chunk]:
+        stream = self.stream
+        for rows in released:
+            assert stream.info is not None
+            rows = self._selection.rows(rows, stream.kinds.all, stream.clock, self._duration, stream.info.process_id)
+            if not len(rows):
+                continue
+            self._waiting.append(rows)
+            self._held += sum(map(len, rows.shared.windows)) if self._payloads else 0
+            while sum(map(len, self._waiting)) >= self._goal or self._held >= _BYTES:
+                yield from self._flush(self._goal)
+
+    def _flush(self, goal: int | None = None) -> Iterator[Chunk]:
+        """A chunk of what waits: all of it, or `goal` rows."""
+        waiting, self._waiting, self._held = self._waiting, [], 0
+        if goal is not None and sum(map(len, waiting)) > goal:
+            last = waiting[-1]
+            cut = len(last) - (sum(map(len, waiting)) - goal)
+            waiting[-1] = last.take(slice(0, cut))
+            self._waiting = [last.take(slice(cut, len(last)))]
+        if waiting:
+            info = self.stream.info
+            assert info is not None
+            yield self._chunk(waiting, info)
+
+    def _chunk(self, parts: list[Rows], info: TraceInfo) -> Chunk:
+        known = Known(self.stream.kinds.all, self.stream.clock, info)
+        headers = {}
+        for name in self._headers:
+            header = HEADERS[name]
+            headers[name] = concat(header.type, [header.make(rows, known) for rows in parts])
+        kinds = _join([rows.kinds for rows in parts])
+        pieces: list[Piece] = []
+        if self._payloads:
+            buf, starts = _joined(parts)
+            sizes, offsets = _join([r.sizes for r in parts]), _join([r.offsets for r in parts])
+            for index, rows in grouped(kinds):
+                group = _Group(self.stream.kinds.all[index], buf, starts[rows], sizes[rows], offsets[rows], rows)
+                pieces += self._pieces(group)
+        return Chunk(len(kinds), kinds, headers, pieces)
+
+    def _pieces(self, group: _Group) -> Iterator[Piece]:
+        """By the first reading that uses up every payload, or row by row."""
+        kind = group.kind
+        ends = group.starts + group.sizes
+        layouts = self._layouts(kind)
+        if self.reader.drifted(kind):
+            self._read(group, 0)
+        for index, (layout, made) in enumerate(layouts):
+            if made is None:
+                break
+            found = made.find(group.buf, group.starts, ends)
+            if not found.fits:
+                continue
+            over = found.stops != ends
+            # What is described without fields has none to be behind: records say what such bytes are.
+            tails = index == 0 and bool(layout.fields) and (kind.newer or len(layouts) == 1)
+            if not tails and over.any():
+                continue
+            if over.any():
+                self._read(group, int(np.argmax(over)), int(over.sum()))
+            record = self.reader.records(kind)[index]
+            wanted = self._fields
+            columns = {
+                field.name: build(found)
+                for field, build in zip(layout.fields, made.fields, strict=True)
+                if wanted is None or field.name in wanted
+            }
+            yield Piece(kind, record, group.rows, columns)
+            return
+        if layouts:
+            yield from self._by_records(group)
+        else:
+            self._read(group, 0, len(group.rows))
+
+    def _by_records(self, group: _Group) -> Iterator[Piece]:
+        """One row after the other: what no plan reads, what is damaged, what is written in several ways."""
+        found: dict[type[Any], tuple[list[int], list[Any]]] = {}
+        for row in range(len(group.rows)):
+            payload = self._read(group, row)
+            if not isinstance(payload, RawPayload):
+                rows, records = found.setdefault(type(payload), ([], []))
+                rows.append(row)
+                records.append(payload)
+        for record, (rows, records) in found.items():
+            layout: Any = record.__layout__
+            attributes = getattr(record, "__fields__", None) or [f.name for f in layout.fields]
+            columns = {
+                field.name: from_values(column_type(field.type), [getattr(r, attribute) for r in records])
+                for field, attribute in zip(layout.fields, attributes, strict=True)
+                if self._fields is None or field.name in self._fields
+            }
+            yield Piece(group.kind, record, group.rows[rows], columns)
+
+    def _read(self, group: _Group, row: int, times: int = 1) -> Any:
+        """One payload as a record; what is wrong with it is reported, as often as it was met."""
+        start = int(group.starts[row])
+        data = group.buf[start : start + int(group.sizes[row])]
+        payload, _, problem = self.reader.read(group.kind, data, int(group.offsets[row]))
+        if problem is not None:
+            self._report(problem, times)
+        return payload
+
+    def _report(self, problem: Problem, times: int) -> None:
+        stream = self.stream
+        if problem.severity == "payload" and stream.errors == "strict":
+            stream.problems.add(problem)
+            raise PayloadError(problem.message, offset=problem.offset, event=problem.event, field=problem.field)
+        stream.problems.add(problem, times)
+
+    def _layouts(self, kind: EventKind) -> list[tuple[BoundLayout, Plan | None]]:
+        known = self._plans.get(kind.index)
+        if known is None:
+            known = self._plans[kind.index] = [(layout, plan(layout)) for layout in self.reader.layouts(kind)]
+        return known
+
+
+@attrs.frozen(eq=False)
+class _Group:
+    """Rows of one kind: where their payloads stand in `buf` and in the stream, and which rows of the chunk."""
+
+    kind: EventKind
+    buf: bytes
+    starts: Ints
+    sizes: Ints
+    offsets: Ints
+    rows: Ints
+
+
+def grouped(kinds: Ints) -> Iterator[tuple[int, Ints]]:
+    """(kind, its rows in order) for each kind that occurs."""
+    if not len(kinds):
+        return
+    # Radix sort, where kinds are few enough for it.
+    narrow = kinds.astype(np.int16) if int(kinds.max()) < 1 << 15 else kinds
+    order = np.argsort(narrow, kind="stable")
+    counts = np.bincount(kinds)
+    at = 0
+    for kind in np.flatnonzero(counts).tolist():
+        count = int(counts[kind])
+        yield kind, order[at : at + count]
+        at += count
+
+
+def _join(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _joined(parts: list[Rows]) -> tuple[bytes, Ints]:
+    """One buffer that holds all payloads, and where in it each one begins."""
+    windows: list[bytes] = []
+    places: dict[int, int] = {}
+    at = 0
+    starts = []
+    for rows in parts:
+        shared = rows.shared
+        shifts = []
+        for window, base in zip(shared.windows, shared.bases.tolist(), strict=True):
+            if id(window) not in places:
+                places[id(window)] = at
+                windows.append(window)
+                at += len(window)
+            shifts.append(places[id(window)] - base)
+        if len(shifts) == 1:
+            starts.append(rows.offsets + shifts[0])
+        else:
+            which = np.searchsorted(shared.bases, rows.offsets, "right") - 1
+            starts.append(rows.offsets + np.array(shifts)[which])
+    return windows[0] if len(windows) == 1 else b"".join(windows), _join(starts)

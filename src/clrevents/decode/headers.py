@@ -1,0 +1,142 @@
+"""Header columns: what a table says of each event beside its payload.
+
+Knows their names, types and how rows give them; touches no payload.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
+
+import attrs
+import numpy as np
+
+from clrevents.decode.blocks import TraceInfo
+from clrevents.decode.clock import Clock
+from clrevents.decode.column import BINARY, STRING, TIMESTAMP, Column, ColumnType, from_values
+from clrevents.decode.kinds import EventKind
+from clrevents.decode.region import Rows
+
+_UNKNOWN_THREAD: Final = np.uint64((1 << 64) - 1)
+_EPOCH_SECONDS: Final = 10**9
+
+
+@attrs.frozen(eq=False)
+class Known:
+    """What header columns are made from besides the rows: the trace's kinds, clock and header."""
+
+    kinds: list[EventKind]
+    clock: Clock
+    info: TraceInfo
+
+
+Make: TypeAlias = Callable[[Rows, Known], Column]
+
+
+@attrs.frozen
+class Header:
+    """One header column: its type, whether it may be null, and how it is made."""
+
+    type: ColumnType
+    nullable: bool
+    make: Make
+
+
+def _number(kind: str, values: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Column:
+    type = ColumnType(kind)
+    return Column(type, len(values), values.astype(type.dtype))
+
+
+def _time_ns(rows: Rows, known: Known) -> Column:
+    return _number("int64", known.clock.ns_array(rows.times))
+
+
+def _time(rows: Rows, known: Known) -> Column:
+    """Null where the trace does not say when it started."""
+    start = known.clock.start
+    length = len(rows)
+    if start is None:
+        return Column(TIMESTAMP, length, np.zeros(length, np.int64), valid=np.zeros(length, np.bool_))
+    whole = int(start.timestamp()) * _EPOCH_SECONDS + start.microsecond * 1000
+    return Column(TIMESTAMP, length, known.clock.ns_array(rows.times) + whole)
+
+
+def _thread_id(rows: Rows, known: Known) -> Column:
+    """Null where NetTrace 6 does not say."""
+    valid = None
+    if rows.owners is not None:
+        valid = rows.threads != _UNKNOWN_THREAD
+    return Column(ColumnType("uint64"), len(rows), rows.threads, valid=None if valid is None or valid.all() else valid)
+
+
+def _stack_id(rows: Rows, known: Known) -> Column:
+    return _number("int32", rows.stacks)
+
+
+def _process_id(rows: Rows, known: Known) -> Column:
+    own = rows.process_ids()
+    if own is None:
+        return from_values(ColumnType("int64"), [known.info.process_id]).take(np.zeros(len(rows), np.int64))
+    return from_values(ColumnType("int64"), [known.info.process_id if p is None else p for p in own])
+
+
+def _processor(rows: Rows, known: Known) -> Column:
+    numbers = rows.processors()
+    good = numbers >= 0
+    column = _number("int32", numbers)
+    return column if good.all() else attrs.evolve(column, valid=good)
+
+
+def _of_kind(type: ColumnType, value: Callable[[EventKind], object]) -> Make:
+    """A column that the event's kind decides."""
+
+    def make(rows: Rows, known: Known) -> Column:
+        each = from_values(type, [value(kind) for kind in known.kinds])
+        if type == STRING:
+            return Column(STRING, len(rows), rows.kinds, texts=each)
+        return each.take(rows.kinds)
+
+    return make
+
+
+def _guid(attribute: str) -> Make:
+    """Sixteen bytes in the order in which a GUID is written; null where there is none."""
+
+    def make(rows: Rows, known: Known) -> Column:
+        found = list(getattr(rows, attribute)() or [None] * len(rows))
+        for row, labels in enumerate(rows.labels() or ()):
+            own = None if labels is None else getattr(labels, _LABELS[attribute])
+            found[row] = found[row] if own is None else own
+        return from_values(BINARY, [None if g is None else g[3::-1] + g[5:3:-1] + g[7:5:-1] + g[8:] for g in found])
+
+    return make
+
+
+_LABELS: Final = {"activities": "activity_id", "related_activities": "related_activity_id"}
+
+HEADERS: Final[Mapping[str, Header]] = {
+    "time_ns": Header(ColumnType("int64"), False, _time_ns),
+    "time": Header(TIMESTAMP, True, _time),
+    "thread_id": Header(ColumnType("uint64"), True, _thread_id),
+    "stack_id": Header(ColumnType("int32"), False, _stack_id),
+    "event_version": Header(ColumnType("int32"), False, _of_kind(ColumnType("int32"), lambda k: k.key.version)),
+    "process_id": Header(ColumnType("int64"), True, _process_id),
+    "processor": Header(ColumnType("int32"), True, _processor),
+    "opcode": Header(ColumnType("int32"), False, _of_kind(ColumnType("int32"), lambda k: k.row.opcode or 0)),
+    "level": Header(ColumnType("int32"), False, _of_kind(ColumnType("int32"), lambda k: k.row.level)),
+    "keywords": Header(
+        ColumnType("uint64"), False, _of_kind(ColumnType("uint64"), lambda k: k.row.keywords & (1 << 64) - 1)
+    ),
+    "activity_id": Header(BINARY, True, _guid("activities")),
+    "related_activity_id": Header(BINARY, True, _guid("related_activities")),
+    "payload_size": Header(ColumnType("uint32"), False, lambda rows, known: _number("uint32", rows.sizes)),
+    "provider": Header(STRING, False, _of_kind(STRING, lambda k: k.key.provider)),
+    "name": Header(STRING, False, _of_kind(STRING, lambda k: k.key.name)),
+    "id": Header(ColumnType("int64"), False, _of_kind(ColumnType("int64"), lambda k: k.key.id)),
+}
+"""All of them. The last three only make sense where events of several kinds stand together."""
+TABLE_HEADERS: Final = tuple(HEADERS)[:-3]
+"""Those that a table of one event may have."""
+DEFAULT_HEADERS: Final = ("time_ns", "time", "thread_id", "stack_id")
+EVENT_HEADERS: Final = (*DEFAULT_HEADERS, "provider", "id", "event_version", "name")
+"""What `headers()` has when it is not told."""

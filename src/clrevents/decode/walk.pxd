@@ -1,0 +1,71 @@
+# The types that make the compiled engine fast; the algorithms are in walk.py alone.
+cimport cython
+
+ctypedef unsigned long long u64
+
+@cython.locals(
+    bad=cython.Py_ssize_t,
+    run=cython.Py_ssize_t,
+    row=cython.Py_ssize_t,
+    pos=cython.Py_ssize_t,
+    end=cython.Py_ssize_t,
+    left=cython.Py_ssize_t,
+    at=cython.Py_ssize_t,
+    cell=cython.Py_ssize_t,
+    size=cython.Py_ssize_t,
+    first=cython.Py_ssize_t,
+    room=cython.Py_ssize_t,
+    wide=cython.Py_ssize_t,
+    op=cython.int,
+    state=cython.int,
+    signed=cython.int,
+    number=u64,
+    count=u64,
+    byte=u64,
+    more=u64,
+    shift=cython.uint,
+)
+cpdef Py_ssize_t walk(
+    const unsigned char[::1] buf,
+    Py_ssize_t rows,
+    Py_ssize_t total,
+    const long long[::1] program,
+    Py_ssize_t length,
+    const long long[::1] starts,
+    const long long[::1] ends,
+    const long long[::1] repeats,
+    u64[::1] cells,
+    long long[::1] stops,
+    long long[::1] states,
+) except -1
+
+@cython.locals(
+    at=cython.Py_ssize_t,
+    row=cython.Py_ssize_t,
+    pos=cython.Py_ssize_t,
+    end=cython.Py_ssize_t,
+    unit=cython.uint,
+    low=cython.uint,
+)
+cpdef Py_ssize_t narrow(
+    const unsigned char[::1] buf,
+    Py_ssize_t rows,
+    const long long[::1] starts,
+    const long long[::1] lengths,
+    unsigned char[::1] out,
+    long long[::1] ends,
+) except -1
+
+@cython.locals(
+    at=cython.Py_ssize_t,
+    row=cython.Py_ssize_t,
+    pos=cython.Py_ssize_t,
+    end=cython.Py_ssize_t,
+)
+cpdef Py_ssize_t gather(
+    const unsigned char[::1] buf,
+    Py_ssize_t rows,
+    const long long[::1] starts,
+    const long long[::1] lengths,
+    unsigned char[::1] out,
+) except -1

@@ -1,0 +1,199 @@
+"""Kernel 2: a layout as a program of integers, run over many payloads; and text from UTF-16 to UTF-8.
+
+Integers and bytes in, integers and bytes out: makes no objects, raises nothing, reads nothing outside the
+payload it is given. Knows widths and places; what a field means is `columns`' business.
+"""
+
+# Instructions: six numbers each, (operation, padding in front, a, b, c, d). Each writes two cells: where it
+# found its value and how many, or for NUMBER the value. The body has the operations as plain numbers.
+RUN = 0  # a bytes
+TEXT16 = 1  # UTF-16 up to a zero unit; the second cell counts bytes
+TEXT8 = 2  # bytes up to a zero byte
+COUNTED = 3  # elements of a bytes; the count is c bytes into what instruction b found, d bytes wide (< 0: signed)
+PREFIXED = 4  # a 16-bit count, then elements of a bytes
+NUMBER = 5  # one to ten bytes, seven bits each
+REST = 6  # as COUNTED with elements of at least a bytes, which a second walk reads: the last instruction
+PREFIXED_REST = 7  # as REST behind a 16-bit count
+WIDTH = 6
+
+
+def walk(
+    buf: bytes,
+    rows: int,
+    total: int,
+    program: list[int],
+    length: int,
+    starts: list[int],
+    ends: list[int],
+    repeats: list[int],
+    cells: list[int],
+    stops: list[int],
+    states: list[int],
+) -> int:
+    """Run the program `repeats[i]` times in succession from `starts[i]`, never beyond `ends[i]`.
+
+    `total` is the sum of `repeats`; the two cells of instruction k in run r are `cells[2 * k * total + r]` and
+    the one `total` behind it. `stops[i]` is the position behind row i, `states[i]` 0 or the instruction that
+    did not fit, counted from 1; cells behind it are left as they are. Returns the number of such rows.
+    """
+    bad = 0
+    run = 0
+    row = 0
+    while row < rows:
+        pos = starts[row]
+        end = ends[row]
+        left = repeats[row]
+        state = 0
+        while left and not state:
+            at = 0
+            cell = run
+            while at < length:
+                op = program[at]
+                pos += program[at + 1]
+                if pos > end:
+                    state = at // 6 + 1
+                    break
+                size = program[at + 2]
+                if op == 0:
+                    if size > end - pos:
+                        state = at // 6 + 1
+                        break
+                    cells[cell] = pos
+                    pos += size
+                elif op == 1:
+                    first = pos
+                    while end - pos > 1 and (buf[pos] or buf[pos + 1]):
+                        pos += 2
+                    if end - pos < 2:
+                        state = at // 6 + 1
+                        break
+                    cells[cell] = first
+                    cells[cell + total] = pos - first
+                    pos += 2
+                elif op == 2:
+                    first = pos
+                    while pos < end and buf[pos]:
+                        pos += 1
+                    if pos >= end:
+                        state = at // 6 + 1
+                        break
+                    cells[cell] = first
+                    cells[cell + total] = pos - first
+                    pos += 1
+                elif op == 5:
+                    number = 0
+                    shift = 0
+                    more = 1
+                    while more and shift < 70 and pos < end:
+                        byte = buf[pos]
+                        pos += 1
+                        number |= (byte & 127) << shift
+                        shift += 7
+                        more = byte & 128
+                    if more:
+                        state = at // 6 + 1
+                        break
+                    cells[cell] = number & 0xFFFFFFFFFFFFFFFF
+                else:
+                    if op == 4 or op == 7:
+                        if end - pos < 2:
+                            state = at // 6 + 1
+                            break
+                        count = buf[pos] | buf[pos + 1] << 8
+                        pos += 2
+                    else:
+                        first = cells[2 * program[at + 3] * total + run] + program[at + 4]
+                        wide = program[at + 5]
+                        signed = 0
+                        if wide < 0:
+                            wide = -wide
+                            signed = 1
+                        count = 0
+                        shift = 0
+                        while wide:
+                            byte = buf[first]
+                            count |= byte << shift
+                            shift += 8
+                            first += 1
+                            wide -= 1
+                        if signed and byte & 128:
+                            state = at // 6 + 1
+                            break
+                    room = end - pos
+                    if count and size and count > room // size:
+                        state = at // 6 + 1
+                        break
+                    cells[cell] = pos
+                    cells[cell + total] = count
+                    if op < 6:
+                        pos += count * size
+                at += 6
+                cell += 2 * total
+            left -= 1
+            run += 1
+        run += left
+        if state:
+            bad += 1
+        stops[row] = pos
+        states[row] = state
+        row += 1
+    return bad
+
+
+def narrow(buf: bytes, rows: int, starts: list[int], lengths: list[int], out: bytearray, ends: list[int]) -> int:
+    """UTF-16LE text of `lengths[i]` bytes at `starts[i]` as UTF-8, one behind the other, ending at `ends[i]`.
+
+    Half a pair becomes U+FFFD. `out` needs room for three bytes a unit; returns how many bytes were written.
+    """
+    at = 0
+    row = 0
+    while row < rows:
+        pos = starts[row]
+        end = pos + (lengths[row] & 0xFFFFFFFFFFFFFFFE)
+        while pos < end:
+            unit = buf[pos] | buf[pos + 1] << 8
+            pos += 2
+            if unit < 0x80:
+                out[at] = unit
+                at += 1
+            elif unit < 0x800:
+                out[at] = 0xC0 | unit >> 6
+                out[at + 1] = 0x80 | unit & 0x3F
+                at += 2
+            else:
+                if 0xD800 <= unit < 0xE000:
+                    low = 0
+                    if unit < 0xDC00 and pos < end:
+                        low = buf[pos] | buf[pos + 1] << 8
+                    if 0xDC00 <= low < 0xE000:
+                        pos += 2
+                        unit = 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00)
+                        out[at] = 0xF0 | unit >> 18
+                        out[at + 1] = 0x80 | unit >> 12 & 0x3F
+                        out[at + 2] = 0x80 | unit >> 6 & 0x3F
+                        out[at + 3] = 0x80 | unit & 0x3F
+                        at += 4
+                        continue
+                    unit = 0xFFFD
+                out[at] = 0xE0 | unit >> 12
+                out[at + 1] = 0x80 | unit >> 6 & 0x3F
+                out[at + 2] = 0x80 | unit & 0x3F
+                at += 3
+        ends[row] = at
+        row += 1
+    return at
+
+
+def gather(buf: bytes, rows: int, starts: list[int], lengths: list[int], out: bytearray) -> int:
+    """Bytes `lengths[i]` at `starts[i]`, one behind the other; returns how many were written."""
+    at = 0
+    row = 0
+    while row < rows:
+        pos = starts[row]
+        end = pos + lengths[row]
+        while pos < end:
+            out[at] = buf[pos]
+            pos += 1
+            at += 1
+        row += 1
+    return at

@@ -1,0 +1,1 @@
+"""ROOM: columns by name, and the ways into the libraries people use."""

@@ -1,0 +1,93 @@
+"""Columns → pyarrow arrays and schemas, sharing the numbers' memory.
+
+Imports pyarrow when it is asked; knows no table and no event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.decode.column import Column, ColumnType
+from clrevents.decode.shape import TableField
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+def arrow_schema(fields: Sequence[TableField], metadata: Mapping[str, str]) -> pyarrow.Schema:
+    """The Arrow schema of columns; a payload column's own metadata has its name on the wire."""
+    import pyarrow as pa
+
+    return pa.schema(
+        [
+            pa.field(
+                field.name,
+                arrow_type(field.type),
+                nullable=field.nullable,
+                metadata=None if field.wire is None else {"wire_name": field.wire},
+            )
+            for field in fields
+        ],
+        metadata=dict(metadata) or None,
+    )
+
+
+def arrow_type(type: ColumnType) -> pyarrow.DataType:
+    """The Arrow type of a column's type."""
+    import pyarrow as pa
+
+    match type.kind:
+        case "list":
+            return pa.list_(arrow_type(type.children[0]))
+        case "struct":
+            children = zip(type.names, type.children, strict=True)
+            return pa.struct([pa.field(name, arrow_type(child)) for name, child in children])
+        case "timestamp":
+            return pa.timestamp("ns", tz="UTC")
+        case "bool":
+            return pa.bool_()
+        case "string":
+            return pa.string()
+        case "binary":
+            return pa.binary()
+        case kind:
+            return pa.from_numpy_dtype(np.dtype(kind))
+
+
+def arrow_array(column: Column) -> pyarrow.Array:
+    """The same column in Arrow: numbers and text share their memory, bits are packed."""
+    import pyarrow as pa
+
+    type, length = arrow_type(column.type), len(column)
+    valid = None if column.valid is None else _bits(column.valid)
+    if column.texts is not None:
+        codes = pa.array(column.values.astype(np.int32), mask=None if column.valid is None else ~column.valid)
+        return pa.DictionaryArray.from_arrays(codes, arrow_array(column.texts)).cast(pa.string())
+    match column.type.kind:
+        case "struct":
+            children = [arrow_array(child) for child in column.children]
+            return pa.Array.from_buffers(type, length, [valid], children=children)
+        case "list":
+            offsets = pa.py_buffer(column.offsets.astype(np.int32))
+            return pa.Array.from_buffers(type, length, [valid, offsets], children=[arrow_array(column.children[0])])
+        case "string" | "binary":
+            offsets = pa.py_buffer(column.offsets.astype(np.int32))
+            return pa.Array.from_buffers(type, length, [valid, offsets, pa.py_buffer(_plain(column.values))])
+        case "bool":
+            return pa.Array.from_buffers(type, length, [valid, _bits(column.values)])
+        case _:
+            return pa.Array.from_buffers(type, length, [valid, pa.py_buffer(_plain(column.values))])
+
+
+def _plain(values: NDArray[Any]) -> NDArray[Any]:
+    return np.ascontiguousarray(values)
+
+
+def _bits(values: NDArray[np.bool_]) -> pyarrow.Buffer:
+    import pyarrow as pa
+
+    return pa.py_buffer(np.packbits(values, bitorder="little"))

@@ -1,0 +1,215 @@
+"""One pass over a trace → tables: of one event, of its headers, or of every event at once.
+
+Decides which columns are wanted and what the schema is. Opens nothing: it is given a reader and its windows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+import attrs
+
+from clrevents.decode.chunks import Chunk, ColumnReader, Piece
+from clrevents.decode.column import Column
+from clrevents.decode.headers import DEFAULT_HEADERS, EVENT_HEADERS, HEADERS, TABLE_HEADERS
+from clrevents.decode.kinds import EventKind
+from clrevents.decode.payloads import PayloadReader
+from clrevents.decode.select import Selector, one_event
+from clrevents.decode.shape import TableField, assemble, header_fields, payload_fields, shown_fields
+from clrevents.errors import AmbiguousEventError, Problem
+from clrevents.schema.layout import Layout
+from clrevents.schema.names import is_glob
+from clrevents.schema.registry import Registry
+from clrevents.table.table import Table
+
+EventName: TypeAlias = tuple[str, str]
+"""(provider, name)."""
+_PREFIX = "payload."
+
+
+@attrs.frozen
+class Wanted:
+    """Which columns a table shall have: those that were named, or the default headers and every field."""
+
+    columns: tuple[str, ...] | None = None
+    names: bool = False
+
+    @classmethod
+    def of(cls, columns: Sequence[str] | None, names: bool = False) -> Wanted:
+        if isinstance(columns, str):
+            raise TypeError(f"columns is a list of names, not the text {columns!r}")
+        return cls(None if columns is None else tuple(columns), names)
+
+    @property
+    def headers(self) -> tuple[str, ...]:
+        if self.columns is None:
+            return DEFAULT_HEADERS
+        return tuple(name for name in self.columns if name in TABLE_HEADERS)
+
+    @property
+    def fields(self) -> frozenset[str] | None:
+        """Names on the wire that the columns may stand for; None for all."""
+        if self.columns is None:
+            return None
+        found = set()
+        for name in self.columns:
+            if name not in TABLE_HEADERS:
+                plain = re.sub(r" \(\d+\)$", "", name)
+                found.update({name, plain, name.removeprefix(_PREFIX), plain.removeprefix(_PREFIX), ""})
+        return frozenset(found)
+
+    def choose(self, payload: Sequence[TableField], event: str) -> tuple[TableField, ...]:
+        """The table's fields. KeyError for a column that the event does not have."""
+        fields = (*header_fields(self.headers), *payload)
+        if self.columns is None:
+            return fields
+        known = {field.name: field for field in fields}
+        for name in self.columns:
+            if name not in known:
+                have = ", ".join([*TABLE_HEADERS, *(f.name for f in payload)])
+                raise KeyError(f"{event} has no column {name!r}; it has {have}")
+        return tuple(known[name] for name in self.columns)
+
+
+def event_fields(
+    registry: Registry, event: EventName, kinds: Iterable[EventKind], reader: PayloadReader | None
+) -> tuple[TableField, ...]:
+    """The payload columns of one event: by the registry alone, and by the trace where only it describes them."""
+    mine = [kind for kind in kinds if (kind.key.provider, kind.key.name) == event and not kind.undefined]
+    known = {e.id for e in registry.entries() if (e.provider, e.name) == event}
+    layouts = []
+    for id in sorted(known | {kind.key.id for kind in mine if kind.info is not None}):
+        infos = (registry.get(event[0], id, version) for version in registry.versions(event[0], id))
+        layouts += [info.layout for info in infos if info is not None]
+    registered = set(layouts)
+    described = []
+    for kind in sorted(mine, key=lambda kind: (kind.key.version, kind.index)):
+        assert reader is not None
+        for record in reader.records(kind):
+            layout: Layout = record.__layout__
+            if layout not in registered:
+                described.append(layout)
+                break
+    return payload_fields([*layouts, *described], optional=bool(described))
+
+
+def check_one(selector: Selector, registry: Registry) -> None:
+    """AmbiguousEventError at once, where the registry alone tells that a name means several events."""
+    if isinstance(selector, str) and not is_glob(selector):
+        found = sorted({e.qualified for e in registry.named(selector)})
+        if len(found) > 1:
+            raise AmbiguousEventError(f"{selector!r} means several events; write one of: {', '.join(found)}")
+
+
+def read_table(
+    reader: ColumnReader,
+    windows: Iterable[bytes],
+    fault: Callable[[], Problem | None],
+    selector: Selector,
+    registry: Registry,
+    wanted: Wanted,
+) -> Table:
+    """All events that a selector means, which must be of one (provider, name)."""
+    chunks = list(reader.chunks(windows, fault))
+    kinds = reader.stream.kinds.all
+    found = one_event(selector, registry, kinds)
+    if not found:
+        # Known by a pattern or a class alone, and not in this trace.
+        found = named_by(selector, registry)
+    if len(found) != 1:
+        return Table((), (), {})
+    (event,) = found
+    payload = event_fields(registry, event, kinds, reader.reader)
+    fields = wanted.choose(payload, event[1])
+    parts = tuple(part for chunk in chunks if (part := _part(fields, chunk, chunk.pieces, wanted.names)))
+    stream = reader.stream
+    metadata = facts(event, registry, kinds, stream.lost, stream.problems.total)
+    return Table(shown_fields(fields, wanted.names), parts, metadata)
+
+
+def named_by(selector: Selector, registry: Registry) -> set[EventName]:
+    """The event of a class or a key, for a trace that has none of it."""
+    info = getattr(selector, "__event__", None)
+    if info is not None:
+        return {(info.provider, info.name)}
+    if isinstance(selector, str):
+        return set()
+    provider, name = getattr(selector, "provider", None), getattr(selector, "name", None)
+    return {(provider, name)} if isinstance(provider, str) and isinstance(name, str) else set()
+
+
+def stream_table(
+    reader: ColumnReader,
+    windows: Iterable[bytes],
+    fault: Callable[[], Problem | None],
+    fields: tuple[TableField, ...],
+    wanted: Wanted,
+    metadata: dict[str, str],
+) -> Iterator[Table]:
+    """Table by table, each of one chunk, all with the same columns."""
+    shown = shown_fields(fields, wanted.names)
+    for chunk in reader.chunks(windows, fault):
+        part = _part(fields, chunk, chunk.pieces, wanted.names)
+        if part is not None:
+            yield Table(shown, (part,), metadata)
+
+
+def stream_tables(
+    reader: ColumnReader,
+    windows: Iterable[bytes],
+    fault: Callable[[], Problem | None],
+    fields: Callable[[EventName], tuple[TableField, ...]],
+    wanted: Wanted,
+) -> Iterator[dict[EventName, Table]]:
+    """Chunk by chunk, the tables of all events in it."""
+    for chunk in reader.chunks(windows, fault):
+        pieces: dict[EventName, list[Piece]] = {}
+        for piece in chunk.pieces:
+            pieces.setdefault((piece.kind.key.provider, piece.kind.key.name), []).append(piece)
+        tables = {}
+        for event, found in pieces.items():
+            part = _part(fields(event), chunk, found, wanted.names)
+            if part is not None:
+                tables[event] = Table(shown_fields(fields(event), wanted.names), (part,), {})
+        yield tables
+
+
+def read_headers(
+    reader: ColumnReader, windows: Iterable[bytes], fault: Callable[[], Problem | None], columns: tuple[str, ...]
+) -> Iterator[Table]:
+    """Header columns of all events, chunk by chunk."""
+    fields = header_fields(columns)
+    for chunk in reader.chunks(windows, fault):
+        yield Table(fields, (tuple(chunk.headers[name] for name in columns),), {})
+
+
+def header_names(columns: Sequence[str] | None) -> tuple[str, ...]:
+    """Header columns as asked for. KeyError for a name that is none."""
+    names = EVENT_HEADERS if columns is None else Wanted.of(columns).columns or ()
+    for name in names:
+        if name not in HEADERS:
+            raise KeyError(f"there is no header column {name!r}; there are {', '.join(HEADERS)}")
+    return names
+
+
+def facts(event: EventName, registry: Registry, kinds: Iterable[EventKind], lost: int, problems: int) -> dict[str, str]:
+    """A table's metadata: which event it is, and what spoils trust in it."""
+    ids = {e.id for e in registry.entries() if (e.provider, e.name) == event}
+    ids |= {kind.key.id for kind in kinds if (kind.key.provider, kind.key.name) == event}
+    return {
+        "provider": event[0],
+        "id": ",".join(map(str, sorted(ids))),
+        "name": event[1],
+        "losses": str(lost),
+        "problems": str(problems),
+    }
+
+
+def _part(
+    fields: Sequence[TableField], chunk: Chunk, pieces: Sequence[Piece], names: bool
+) -> tuple[Column, ...] | None:
+    """One run of a table's rows; None for none."""
+    columns = assemble(fields, chunk, pieces, names)
+    return tuple(columns) if columns and len(columns[0]) else None
