@@ -28,10 +28,15 @@ MODES: tuple[ErrorMode, ...] = ("report", "salvage")
 EACH = pytest.mark.parametrize("path", fixtures(), ids=lambda p: p.name.partition(".")[0])
 
 
+def cuts(path: Path) -> int:
+    """How often a file is cut: the largest one less often, because each cut is read anew."""
+    return CUTS if len(unpacked(path)) < 2 << 20 else CUTS // 4
+
+
 def lengths(path: Path) -> list[int]:
     """From nothing to one byte less than all."""
-    size = len(unpacked(path))
-    return [i * (size - 1) // (CUTS - 1) for i in range(CUTS)]
+    size, many = len(unpacked(path)), cuts(path)
+    return [i * (size - 1) // (many - 1) for i in range(many)]
 
 
 @attrs.frozen
@@ -55,8 +60,9 @@ def rows(data: bytes, errors: ErrorMode) -> Found:
     released = []
     error: TraceError | None = None
     try:
-        for piece in (*stream.feed(data), *stream.close()):
-            released.append(piece)
+        # One after the other: where nothing is left to release, the end raises at once.
+        released += stream.feed(data)
+        released += stream.close()
         error = stream.error
     except TraceError as raised:
         error = raised
@@ -98,17 +104,21 @@ def test_rows_of_a_cut_file_are_a_prefix_in_each_thread(path: Path, errors: Erro
     assert counts[0] == 0
     assert counts[-1] == len(whole), "only the end mark is missing"
     # Not only whole blocks: at most lengths more comes out than at the one before.
-    assert len(set(counts)) > CUTS // 2
+    assert len(set(counts)) > cuts(path) // 2
 
 
 @EACH
 def test_events_of_a_cut_file_are_a_prefix_in_each_thread(path: Path) -> None:
-    """The same through the public surface, payloads decoded; in these files every event is about its capture thread."""
+    """The same through the public surface, payloads decoded; in these files every event is about its capture thread.
+
+    NetPerf does not write capture threads; its events are in order of time as they stand.
+    """
     data = unpacked(path)
     whole: dict[int, list[Any]] = defaultdict(list)
     for e in clrevents.open(data).events():
         whole[e.thread_id].append(visible(e))
-    assert Counter(whole_rows(path).captures.tolist()) == {t: len(events) for t, events in whole.items()}
+    captures = Counter(whole_rows(path).captures.tolist())
+    assert captures == {t: len(events) for t, events in whole.items()} or captures.keys() == {0}
     errors: list[TraceError] = []
     for length in lengths(path)[::4]:
         found: dict[int, list[Any]] = defaultdict(list)
@@ -122,7 +132,7 @@ def test_events_of_a_cut_file_are_a_prefix_in_each_thread(path: Path) -> None:
             errors.append(error)
         for thread, events in found.items():
             assert events == whole[thread][: len(events)], f"thread {thread} of the first {length} bytes"
-    assert len(errors) > CUTS // 8, "nearly every cut falls inside a block"
+    assert len(errors) > cuts(path) // 8, "nearly every cut falls inside a block"
     for ended in errors:
         assert isinstance(ended, UnreadableError | DamageError)
         assert ended.offset is not None
