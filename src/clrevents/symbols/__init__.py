@@ -1,0 +1,1 @@
+"""Names for addresses: methods with lifetimes, modules, IL offsets, stacks as frames."""
