@@ -6,8 +6,10 @@ headers shares one cached scan. Knows no analysis and prints nothing.
 
 from __future__ import annotations
 
+import functools
 import time as _time
 import warnings
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
@@ -20,6 +22,7 @@ from clrevents.decode.blocks import ThreadRow, TraceInfo
 from clrevents.decode.clock import Clock
 from clrevents.decode.decoder import Order
 from clrevents.decode.event import Batch, Event
+from clrevents.decode.frame import Frame, nameless
 from clrevents.decode.kinds import EventKey
 from clrevents.decode.losses import Loss
 from clrevents.decode.payloads import RawPayload
@@ -33,9 +36,11 @@ from clrevents.decode.when import Moment, to_ns
 from clrevents.errors import (
     DamageError,
     ErrorMode,
+    LimitError,
     Limits,
     Problem,
     Problems,
+    SourceError,
     TraceError,
     TraceWarning,
     UnreadableError,
@@ -43,6 +48,8 @@ from clrevents.errors import (
 from clrevents.schema.describe import class_body
 from clrevents.schema.dynamic import ClassCache, variants
 from clrevents.schema.registry import DEFAULT, Registry
+from clrevents.symbols.feed import CodeEvents, Feed
+from clrevents.symbols.methods import Methods
 
 C = TypeVar("C")
 Progress: TypeAlias = Callable[[int, int], Any]
@@ -141,6 +148,36 @@ class _Scan:
     error: TraceError | None
 
 
+@attrs.define(eq=False)
+class _Names:
+    """What the events of a trace ask for frames. It does not keep the trace alive; `again` opens it once more."""
+
+    trace: weakref.ref[Trace]
+    again: Callable[[], Trace] | None
+    known: Methods | None = None
+
+    @property
+    def ready(self) -> bool:
+        return self.known is not None
+
+    def frames(self, addresses: tuple[int, ...], time_ns: int | None, process_id: int | None) -> tuple[Frame, ...]:
+        methods = self.known or self._read()
+        return nameless(addresses) if methods is None else methods.frames(addresses, time_ns, process_id)
+
+    def _read(self) -> Methods | None:
+        trace = self.trace()
+        if trace is not None:
+            try:
+                return trace.methods
+            except SourceError:
+                if self.again is None:
+                    raise
+        if self.again is not None:
+            with self.again() as trace:
+                self.known = trace.methods
+        return self.known
+
+
 class Trace:
     """A .NET trace. Made by `clrevents.open`; `with` is recommended, not required.
 
@@ -166,6 +203,7 @@ class Trace:
         self._found_of: Counter[str] = Counter()
         self._warned = False
         self._scanned: _Scan | None = None
+        self._names = _Names(weakref.ref(self), self._again())
         # Checked before anything is opened.
         self._stream()
         self._source: Source = open_source(source, self._limits)
@@ -190,9 +228,19 @@ class Trace:
         self._source.close()
 
     def __reduce__(self) -> tuple[Callable[..., Trace], tuple[Any, ...]]:
-        if not isinstance(self._opened, str) and not hasattr(self._opened, "__fspath__"):
+        if not self._by_path:
             raise TypeError("only a trace that was opened by its path can be pickled")
         return _reopen, (self._opened, self._errors, self._limits, self._registry)
+
+    @property
+    def _by_path(self) -> bool:
+        return isinstance(self._opened, str) or hasattr(self._opened, "__fspath__")
+
+    def _again(self) -> Callable[[], Trace] | None:
+        """Opens the same trace once more; None for files and pipes of the caller's."""
+        if not (self._by_path or isinstance(self._opened, bytes)):
+            return None
+        return functools.partial(_reopen, self._opened, self._errors, self._limits, self._registry)
 
     @property
     def info(self) -> TraceInfo:
@@ -225,6 +273,26 @@ class Trace:
         scan = self._scan(raising=False)
         listed = {_identity(p) for p in scan.problems}
         return (*scan.problems, *(p for key, p in self._found.items() if key not in listed))
+
+    @property
+    def methods(self) -> Methods:
+        """Names for addresses, as true at each time; the first use runs one pass over the trace.
+
+        Of a trace that is damaged it knows what stands before the damage.
+        """
+        names = self._names
+        if names.known is None:
+            feed = Feed()
+            try:
+                reader = self._reader(self._stream(), CodeEvents(self._registry), decode=False)
+                for batch in self._batches(reader):
+                    feed.take(batch)
+            except (DamageError, LimitError):
+                # Whoever reads events meets the damage too.
+                if self._errors == "strict":
+                    raise
+            names.known = Methods(feed)
+        return names.known
 
     def event_counts(self) -> dict[EventKey, int]:
         """How many events of each kind, most frequent first."""
@@ -415,6 +483,7 @@ class Trace:
             self._warn_of(tuple(reader.stream.losses))
 
     def _noted(self, batch: Batch) -> Batch:
+        batch.resolver = self._names
         for problem in batch.problems:
             self._note(problem)
         self._warn_of(batch.losses)

@@ -16,6 +16,7 @@ import attrs
 
 from clrevents.decode.blocks import LabelList, ThreadRow
 from clrevents.decode.clock import Clock
+from clrevents.decode.frame import Frame, Named, Resolver, nameless
 from clrevents.decode.kinds import EventKey, EventKind
 from clrevents.decode.losses import Loss
 from clrevents.decode.region import Rows
@@ -154,6 +155,15 @@ class Event(Generic[P_co]):
         return self._batch.stack(self._row)
 
     @property
+    def frames(self) -> tuple[Frame, ...]:
+        """The stack with names, as they were true at the event's time: as many as `stack` has addresses.
+
+        The first use reads, in one pass over the trace, the events that tell of code; the rundown is at its end. A
+        pickled event keeps its frames if they had been asked of its trace before, else they say "no names".
+        """
+        return self._batch.frames(self._row, self.process_id)
+
+    @property
     def payload_bytes(self) -> bytes:
         """The payload as it stands in the file."""
         return self._batch.raw[self._row]
@@ -198,7 +208,7 @@ class Event(Generic[P_co]):
         )
 
     def __reduce__(self) -> tuple[Callable[..., Event[Any]], tuple[Any, ...]]:
-        return _event_of, (self._batch.only(self._row), self.payload)
+        return _event_of, (self._batch.only(self._row, self.process_id), self.payload)
 
 
 def _event_of(batch: Batch, payload: Any) -> Event[Any]:
@@ -212,7 +222,7 @@ class Batch:
     `ticks` are raw clock ticks, `captures` the threads whose buffers the events came from; `owners` and (in
     NetTrace 6) `captures` are places in `thread_rows`; `counted` when events carry sequence numbers. `misfits`
     are the rows whose payload does not fit its layout; `problems` and `losses` are those that came up since the
-    batch before it.
+    batch before it. `resolver` names addresses; decoding sets none.
     """
 
     kinds: list[EventKind]
@@ -239,6 +249,7 @@ class Batch:
     misfits: set[int] = attrs.field(factory=set)
     problems: tuple[Problem, ...] = ()
     losses: tuple[Loss, ...] = ()
+    resolver: Resolver | None = None
 
     def __len__(self) -> int:
         return len(self.times_ns)
@@ -269,9 +280,23 @@ class Batch:
             self._stack_tuples[number] = known
         return known
 
-    def only(self, row: int) -> Batch:
+    def frames(self, row: int, process_id: int | None) -> tuple[Frame, ...]:
+        stack = self.stack(row)
+        if self.resolver is None or not stack:
+            return nameless(stack)
+        return self.resolver.frames(stack, self.times_ns[row], process_id)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A resolver may hold a whole trace; what it knows of one row goes along with `only`.
+        resolver = self.resolver if isinstance(self.resolver, Named) else None
+        return {**self.__dict__, "resolver": resolver}
+
+    def only(self, row: int, process_id: int | None = None) -> Batch:
         """A batch of one row, which is what an event takes along when it is pickled."""
         number = self.stack_ids[row]
+        named = None
+        if self.resolver is not None and self.resolver.ready and self.stack(row):
+            named = Named(self.frames(row, process_id))
         return Batch(
             [self.kinds[row]],
             self.clock,
@@ -290,6 +315,7 @@ class Batch:
             processes=None if self.processes is None else [self.processes[row]],
             labels=None if self.labels is None else [self.labels[row]],
             tails={0: self.tails[row]} if row in self.tails else {},
+            resolver=named,
         )
 
 

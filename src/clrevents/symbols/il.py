@@ -1,0 +1,70 @@
+"""IL offsets of native ones, from the maps that the JIT's events hold.
+
+Version 1 of the events says which compilation of a method a map is of. Version 0 does not: there a map is believed
+only where its last offset fits the code and no other compilation of the method could be meant.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+import attrs
+
+from clrevents.symbols.feed import Feed, Row
+
+_HEAD = 16
+
+
+@attrs.frozen
+class _Map:
+    """Native offsets in order, with the IL offset that each begins (negative: none)."""
+
+    native: tuple[int, ...]
+    il: tuple[int, ...]
+
+
+class ILMaps:
+    """All maps of a trace; one is read when it is first asked for."""
+
+    def __init__(self, feed: Feed) -> None:
+        self._feed = feed
+        self._rows: dict[tuple[int, int, int], list[Row]] = {}
+        for row in feed.maps:
+            if len(row.data) >= _HEAD:
+                method, version = (int.from_bytes(row.data[at : at + 8], "little") for at in (0, 8))
+                # Version 0 has the number of the IL there, which says nothing of the compilation.
+                key = (row.process, method, version if row.kind.key.version else -1)
+                self._rows.setdefault(key, []).append(row)
+        self._read: dict[int, _Map] = {}
+
+    def __len__(self) -> int:
+        return sum(len(rows) for rows in self._rows.values())
+
+    def offset(
+        self, process: int, method: int, version: int, alone: bool, size: int, life: tuple[int, int], native: int
+    ) -> int | None:
+        """The IL offset at a native one, in bytes; None without a map, or where none belongs.
+
+        `alone` when the method was compiled only once; `life` is the code's begin and end, which tells apart maps
+        of one method id that was used again.
+        """
+        rows = self._rows.get((process, method, version)) or (self._rows.get((process, method, -1)) if alone else None)
+        if not rows:
+            return None
+        row = next((r for r in reversed(rows) if r.time_ns < life[1]), rows[0])
+        found = self._read.get(id(row))
+        if found is None:
+            found = self._read[id(row)] = self._parse(row)
+        if not found.native or found.native[-1] > size:
+            return None
+        place = bisect_right(found.native, native) - 1
+        if place < 0 or found.il[place] >= 1 << 31:
+            return None
+        return found.il[place]
+
+    def _parse(self, row: Row) -> _Map:
+        record = self._feed.record(row.kind, row.data)
+        if record is None:
+            return _Map((), ())
+        pairs = sorted(zip(record.NativeOffsets, record.ILOffsets, strict=True), key=lambda pair: pair[0])
+        return _Map(tuple(n for n, _ in pairs), tuple(i for _, i in pairs))

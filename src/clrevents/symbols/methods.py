@@ -1,0 +1,282 @@
+"""`Methods`: which method was at an address at a time, for one address and for arrays of them.
+
+Joins sightings, lifetimes and texts. What an address without a name is like is said as exactly as the trace allows.
+The rules for lifetimes are in `lifetimes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.decode.frame import Frame
+from clrevents.schema.method_flags import MethodFlags
+from clrevents.symbols.feed import ENTRY, Feed, with_entries
+from clrevents.symbols.il import ILMaps
+from clrevents.symbols.lifetimes import ALWAYS, FOREVER, LISTED, Addresses, Ints, Sightings, lifetimes
+from clrevents.symbols.method import (
+    ADVICE,
+    NATIVE,
+    NO_RUNDOWN,
+    NOT_MANAGED,
+    NOT_YET,
+    REASONS,
+    RESOLVED,
+    UNLOADED,
+    Method,
+)
+from clrevents.symbols.modules import Modules
+from clrevents.symbols.names import display_name
+from clrevents.symbols.native import Native
+from clrevents.symbols.ranges import EARLY, FOUND, GONE, Ranges
+
+_CACHED: Final = 1 << 16
+
+
+class Methods:
+    """All code that a trace tells of. Indexes count managed code first, then native symbols."""
+
+    def __init__(self, feed: Feed) -> None:
+        self._feed = feed
+        self._columns = columns = feed.columns()
+        self.complete = feed.complete
+        self.modules = Modules(feed)
+        processes, space = np.unique(columns.process, return_inverse=True)
+        self._spaces = tuple(processes.tolist())
+        numbers = columns.numbers
+        flags = numbers["MethodFlags"]
+        named = {id(kind): _has_text(kind) for kind in {id(k): k for k in columns.kinds}.values()}
+        self._named = np.array([named[id(kind)] for kind in columns.kinds], dtype=np.bool_)
+        entry = columns.role == ENTRY
+        size = with_entries(columns) if feed.started and not feed.complete else numbers["MethodSize"]
+        kept = np.flatnonzero(size > 0)
+        seen = Sightings(
+            np.where(entry, LISTED, columns.role).astype(np.int8)[kept],
+            columns.time[kept],
+            space.astype(np.int64)[kept],
+            numbers["MethodStartAddress"][kept],
+            size[kept],
+            numbers["MethodID"][kept],
+            numbers["ModuleID"][kept],
+            (flags[kept] & np.uint64(MethodFlags.Jitted)) == 0,
+            self._named[kept],
+            (flags[kept] & np.uint64(MethodFlags.Dynamic)) > 0,
+        )
+        place = {process: n for n, process in enumerate(self._spaces)}
+        gone = ((place[p], i, t) for p, i, t in self.modules.gone() if p in place)
+        made = lifetimes(seen, lambda a, b: self._text(int(kept[a])) == self._text(int(kept[b])), gone)
+        made.row = kept[made.row]
+        self._ranges = Ranges(made, self._spaces)
+        self._cache: dict[tuple[int, bool, int | None], tuple[int, int, Frame]] = {}
+        self._made: dict[int, Method] = {}
+
+    def __len__(self) -> int:
+        return len(self._ranges) + len(self.native.names)
+
+    def __getitem__(self, index: int) -> Method:
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"there are {len(self)} methods")
+        index %= len(self)
+        known = self._made.get(index)
+        if known is None:
+            known = self._symbol(index) if index >= len(self._ranges) else self._method(index)
+            self._made[index] = known
+        return known
+
+    def __iter__(self) -> Iterator[Method]:
+        return (self[index] for index in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} pieces of code of {len(self.modules)} modules>"
+
+    @property
+    def advice(self) -> str | None:
+        """What to record next time so that all managed addresses have names; None when nothing is missing."""
+        return None if self.complete or len(self.native.mappings) else ADVICE
+
+    @cached_property
+    def native(self) -> Native:
+        """Mapped files and their symbols (NetTrace 6)."""
+        return Native(self._feed)
+
+    def at(self, address: int, time_ns: int | None = None, process_id: int | None = None) -> Frame:
+        """The frame at an address, at a time in ns since the session started or (None) whenever it was last there.
+
+        `process_id` only matters to traces of several processes.
+        """
+        return self.frames((address,), time_ns, process_id)[0]
+
+    def frames(
+        self, addresses: tuple[int, ...], time_ns: int | None = None, process_id: int | None = None
+    ) -> tuple[Frame, ...]:
+        """Frames of one stack, innermost first: all but the first address are where calls return to."""
+        cache = self._cache
+        frames: list[Frame | None] = []
+        for place, address in enumerate(addresses):
+            hit = cache.get((address, place > 0, process_id)) if time_ns is not None else None
+            frames.append(hit[2] if hit is not None and time_ns is not None and hit[0] <= time_ns < hit[1] else None)
+        missing = [place for place, frame in enumerate(frames) if frame is None]
+        if missing:
+            asked = np.array([addresses[p] & 0xFFFFFFFFFFFFFFFF for p in missing], dtype=np.uint64)
+            times = None if time_ns is None else np.full(len(missing), time_ns, dtype=np.int64)
+            index, reason = self.find(asked, times, process_id)
+            if len(cache) > _CACHED:
+                cache.clear()
+            for place, i, why in zip(missing, index.tolist(), reason.tolist(), strict=True):
+                frame = self.frame(addresses[place], i, why, place > 0, process_id)
+                frames[place] = frame
+                if time_ns is not None and why not in (UNLOADED, NOT_YET):
+                    cache[addresses[place], place > 0, process_id] = (*self._life(i), frame)
+        return tuple(frame for frame in frames if frame is not None)
+
+    def find(
+        self, addresses: Addresses, times: Ints | None = None, process_id: int | None = None
+    ) -> tuple[Ints, NDArray[np.uint8]]:
+        """For arrays of (address, time in ns): indexes of methods or -1, and codes of `REASONS`."""
+        index, outcome = self._ranges.find(addresses, times, process_id)
+        reason = np.full(len(index), NOT_MANAGED if self.complete else NO_RUNDOWN, dtype=np.uint8)
+        reason[outcome == FOUND] = RESOLVED
+        reason[outcome == GONE] = UNLOADED
+        reason[outcome == EARLY] = NOT_YET
+        native = self.native
+        open_ = np.flatnonzero(index < 0)
+        if len(open_) and len(native.mappings) + len(native.names):
+            when = None if times is None else times[open_]
+            symbol, how = native.names.find(addresses[open_], when, process_id)
+            found = how == FOUND
+            index[open_[found]] = symbol[found] + len(self._ranges)
+            reason[open_[found]] = RESOLVED
+            _, how = native.mappings.find(addresses[open_], when, process_id)
+            reason[open_[(how == FOUND) & ~found]] = NATIVE
+        return index, reason
+
+    def frame(
+        self, address: int, index: int, reason: int, returns: bool = False, process_id: int | None = None
+    ) -> Frame:
+        """The frame of an answer of `find`; `returns` when the address is where a call returns to."""
+        if index < 0:
+            return Frame(address, self._file(address, process_id) if reason == NATIVE else "", reason=REASONS[reason])
+        method = self[index]
+        # A call's IL is that of the call, in front of where it returns to.
+        offset = None if method.native else self._il_offset(index, method, address - method.address - returns)
+        return Frame(
+            address,
+            method.module,
+            method.namespace,
+            method.name,
+            method.signature,
+            method.tier,
+            offset,
+            None,
+            method.display,
+        )
+
+    def _life(self, index: int) -> tuple[int, int]:
+        if index < 0:
+            return ALWAYS, FOREVER
+        if index >= len(self._ranges):
+            made, index = self.native.names.made, index - len(self._ranges)
+        else:
+            made = self._ranges.made
+        return int(made.begin[index]), int(made.end[index])
+
+    def _method(self, index: int) -> Method:
+        made = self._ranges.made
+        row = int(made.row[index])
+        numbers = {name: int(column[row]) for name, column in self._columns.numbers.items()}
+        namespace, name, signature = self._text(row)
+        begin, end = self._life(index)
+        loaded = int(made.loaded[index]) if made.loaded[index] != ALWAYS else begin
+        process = self._spaces[int(made.space[index])]
+        known = self.modules.at(numbers["ModuleID"], None if end == FOREVER else end - 1, _process(process))
+        module = known.name if known else ""
+        token = numbers["MethodToken"]
+        return Method(
+            namespace,
+            name,
+            signature,
+            display_name(namespace, name, signature) if name else f"{module or '?'}!{token:#010x}",
+            module,
+            int(made.start[index]),
+            int(made.size[index]),
+            None if loaded == ALWAYS else loaded,
+            None if end == FOREVER else end,
+            _process(process),
+            numbers["MethodID"],
+            numbers["ModuleID"],
+            token,
+            MethodFlags(numbers["MethodFlags"]),
+            numbers["ReJITID"],
+        )
+
+    def _symbol(self, index: int) -> Method:
+        index -= len(self._ranges)
+        made = self.native.names.made
+        symbol = self.native.symbol(index)
+        shown = display_name(symbol.namespace, symbol.name, symbol.signature) if symbol.signature else symbol.name
+        return Method(
+            symbol.namespace,
+            symbol.name,
+            symbol.signature,
+            shown,
+            symbol.module,
+            int(made.start[index]),
+            int(made.size[index]),
+            None if made.begin[index] == ALWAYS else int(made.begin[index]),
+            None if made.end[index] == FOREVER else int(made.end[index]),
+            _process(self.native.names.spaces[int(made.space[index])]),
+            flags=MethodFlags((symbol.tier or 0) << 7),
+            native=symbol.tier is None,
+        )
+
+    def _text(self, row: int) -> tuple[str, str, str]:
+        """Namespace, name and signature; of plain events, those that another event gives the same method id."""
+        if not self._named[row]:
+            other = self._texts_by_id.get(
+                (int(self._columns.process[row]), int(self._columns.numbers["MethodID"][row]))
+            )
+            if other is None:
+                return "", "", ""
+            row = other
+        record = self._feed.record(self._columns.kinds[row], self._columns.data[row])
+        return tuple(str(getattr(record, f"Method{n}", "")) for n in ("Namespace", "Name", "Signature"))  # type: ignore[return-value]
+
+    @cached_property
+    def _texts_by_id(self) -> dict[tuple[int, int], int]:
+        rows = np.flatnonzero(self._named).tolist()
+        process, identity = self._columns.process, self._columns.numbers["MethodID"]
+        return {(int(process[row]), int(identity[row])): row for row in rows}
+
+    @cached_property
+    def _maps(self) -> ILMaps:
+        return ILMaps(self._feed)
+
+    @cached_property
+    def _compiled(self) -> dict[int, int]:
+        """How many pieces of code each method id has."""
+        identity, count = np.unique(self._columns.numbers["MethodID"][self._ranges.made.row], return_counts=True)
+        return dict(zip(identity.tolist(), count.tolist(), strict=True))
+
+    def _il_offset(self, index: int, method: Method, native: int) -> int | None:
+        if not self._feed.maps:
+            return None
+        process = self._spaces[int(self._ranges.made.space[index])]
+        alone = self._compiled.get(method.method_id) == 1
+        life = self._life(index)
+        return self._maps.offset(process, method.method_id, method.rejit_id, alone, method.size, life, max(native, 0))
+
+    def _file(self, address: int, process_id: int | None) -> str:
+        index, _ = self.native.mappings.find(np.array([address], dtype=np.uint64), None, process_id)
+        return self.native.file(int(index[0])) if index[0] >= 0 else ""
+
+
+def _has_text(kind: Any) -> bool:
+    return kind.info is not None and any(field.name == "MethodName" for field in kind.info.layout)
+
+
+def _process(number: int) -> int | None:
+    return None if number < 0 else number

@@ -1,0 +1,167 @@
+"""Modules and assemblies: where code comes from, which PDBs belong to it, and from when to when it was loaded.
+
+Reads module and assembly events of all versions. Opens no file and looks for no PDB.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+from uuid import UUID
+
+import attrs
+
+from clrevents.schema.loader_flags import ModuleFlags
+from clrevents.symbols.feed import Feed, Row
+
+_ENDINGS: Final = (".dll", ".exe", ".winmd", ".ni.dll", ".ni.exe")
+
+
+@attrs.frozen
+class Pdb:
+    """What identifies a PDB: `signature` and `age` are in the file itself, `path` is where the compiler put it."""
+
+    signature: UUID
+    age: int
+    path: str
+
+    @property
+    def name(self) -> str:
+        """The file's name without its folder."""
+        return file_name(self.path)
+
+
+@attrs.frozen
+class Module:
+    """A module as the trace tells of it; times are ns since the session started, None beyond its ends."""
+
+    module_id: int
+    assembly_id: int
+    flags: ModuleFlags
+    il_path: str
+    native_path: str = ""
+    assembly: str = ""
+    app_domain_id: int | None = None
+    managed_pdb: Pdb | None = None
+    native_pdb: Pdb | None = None
+    native_build_id: str = ""
+    process_id: int | None = None
+    loaded_ns: int | None = None
+    unloaded_ns: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The file's name without folder and ending, `System.Private.CoreLib`."""
+        return module_name(self.il_path or self.native_path)
+
+
+class Modules:
+    """All modules of a trace, in the order they were met."""
+
+    def __init__(self, feed: Feed) -> None:
+        self._all: list[Module] = []
+        self._by_id: dict[int, list[int]] = {}
+        self._assemblies: dict[tuple[int, int], str] = {}
+        records = [(row, feed.record(row.kind, row.data)) for row in sorted(feed.modules, key=lambda r: r.time_ns)]
+        for row, record in records:
+            if hasattr(record, "FullyQualifiedAssemblyName"):
+                self._assemblies[row.process, record.AssemblyID] = record.FullyQualifiedAssemblyName
+        for row, record in records:
+            if hasattr(record, "ModuleID"):
+                self._meet(row, record)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter(self._all)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} modules>"
+
+    def at(self, module_id: int, time_ns: int | None = None, process_id: int | None = None) -> Module | None:
+        """The module that an id meant at a time (None: at last); ids are used again after an unload."""
+        found = [self._all[i] for i in self._by_id.get(module_id, ())]
+        found = [m for m in found if process_id is None or m.process_id in (process_id, None)]
+        for module in reversed(found):
+            if time_ns is None or module.loaded_ns is None or module.loaded_ns <= time_ns:
+                return module
+        # Code may be loaded a moment before its module's event is written.
+        return found[0] if found else None
+
+    def gone(self) -> Iterator[tuple[int, int, int]]:
+        """(process or -1, module id, time) of every unload."""
+        for module in self._all:
+            if module.unloaded_ns is not None:
+                yield _number(module.process_id), module.module_id, module.unloaded_ns
+
+    def _meet(self, row: Row, record: Any) -> None:
+        made = self._module(row, record)
+        places = self._by_id.setdefault(made.module_id, [])
+        place = next((p for p in reversed(places) if self._all[p].process_id == made.process_id), None)
+        old = None if place is None else self._all[place]
+        name = row.kind.key.name
+        load = name in ("ModuleLoad", "DomainModuleLoad")
+        if place is None or old is None or old.il_path != made.il_path or (load and old.unloaded_ns is not None):
+            places.append(len(self._all))
+            self._all.append(attrs.evolve(made, loaded_ns=row.time_ns if load else None))
+            place = places[-1]
+        else:
+            # A listing behind an unload says that it is still there: see `lifetimes`.
+            self._all[place] = _merge(old, made)
+        if name == "ModuleUnload":
+            self._all[place] = attrs.evolve(self._all[place], unloaded_ns=row.time_ns)
+
+    def _module(self, row: Row, record: Any) -> Module:
+        return Module(
+            record.ModuleID,
+            record.AssemblyID,
+            record.ModuleFlags,
+            record.ModuleILPath,
+            record.ModuleNativePath,
+            self._assemblies.get((row.process, record.AssemblyID), ""),
+            getattr(record, "AppDomainID", None),
+            _pdb(record, "Managed"),
+            _pdb(record, "Native"),
+            getattr(record, "NativeBuildID", "") or "",
+            None if row.process < 0 else row.process,
+        )
+
+
+def _merge(old: Module, new: Module) -> Module:
+    """What either event tells; the newer says whether it is there."""
+    return attrs.evolve(
+        new,
+        assembly=new.assembly or old.assembly,
+        native_path=new.native_path or old.native_path,
+        app_domain_id=old.app_domain_id if new.app_domain_id is None else new.app_domain_id,
+        managed_pdb=new.managed_pdb or old.managed_pdb,
+        native_pdb=new.native_pdb or old.native_pdb,
+        native_build_id=new.native_build_id or old.native_build_id,
+        loaded_ns=old.loaded_ns,
+    )
+
+
+def _pdb(record: Any, which: str) -> Pdb | None:
+    signature = getattr(record, f"{which}PdbSignature", None)
+    if not isinstance(signature, UUID) or not signature.int:
+        return None
+    return Pdb(signature, getattr(record, f"{which}PdbAge"), getattr(record, f"{which}PdbBuildPath"))
+
+
+def _number(process: int | None) -> int:
+    return -1 if process is None else process
+
+
+def file_name(path: str) -> str:
+    """The last part of a path of any system."""
+    return path.replace("\\", "/").rpartition("/")[2]
+
+
+def module_name(path: str) -> str:
+    """A file's name without folder and ending."""
+    name = file_name(path)
+    for ending in sorted(_ENDINGS, key=len, reverse=True):
+        if name.lower().endswith(ending):
+            return name[: -len(ending)]
+    return name

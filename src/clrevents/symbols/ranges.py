@@ -1,0 +1,126 @@
+"""Which range holds an address at a time: `Ranges`, an index over lifetimes for whole arrays of questions.
+
+Knows numbers only. Ranges of one process never overlap at one time in a sound trace; where they do, the one that
+begins nearest below the address answers.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.symbols.lifetimes import Addresses, Ints, Lifetimes, ends_of
+
+FOUND, NOTHING, GONE, EARLY = 0, 1, 2, 3
+"""How a question came out: found, never anything there, no longer there, not there yet."""
+
+_STEPS: Final = 1000
+"""Ranges that are looked at below an address; only hostile ones overlap so often."""
+
+
+class Ranges:
+    """An index of `Lifetimes`; `spaces` are the process numbers that its `space` counts."""
+
+    def __init__(self, made: Lifetimes, spaces: tuple[int, ...]) -> None:
+        self.made = made
+        self.spaces = spaces
+        count = len(made)
+        self._ends = ends_of(made)
+        new = np.ones(count, dtype=np.bool_)
+        new[1:] = (made.start[1:] != made.start[:-1]) | (made.space[1:] != made.space[:-1])
+        self._first = np.flatnonzero(new)
+        self._limit = np.append(self._first[1:], count) if count else self._first
+        self._starts = made.start[self._first]
+        self._bounds = [np.searchsorted(made.space[self._first], [s, s + 1]).tolist() for s in range(len(spaces))]
+        self._reach = np.zeros(len(self._first), dtype=np.uint64)
+        for low, high in self._bounds:
+            if high > low:
+                largest = np.maximum.reduceat(self._ends, self._first)[low:high]
+                self._reach[low:high] = np.maximum.accumulate(largest)
+
+    def __len__(self) -> int:
+        return len(self.made)
+
+    def find(
+        self, addresses: Addresses, times: Ints | None = None, process: int | None = None
+    ) -> tuple[Ints, NDArray[np.uint8]]:
+        """For each (address, time in ns) the index of its range or -1, and how it came out.
+
+        Without times, whatever was there last. Without a process, the first that has something there.
+        """
+        index = np.full(len(addresses), -1, dtype=np.int64)
+        outcome = np.full(len(addresses), NOTHING, dtype=np.uint8)
+        for space, number in enumerate(self.spaces):
+            if process is not None and number not in (process, -1):
+                continue
+            open_ = np.flatnonzero(outcome != FOUND)
+            if not len(open_):
+                break
+            low, high = self._bounds[space]
+            if high > low:
+                self._in_space(low, high, addresses, times, open_, index, outcome)
+        return index, outcome
+
+    def _in_space(
+        self,
+        low: int,
+        high: int,
+        addresses: Addresses,
+        times: Ints | None,
+        open_: Ints,
+        index: Ints,
+        outcome: NDArray[np.uint8],
+    ) -> None:
+        group = np.searchsorted(self._starts[low:high], addresses[open_], "right") - 1 + low
+        for _ in range(_STEPS):
+            keep = group >= low
+            keep[keep] = self._reach[group[keep]] > addresses[open_[keep]]
+            open_, group = open_[keep], group[keep]
+            if not len(open_):
+                return
+            asked = addresses[open_]
+            if times is None:
+                at, how = self._latest(group, asked)
+            else:
+                at, how = self._alive(group, asked, times[open_])
+            better = (how != NOTHING) & ((how == FOUND) | (outcome[open_] == NOTHING))
+            outcome[open_[better]] = how[better]
+            found = how == FOUND
+            index[open_[found]] = at[found]
+            open_, group = open_[~found], group[~found] - 1
+
+    def _alive(self, group: Ints, asked: Addresses, times: Ints) -> tuple[Ints, NDArray[np.uint8]]:
+        """Of the ranges that begin at the same address, the one that was there at its time."""
+        made = self.made
+        low, high = self._first[group], self._limit[group]
+        limit = high
+        # The first that ends later, by halving: their ends are in order.
+        while np.any(low < high):
+            middle = (low + high) // 2
+            over = (low < high) & (made.end[np.minimum(middle, len(made) - 1)] <= times)
+            high = np.where((low < high) & ~over, middle, high)
+            low = np.where(over, middle + 1, low)
+        there = low < limit
+        at = np.where(there, low, limit - 1)
+        inside = asked < self._ends[at]
+        begun = made.begin[at] <= times
+        before = at - 1
+        older = there & (before >= self._first[group]) & (asked < self._ends[np.maximum(before, 0)])
+        how = np.where(
+            there & begun & inside,
+            FOUND,
+            np.where(older | (~there & inside), GONE, np.where(there & inside, EARLY, NOTHING)),
+        )
+        return at, how.astype(np.uint8)
+
+    def _latest(self, group: Ints, asked: Addresses) -> tuple[Ints, NDArray[np.uint8]]:
+        at = self._limit[group] - 1
+        first = self._first[group]
+        for _ in range(_STEPS):
+            back = (asked >= self._ends[at]) & (at > first)
+            if not np.any(back):
+                break
+            at = at - back
+        return at, np.where(asked < self._ends[at], FOUND, NOTHING).astype(np.uint8)

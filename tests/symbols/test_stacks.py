@@ -1,0 +1,75 @@
+"""Whole tables of stacks against the frames of each event."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import clrevents
+from clrevents.symbols.stacks import resolve_stacks, stack_table
+from clrevents.testing.builder import TraceBuilder
+from project_files import ROOT
+
+FIXTURES = sorted((ROOT / "fixtures").glob("*.nettrace.gz"))
+MS = 1_000_000
+
+
+def check(trace: clrevents.Trace) -> int:
+    """The table says the same as every event; how many stacks were compared."""
+    stacks: dict[int, bytes] = {}
+    events = []
+    for batch in trace.event_batches(decode=False):
+        stacks.update(batch.stacks)
+        events += list(batch)
+    table = stack_table(stacks, trace.info.pointer_size)
+    ids = np.array([e.stack_id for e in events], dtype=np.int64)
+    times = np.array([e.time_ns for e in events], dtype=np.int64)
+    resolved = resolve_stacks(trace.methods, table, ids, times)
+    frames = [resolved.table.frame(i) for i in range(len(resolved.table))]
+    compared = 0
+    for event, of in zip(events, resolved.of.tolist(), strict=True):
+        if not event.stack:
+            assert of < 0 or resolved.offsets[of] == resolved.offsets[of + 1]
+            continue
+        values = resolved.values[resolved.offsets[of] : resolved.offsets[of + 1]]
+        mine = [(frames[v].address, str(frames[v]), frames[v].reason) for v in values.tolist()]
+        assert mine == [(f.address, str(f), f.reason) for f in event.frames]
+        compared += 1
+    return compared
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda p: p.name)
+def test_fixtures(path: Path) -> None:
+    assert check(clrevents.open(path)) > 0
+
+
+def test_a_stack_that_changes_its_meaning_is_split() -> None:
+    trace = TraceBuilder().at(10 * MS).method_load("N", "First", address=0x1000)
+    trace.at(11 * MS).sample(0x1010, 0x2010).at(12 * MS).sample(0x1010, 0x2010)
+    trace.at(20 * MS).method_unload(0x1000).at(21 * MS).sample(0x1010, 0x2010)
+    trace.at(30 * MS).method_load("N", "Second", address=0x1000).at(31 * MS).sample(0x1010, 0x2010)
+    trace.at(40 * MS).method_unload(0x1000).at(41 * MS).sample(0x1010, 0x2010)
+    opened = clrevents.open(trace.bytes())
+    assert check(opened) == 5
+    names = [e.frames[0].name or e.frames[0].reason for e in opened.events("ThreadSample")]
+    assert names == ["First", "First", "unloaded", "Second", "unloaded"]
+
+
+def test_stacks_that_are_not_there() -> None:
+    empty = stack_table({}, 8)
+    methods = clrevents.open(TraceBuilder().bytes()).methods
+    resolved = resolve_stacks(methods, empty, np.array([0, -1, 5]), np.array([1, 2, 3]))
+    assert resolved.of.tolist() == [-1, -1, -1]
+    assert len(resolved) == len(resolved.table) == 0
+
+
+def test_processes_are_kept_apart() -> None:
+    opened = clrevents.open(TraceBuilder("nettrace6").method_load("N", "A", address=0x1000).sample(0x1010).bytes())
+    table = stack_table({1: (0x1010).to_bytes(8, "little")}, 8)
+    ids, times = np.array([1, 1, 1]), np.array([MS, MS, MS])
+    resolved = resolve_stacks(opened.methods, table, ids, times, np.array([1234, 99, 1234]))
+    assert resolved.of.tolist() == [1, 0, 1]
+    texts = [resolved.table.reason_text(int(v)) for v in resolved.values]
+    assert texts == ["no rundown", ""]
