@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from clrevents.schema.event import event as event
     from clrevents.schema.event import struct as struct
     from clrevents.schema.registry import Registry as Registry
+    from clrevents.table.table import Table as Table
     from clrevents.trace import Report as Report
     from clrevents.trace import ThreadInfo as ThreadInfo
     from clrevents.trace import Trace as Trace
@@ -69,6 +70,7 @@ _HOMES = {
     "schema.describe": ("register",),
     "schema.event": ("asdict", "event", "struct"),
     "schema.registry": ("Registry",),
+    "table.table": ("Table",),
     "trace": ("Report", "ThreadInfo", "Trace", "open"),
 }
 _HOME = {name: f"clrevents.{module}" for module, names in _HOMES.items() for name in names}

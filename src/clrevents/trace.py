@@ -11,7 +11,8 @@ import time as _time
 import warnings
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Final, TypeAlias, TypeVar, overload
 
@@ -19,16 +20,19 @@ import attrs
 import numpy as np
 
 from clrevents.decode.blocks import ThreadRow, TraceInfo
+from clrevents.decode.chunks import ColumnReader
 from clrevents.decode.clock import Clock
 from clrevents.decode.decoder import Order
 from clrevents.decode.event import Batch, Event
 from clrevents.decode.frame import Frame, nameless
-from clrevents.decode.kinds import EventKey
+from clrevents.decode.headers import DEFAULT_HEADERS
+from clrevents.decode.kinds import EventKey, EventKind
 from clrevents.decode.losses import Loss
-from clrevents.decode.payloads import RawPayload
+from clrevents.decode.payloads import PayloadReader, RawPayload
 from clrevents.decode.reader import EventReader
 from clrevents.decode.region import Rows
-from clrevents.decode.select import Filters, Selection, Selector, Threads
+from clrevents.decode.select import Filters, Selection, Selector, Threads, one_event
+from clrevents.decode.shape import TableField, header_fields
 from clrevents.decode.show import trace_html, trace_text
 from clrevents.decode.source import Openable, Source, open_source
 from clrevents.decode.stream import Stream
@@ -50,6 +54,20 @@ from clrevents.schema.dynamic import ClassCache, variants
 from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.symbols.feed import CodeEvents, Feed
 from clrevents.symbols.methods import Methods
+from clrevents.table.query import ask
+from clrevents.table.read import (
+    Wanted,
+    check_one,
+    event_fields,
+    facts,
+    header_names,
+    named_by,
+    read_headers,
+    read_table,
+    stream_table,
+    stream_tables,
+)
+from clrevents.table.table import Table
 
 C = TypeVar("C")
 Progress: TypeAlias = Callable[[int, int], Any]
@@ -146,6 +164,7 @@ class _Scan:
     problems: Problems
     complete: bool
     error: TraceError | None
+    kinds: tuple[EventKind, ...]
 
 
 @attrs.define(eq=False)
@@ -372,6 +391,121 @@ class Trace:
         selection = Selection(selectors, filters, self._registry, always)
         return self._batches(self._reader(stream, selection, decode))
 
+    def table(
+        self,
+        selector: Selector,
+        /,
+        *,
+        columns: Sequence[str] | None = None,
+        names: bool = False,
+        provider: str | None = None,
+        process_id: int | None = None,
+        thread_id: Threads = None,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        order: Order = "time",
+    ) -> Table:
+        """All events of one kind, every version of it, as typed columns.
+
+        The columns are `time_ns`, `time`, `thread_id`, `stack_id` and the payload's fields, or those that
+        `columns` names (see docs/tables.md); with `names` enums are text. The schema depends on the event alone:
+        an event that the trace lacks is an empty table. AmbiguousEventError when the selector means several
+        events, UnknownEventError when nobody knows it, KeyError for an unknown column. Rows whose payload does
+        not fit its layout are left out and reported in `problems`.
+        """
+        check_one(selector, self._registry)
+        wanted = Wanted.of(columns, names)
+        filters = Filters.of(provider, process_id, thread_id, start, end)
+        reader = self._columns((selector,), filters, order, headers=wanted.headers, fields=wanted.fields)
+        with self._noting(reader.stream):
+            return read_table(reader, self._windows(), self._fault, selector, self._registry, wanted)
+
+    def batches(
+        self,
+        selector: Selector,
+        /,
+        *,
+        rows: int = 1 << 16,
+        columns: Sequence[str] | None = None,
+        names: bool = False,
+        provider: str | None = None,
+        process_id: int | None = None,
+        thread_id: Threads = None,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        order: Order = "time",
+    ) -> Iterator[Table]:
+        """The same as `table`, in tables of at most `rows` rows, in bounded memory. All have the same columns."""
+        event = self._one_event(selector)
+        wanted = Wanted.of(columns, names)
+        filters = Filters.of(provider, process_id, thread_id, start, end)
+        if event is None:
+            return
+        fields = wanted.choose(self._fields(event), event[1])
+        reader = self._columns((selector,), filters, order, wanted.headers, wanted.fields, rows=rows)
+        metadata = self._facts_of(event)
+        with self._noting(reader.stream):
+            yield from stream_table(reader, self._windows(), self._fault, fields, wanted, metadata)
+
+    def tables(
+        self,
+        *selectors: Selector,
+        columns: Sequence[str] | None = None,
+        names: bool = False,
+        rows: int = 1 << 19,
+        provider: str | None = None,
+        process_id: int | None = None,
+        thread_id: Threads = None,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        order: Order = "time",
+    ) -> Iterator[dict[tuple[str, str], Table]]:
+        """Every selected event's columns in one pass: run by run, a table for each (provider, name) in it.
+
+        The tables of one event fit together; `columns` can only name header columns, which go in front of the
+        payload's fields.
+        """
+        wanted = Wanted((*DEFAULT_HEADERS,) if columns is None else tuple(columns), names)
+        header_names(wanted.columns)
+        known: dict[tuple[str, str], tuple[TableField, ...]] = {}
+
+        def fields(event: tuple[str, str]) -> tuple[TableField, ...]:
+            if event not in known:
+                known[event] = (*header_fields(wanted.headers), *self._fields(event))
+            return known[event]
+
+        filters = Filters.of(provider, process_id, thread_id, start, end)
+        reader = self._columns(selectors, filters, order, headers=wanted.headers, rows=rows)
+        with self._noting(reader.stream):
+            yield from stream_tables(reader, self._windows(), self._fault, fields, wanted)
+
+    def headers(
+        self,
+        *,
+        columns: Sequence[str] | None = None,
+        provider: str | None = None,
+        process_id: int | None = None,
+        thread_id: Threads = None,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        order: Order = "time",
+    ) -> Table:
+        """One table of all events, without their payloads, which are not touched. KeyError for an unknown column."""
+        wanted = header_names(columns)
+        filters = Filters.of(provider, process_id, thread_id, start, end)
+        reader = self._columns((), filters, order, headers=wanted, payloads=False)
+        with self._noting(reader.stream):
+            found = list(read_headers(reader, self._windows(), self._fault, wanted))
+        return Table(header_fields(wanted), tuple(part for table in found for part in table.parts), {})
+
+    def query(self, sql: str) -> Any:
+        """Ask in SQL, through duckdb; each event's name is a table. Returns duckdb's relation (`.df()`, `.pl()`, …).
+
+        `trace.query("select Reason, count(*) from GCStart group by 1")`. `headers` is a table too. ImportError
+        without duckdb.
+        """
+        return ask(sql, lambda name: self.headers() if name == "headers" else self.table(name))
+
     def check(self) -> Report:
         """Decode everything and account for every payload; reads on behind damage, never raises for it."""
         stream = Stream(errors="salvage", limits=self._limits, registry=self._registry, walk_stacks=True)
@@ -427,6 +561,63 @@ class Trace:
     def _stream(self, in_time_order: bool = True) -> Stream:
         return Stream(errors=self._errors, limits=self._limits, registry=self._registry, in_time_order=in_time_order)
 
+    def _columns(
+        self,
+        selectors: tuple[Selector, ...],
+        filters: Filters,
+        order: Order,
+        headers: Sequence[str],
+        fields: frozenset[str] | None = None,
+        payloads: bool = True,
+        rows: int = 1 << 19,
+    ) -> ColumnReader:
+        if order not in ("time", "file"):
+            raise ValueError(f'order must be "time" or "file", not {order!r}')
+        if rows < 1:
+            raise ValueError(f"rows must be positive, not {rows!r}")
+        return ColumnReader(
+            self._stream(in_time_order=order == "time"),
+            Selection(selectors, filters, self._registry),
+            lambda: self.duration_ns,
+            headers=headers,
+            fields=fields,
+            payloads=payloads,
+            rows=rows,
+        )
+
+    def _one_event(self, selector: Selector) -> tuple[str, str] | None:
+        """(provider, name) of what a selector means; None for a pattern that nothing fits."""
+        check_one(selector, self._registry)
+        found = one_event(selector, self._registry, self._scan(raising=False).kinds)
+        found = found or named_by(selector, self._registry)
+        return next(iter(found)) if found else None
+
+    def _fields(self, event: tuple[str, str]) -> tuple[TableField, ...]:
+        """The payload columns of one event, as its tables have them."""
+        reader = PayloadReader(self._info.pointer_size, self._limits)
+        return event_fields(self._registry, event, self._scan(raising=False).kinds, reader)
+
+    def _facts_of(self, event: tuple[str, str]) -> dict[str, str]:
+        scan = self._scan(raising=False)
+        return facts(event, self._registry, scan.kinds, scan.lost, scan.problems.total)
+
+    def _fault(self) -> Problem | None:
+        return self._source.fault
+
+    @contextmanager
+    def _noting(self, stream: Stream) -> Iterator[None]:
+        """Errors get this trace's path; what came up in the pass is kept and warned of."""
+        try:
+            yield
+        except TraceError as error:
+            if not isinstance(error, LookupError):
+                error.path = error.path or self._source.path
+            raise
+        finally:
+            for problem in stream.problems.items:
+                self._note(problem)
+            self._warn_of(tuple(stream.losses))
+
     def _reader(self, stream: Stream, selection: Selection, decode: bool = True) -> EventReader:
         return EventReader(stream, selection, lambda: self.duration_ns, decode=decode)
 
@@ -463,7 +654,7 @@ class Trace:
 
     def _batches(self, reader: EventReader) -> Iterator[Batch]:
         """Feed the whole source through a reader; errors get this trace's path."""
-        try:
+        with self._noting(reader.stream):
             for data in self._windows():
                 for batch in reader.feed(data):
                     yield self._noted(batch)
@@ -472,15 +663,6 @@ class Trace:
                 reader.stream.end_in(self._source.fault)
             for batch in reader.close():
                 yield self._noted(batch)
-        except TraceError as error:
-            if not isinstance(error, LookupError):
-                error.path = error.path or self._source.path
-            raise
-        finally:
-            for problem in reader.stream.problems.items:
-                self._note(problem)
-            # Losses may come to light where nothing was selected, so that no batch told of them.
-            self._warn_of(tuple(reader.stream.losses))
 
     def _noted(self, batch: Batch) -> Batch:
         batch.resolver = self._names
@@ -558,6 +740,7 @@ class Trace:
             problems=stream.problems,
             complete=stream.complete,
             error=error,
+            kinds=tuple(stream.kinds.all),
         )
 
 

@@ -6,6 +6,8 @@ Times, thread ids and sequence numbers wrap as unsigned 64- and 32-bit numbers d
 """
 
 PADDING = 96
+# Taken into a local variable: a literal beyond 63 bits is a Python object in the compiled engine, each time.
+TOP = 0xFFFFFFFFFFFFFFFF
 # The function body has these as plain numbers: in the compiled engine a name would be a look-up for each event.
 DONE = 0
 FULL = 1
@@ -52,6 +54,7 @@ def scan(
     (row, flags, label list id) where the label list changes. On TRUNCATED and BAD_VARINT `state[POS]` is the
     start of the event that could not be read.
     """
+    top = TOP
     pos = state[POS]
     metadata_id = state[METADATA]
     sequence = state[SEQUENCE]
@@ -119,7 +122,7 @@ def scan(
                     pos += 1
                     capture |= (b & 127) << shift
                     shift += 7
-                capture &= 0xFFFFFFFFFFFFFFFF
+                capture &= top
                 if b > 127:
                     status = 3
                     break
@@ -155,7 +158,7 @@ def scan(
                     pos += 1
                     thread |= (b & 127) << shift
                     shift += 7
-                thread &= 0xFFFFFFFFFFFFFFFF
+                thread &= top
                 if b > 127:
                     status = 3
                     break
@@ -191,8 +194,8 @@ def scan(
             if b > 127:
                 status = 3
                 break
-        if time > 0xFFFFFFFFFFFFFFFF:
-            time &= 0xFFFFFFFFFFFFFFFF
+        if time > top:
+            time &= top
         if flags & 48:
             marks[mark] = row
             marks[mark + 1] = flags & 48

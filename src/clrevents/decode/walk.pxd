@@ -20,6 +20,7 @@ ctypedef unsigned long long u64
     state=cython.int,
     signed=cython.int,
     number=u64,
+    top=u64,
     count=u64,
     byte=u64,
     more=u64,

@@ -15,6 +15,8 @@ NUMBER = 5  # one to ten bytes, seven bits each
 REST = 6  # as COUNTED with elements of at least a bytes, which a second walk reads: the last instruction
 PREFIXED_REST = 7  # as REST behind a 16-bit count
 WIDTH = 6
+# Taken into a local variable: a literal beyond 63 bits is a Python object in the compiled engine, each time.
+TOP = 0xFFFFFFFFFFFFFFFF
 
 
 def walk(
@@ -36,6 +38,7 @@ def walk(
     the one `total` behind it. `stops[i]` is the position behind row i, `states[i]` 0 or the instruction that
     did not fit, counted from 1; cells behind it are left as they are. Returns the number of such rows.
     """
+    top = TOP
     bad = 0
     run = 0
     row = 0
@@ -93,7 +96,7 @@ def walk(
                     if more:
                         state = at // 6 + 1
                         break
-                    cells[cell] = number & 0xFFFFFFFFFFFFFFFF
+                    cells[cell] = number & top
                 else:
                     if op == 4 or op == 7:
                         if end - pos < 2:
@@ -149,7 +152,7 @@ def narrow(buf: bytes, rows: int, starts: list[int], lengths: list[int], out: by
     row = 0
     while row < rows:
         pos = starts[row]
-        end = pos + (lengths[row] & 0xFFFFFFFFFFFFFFFE)
+        end = pos + lengths[row] // 2 * 2
         while pos < end:
             unit = buf[pos] | buf[pos + 1] << 8
             pos += 2
