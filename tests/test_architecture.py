@@ -34,7 +34,7 @@ class Room:
     stdlib: bool = True
 
 
-# The table of the design (§2), the public faces `types` and `__main__` added.
+# The table of the design (§2); added are the public faces `types` and `__main__`, and `live`, which joins two rooms.
 ROOMS: Final = {
     "errors": Room(()),
     "schema": Room(("errors",), ("attrs",)),
@@ -47,6 +47,7 @@ ROOMS: Final = {
     "symbols": Room(("errors", "schema", "decode"), ("attrs", "numpy")),
     "table": Room(("errors", "schema", "decode"), ("attrs", "numpy"), OPTIONAL),
     "trace": Room(("errors", "schema", "decode", "symbols", "table"), ("attrs", "numpy")),
+    "live": Room(("errors", "schema", "decode", "symbols"), ("attrs", "numpy")),
     "analysis": Room(("errors", "schema", "symbols", "table", "trace"), ("attrs", "numpy"), OPTIONAL),
     "rewrite": Room(("errors", "schema", "symbols", "trace", "encode", "reference"), ("attrs",)),
     "export": Room(("errors", "schema", "table", "trace", "symbols", "analysis"), ("numpy",), OPTIONAL),

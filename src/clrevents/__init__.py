@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from clrevents.decode.blocks import TraceInfo as TraceInfo
-    from clrevents.decode.decoder import Decoder as Decoder
     from clrevents.decode.event import Batch as Batch
     from clrevents.decode.event import Event as Event
+    from clrevents.decode.frame import Frame as Frame
     from clrevents.decode.kernels import engine as engine
     from clrevents.decode.kinds import EventKey as EventKey
     from clrevents.decode.losses import Loss as Loss
@@ -33,11 +33,13 @@ if TYPE_CHECKING:
     from clrevents.errors import TraceWarning as TraceWarning
     from clrevents.errors import UnknownEventError as UnknownEventError
     from clrevents.errors import UnreadableError as UnreadableError
+    from clrevents.live import Decoder as Decoder
     from clrevents.schema.describe import register as register
     from clrevents.schema.event import asdict as asdict
     from clrevents.schema.event import event as event
     from clrevents.schema.event import struct as struct
     from clrevents.schema.registry import Registry as Registry
+    from clrevents.symbols.methods import Methods as Methods
     from clrevents.table.table import Table as Table
     from clrevents.trace import Report as Report
     from clrevents.trace import ThreadInfo as ThreadInfo
@@ -48,8 +50,8 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "decode.blocks": ("TraceInfo",),
-    "decode.decoder": ("Decoder",),
     "decode.event": ("Batch", "Event"),
+    "decode.frame": ("Frame",),
     "decode.kernels": ("engine",),
     "decode.payloads": ("RawPayload",),
     "decode.kinds": ("EventKey",),
@@ -67,9 +69,11 @@ _HOMES = {
         "UnknownEventError",
         "UnreadableError",
     ),
+    "live": ("Decoder",),
     "schema.describe": ("register",),
     "schema.event": ("asdict", "event", "struct"),
     "schema.registry": ("Registry",),
+    "symbols.methods": ("Methods",),
     "table.table": ("Table",),
     "trace": ("Report", "ThreadInfo", "Trace", "open"),
 }

@@ -231,6 +231,8 @@ class Limits:
     """Threads whose sequence numbers are followed."""
     problems: int = 1000
     """Problems of each severity kept in a list; their counts stay exact."""
+    code_events: int = 4_000_000
+    """Events of methods, modules and mapped files kept to name addresses."""
     spool_bytes: int = 64 * 1024 * _MIB
     """Temporary copy of a pipe or a compressed file."""
 

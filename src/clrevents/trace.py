@@ -301,7 +301,7 @@ class Trace:
         """
         names = self._names
         if names.known is None:
-            feed = Feed()
+            feed = Feed(self._limits)
             try:
                 reader = self._reader(self._stream(), CodeEvents(self._registry), decode=False)
                 for batch in self._batches(reader):

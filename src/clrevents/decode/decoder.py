@@ -11,7 +11,7 @@ from typing import Literal
 from clrevents.decode.blocks import TraceInfo
 from clrevents.decode.event import Batch
 from clrevents.decode.losses import Loss
-from clrevents.decode.reader import EventReader
+from clrevents.decode.reader import EventReader, Watch
 from clrevents.decode.select import Filters, Selection, Selector, Threads
 from clrevents.decode.stream import Buffer, Stream
 from clrevents.decode.when import Moment
@@ -26,7 +26,8 @@ class Decoder:
 
     `feed(buffer)` and `flush()` return batches of the selected events; `close()` says that nothing more comes.
     Memory is bounded by what lies between two sequence points and by `limits`. After a TraceError each
-    call raises the same one. `start`/`end` in percent need a file: use `clrevents.open`.
+    call raises the same one. `start`/`end` in percent need a file: use `clrevents.open`. `watch` is shown events
+    that need not be selected, before those of the same time are returned.
     """
 
     def __init__(
@@ -41,13 +42,14 @@ class Decoder:
         start: Moment | None = None,
         end: Moment | None = None,
         order: Order = "time",
+        watch: Watch | None = None,
     ) -> None:
         if order not in ("time", "file"):
             raise ValueError(f'order must be "time" or "file", not {order!r}')
         registry = registry or DEFAULT
         filters = Filters.of(provider, process_id, thread_id, start, end)
         self._stream = Stream(errors=errors, limits=limits, registry=registry, in_time_order=order == "time")
-        self._reader = EventReader(self._stream, Selection(selectors, filters, registry), _no_duration)
+        self._reader = EventReader(self._stream, Selection(selectors, filters, registry), _no_duration, watch=watch)
 
     @property
     def info(self) -> TraceInfo | None:

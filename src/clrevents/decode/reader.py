@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import attrs
+
 from clrevents.decode.blocks import TraceInfo
 from clrevents.decode.clock import Clock
 from clrevents.decode.event import Batch, make_batch
@@ -21,6 +23,14 @@ from clrevents.errors import PayloadError, Problem, TraceError, raised
 _ROWS = 4096
 
 
+@attrs.frozen
+class Watch:
+    """Somebody who looks on: `take` gets batches of what its own selection wants, their payloads not decoded."""
+
+    selection: Selection
+    take: Callable[[Batch], None]
+
+
 class EventReader:
     """Feeds a stream, selects rows, decodes their payloads. After a TraceError each call raises the same one.
 
@@ -28,12 +38,19 @@ class EventReader:
     """
 
     def __init__(
-        self, stream: Stream, selection: Selection, duration_ns: Callable[[], int], *, decode: bool = True
+        self,
+        stream: Stream,
+        selection: Selection,
+        duration_ns: Callable[[], int],
+        *,
+        decode: bool = True,
+        watch: Watch | None = None,
     ) -> None:
         self.stream = stream
         self._selection = selection
         self._duration = duration_ns
         self._decodes = decode
+        self._watch = watch
         self._reader: PayloadReader | None = None
         self._reported = 0
         self._lost = 0
@@ -88,6 +105,9 @@ class EventReader:
         stream = self.stream
         info = stream.info
         assert info is not None
+        if self._watch is not None:
+            seen = self._watch.selection.rows(rows, stream.kinds.all, stream.clock, self._duration, info.process_id)
+            self._watch.take(make_batch(seen, stream.kinds.all, stream.clock, info.pointer_size, info.process_id))
         rows = self._selection.rows(rows, stream.kinds.all, stream.clock, self._duration, info.process_id)
         for at in range(0, len(rows), _ROWS):
             yield self._batch(rows.take(slice(at, at + _ROWS)), info, stream.clock)

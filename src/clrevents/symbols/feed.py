@@ -16,7 +16,7 @@ from clrevents.decode.event import Batch
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payloads import PayloadReader, RawPayload
 from clrevents.decode.select import Filters, Selection
-from clrevents.errors import Limits
+from clrevents.errors import LimitError, Limits
 from clrevents.schema.layout import BoundField, FixedStep
 from clrevents.schema.registry import RUNDOWN, RUNTIME, Registry
 from clrevents.schema.types import EnumType, Scalar
@@ -104,7 +104,8 @@ class MethodColumns:
 class Feed:
     """Takes batches, whose payloads need not be decoded; `columns` and the lists of rows grow."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits) -> None:
+        self._limit = limits.code_events
         self.modules: list[Row] = []
         self.maps: list[Row] = []
         self.native: list[Row] = []
@@ -112,11 +113,12 @@ class Feed:
         self.started = False
         self.pointer_size = 8
         self.taken = 0
+        self.held = 0
         self._parts: list[MethodColumns] = []
         self._reader: PayloadReader | None = None
 
     def take(self, batch: Batch) -> None:
-        """Keep what this batch tells of code; other events are passed over."""
+        """Keep what this batch tells of code; other events are passed over. LimitError when it is too much."""
         self.pointer_size = batch.pointer_size
         groups: dict[int, list[int]] = {}
         for row, kind in enumerate(batch.kinds):
@@ -137,6 +139,20 @@ class Feed:
                     continue
                 kept += [Row(kind, batch.times_ns[r], _process(batch, r), batch.raw[r]) for r in rows]
             self.taken += len(rows)
+            self.held += len(rows)
+            if self.held > self._limit:
+                raise LimitError(f"there are more events of code than Limits.code_events ({self._limit})")
+
+    def keep(self, rows: NDArray[np.int64]) -> None:
+        """Forget all method events but these rows of `columns()`, and the IL maps of methods that are in none."""
+        old = self.columns()
+        chosen = rows.tolist()
+        numbers = {name: column[rows] for name, column in old.numbers.items()}
+        kinds, data = [old.kinds[r] for r in chosen], [old.data[r] for r in chosen]
+        self._parts = [MethodColumns(old.role[rows], old.time[rows], old.process[rows], numbers, kinds, data)]
+        methods = set(numbers["MethodID"].tolist())
+        self.maps = [row for row in self.maps if int.from_bytes(row.data[:8], "little") in methods]
+        self.held = len(chosen) + len(self.maps) + len(self.modules) + len(self.native)
 
     def columns(self) -> MethodColumns:
         """All method events taken so far."""

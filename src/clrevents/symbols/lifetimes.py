@@ -59,7 +59,8 @@ class Sightings:
 class Lifetimes:
     """Ranges in order of (space, start, begin); `row` is the sighting that tells most, `seen` the time of the last.
 
-    `loaded` is the time of the load that began it, ALWAYS without one; `begin` may be a little earlier.
+    `loaded` is the time of the load that began it, ALWAYS without one; `begin` may be a little earlier. `of` is the
+    range of each sighting.
     """
 
     space: Ints
@@ -70,6 +71,7 @@ class Lifetimes:
     row: Ints
     seen: Ints
     loaded: Ints
+    of: Ints
 
     def __len__(self) -> int:
         return len(self.start)
@@ -84,7 +86,7 @@ def lifetimes(seen: Sightings, same_text: Any, gone: Iterable[tuple[int, int, in
     count = len(order)
     if not count:
         none = np.zeros(0, dtype=np.int64)
-        return Lifetimes(none, none.astype(np.uint64), none.astype(np.uint64), none, none, none, none, none)
+        return Lifetimes(none, none.astype(np.uint64), none.astype(np.uint64), none, none, none, none, none, none)
     opens = np.ones(count, dtype=np.bool_)
     place = (start[1:] == start[:-1]) & (space[1:] == space[:-1])
     same = (identity[1:] == identity[:-1]) & (size[1:] == size[:-1])
@@ -110,7 +112,9 @@ def lifetimes(seen: Sightings, same_text: Any, gone: Iterable[tuple[int, int, in
     named = np.maximum.reduceat(np.where(seen.named[order], np.arange(count), -1), first)
     row = order[np.where(named >= 0, named, first)]
     # At one moment in one place there is one size; the first is as good as any.
-    made = Lifetimes(space[first], start[first], size[first], begin, end, row, time[last], loaded)
+    of = np.empty(count, dtype=np.int64)
+    of[order] = np.cumsum(opens) - 1
+    made = Lifetimes(space[first], start[first], size[first], begin, end, row, time[last], loaded, of)
     _separate(made, time[first], role[last] == UNLOAD)
     _end_with_modules(made, seen.module[row], gone)
     return made

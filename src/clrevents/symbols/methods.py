@@ -70,6 +70,7 @@ class Methods:
         gone = ((place[p], i, t) for p, i, t in self.modules.gone() if p in place)
         made = lifetimes(seen, lambda a, b: self._text(int(kept[a])) == self._text(int(kept[b])), gone)
         made.row = kept[made.row]
+        self._kept = kept
         self._ranges = Ranges(made, self._spaces)
         self._cache: dict[tuple[int, bool, int | None], tuple[int, int, Frame]] = {}
         self._made: dict[int, Method] = {}
@@ -174,6 +175,13 @@ class Methods:
             None,
             method.display,
         )
+
+    def rows_since(self, time_ns: int) -> Ints:
+        """Rows of the feed's columns whose code was still there at a time, or that say nothing of a piece of code."""
+        needed = np.ones(len(self._columns.time), dtype=np.bool_)
+        made = self._ranges.made
+        needed[self._kept] = (made.end > time_ns)[made.of]
+        return np.flatnonzero(needed)
 
     def _life(self, index: int) -> tuple[int, int]:
         if index < 0:
