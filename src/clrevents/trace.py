@@ -25,7 +25,7 @@ from clrevents.decode.clock import Clock
 from clrevents.decode.decoder import Order
 from clrevents.decode.event import Batch, Event
 from clrevents.decode.frame import Frame, nameless
-from clrevents.decode.headers import DEFAULT_HEADERS
+from clrevents.decode.headers import DEFAULT_HEADERS, EVENT_HEADERS
 from clrevents.decode.kinds import EventKey, EventKind
 from clrevents.decode.losses import Loss
 from clrevents.decode.payloads import PayloadReader, RawPayload
@@ -35,6 +35,7 @@ from clrevents.decode.select import Filters, Selection, Selector, Threads, one_e
 from clrevents.decode.shape import TableField, header_fields
 from clrevents.decode.show import trace_html, trace_text
 from clrevents.decode.source import Openable, Source, open_source
+from clrevents.decode.stacks import join
 from clrevents.decode.stream import Stream
 from clrevents.decode.when import Moment, to_ns
 from clrevents.errors import (
@@ -56,6 +57,7 @@ from clrevents.symbols.feed import CodeEvents, Feed
 from clrevents.symbols.methods import Methods
 from clrevents.table.query import ask
 from clrevents.table.read import (
+    Run,
     Wanted,
     check_one,
     event_fields,
@@ -64,9 +66,10 @@ from clrevents.table.read import (
     named_by,
     read_headers,
     read_table,
+    stream_runs,
     stream_table,
-    stream_tables,
 )
+from clrevents.table.stacks import Stacks
 from clrevents.table.table import Table
 
 C = TypeVar("C")
@@ -222,6 +225,7 @@ class Trace:
         self._found_of: Counter[str] = Counter()
         self._warned = False
         self._scanned: _Scan | None = None
+        self._stacks: Stacks | None = None
         self._names = _Names(weakref.ref(self), self._again())
         # Checked before anything is opened.
         self._stream()
@@ -312,6 +316,26 @@ class Trace:
                     raise
             names.known = Methods(feed)
         return names.known
+
+    @property
+    def stacks(self) -> Stacks:
+        """The call stacks that events name, by `stack_id`; the first use runs one pass over the trace.
+
+        Of a trace that is damaged it knows what stands before the damage.
+        """
+        if self._stacks is None:
+            reader = self._columns((), Filters(), "file", headers=(), payloads=False, stacks=True)
+            parts = []
+            try:
+                with self._noting(reader.stream):
+                    for chunk in reader.chunks(self._windows(), self._fault):
+                        parts.append(chunk.stacks)
+            except (DamageError, LimitError):
+                # Whoever reads events meets the damage too.
+                if self._errors == "strict":
+                    raise
+            self._stacks = Stacks(join(parts))
+        return self._stacks
 
     def event_counts(self) -> dict[EventKey, int]:
         """How many events of each kind, most frequent first."""
@@ -465,6 +489,40 @@ class Trace:
         The tables of one event fit together; `columns` can only name header columns, which go in front of the
         payload's fields.
         """
+        runs = self._runs(
+            selectors, columns, names, Filters.of(provider, process_id, thread_id, start, end), order, rows
+        )
+        return (run.tables for run in runs)
+
+    def runs(
+        self,
+        *selectors: Selector,
+        names: bool = False,
+        provider: str | None = None,
+        process_id: int | None = None,
+        thread_id: Threads = None,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        order: Order = "time",
+    ) -> Iterator[Run]:
+        """Everything of the selected events in one pass and in bounded memory, for who writes it elsewhere.
+
+        Run by run: their tables as `tables` has them, their headers as `headers` has them, and their stacks.
+        """
+        filters = Filters.of(provider, process_id, thread_id, start, end)
+        return self._runs(selectors, None, names, filters, order, 1 << 19, EVENT_HEADERS, stacks=True)
+
+    def _runs(
+        self,
+        selectors: tuple[Selector, ...],
+        columns: Sequence[str] | None,
+        names: bool,
+        filters: Filters,
+        order: Order,
+        rows: int,
+        headers: tuple[str, ...] = (),
+        stacks: bool = False,
+    ) -> Iterator[Run]:
         wanted = Wanted((*DEFAULT_HEADERS,) if columns is None else tuple(columns), names)
         header_names(wanted.columns)
         known: dict[tuple[str, str], tuple[TableField, ...]] = {}
@@ -474,10 +532,10 @@ class Trace:
                 known[event] = (*header_fields(wanted.headers), *self._fields(event))
             return known[event]
 
-        filters = Filters.of(provider, process_id, thread_id, start, end)
-        reader = self._columns(selectors, filters, order, headers=wanted.headers, rows=rows)
+        both = tuple(dict.fromkeys((*wanted.headers, *headers)))
+        reader = self._columns(selectors, filters, order, headers=both, rows=rows, stacks=stacks)
         with self._noting(reader.stream):
-            yield from stream_tables(reader, self._windows(), self._fault, fields, wanted)
+            yield from stream_runs(reader, self._windows(), self._fault, fields, wanted, headers)
 
     def headers(
         self,
@@ -570,6 +628,7 @@ class Trace:
         fields: frozenset[str] | None = None,
         payloads: bool = True,
         rows: int = 1 << 19,
+        stacks: bool = False,
     ) -> ColumnReader:
         if order not in ("time", "file"):
             raise ValueError(f'order must be "time" or "file", not {order!r}')
@@ -582,6 +641,7 @@ class Trace:
             headers=headers,
             fields=fields,
             payloads=payloads,
+            stacks=stacks,
             rows=rows,
         )
 

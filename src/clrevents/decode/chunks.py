@@ -21,6 +21,7 @@ from clrevents.decode.kinds import EventKind
 from clrevents.decode.payloads import PayloadReader, RawPayload
 from clrevents.decode.region import Rows
 from clrevents.decode.select import Selection
+from clrevents.decode.stacks import StackArrays, join, stack_arrays
 from clrevents.decode.stream import Stream
 from clrevents.errors import PayloadError, Problem, TraceError
 from clrevents.schema.layout import BoundLayout
@@ -43,18 +44,22 @@ class Piece:
 
 @attrs.frozen(eq=False)
 class Chunk:
-    """A run of selected events in order. Rows that no piece has could not be read, and were reported."""
+    """A run of selected events in order. Rows that no piece has could not be read, and were reported.
+
+    `stacks` are those of its events that no chunk before it had; empty where they were not asked for.
+    """
 
     length: int
     kinds: Ints
     headers: dict[str, Column]
     pieces: list[Piece]
+    stacks: StackArrays
 
 
 class ColumnReader:
     """Reads a whole stream into chunks. `headers` and `fields` (None for all) say which columns are wanted.
 
-    With `payloads` False no payload is touched.
+    With `payloads` False no payload is touched; `stacks` asks for the addresses of stacks too.
     """
 
     def __init__(
@@ -66,6 +71,7 @@ class ColumnReader:
         headers: Sequence[str],
         fields: frozenset[str] | None = None,
         payloads: bool = True,
+        stacks: bool = False,
         rows: int = _ROWS,
     ) -> None:
         self.stream = stream
@@ -74,6 +80,7 @@ class ColumnReader:
         self._headers = headers
         self._fields = fields
         self._payloads = payloads
+        self._stacks = stacks
         self._goal = rows
         self._reader: PayloadReader | None = None
         self._plans: dict[int, list[tuple[BoundLayout, Plan | None]]] = {}
@@ -149,7 +156,14 @@ class ColumnReader:
             for index, rows in grouped(kinds):
                 group = _Group(self.stream.kinds.all[index], buf, starts[rows], sizes[rows], offsets[rows], rows)
                 pieces += self._pieces(group)
-        return Chunk(len(kinds), kinds, headers, pieces)
+        return Chunk(len(kinds), kinds, headers, pieces, self._new_stacks(parts, info.pointer_size))
+
+    def _new_stacks(self, parts: list[Rows], pointer_size: int) -> StackArrays:
+        if not self._stacks:
+            return join(())
+        return join(
+            [stack_arrays(t, t.new(rows.stacks), pointer_size) for rows in parts for t in (rows.shared.stacks,)]
+        )
 
     def _pieces(self, group: _Group) -> Iterator[Piece]:
         """By the first reading that uses up every payload, or row by row."""

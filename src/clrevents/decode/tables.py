@@ -7,16 +7,22 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
+from typing import Final, TypeAlias
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.decode import kernels
 from clrevents.decode.blocks import InlineStacks, Stacks, ThreadRow
 from clrevents.decode.container.base import damage
 from clrevents.errors import Limits, Problem
 
+Ints: TypeAlias = NDArray[np.int64]
+
 _UNKNOWN_THREAD = (1 << 64) - 1
+# A stack for the walk kernel: a run of four bytes, then as many single bytes as these say.
+_STACK: Final = [0, 0, 4, 0, 0, 0, 3, 0, 1, 0, 0, 4]
 
 
 @attrs.frozen(eq=False)
@@ -49,7 +55,9 @@ class StackTable:
         self._ends: list[int] = []
         self._bases: list[int] = []
         self._numbers: list[int] = []
-        self._walked: dict[int, tuple[list[int], list[int]]] = {}
+        self._walked: dict[int, tuple[Ints, Ints]] = {}
+        self._base = base
+        self._given: NDArray[np.bool_] = np.zeros(0, dtype=np.bool_)
         self._lookup: StackLookup | None = None
 
     def restarts(self, block: Stacks | InlineStacks) -> bool:
@@ -68,8 +76,6 @@ class StackTable:
         self._ends.append(block.first_id + count)
         self._bases.append(self.next)
         self._lookup = None
-        if isinstance(block, InlineStacks):
-            self._walked[self.next] = block.starts, block.sizes
         self.next += count
 
     def successor(self) -> StackTable:
@@ -91,7 +97,33 @@ class StackTable:
         block, base, _ = self._blocks[place]
         starts, sizes = self._walk(block, base)
         index = number - base
-        return block.window[starts[index] : starts[index] + sizes[index]] if index < len(starts) else None
+        if index >= len(starts):
+            return None
+        start = int(starts[index])
+        return block.window[start : start + int(sizes[index])]
+
+    def new(self, numbers: Ints) -> Ints:
+        """Those of these trace-wide numbers that this was not asked about before, in rising order."""
+        asked = np.zeros(self.next - self._base, dtype=np.bool_)
+        asked[numbers[numbers > 0] - self._base] = True
+        old = len(self._given)
+        asked[:old] &= ~self._given
+        self._given = np.concatenate((self._given | asked[:old], asked[old:]))
+        return np.flatnonzero(asked) + self._base
+
+    def pieces(self, numbers: Ints) -> Iterator[tuple[Ints, bytes, Ints, Ints]]:
+        """Where stacks are (numbers in rising order): window by window, their numbers, starts and sizes in bytes.
+
+        What the table does not hold whole is left out.
+        """
+        for block, base, count in self._blocks:
+            low, high = np.searchsorted(numbers, (base, base + count)).tolist()
+            if low == high:
+                continue
+            starts, sizes = self._walk(block, base)
+            places = numbers[low:high] - base
+            places = places[places < len(starts)]
+            yield places + base, block.window, starts[places], sizes[places]
 
     def problems(self) -> Iterator[Problem]:
         """Walk every block and say where one does not hold what it claims."""
@@ -102,23 +134,36 @@ class StackTable:
                 at = block.base + block.start
                 yield damage("bad-stacks", text, at, block.end - block.start, "its last stacks")
 
-    def _walk(self, block: Stacks | InlineStacks, base: int) -> tuple[list[int], list[int]]:
+    def _walk(self, block: Stacks | InlineStacks, base: int) -> tuple[Ints, Ints]:
         walked = self._walked.get(base)
-        if walked is not None or isinstance(block, InlineStacks):
-            return walked or ([], [])
-        starts, sizes = [], []
-        data, pos, end = block.window, block.start, block.end
-        for _ in range(block.count):
-            if end - pos < 4:
-                break
-            size = int.from_bytes(data[pos : pos + 4], "little")
-            if size > end - pos - 4:
-                break
-            starts.append(pos + 4)
-            sizes.append(size)
-            pos += 4 + size
-        self._walked[base] = starts, sizes
-        return starts, sizes
+        if walked is None:
+            walked = self._walked[base] = _places(block)
+        return walked
+
+
+def _places(block: Stacks | InlineStacks) -> tuple[Ints, Ints]:
+    """Starts and sizes of a block's stacks, as many as are there."""
+    if isinstance(block, InlineStacks):
+        return np.array(block.starts, dtype=np.int64), np.array(block.sizes, dtype=np.int64)
+    data, pos, end = block.window, block.start, block.end
+    room = max(end - pos, 0) // 4
+    if block.count <= room:
+        every = (np.array([value], dtype=np.int64) for value in (pos, end, block.count))
+        found = kernels.walk(data, _STACK, *every)
+        if found.fits:
+            return found.places[1].copy(), found.counts[1].copy()
+    # A block that claims more than it holds: those that are there.
+    starts, sizes = [], []
+    for _ in range(min(block.count, room)):
+        if end - pos < 4:
+            break
+        size = int.from_bytes(data[pos : pos + 4], "little")
+        if size > end - pos - 4:
+            break
+        starts.append(pos + 4)
+        sizes.append(size)
+        pos += 4 + size
+    return np.array(starts, dtype=np.int64), np.array(sizes, dtype=np.int64)
 
 
 class ThreadTable:

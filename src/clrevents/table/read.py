@@ -22,6 +22,7 @@ from clrevents.errors import AmbiguousEventError, Problem
 from clrevents.schema.layout import Layout
 from clrevents.schema.names import is_glob
 from clrevents.schema.registry import Registry
+from clrevents.table.stacks import stack_table
 from clrevents.table.table import Table
 
 EventName: TypeAlias = tuple[str, str]
@@ -156,14 +157,25 @@ def stream_table(
             yield Table(shown, (part,), metadata)
 
 
-def stream_tables(
+@attrs.frozen(eq=False)
+class Run:
+    """Some events in succession: their tables by (provider, name), all their headers in one, and the stacks that no
+    run before it had."""
+
+    tables: dict[EventName, Table]
+    headers: Table
+    stacks: Table
+
+
+def stream_runs(
     reader: ColumnReader,
     windows: Iterable[bytes],
     fault: Callable[[], Problem | None],
     fields: Callable[[EventName], tuple[TableField, ...]],
     wanted: Wanted,
-) -> Iterator[dict[EventName, Table]]:
-    """Chunk by chunk, the tables of all events in it."""
+    headers: tuple[str, ...] = (),
+) -> Iterator[Run]:
+    """Chunk by chunk, everything that is in it; `headers` are the columns of the one table of all headers."""
     for chunk in reader.chunks(windows, fault):
         pieces: dict[EventName, list[Piece]] = {}
         for piece in chunk.pieces:
@@ -173,7 +185,11 @@ def stream_tables(
             part = _part(fields(event), chunk, found, wanted.names)
             if part is not None:
                 tables[event] = Table(shown_fields(fields(event), wanted.names), (part,), {})
-        yield tables
+        yield Run(
+            tables,
+            Table(header_fields(headers), (tuple(chunk.headers[n] for n in headers),)),
+            stack_table(chunk.stacks),
+        )
 
 
 def read_headers(

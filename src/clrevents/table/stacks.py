@@ -1,0 +1,70 @@
+"""`Stacks`: the call stacks of a trace by number, and as a table to join with other tables.
+
+Holds addresses only; names are `trace.methods`' business. Opens nothing: it is given a trace's stacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+import numpy as np
+
+from clrevents.decode.column import Column, ColumnType
+from clrevents.decode.shape import TableField
+from clrevents.decode.stacks import StackArrays
+from clrevents.table.table import Table
+
+_ADDRESSES = ColumnType("list", (ColumnType("uint64"),))
+STACK_FIELDS = (TableField("stack_id", ColumnType("int32")), TableField("addresses", _ADDRESSES))
+"""The columns of every table of stacks."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class Stacks:
+    """The stacks that a trace's events name: `stacks[event.stack_id]` are its addresses, innermost first.
+
+    `arrays` hold them all, ids in rising order. Owns its data.
+    """
+
+    arrays: StackArrays
+
+    def __len__(self) -> int:
+        return len(self.arrays)
+
+    def __iter__(self) -> Iterator[int]:
+        """The ids, in rising order."""
+        return iter(self.arrays.ids.tolist())
+
+    def __contains__(self, stack_id: object) -> bool:
+        return isinstance(stack_id, int) and self._place(stack_id) is not None
+
+    def __getitem__(self, stack_id: int) -> tuple[int, ...]:
+        """One stack. Empty for 0 and -1, which stand for no stack and one that is missing; KeyError for other ids."""
+        place = self._place(stack_id)
+        if place is not None:
+            return self.arrays.stack(place)
+        if stack_id in (0, -1):
+            return ()
+        raise KeyError(f"no event of this trace has a stack {stack_id!r}")
+
+    def table(self) -> Table:
+        """Columns `stack_id` (int32) and `addresses` (list of uint64, innermost first)."""
+        return stack_table(self.arrays)
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} stacks>"
+
+    def _place(self, stack_id: int) -> int | None:
+        ids = self.arrays.ids
+        place = int(np.searchsorted(ids, stack_id))
+        return place if place < len(ids) and ids[place] == stack_id else None
+
+
+def stack_table(arrays: StackArrays) -> Table:
+    """Stacks as a table of two columns."""
+    none = np.zeros(0, dtype=np.uint8)
+    ids = Column(ColumnType("int32"), len(arrays), arrays.ids.astype(np.int32))
+    inner = Column(ColumnType("uint64"), len(arrays.addresses), arrays.addresses)
+    addresses = Column(_ADDRESSES, len(arrays), none, arrays.offsets, (inner,))
+    return Table(STACK_FIELDS, ((ids, addresses),) if len(arrays) else ())
