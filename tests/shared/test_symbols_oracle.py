@@ -77,6 +77,7 @@ def test_unloaded_methods_stop_resolving_at_their_unload() -> None:
         assert methods.at(method.address, method.end_ns).reason == "unloaded"
 
 
+@pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
 @pytest.mark.parametrize("trace", params([t for t in traces("traces/own", "scenarios") if "heap" not in t.name]))
 def test_managed_frames_have_names(trace: Shared) -> None:
     """Nearly all of our own traces' frames have names; the others say that they are no listed methods."""
@@ -115,6 +116,7 @@ def test_il_offsets_are_inside_the_methods(short: str) -> None:
     assert len(found) >= 200
 
 
+@pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
 @pytest.mark.parametrize("trace", params(traces("traces/own", "traces/perfview", "scenarios")))
 def test_every_method_has_a_display_name(trace: Shared) -> None:
     """No text of any trace is too odd, and none is lost: parameters are counted in both spellings."""

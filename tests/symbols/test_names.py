@@ -150,3 +150,10 @@ def test_long_texts_take_no_long(piece: str) -> None:
         display_name("A", f"<a>{text}", f"void  ({text})")
         display_name(text[:4000], "MoveNext", "instance void  ()")
         assert time.process_time() - began < 2
+
+
+def test_made_up_names_of_any_length_take_no_long() -> None:
+    began = time.process_time()
+    for _ in range(30):
+        made_up("<a>g__" + "1" * 8000)
+    assert time.process_time() - began < 1

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import clrevents
-from clrevents.symbols.stacks import resolve_stacks, stack_table
+from clrevents.decode.stacks import StackArrays
+from clrevents.symbols.stacks import resolve_stacks
 from clrevents.testing.builder import TraceBuilder
 from project_files import ROOT
 
@@ -16,17 +17,19 @@ FIXTURES = sorted((ROOT / "fixtures").glob("*.nettrace.gz"))
 MS = 1_000_000
 
 
+def arrays(*stack: int) -> StackArrays:
+    """One stack of number 1, or none."""
+    ids = np.array([1] if stack else [], dtype=np.int64)
+    offsets = np.array([0, len(stack)] if stack else [0], dtype=np.int64)
+    return StackArrays(ids, offsets, np.array(stack, dtype=np.uint64))
+
+
 def check(trace: clrevents.Trace) -> int:
     """The table says the same as every event; how many stacks were compared."""
-    stacks: dict[int, bytes] = {}
-    events = []
-    for batch in trace.event_batches(decode=False):
-        stacks.update(batch.stacks)
-        events += list(batch)
-    table = stack_table(stacks, trace.info.pointer_size)
+    events = [event for batch in trace.event_batches(decode=False) for event in batch]
     ids = np.array([e.stack_id for e in events], dtype=np.int64)
     times = np.array([e.time_ns for e in events], dtype=np.int64)
-    resolved = resolve_stacks(trace.methods, table, ids, times)
+    resolved = resolve_stacks(trace.methods, trace.stacks.arrays, ids, times)
     frames = [resolved.table.frame(i) for i in range(len(resolved.table))]
     compared = 0
     for event, of in zip(events, resolved.of.tolist(), strict=True):
@@ -57,8 +60,17 @@ def test_a_stack_that_changes_its_meaning_is_split() -> None:
     assert names == ["First", "First", "unloaded", "Second", "unloaded"]
 
 
+def test_a_stack_that_has_names_in_between_only_is_split() -> None:
+    trace = TraceBuilder().at(10 * MS).method_load("N", "First", address=0x1000).at(20 * MS).method_unload(0x1000)
+    trace.at(21 * MS).sample(0x1010).at(30 * MS).method_load("N", "Second", address=0x1000)
+    trace.at(31 * MS).sample(0x1010).at(40 * MS).method_unload(0x1000).at(41 * MS).sample(0x1010)
+    opened = clrevents.open(trace.bytes())
+    assert check(opened) == 3
+    assert [e.frames[0].name for e in opened.events("ThreadSample")] == ["", "Second", ""]
+
+
 def test_stacks_that_are_not_there() -> None:
-    empty = stack_table({}, 8)
+    empty = arrays()
     methods = clrevents.open(TraceBuilder().bytes()).methods
     resolved = resolve_stacks(methods, empty, np.array([0, -1, 5]), np.array([1, 2, 3]))
     assert resolved.of.tolist() == [-1, -1, -1]
@@ -67,7 +79,7 @@ def test_stacks_that_are_not_there() -> None:
 
 def test_processes_are_kept_apart() -> None:
     opened = clrevents.open(TraceBuilder("nettrace6").method_load("N", "A", address=0x1000).sample(0x1010).bytes())
-    table = stack_table({1: (0x1010).to_bytes(8, "little")}, 8)
+    table = arrays(0x1010)
     ids, times = np.array([1, 1, 1]), np.array([MS, MS, MS])
     resolved = resolve_stacks(opened.methods, table, ids, times, np.array([1234, 99, 1234]))
     assert resolved.of.tolist() == [1, 0, 1]

@@ -6,48 +6,15 @@ Knows nothing of weights and of what the events were.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.decode.frame import Frame
+from clrevents.decode.stacks import StackArrays
 from clrevents.symbols.lifetimes import Addresses, Ints
 from clrevents.symbols.method import NOT_YET, REASONS, UNLOADED
 from clrevents.symbols.methods import Methods
-
-
-@attrs.frozen(eq=False)
-class StackTable:
-    """Distinct stacks: `ids` are those of events (`stack_id`) in rising order, `addresses[offsets[i]:offsets[i+1]]`
-    the i-th stack, innermost first."""
-
-    ids: Ints
-    offsets: Ints
-    addresses: Addresses
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def index(self, stack_ids: Ints) -> Ints:
-        """Places of ids in this table; -1 for those that it lacks (0 is no stack)."""
-        if not len(self.ids):
-            return np.full(len(stack_ids), -1, dtype=np.int64)
-        at = np.minimum(np.searchsorted(self.ids, stack_ids), len(self.ids) - 1)
-        return np.where(self.ids[at] == stack_ids, at, -1)
-
-
-def stack_table(stacks: Mapping[int, bytes], pointer_size: int) -> StackTable:
-    """The table of stacks as batches hold them: id → its addresses' bytes, little-endian, `pointer_size` each."""
-    ids = sorted(stacks)
-    data = [stacks[i] for i in ids]
-    counts = np.array([len(d) // pointer_size for d in data], dtype=np.int64)
-    offsets = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts)))
-    # A cut stack's last bytes are no address.
-    blob = b"".join(d[: len(d) // pointer_size * pointer_size] for d in data)
-    addresses = np.frombuffer(blob, dtype=f"<u{pointer_size}").astype(np.uint64)
-    return StackTable(np.array(ids, dtype=np.int64), offsets, addresses)
 
 
 @attrs.frozen(eq=False)
@@ -91,13 +58,13 @@ class ResolvedStacks:
 
 
 def resolve_stacks(
-    methods: Methods, stacks: StackTable, stack_ids: Ints, times: Ints, processes: Ints | None = None
+    methods: Methods, stacks: StackArrays, stack_ids: Ints, times: Ints, processes: Ints | None = None
 ) -> ResolvedStacks:
-    """Frames of every use (an event with a stack) of a table's stacks.
+    """Frames of every use (an event with a stack) of a trace's stacks (`trace.stacks.arrays`).
 
     `stack_ids`, `times` (ns) and `processes` (-1 unknown; None: one process) have one value for each use.
     """
-    place = stacks.index(stack_ids)
+    place = _places(stacks, stack_ids)
     used = place >= 0
     number = np.full(len(place), -1, dtype=np.int64) if processes is None else processes
     of = np.full(len(place), -1, dtype=np.int64)
@@ -133,7 +100,7 @@ class _Lookup:
     process: Ints
 
     @classmethod
-    def of(cls, methods: Methods, stacks: StackTable, place: Ints, process: Ints, times: Ints) -> _Lookup:
+    def of(cls, methods: Methods, stacks: StackArrays, place: Ints, process: Ints, times: Ints) -> _Lookup:
         counts = stacks.offsets[place + 1] - stacks.offsets[place]
         stack = np.repeat(np.arange(len(place)), counts)
         begins = np.cumsum(counts) - counts
@@ -156,6 +123,14 @@ class _Lookup:
             np.concatenate((self.reason, more.reason)),
             np.concatenate((self.process, more.process)),
         )
+
+
+def _places(stacks: StackArrays, stack_ids: Ints) -> Ints:
+    """Where the stacks of these ids are; -1 for those that are not there (0 is no stack)."""
+    if not len(stacks.ids):
+        return np.full(len(stack_ids), -1, dtype=np.int64)
+    at = np.minimum(np.searchsorted(stacks.ids, stack_ids), len(stacks.ids) - 1)
+    return np.where(stacks.ids[at] == stack_ids, at, -1)
 
 
 def _tabled(methods: Methods, of: Ints, found: _Lookup) -> ResolvedStacks:
