@@ -124,4 +124,5 @@ def head(columns: HeaderColumns, count: int) -> HeaderColumns:
         columns.sizes[:count],
         columns.runs[columns.runs[:, 0] < np.uint64(count)],
         columns.marks[columns.marks[:, 0] < count],
+        columns.place,
     )

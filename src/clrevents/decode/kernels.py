@@ -52,7 +52,10 @@ _STATUS: Final[dict[int, Status]] = {
     _scan.TRUNCATED: "truncated",
     _scan.BAD_VARINT: "bad-varint",
 }
+# Rows in one call, rows of the columns that blocks share, and how few of these are not worth another call.
 _ROWS: Final = 1 << 14
+_ARENA: Final = 1 << 17
+_FEW: Final = 1 << 10
 
 
 def engine() -> str:
@@ -66,6 +69,7 @@ class HeaderColumns:
 
     `times` are raw clock ticks; `offsets` are absolute in the stream. `runs` has a row (row, capture thread,
     sequence, processor) where a capture thread's run begins; `marks` a row (row, flags, offset or label id).
+    `place` says in which larger columns they stand, and from which row, where they do.
     """
 
     metadata_ids: NDArray[np.int64]
@@ -76,18 +80,49 @@ class HeaderColumns:
     sizes: NDArray[np.int64]
     runs: NDArray[np.uint64]
     marks: NDArray[np.int64]
+    place: tuple[list[NDArray[np.uint64]], int] | None = None
 
     def __len__(self) -> int:
         return len(self.times)
 
 
+def joined(columns: list[HeaderColumns]) -> list[NDArray[Any]]:
+    """Thread ids, stack ids, times, offsets and sizes of many blocks; no copy where they stand together."""
+    found: list[list[NDArray[Any]]] = [[], [], [], [], []]
+    at = 0
+    while at < len(columns):
+        first = columns[at]
+        end = at + 1
+        if first.place is not None:
+            arrays, row = first.place
+            stop = row + len(first)
+            while end < len(columns) and _follows(columns[end], arrays, stop):
+                stop += len(columns[end])
+                end += 1
+            _, threads, *rest = (array[row:stop] for array in arrays)
+            parts: list[NDArray[Any]] = [threads, *(array.view(np.int64) for array in rest)]
+        else:
+            parts = [first.thread_ids, first.stack_ids, first.times, first.offsets, first.sizes]
+        for column, part in zip(found, parts, strict=True):
+            column.append(part)
+        at = end
+    return [column[0] if len(column) == 1 else np.concatenate(column) for column in found]
+
+
+def _follows(columns: HeaderColumns, arrays: list[NDArray[np.uint64]], row: int) -> bool:
+    place = columns.place
+    return place is not None and place[0] is arrays and place[1] == row
+
+
 class HeaderScanner:
-    """Scans blocks with scratch columns that are used again and again. Not thread-safe; one a stream."""
+    """Scans blocks into columns that stand one behind the other in large arrays. Not thread-safe; one a stream."""
 
     def __init__(self) -> None:
-        self._columns = [scratch(_ROWS) for _ in range(6)]
-        self._runs = scratch(4 * _ROWS)
-        self._marks = scratch(3 * _ROWS)
+        self._columns: list[Any] = []
+        self._at = 0
+        self._room = 0
+        self._runs: Any = None
+        self._marks: Any = None
 
     def scan(
         self, buf: bytes, start: int, end: int, base: int, labels: bool
@@ -100,10 +135,11 @@ class HeaderScanner:
         state[_scan.POS] = start
         found = []
         while True:
-            status = _scan.scan(buf, end, _ROWS, labels, state, *self._columns, self._runs, self._marks)
+            columns, limit = self._next()
+            status = _scan.scan(buf, end, limit, labels, state, *columns, self._runs, self._marks)
             rows, runs, marks = int(state[_scan.ROWS]), int(state[_scan.RUNS]), int(state[_scan.MARKS])
             if rows:
-                ids, threads, stacks, times, offsets, sizes = (taken(c, rows) for c in self._columns)
+                ids, threads, stacks, times, offsets, sizes = (taken(c, rows, own=False) for c in columns)
                 absolute = offsets.view(np.int64)
                 absolute += base
                 found.append(
@@ -116,10 +152,24 @@ class HeaderScanner:
                         sizes.view(np.int64),
                         taken(self._runs, runs).reshape(-1, 4),
                         taken(self._marks, marks).view(np.int64).reshape(-1, 3),
+                        (self._columns, self._at) if COMPILED else None,
                     )
                 )
+                self._at += rows if COMPILED else 0
             if status != _scan.FULL:
                 return found, _STATUS[status], int(state[_scan.POS])
+
+    def _next(self) -> tuple[list[Any], int]:
+        """Columns to write to, and for how many rows there is room."""
+        if self._room - self._at < _FEW:
+            if self._runs is None:
+                self._runs, self._marks = scratch(4 * _ROWS), scratch(3 * _ROWS)
+            # Untouched memory costs nothing, so there may be much of it.
+            self._room = _ARENA if COMPILED else _ROWS
+            self._columns = [np.empty(_ARENA, dtype=np.uint64) if COMPILED else [0] * _ROWS for _ in range(6)]
+            self._at = 0
+        limit = min(self._room - self._at, _ROWS)
+        return ([column[self._at :] for column in self._columns] if COMPILED else self._columns), limit
 
 
 @attrs.frozen(eq=False)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.decode.blocks import Events, InlineStacks, LabelList, Stacks, ThreadRow
-from clrevents.decode.kernels import HeaderColumns
+from clrevents.decode.kernels import HeaderColumns, joined
 from clrevents.decode.tables import StackLookup, StackTable
 
 Ints = NDArray[np.int64]
@@ -242,10 +242,10 @@ class Region:
         activity, related = _guid_places(self._marks)
         labels = _pairs(self._labels)
         lookup: StackLookup | None = self.stacks.lookup()
-        stack_ids = [c.stack_ids for c in columns]
+        threads_of, stack_ids, times, offsets, sizes = joined(columns)
         if self._numbered:
             self._number()
-            stack_ids, lookup = self._numbered, None
+            stack_ids, lookup = np.concatenate(self._numbered), None
         shared = Shared(
             np.array(self._bases, dtype=np.int64),
             self._windows,
@@ -266,11 +266,11 @@ class Region:
         )
         rows = Rows(
             np.concatenate(self._kinds),
-            np.concatenate([c.times for c in columns]),
-            np.concatenate([c.thread_ids for c in columns]),
-            np.concatenate(stack_ids),
-            np.concatenate([c.offsets for c in columns]),
-            np.concatenate([c.sizes for c in columns]),
+            times,
+            threads_of,
+            stack_ids,
+            offsets,
+            sizes,
             np.arange(self.events),
             np.concatenate(self._owners) if self._owners else None,
             shared,

@@ -102,6 +102,7 @@ class Stream:
         self._region = Region()
         self._chunks: list[bytes] = []
         self._held = 0
+        self._start = 0
         self._need = 1
         self._offset = 0
         self._place = 0
@@ -196,21 +197,49 @@ class Stream:
         return out
 
     def _parse(self, final: bool) -> None:
-        data = b"".join((*self._chunks, _PADDING))
-        window = Window(data, len(data) - PADDING, self._offset, final)
-        self._chunks.clear()
-        try:
-            self._need = self._blocks(window)
-        except TraceError as error:
-            window.context(error)
-            self._stop(error)
-        if self._error is not None:
-            window.context(self._error)
-        rest = window.data[window.pos : window.end]
-        self._offset = window.base + window.pos
-        self._held = len(rest)
-        if rest and not self._stopped:
-            self._chunks.append(rest)
+        """Parse what is held while it is enough. What was fed is not copied, but for blocks that lie across pieces."""
+        while not self._stopped and (final or self._held >= self._need):
+            piece = self._chunks[0] if self._chunks else b""
+            if not final and len(piece) - self._start - PADDING >= self._need:
+                window = Window(piece, len(piece) - PADDING, self._offset - self._start, False, self._start)
+            else:
+                # With what stands in front of it, for errors to show.
+                front = min(self._start, 32 + (self._offset & 15))
+                data = self._take_bytes(front, self._held if final else self._need)
+                window = Window(data, len(data) - PADDING, self._offset - front, final, front)
+            before = window.pos
+            try:
+                self._need = self._blocks(window)
+            except TraceError as error:
+                window.context(error)
+                self._stop(error)
+            if self._error is not None:
+                window.context(self._error)
+            self._drop(window.pos - before)
+            if final:
+                return
+
+    def _take_bytes(self, front: int, count: int) -> bytes:
+        """The next bytes that are held, with some in front and padding behind them; they stay held."""
+        parts, at, count = [], self._start - front, count + front
+        for chunk in self._chunks:
+            part = chunk[at : at + count]
+            parts.append(part)
+            count -= len(part)
+            at = 0
+            if not count:
+                break
+        return b"".join((*parts, _PADDING))
+
+    def _drop(self, count: int) -> None:
+        """So many bytes were parsed."""
+        self._offset += count
+        self._held -= count
+        self._start += count
+        while self._chunks and self._start >= len(self._chunks[0]):
+            self._start -= len(self._chunks.pop(0))
+        if self._stopped:
+            self._chunks.clear()
 
     def _blocks(self, window: Window) -> int:
         """Parse while there are whole blocks; how many bytes the next one needs from here."""
@@ -228,7 +257,8 @@ class Stream:
                         return 1
         except NeedMore as more:
             if not window.final:
-                return more.needed
+                # More than was there, whatever a container says: else nothing would ever change.
+                return max(more.needed, window.available + 1)
             if self.info is None:
                 raise UnreadableError(
                     "the file ends inside its header",
@@ -397,7 +427,8 @@ class Stream:
         kinds = self._override(kinds, [(0, carried), *marks])
         self._region.add_owners(places)
         self._region.add_labels(marks, first)
-        return attrs.evolve(columns, thread_ids=self.threads.thread_ids(places), runs=runs), kinds, problem
+        thread_ids = self.threads.thread_ids(places)
+        return attrs.evolve(columns, thread_ids=thread_ids, runs=runs, place=None), kinds, problem
 
     def _override(self, kinds: Ints, marks: list[tuple[int, LabelList | None]]) -> Ints:
         """Labels may say another opcode, level, version or keywords than the event's description."""

@@ -57,13 +57,19 @@ class Window:
         if count > self.end - self.pos:
             raise NeedMore(count)
 
+    def back_to(self, start: int, more: NeedMore) -> NeedMore:
+        """Return to an earlier position; the same need, seen from there."""
+        needed = more.needed + self.pos - start
+        self.pos = start
+        return NeedMore(needed)
+
     def context(self, error: TraceError) -> TraceError:
         """The same error with the bytes around its offset attached."""
         if error.offset is not None:
-            at = min(max(error.offset - self.base, 0), self.end)
-            start = max(at - 32, 0) & ~15
-            error.window = self.data[start : min(at + 48, self.end)]
-            error.window_offset = self.base + start
+            at = min(max(error.offset, self.base), self.base + self.end)
+            start = max((at - 32) & ~15, self.base)
+            error.window = self.data[start - self.base : min(at + 48 - self.base, self.end)]
+            error.window_offset = start
         return error
 
 

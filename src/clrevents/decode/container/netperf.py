@@ -224,6 +224,8 @@ class NetPerf12:
         start = window.pos
         try:
             yield from self._records(window) if self._version else self._header(window)
+        except NeedMore as more:
+            raise window.back_to(start, more) from None
         except BaseException:
             window.pos = start
             raise

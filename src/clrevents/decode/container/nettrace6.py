@@ -82,6 +82,8 @@ class NetTrace6:
         start = window.pos
         try:
             yield from self._block(window)
+        except NeedMore as more:
+            raise window.back_to(start, more) from None
         except BaseException:
             window.pos = start
             raise

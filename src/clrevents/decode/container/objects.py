@@ -65,6 +65,8 @@ class ObjectContainer(ABC):
         start = window.pos
         try:
             yield from self._object(window)
+        except NeedMore as more:
+            raise window.back_to(start, more) from None
         except BaseException:
             window.pos = start
             raise
