@@ -17,7 +17,6 @@ from types import TracebackType
 from typing import Any, Final, TypeAlias, TypeVar, overload
 
 import attrs
-import numpy as np
 
 from clrevents.decode.blocks import ThreadRow, TraceInfo
 from clrevents.decode.chunks import ColumnReader
@@ -26,13 +25,13 @@ from clrevents.decode.decoder import Order
 from clrevents.decode.event import Batch, Event
 from clrevents.decode.frame import Frame, nameless
 from clrevents.decode.headers import DEFAULT_HEADERS, EVENT_HEADERS
+from clrevents.decode.kernels import Tally
 from clrevents.decode.kinds import EventKey, EventKind
 from clrevents.decode.losses import Loss
 from clrevents.decode.payloads import PayloadReader, RawPayload
 from clrevents.decode.reader import EventReader
-from clrevents.decode.region import Rows
 from clrevents.decode.select import Filters, Selection, Selector, Threads, one_event
-from clrevents.decode.shape import TableField, header_fields
+from clrevents.decode.shape import TableField, header_fields, shown_fields
 from clrevents.decode.show import trace_html, trace_text
 from clrevents.decode.source import Openable, Source, open_source
 from clrevents.decode.stacks import join
@@ -63,6 +62,7 @@ from clrevents.table.read import (
     event_fields,
     facts,
     header_names,
+    meant,
     named_by,
     read_headers,
     read_table,
@@ -537,6 +537,19 @@ class Trace:
         with self._noting(reader.stream):
             yield from stream_runs(reader, self._windows(), self._fault, fields, wanted, headers)
 
+    def schemas(self, *selectors: Selector, names: bool = False) -> dict[tuple[str, str], Table]:
+        """Tables without rows, by (provider, name): of all selected events, with columns and metadata as `table` has.
+
+        A name that the registry knows has one also where the trace has no such event.
+        """
+        scan = self._scan(raising=False)
+        events = meant(selectors, self._registry, [kind for kind in scan.kinds if kind.key in scan.counts])
+        headers = header_fields(DEFAULT_HEADERS)
+        return {
+            event: Table(shown_fields((*headers, *self._fields(event)), names), (), self._facts_of(event))
+            for event in events
+        }
+
     def headers(
         self,
         *,
@@ -757,17 +770,15 @@ class Trace:
         return self._scanned
 
     def _run_scan(self) -> _Scan:
-        stream = self._stream(in_time_order=False)
-        totals = _Totals(self._limits)
+        totals = Tally(self._limits.threads)
+        stream = Stream(errors=self._errors, limits=self._limits, registry=self._registry, tally=totals.add)
         error: TraceError | None = None
         try:
             for data in self._windows():
-                for rows in stream.feed(data):
-                    totals.add(rows)
+                stream.feed(data)
             if self._source.fault is not None:
                 stream.end_in(self._source.fault)
-            for rows in stream.close():
-                totals.add(rows)
+            stream.close()
             error = stream.error
         except TraceError as raised:
             error = raised
@@ -794,7 +805,7 @@ class Trace:
         return _Scan(
             counts=dict(counts.most_common()),
             threads=threads,
-            duration_ns=clock.ns(totals.last) if totals.events else 0,
+            duration_ns=clock.ns(stream.latest) if counts else 0,
             losses=tuple(stream.losses),
             lost=stream.lost,
             problems=stream.problems,
@@ -811,41 +822,6 @@ def _thread_info(
     process = process_id if row is None or row.process_id is None else row.process_id
     thread = -1 if thread == (1 << 64) - 1 and row is None else thread
     return ThreadInfo(thread, events, first_ns, last_ns, process, None if row is None else row.name)
-
-
-class _Totals:
-    """Adds up header rows: events by kind, and by thread with first and last tick."""
-
-    def __init__(self, limits: Limits) -> None:
-        self._limit = limits.threads
-        self.kinds = np.zeros(0, dtype=np.int64)
-        self.threads: dict[int, tuple[int, int, int]] = {}
-        self.last = -(1 << 63)
-        self.events = 0
-
-    def add(self, rows: Rows) -> None:
-        counts = np.bincount(rows.kinds, minlength=len(self.kinds))
-        counts[: len(self.kinds)] += self.kinds
-        self.kinds = counts
-        self.events += len(rows)
-        self.last = max(self.last, int(rows.times.max()))
-        # Neighbours are mostly of one thread: sort stretches, not events.
-        threads = rows.threads
-        starts = np.flatnonzero(np.concatenate(([True], threads[1:] != threads[:-1])))
-        lengths = np.diff(starts, append=len(threads))
-        lows = np.minimum.reduceat(rows.times, starts)
-        highs = np.maximum.reduceat(rows.times, starts)
-        unique, where = np.unique(threads[starts], return_inverse=True)
-        n = np.bincount(where, weights=lengths).astype(np.int64)
-        first = np.full(len(unique), (1 << 63) - 1)
-        last = np.full(len(unique), -(1 << 63))
-        np.minimum.at(first, where, lows)
-        np.maximum.at(last, where, highs)
-        for thread, count, low, high in zip(unique.tolist(), n.tolist(), first.tolist(), last.tolist(), strict=True):
-            if thread not in self.threads and len(self.threads) >= self._limit:
-                continue
-            old = self.threads.get(thread, (0, low, high))
-            self.threads[thread] = old[0] + count, min(old[1], low), max(old[2], high)
 
 
 def open(

@@ -10,6 +10,7 @@ import importlib.util
 import os
 from array import array
 from pathlib import Path
+from sys import getrefcount
 from typing import Any, Final, Literal
 
 import attrs
@@ -56,6 +57,8 @@ _STATUS: Final[dict[int, Status]] = {
 _ROWS: Final = 1 << 14
 _ARENA: Final = 1 << 17
 _FEW: Final = 1 << 10
+# References to an array that only its list and the loop over it have: no view of it is left anywhere.
+_MINE: Final = 3
 
 
 def engine() -> str:
@@ -164,12 +167,50 @@ class HeaderScanner:
         if self._room - self._at < _FEW:
             if self._runs is None:
                 self._runs, self._marks = scratch(4 * _ROWS), scratch(3 * _ROWS)
-            # Untouched memory costs nothing, so there may be much of it.
+            # Untouched memory costs nothing, so there may be much of it; memory that was used is better still.
             self._room = _ARENA if COMPILED else _ROWS
-            self._columns = [np.empty(_ARENA, dtype=np.uint64) if COMPILED else [0] * _ROWS for _ in range(6)]
+            if not self._columns or (COMPILED and any(getrefcount(column) > _MINE for column in self._columns)):
+                self._columns = [np.empty(_ARENA, dtype=np.uint64) if COMPILED else [0] * _ROWS for _ in range(6)]
             self._at = 0
         limit = min(self._room - self._at, _ROWS)
         return ([column[self._at :] for column in self._columns] if COMPILED else self._columns), limit
+
+
+class Tally:
+    """Counts rows by kind, and by thread with the first and last tick of each."""
+
+    def __init__(self, threads: int) -> None:
+        self.threads: dict[int, tuple[int, int, int]] = {}
+        self._most_threads = threads
+        self._counts = _zeros(256)
+        self._spans = scratch(0)
+
+    @property
+    def kinds(self) -> NDArray[np.int64]:
+        """How many rows each kind has, by its index."""
+        return np.asarray(self._counts, dtype=np.int64)
+
+    def add(self, columns: HeaderColumns, kinds: NDArray[np.int64]) -> None:
+        """Take one piece of a block."""
+        rows = len(columns)
+        top = int(kinds.max())
+        if top >= len(self._counts):
+            grown = _zeros(2 * top)
+            grown[: len(self._counts)] = self._counts
+            self._counts = grown
+        if 4 * rows > len(self._spans):
+            self._spans = scratch(4 * rows)
+        inputs = [_given(values) for values in (kinds, columns.thread_ids, columns.times)]
+        size = _scan.tally(rows, *inputs, self._counts, self._spans)
+        threads = self.threads
+        found = taken(self._spans, size, own=False).reshape(-1, 4)
+        pairs = zip(found[:, :2].tolist(), found[:, 2:].view(np.int64).tolist(), strict=True)
+        for (thread, count), (low, high) in pairs:
+            old = threads.get(thread)
+            if old is not None:
+                threads[thread] = old[0] + count, min(old[1], low), max(old[2], high)
+            elif len(threads) < self._most_threads:
+                threads[thread] = count, low, high
 
 
 @attrs.frozen(eq=False)
@@ -224,9 +265,14 @@ def gather(buf: bytes | NDArray[np.uint8], starts: NDArray[np.int64], lengths: N
     return np.frombuffer(out, dtype=np.uint8)
 
 
-def _given(values: NDArray[np.int64]) -> Any:
+def _given(values: NDArray[Any]) -> Any:
     """Numbers for a kernel, in what the engine reads fastest."""
     return np.ascontiguousarray(values) if COMPILED else values.tolist()
+
+
+def _zeros(count: int) -> Any:
+    """`count` signed numbers, all 0."""
+    return np.zeros(count, dtype=np.int64) if COMPILED else [0] * count
 
 
 def _numbers(count: int) -> Any:

@@ -5,6 +5,8 @@ Decides what an event is called. Sees no payload and no block, and forgets nothi
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import attrs
@@ -32,7 +34,7 @@ class EventKey:
         return f"{self.provider}/{self.name} (id {self.id}, version {self.version})"
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, slots=False)
 class EventKind:
     """One event description of the trace, joined with what the registry knows of it.
 
@@ -44,11 +46,29 @@ class EventKind:
     index: int
     row: MetadataRow
     key: EventKey
-    info: EventInfo | None
     entry: Entry
     newer: bool = False
     undefined: bool = False
     base: EventKind | None = None
+    registry: Registry | None = None
+
+    @cached_property
+    def info(self) -> EventInfo | None:
+        """What the registry knows of it; its family is loaded when this is first asked."""
+        if self.registry is None:
+            return None
+        return self.registry.best(self.row.provider, self.row.id, self.row.version)
+
+    def __reduce__(self) -> tuple[Callable[..., EventKind], tuple[Any, ...]]:
+        state = (self.index, self.row, self.key, self.entry, self.newer, self.undefined, self.base)
+        return _kind_of, (state, self.info)
+
+
+def _kind_of(state: tuple[Any, ...], info: EventInfo | None) -> EventKind:
+    """A kind that was pickled, with what its registry knew."""
+    kind = EventKind(*state)
+    kind.__dict__["info"] = info
+    return kind
 
 
 class Kinds:
@@ -150,8 +170,8 @@ class Kinds:
         return kind
 
     def _make(self, row: MetadataRow, undefined: bool) -> EventKind:
-        info = None if undefined else self._registry.best(row.provider, row.id, row.version)
         entry = self._registry.entry(row.provider, row.id)
+        versions = self._registry.declared(row.provider, row.id)
         name = f"Undefined({row.metadata_id})" if undefined else row.name or f"EventID({row.id})"
         if entry is not None and not undefined:
             name = entry.name
@@ -161,10 +181,11 @@ class Kinds:
             len(self.all),
             row,
             EventKey(row.provider, row.id, row.version, name),
-            info,
             entry,
-            newer=info is not None and info.version != row.version,
+            # As `Registry.best` chooses, but told from the index.
+            newer=not undefined and row.version not in versions and any(v < row.version for v in versions),
             undefined=undefined,
+            registry=None if undefined else self._registry,
         )
         self.all.append(kind)
         return kind

@@ -195,6 +195,10 @@ class Region:
         self._counted = events.counted
         self._columns.append(columns)
         self._kinds.append(kinds)
+        self.count(columns)
+
+    def count(self, columns: HeaderColumns) -> None:
+        """Only take note of how much there is."""
         if not self.events:
             self._start = int(columns.offsets[0])
         # What the stream spans, which is about what is held; not the windows, which are as large as what was fed.
@@ -228,7 +232,8 @@ class Region:
 
     def release(self, in_time_order: bool, threads: list[ThreadRow]) -> Rows | None:
         """All rows gathered so far, or None; stacks stay until `end`."""
-        if not self.events:
+        if not self._columns:
+            self._clear()
             return None
         columns = self._columns
         runs, starts, at = [], [], 0

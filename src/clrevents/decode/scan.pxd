@@ -43,3 +43,21 @@ cpdef int scan(
     u64[::1] runs,
     u64[::1] marks,
 ) except -1
+
+@cython.locals(
+    at=cython.Py_ssize_t,
+    row=cython.Py_ssize_t,
+    first=cython.Py_ssize_t,
+    thread=u64,
+    low=cython.longlong,
+    high=cython.longlong,
+    time=cython.longlong,
+)
+cpdef Py_ssize_t tally(
+    Py_ssize_t rows,
+    const long long[::1] kinds,
+    const u64[::1] thread_ids,
+    const long long[::1] times,
+    long long[::1] counts,
+    u64[::1] spans,
+) except -1

@@ -283,3 +283,33 @@ def scan(
     state[SORTED] = latest
     state[HAS_SORTED] = has_sorted
     return status
+
+
+def tally(
+    rows: int, kinds: list[int], thread_ids: list[int], times: list[int], counts: list[int], spans: list[int]
+) -> int:
+    """Count rows by kind into `counts`, which must be long enough; how many numbers were written to `spans`.
+
+    `spans` gets (thread, rows, earliest, latest time) for each stretch of rows of one thread.
+    """
+    at = 0
+    row = 0
+    while row < rows:
+        thread = thread_ids[row]
+        first = row
+        low = times[row]
+        high = low
+        while row < rows and thread_ids[row] == thread:
+            counts[kinds[row]] += 1
+            time = times[row]
+            if time < low:
+                low = time
+            if time > high:
+                high = time
+            row += 1
+        spans[at] = thread
+        spans[at + 1] = row - first
+        spans[at + 2] = low
+        spans[at + 3] = high
+        at += 4
+    return at

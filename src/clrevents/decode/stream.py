@@ -7,6 +7,7 @@ reading; knows neither payloads nor what anyone wants of them.
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from typing import TypeAlias
 
 import attrs
@@ -55,14 +56,17 @@ from clrevents.errors import (
 from clrevents.schema.registry import DEFAULT, Registry
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
+Tally: TypeAlias = Callable[[HeaderColumns, Ints], None]
 
 _PADDING = bytes(PADDING)
+_NEVER = -(1 << 63)
 
 
 class Stream:
     """One pass over one trace. `feed` and `close` return rows; after a fatal error each call raises it again.
 
-    `walk_stacks` looks into every stack block, which otherwise happens only where a stack is asked for.
+    `walk_stacks` looks into every stack block, which otherwise happens only where a stack is asked for. With a
+    `tally` no rows come out: it is given the headers and kinds of each piece as it stands in the file.
     """
 
     def __init__(
@@ -73,6 +77,7 @@ class Stream:
         registry: Registry | None = None,
         in_time_order: bool = True,
         walk_stacks: bool = False,
+        tally: Tally | None = None,
     ) -> None:
         if errors not in ERROR_MODES:
             raise ValueError(f"errors must be one of {', '.join(ERROR_MODES)}, not {errors!r}")
@@ -89,6 +94,7 @@ class Stream:
         self._clock: Clock | None = None
         self._in_time_order = in_time_order
         self._walk_stacks = walk_stacks
+        self._tally = tally
         self._container: Container | None = None
         # Weakly, so that a decoder that is dropped gives its memory back at once.
         me = weakref.proxy(self)
@@ -98,7 +104,7 @@ class Stream:
         self._labels: dict[int, LabelList] = {}
         self._carried: LabelList | None = None
         self._doubts: Doubt | None = None
-        self._latest = 0
+        self.latest = _NEVER
         self._region = Region()
         self._chunks: list[bytes] = []
         self._held = 0
@@ -351,7 +357,7 @@ class Stream:
                 text = f"thread index {index} is removed but was not there"
                 self._try(damage("undefined-thread", text, block.offset, None, "which threads live"))
                 continue
-            self._numbers.check(place, sequence, self._latest)
+            self._numbers.check(place, sequence, self.latest)
             self._numbers.forget(place)
 
     def _events(self, block: Events) -> None:
@@ -396,8 +402,12 @@ class Stream:
         if len(columns):
             if block.counted:
                 self._numbers.events(columns)
-            self._latest = max(self._latest, int(columns.times[-1]))
-            self._region.add(columns, kinds, block, first)
+            self.latest = max(self.latest, int(columns.times.max()))
+            if self._tally is None:
+                self._region.add(columns, kinds, block, first)
+            else:
+                self._region.count(columns)
+                self._tally(columns, kinds)
         self._try(problem)
 
     def _labelled(self, columns: HeaderColumns, kinds: Ints, first: bool) -> tuple[HeaderColumns, Ints, Problem | None]:

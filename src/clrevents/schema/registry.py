@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -93,6 +93,9 @@ class Registry:
         self._loading: set[str] = set()
         self._loaded: set[str] = set()
         self._lock = threading.RLock()
+        self._changes = 0
+        self._entries: dict[tuple[str, int], Entry] = {}
+        self._ids: tuple[int, dict[tuple[str, str], list[int]]] = (-1, {})
 
     def __reduce__(self) -> str | tuple[Callable[..., Registry], tuple[Any, ...]]:
         """By its name what is built in; any other registry with the classes that were registered in it."""
@@ -112,6 +115,8 @@ class Registry:
                     "pass replace=True to put this one in its place"
                 )
             self._events.setdefault(key, {})[info.version] = info
+            self._entries.pop(key, None)
+            self._changes += 1
 
     def get(self, provider: str, id: int, version: int) -> EventInfo | None:
         """Exactly this version, or None."""
@@ -135,6 +140,12 @@ class Registry:
             own.update(self.parent.versions(provider, id))
         return tuple(sorted(own))
 
+    def declared(self, provider: str, id: int) -> frozenset[int]:
+        """The known versions of one event, as `versions`, but without loading a family."""
+        own = self._own(provider, id)
+        found = frozenset(own.versions if own is not None else ())
+        return found if self.parent is None else found | self.parent.declared(provider, id)
+
     def entries(self) -> Iterator[Entry]:
         """Every event by name, without loading a family. An event registered here hides the parent's."""
         with self._lock:
@@ -148,6 +159,20 @@ class Registry:
                 if (entry.provider, entry.id) not in keys:
                     yield entry
 
+    def ids(self, provider: str, name: str) -> Sequence[int]:
+        """The ids that events of this name have at a provider, ascending; mostly one."""
+        changes = self._count()
+        if self._ids[0] != changes:
+            found: dict[tuple[str, str], list[int]] = {}
+            for entry in self.entries():
+                found.setdefault((entry.provider, entry.name), []).append(entry.id)
+            self._ids = changes, {event: sorted(ids) for event, ids in found.items()}
+        return self._ids[1].get((provider, name), ())
+
+    def _count(self) -> int:
+        """Grows with every registration, here or in a parent."""
+        return self._changes + (0 if self.parent is None else self.parent._count())
+
     def entry(self, provider: str, id: int) -> Entry | None:
         """One event by its key, without loading a family."""
         own = self._own(provider, id)
@@ -156,7 +181,19 @@ class Registry:
         return own
 
     def _own(self, provider: str, id: int) -> Entry | None:
-        """What this registry itself says of an event: the generated index joined with what was registered."""
+        """What this registry itself says of an event, remembered until something is registered there."""
+        key = (provider, id)
+        known = self._entries.get(key)
+        if known is not None:
+            return known
+        with self._lock:
+            found = self._joined(provider, id)
+            if found is not None:
+                self._entries[key] = found
+            return found
+
+    def _joined(self, provider: str, id: int) -> Entry | None:
+        """The generated index joined with what was registered."""
         indexed = (self._index or {}).get((provider, id))
         versions = self._events.get((provider, id))
         if not versions:

@@ -16,7 +16,8 @@ from clrevents.decode.column import Column
 from clrevents.decode.headers import DEFAULT_HEADERS, EVENT_HEADERS, HEADERS, TABLE_HEADERS
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payloads import PayloadReader
-from clrevents.decode.select import Selector, one_event
+from clrevents.decode.select import Filters, Selection, Selector, one_event
+from clrevents.decode.stacks import join
 from clrevents.decode.shape import TableField, assemble, header_fields, payload_fields, shown_fields
 from clrevents.errors import AmbiguousEventError, Problem
 from clrevents.schema.layout import Layout
@@ -79,7 +80,7 @@ def event_fields(
 ) -> tuple[TableField, ...]:
     """The payload columns of one event: by the registry alone, and by the trace where only it describes them."""
     mine = [kind for kind in kinds if (kind.key.provider, kind.key.name) == event and not kind.undefined]
-    known = {e.id for e in registry.entries() if (e.provider, e.name) == event}
+    known = set(registry.ids(*event))
     layouts = []
     for id in sorted(known | {kind.key.id for kind in mine if kind.info is not None}):
         infos = (registry.get(event[0], id, version) for version in registry.versions(event[0], id))
@@ -141,6 +142,17 @@ def named_by(selector: Selector, registry: Registry) -> set[EventName]:
     return {(provider, name)} if isinstance(provider, str) and isinstance(name, str) else set()
 
 
+def meant(selectors: Sequence[Selector], registry: Registry, kinds: Iterable[EventKind]) -> list[EventName]:
+    """The events that selectors mean: those among these kinds, and what the registry knows by exactly that name."""
+    selection = Selection(selectors, Filters(), registry)
+    found = {(kind.key.provider, kind.key.name) for kind in kinds if selection.wants(kind)}
+    for selector in selectors:
+        found |= named_by(selector, registry)
+        if isinstance(selector, str) and not is_glob(selector):
+            found |= {(entry.provider, entry.name) for entry in registry.named(selector)}
+    return sorted(found)
+
+
 def stream_table(
     reader: ColumnReader,
     windows: Iterable[bytes],
@@ -149,12 +161,16 @@ def stream_table(
     wanted: Wanted,
     metadata: dict[str, str],
 ) -> Iterator[Table]:
-    """Table by table, each of one chunk, all with the same columns."""
+    """Table by table, each of one chunk, all with the same columns; one without rows where there is no event."""
     shown = shown_fields(fields, wanted.names)
+    empty = True
     for chunk in reader.chunks(windows, fault):
         part = _part(fields, chunk, chunk.pieces, wanted.names)
         if part is not None:
+            empty = False
             yield Table(shown, (part,), metadata)
+    if empty:
+        yield Table(shown, (), metadata)
 
 
 @attrs.frozen(eq=False)
@@ -175,7 +191,11 @@ def stream_runs(
     wanted: Wanted,
     headers: tuple[str, ...] = (),
 ) -> Iterator[Run]:
-    """Chunk by chunk, everything that is in it; `headers` are the columns of the one table of all headers."""
+    """Chunk by chunk, everything that is in it; `headers` are the columns of the one table of all headers.
+
+    The first run is empty, so that the columns are known whatever comes.
+    """
+    yield Run({}, Table(header_fields(headers)), stack_table(join(())))
     for chunk in reader.chunks(windows, fault):
         pieces: dict[EventName, list[Piece]] = {}
         for piece in chunk.pieces:
@@ -212,7 +232,7 @@ def header_names(columns: Sequence[str] | None) -> tuple[str, ...]:
 
 def facts(event: EventName, registry: Registry, kinds: Iterable[EventKind], lost: int, problems: int) -> dict[str, str]:
     """A table's metadata: which event it is, and what spoils trust in it."""
-    ids = {e.id for e in registry.entries() if (e.provider, e.name) == event}
+    ids = set(registry.ids(*event))
     ids |= {kind.key.id for kind in kinds if (kind.key.provider, kind.key.name) == event}
     return {
         "provider": event[0],
