@@ -29,15 +29,14 @@ from clrevents.schema.layout import BoundLayout
 Ints: TypeAlias = NDArray[np.int64]
 
 _ROWS: Final = 1 << 19
-_BYTES: Final = 16 << 20
+_BYTES: Final = 32 << 20
 
 
 @attrs.frozen(eq=False)
 class Piece:
-    """Payload columns of some rows of a chunk, which share a kind and a record class; by wire name."""
+    """Payload columns of some rows of a chunk, which share a kind and a layout; by wire name."""
 
     kind: EventKind
-    record: type[Any]
     rows: Ints
     columns: dict[str, Column]
 
@@ -152,9 +151,10 @@ class ColumnReader:
         pieces: list[Piece] = []
         if self._payloads:
             buf, starts = _joined(parts)
-            sizes, offsets = _join([r.sizes for r in parts]), _join([r.offsets for r in parts])
+            ends = starts + _join([r.sizes for r in parts])
+            offsets = _join([r.offsets for r in parts])
             for index, rows in grouped(kinds):
-                group = _Group(self.stream.kinds.all[index], buf, starts[rows], sizes[rows], offsets[rows], rows)
+                group = _Group(self.stream.kinds.all[index], buf, starts[rows], ends[rows], offsets, rows)
                 pieces += self._pieces(group)
         return Chunk(len(kinds), kinds, headers, pieces, self._new_stacks(parts, info.pointer_size))
 
@@ -168,7 +168,7 @@ class ColumnReader:
     def _pieces(self, group: _Group) -> Iterator[Piece]:
         """By the first reading that uses up every payload, or row by row."""
         kind = group.kind
-        ends = group.starts + group.sizes
+        ends = group.ends
         layouts = self._layouts(kind)
         if self.reader.drifted(kind):
             self._read(group, 0)
@@ -185,14 +185,13 @@ class ColumnReader:
                 continue
             if over.any():
                 self._read(group, int(np.argmax(over)), int(over.sum()))
-            record = self.reader.records(kind)[index]
             wanted = self._fields
             columns = {
                 field.name: build(found)
                 for field, build in zip(layout.fields, made.fields, strict=True)
                 if wanted is None or field.name in wanted
             }
-            yield Piece(kind, record, group.rows, columns)
+            yield Piece(kind, group.rows, columns)
             return
         if layouts:
             yield from self._by_records(group)
@@ -216,13 +215,12 @@ class ColumnReader:
                 for field, attribute in zip(layout.fields, attributes, strict=True)
                 if self._fields is None or field.name in self._fields
             }
-            yield Piece(group.kind, record, group.rows[rows], columns)
+            yield Piece(group.kind, group.rows[rows], columns)
 
     def _read(self, group: _Group, row: int, times: int = 1) -> Any:
         """One payload as a record; what is wrong with it is reported, as often as it was met."""
-        start = int(group.starts[row])
-        data = group.buf[start : start + int(group.sizes[row])]
-        payload, _, problem = self.reader.read(group.kind, data, int(group.offsets[row]))
+        data = group.buf[int(group.starts[row]) : int(group.ends[row])]
+        payload, _, problem = self.reader.read(group.kind, data, int(group.offsets[group.rows[row]]))
         if problem is not None:
             self._report(problem, times)
         return payload
@@ -237,18 +235,20 @@ class ColumnReader:
     def _layouts(self, kind: EventKind) -> list[tuple[BoundLayout, Plan | None]]:
         known = self._plans.get(kind.index)
         if known is None:
-            known = self._plans[kind.index] = [(layout, plan(layout)) for layout in self.reader.layouts(kind)]
+            known = self._plans[kind.index] = [(layout, plan(layout)) for layout, _ in self.reader.layouts(kind)]
         return known
 
 
 @attrs.frozen(eq=False)
 class _Group:
-    """Rows of one kind: where their payloads stand in `buf` and in the stream, and which rows of the chunk."""
+    """Rows of one kind: where their payloads stand in `buf`, which rows of the chunk they are, and the stream
+    offsets of all the chunk's payloads.
+    """
 
     kind: EventKind
     buf: bytes
     starts: Ints
-    sizes: Ints
+    ends: Ints
     offsets: Ints
     rows: Ints
 

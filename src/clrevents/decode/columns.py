@@ -114,13 +114,16 @@ class Plan:
     program: list[int] = attrs.field(factory=list)
     size: int | None = None
     rest: Plan | None = None
+    _code: kernels.Program | None = None
 
     def find(self, buf: bytes, starts: Ints, ends: Ints, repeats: Ints | None = None) -> Found:
         """Walk the payloads `buf[starts[i]:ends[i]]`; nothing is built yet."""
         if self.size is not None and repeats is None:
             found = self._fixed(buf, starts, ends, self.size)
         else:
-            walked = kernels.walk(buf, self.program, starts, ends, repeats)
+            if self._code is None:
+                self._code = kernels.Program(self.program)
+            walked = self._code.walk(buf, starts, ends, repeats)
             found = Found(buf, walked.places, walked.counts, walked.stops, walked.fits)
         if self.rest is not None and found.fits:
             found.rest = self.rest.find(buf, found.places[-1], ends, found.counts[-1])
@@ -264,11 +267,13 @@ def pick(buf: bytes, places: Ints, dtype: np.dtype[Any]) -> Array:
 
 
 def _of_run(wire: WireType, slot: int, name: str, dtype: np.dtype[Any], pointer_size: int) -> Build:
-    return lambda found: fixed_column(wire, found.run(slot, dtype)[name], pointer_size)
+    type = column_type(wire)
+    return lambda found: fixed_column(wire, type, found.run(slot, dtype)[name], pointer_size)
 
 
 def _of_single(wire: WireType, slot: int, dtype: np.dtype[Any], pointer_size: int) -> Build:
-    return lambda found: fixed_column(wire, found.run(slot, dtype), pointer_size)
+    type = column_type(wire)
+    return lambda found: fixed_column(wire, type, found.run(slot, dtype), pointer_size)
 
 
 def _varint(slot: int, signed: bool) -> Build:
@@ -283,10 +288,12 @@ def _varint(slot: int, signed: bool) -> Build:
 
 
 def _elements(wire: WireType, slot: int, dtype: np.dtype[Any], pointer_size: int) -> Build:
+    type = column_type(wire)
+
     def build(found: Found) -> Column:
         counts = found.counts[slot]
         elements = pick(found.buf, ragged(found.places[slot], counts, dtype.itemsize), dtype)
-        return _list(fixed_column(wire, elements, pointer_size), counts)
+        return _list(fixed_column(wire, type, elements, pointer_size), counts)
 
     return build
 
@@ -308,9 +315,9 @@ def _list(elements: Column, counts: Ints) -> Column:
     return Column(type, len(counts), np.empty(0, np.uint8), offsets_of(counts), (elements,))
 
 
-def fixed_column(wire: WireType, values: Array, pointer_size: int) -> Column:
-    """A column of values that numpy has already taken apart."""
-    type, length = column_type(wire), len(values)
+def fixed_column(wire: WireType, type: ColumnType, values: Array, pointer_size: int) -> Column:
+    """A column of values that numpy has already taken apart; `type` is `column_type(wire)`."""
+    length = len(values)
     match wire:
         case Scalar(kind="bool"):
             return Column(type, length, values != 0)
@@ -329,11 +336,12 @@ def fixed_column(wire: WireType, values: Array, pointer_size: int) -> Column:
             read = _utf16 if wire.text == "utf-16" else _utf8
             return read(data, np.arange(length) * size, np.full(length, size))
         case FixedArrayType():
-            elements = fixed_column(wire.element, values.reshape(-1), pointer_size)
+            elements = fixed_column(wire.element, type.children[0], values.reshape(-1), pointer_size)
             return _list(elements, np.full(length, wire.count))
         case StructType():
             bound = _bound(wire, pointer_size)
-            fields = tuple(fixed_column(f.type, values[f"f{i}"], pointer_size) for i, f in enumerate(bound.fields))
+            typed = zip(bound.fields, type.children, strict=True)
+            fields = tuple(fixed_column(f.type, t, values[f"f{i}"], pointer_size) for i, (f, t) in enumerate(typed))
             return Column(type, length, np.empty(0, np.uint8), children=fields)
         case _:
             return Column(type, length, values if values.dtype == type.dtype else values.astype(type.dtype))

@@ -226,23 +226,32 @@ class Walk:
     fits: bool
 
 
-def walk(
-    buf: bytes,
-    program: list[int],
-    starts: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    repeats: NDArray[np.int64] | None,
-) -> Walk:
-    """Run a layout's program over the payloads `buf[starts[i]:ends[i]]`, `repeats[i]` times each (once if None)."""
-    rows = len(starts)
-    total = rows if repeats is None else int(repeats.sum())
-    repeats = np.ones(rows, dtype=np.int64) if repeats is None else repeats
-    steps = len(program) // INSTRUCTION
-    cells, stops, states = scratch(2 * steps * total), _numbers(rows), _numbers(rows)
-    code = np.array(program, dtype=np.int64) if COMPILED else program
-    bad = _walk.walk(buf, rows, total, code, len(program), *map(_given, (starts, ends, repeats)), cells, stops, states)
-    table = taken(cells, 2 * steps * total, own=False).view(np.int64).reshape(2 * steps, total)
-    return Walk(list(table[0::2]), list(table[1::2]), np.asarray(stops, dtype=np.int64), not bad)
+class Program:
+    """A layout's instructions, in what the engine reads fastest."""
+
+    def __init__(self, numbers: list[int]) -> None:
+        self.length = len(numbers)
+        self.steps = len(numbers) // INSTRUCTION
+        self.code: Any = np.array(numbers, dtype=np.int64) if COMPILED else numbers
+
+    def walk(
+        self,
+        buf: bytes,
+        starts: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        repeats: NDArray[np.int64] | None = None,
+    ) -> Walk:
+        """Run over the payloads `buf[starts[i]:ends[i]]`, `repeats[i]` times each (once if None)."""
+        rows = len(starts)
+        total = rows if repeats is None else int(repeats.sum())
+        times = _ones(rows) if repeats is None else _given(repeats)
+        cells, stops, states = _cells(2 * self.steps * total), _numbers(rows), _numbers(rows)
+        bad = _walk.walk(
+            buf, rows, total, self.code, self.length, _given(starts), _given(ends), times, cells, stops, states
+        )
+        table = taken(cells, 2 * self.steps * total, own=False).view(np.int64).reshape(2 * self.steps, total)
+        found = list(table)
+        return Walk(found[0::2], found[1::2], np.asarray(stops, dtype=np.int64), not bad)
 
 
 def narrow(
@@ -267,12 +276,32 @@ def gather(buf: bytes | NDArray[np.uint8], starts: NDArray[np.int64], lengths: N
 
 def _given(values: NDArray[Any]) -> Any:
     """Numbers for a kernel, in what the engine reads fastest."""
-    return np.ascontiguousarray(values) if COMPILED else values.tolist()
+    if not COMPILED:
+        return values.tolist()
+    return values if values.flags.c_contiguous else np.ascontiguousarray(values)
 
 
 def _zeros(count: int) -> Any:
     """`count` signed numbers, all 0."""
     return np.zeros(count, dtype=np.int64) if COMPILED else [0] * count
+
+
+def _cells(count: int) -> Any:
+    """Room for what a walk finds; what it does not find is never looked at."""
+    return np.empty(count, dtype=np.uint64) if COMPILED else [0] * count
+
+
+_units: Any = None
+
+
+def _ones(count: int) -> Any:
+    """`count` times the number 1, made as seldom as possible."""
+    global _units
+    if not COMPILED:
+        return [1] * count
+    if _units is None or len(_units) < count:
+        _units = np.ones(max(2 * count, 1 << 16), dtype=np.int64)
+    return _units[:count]
 
 
 def _numbers(count: int) -> Any:

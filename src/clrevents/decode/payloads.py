@@ -6,7 +6,8 @@ counts as a problem; knows neither order nor selection.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import attrs
@@ -15,7 +16,7 @@ from clrevents.decode.kinds import EventKind
 from clrevents.decode.records import Misfit, Reader, TextCache, make_reader
 from clrevents.errors import Limits, Problem
 from clrevents.schema.dynamic import ClassCache, Undescribable, Variant, drift, variants
-from clrevents.schema.layout import BoundLayout
+from clrevents.schema.layout import BoundLayout, Layout
 from clrevents.schema.registry import EventInfo
 
 
@@ -29,16 +30,31 @@ class RawPayload:
 
 
 UNKNOWN = "no schema is known for this event, and the trace does not describe it"
+TOO_MANY = "the trace describes more kinds of event than Limits.learned"
 NO_FIELDS = "the trace describes this event without fields, but it has a payload"
+
+
+@attrs.define(eq=False)
+class _Reading:
+    """One way to read a kind: by this layout. Its record class and function are made when a record is wanted."""
+
+    layout: BoundLayout
+    fields: Layout
+    make: Callable[[], Reader]
+    _reader: Reader | None = None
+
+    @property
+    def reader(self) -> Reader:
+        if self._reader is None:
+            self._reader = self.make()
+        return self._reader
 
 
 @attrs.define
 class _Readers:
-    """How to read one kind: by its readers in this order, or not at all and why. `layouts` are theirs."""
+    """How to read one kind: by these readings in this order, or not at all and why."""
 
-    readers: list[Reader] = attrs.field(factory=list)
-    layouts: list[BoundLayout] = attrs.field(factory=list)
-    records: list[type[Any]] = attrs.field(factory=list)
+    readings: list[_Reading] = attrs.field(factory=list)
     reason: str = UNKNOWN
     without_fields: bool = False
     drift: str = ""
@@ -56,28 +72,29 @@ class PayloadReader:
     def read(self, kind: EventKind, data: bytes, offset: int) -> tuple[Any, bytes, Problem | None]:
         """(payload, tail, problem). `offset` is where `data` stands in the stream."""
         known = self._known(kind)
-        if not known.readers or (known.without_fields and data):
+        if not known.readings or (known.without_fields and data):
             return RawPayload(data, known.reason), b"", _unknown(kind, data, offset, known.reason)
         try:
-            payload, end = known.readers[0](data, 0, len(data))
+            reader = known.readings[0].reader
+        except OverflowError:
+            known.readings, known.reason = [], TOO_MANY
+            return RawPayload(data, TOO_MANY), b"", _unknown(kind, data, offset, TOO_MANY)
+        try:
+            payload, end = reader(data, 0, len(data))
         except Misfit as misfit:
             return self._other(kind, known, data, offset, misfit)
         if end == len(data) and not kind.newer:
             return payload, b"", _drift(kind, known, offset)
-        if len(known.readers) > 1:
-            for reader in known.readers[1:]:
-                exact = _exact(reader, data)
+        if len(known.readings) > 1:
+            for reading in known.readings[1:]:
+                exact = _exact(reading, data)
                 if exact is not None:
                     return exact, b"", _drift(kind, known, offset)
         return payload, data[end:], _tail(kind, data, end, offset)
 
-    def layouts(self, kind: EventKind) -> list[BoundLayout]:
+    def layouts(self, kind: EventKind) -> list[tuple[BoundLayout, Layout]]:
         """The layouts that payloads of this kind are tried with, in this order; none for what stays bytes."""
-        return self._known(kind).layouts
-
-    def records(self, kind: EventKind) -> list[type[Any]]:
-        """The record classes of `layouts`."""
-        return self._known(kind).records
+        return [(reading.layout, reading.fields) for reading in self._known(kind).readings]
 
     def drifted(self, kind: EventKind) -> bool:
         """Whether the trace's own description still has to be reported as another than the registry's."""
@@ -100,8 +117,8 @@ class PayloadReader:
         self, kind: EventKind, known: _Readers, data: bytes, offset: int, misfit: Misfit
     ) -> tuple[Any, bytes, Problem | None]:
         """Another reading, if one uses up the payload exactly; else what is wrong with the first."""
-        for reader in known.readers[1:]:
-            exact = _exact(reader, data)
+        for reading in known.readings[1:]:
+            exact = _exact(reading, data)
             if exact is not None:
                 return exact, b"", _drift(kind, known, offset)
         label = event_label(kind)
@@ -137,12 +154,12 @@ class PayloadReader:
         except Undescribable as error:
             return _Readers(reason=f"its description cannot be used: {error}")
         except OverflowError:
-            return _Readers(reason="the trace describes more kinds of event than Limits.learned")
+            return _Readers(reason=TOO_MANY)
 
     def _registered(self, kind: EventKind, info: EventInfo) -> _Readers:
         """By the registry; where the trace describes the event otherwise, also by that, and it is said."""
         bound = info.layout.bind(self._pointer_size)
-        known = _Readers([make_reader(bound, info.record, self._texts)], [bound], [info.record])
+        known = _Readers([_Reading(bound, info.layout, lambda: make_reader(bound, info.record, self._texts))])
         if not kind.row.fields or kind.newer:
             return known
         try:
@@ -158,13 +175,17 @@ class PayloadReader:
         """Add the readings that the trace's own description allows."""
         for variant in variants(kind.row.fields, kind.row.provider):
             layout = self._classes.layout(kind.row.fields, variant)
-            record = None if layout is None else self._classes.get(_class_name(kind), layout)
-            if layout is None or record is None:
+            if layout is None:
                 raise OverflowError
             bound = layout.bind(self._pointer_size)
-            known.readers.append(make_reader(bound, record, self._texts, absent_is_none=True))
-            known.layouts.append(bound)
-            known.records.append(record)
+            known.readings.append(_Reading(bound, layout, partial(self._learned, _class_name(kind), layout, bound)))
+
+    def _learned(self, name: str, layout: Layout, bound: BoundLayout) -> Reader:
+        """A reader into a class made for this layout. OverflowError when there are too many already."""
+        record = self._classes.get(name, layout)
+        if record is None:
+            raise OverflowError
+        return make_reader(bound, record, self._texts, absent_is_none=True)
 
 
 def event_label(kind: EventKind) -> str:
@@ -178,11 +199,11 @@ def _class_name(kind: EventKind) -> str:
     return f"{name or 'Event'}_V{kind.key.version}"
 
 
-def _exact(reader: Reader, data: bytes) -> Any:
+def _exact(reading: _Reading, data: bytes) -> Any:
     """The record, when this reading uses up the payload exactly; else None."""
     try:
-        payload, end = reader(data, 0, len(data))
-    except Misfit:
+        payload, end = reading.reader(data, 0, len(data))
+    except (Misfit, OverflowError):
         return None
     return payload if end == len(data) else None
 

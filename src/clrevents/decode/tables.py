@@ -22,7 +22,7 @@ Ints: TypeAlias = NDArray[np.int64]
 
 _UNKNOWN_THREAD = (1 << 64) - 1
 # A stack for the walk kernel: a run of four bytes, then as many single bytes as these say.
-_STACK: Final = [0, 0, 4, 0, 0, 0, 3, 0, 1, 0, 0, 4]
+_STACK: Final = kernels.Program([0, 0, 4, 0, 0, 0, 3, 0, 1, 0, 0, 4])
 
 
 @attrs.frozen(eq=False)
@@ -149,7 +149,7 @@ def _places(block: Stacks | InlineStacks) -> tuple[Ints, Ints]:
     room = max(end - pos, 0) // 4
     if block.count <= room:
         every = (np.array([value], dtype=np.int64) for value in (pos, end, block.count))
-        found = kernels.walk(data, _STACK, *every)
+        found = _STACK.walk(data, *every)
         if found.fits:
             return found.places[1].copy(), found.counts[1].copy()
     # A block that claims more than it holds: those that are there.

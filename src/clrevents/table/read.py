@@ -17,10 +17,9 @@ from clrevents.decode.headers import DEFAULT_HEADERS, EVENT_HEADERS, HEADERS, TA
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payloads import PayloadReader
 from clrevents.decode.select import Filters, Selection, Selector, one_event
-from clrevents.decode.stacks import join
 from clrevents.decode.shape import TableField, assemble, header_fields, payload_fields, shown_fields
+from clrevents.decode.stacks import join
 from clrevents.errors import AmbiguousEventError, Problem
-from clrevents.schema.layout import Layout
 from clrevents.schema.names import is_glob
 from clrevents.schema.registry import Registry
 from clrevents.table.stacks import stack_table
@@ -89,8 +88,7 @@ def event_fields(
     described = []
     for kind in sorted(mine, key=lambda kind: (kind.key.version, kind.index)):
         assert reader is not None
-        for record in reader.records(kind):
-            layout: Layout = record.__layout__
+        for _, layout in reader.layouts(kind):
             if layout not in registered:
                 described.append(layout)
                 break
