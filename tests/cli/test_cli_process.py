@@ -15,8 +15,8 @@ from click.testing import Result
 
 import clrevents
 from clrevents.cli import root
+from clrevents.cli.meter import Meter
 from clrevents.cli.output import safe
-from clrevents.cli.reading import _Meter
 
 Run = Callable[..., Result]
 Find = Callable[[str], Path]
@@ -147,12 +147,12 @@ class _Terminal(io.StringIO):
 
 def test_progress_waits_for_a_second_and_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
-    assert _Meter(io.StringIO(), disturbs=False).hook is None
-    assert _Meter(_Terminal(), disturbs=True).hook is None
+    assert Meter(io.StringIO(), disturbs=False).hook is None
+    assert Meter(_Terminal(), disturbs=True).hook is None
     now = 100.0
-    monkeypatch.setattr("clrevents.cli.reading.time.monotonic", lambda: now)
+    monkeypatch.setattr("clrevents.cli.meter.time.monotonic", lambda: now)
     screen = _Terminal()
-    meter = _Meter(screen, disturbs=False)
+    meter = Meter(screen, disturbs=False)
     assert meter.hook is not None
     now = 100.9
     meter.hook(1000, 4000)

@@ -74,7 +74,9 @@ def test_only_those_of_selected_events_are_in_a_run() -> None:
 
     data = TraceBuilder().sample(1).event(GCStart_V1(1, 0, 0, 0, 0), stack=[2]).sample(3).sample(1).bytes()
     with clrevents.open(data) as trace:
-        (run,) = trace.runs("GCStart")
+        empty, run = trace.runs("GCStart")
+        assert (empty.tables, len(empty.headers), len(empty.stacks)) == ({}, 0, 0)
+        assert (empty.headers.columns, empty.stacks.columns) == (run.headers.columns, run.stacks.columns)
         assert [row["addresses"] for row in run.stacks.rows()] == [[2]]
         assert run.headers["name"].tolist() == ["GCStart"]
         assert list(run.tables) == [("Microsoft-Windows-DotNETRuntime", "GCStart")]

@@ -19,6 +19,7 @@ from clrevents.errors import DamageError, PayloadError, TraceError
 _COMMANDS: Final = {
     "info": "What a trace is, what it holds, and what is missing from it.",
     "events": "The events of a trace, all or some, as text or JSON.",
+    "export": "Events as tables in files: Parquet, Arrow, CSV, JSON lines.",
     "schema": "Which events are known, or what one of them holds.",
     "check": "Decode everything and say whether a trace can be trusted.",
     "cut": "Write a smaller trace: some events, and what gives them sense.",

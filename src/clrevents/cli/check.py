@@ -12,7 +12,8 @@ import click
 import clrevents
 from clrevents.cli.output import Output, event_label, safe
 from clrevents.cli.reading import FailOn, Reading, fail_on_option, file_argument
-from clrevents.cli.troubles import loss_object, problem_object, show_losses, show_problems
+from clrevents.cli.troubles import show_losses, show_problems
+from clrevents.export.facts import loss_object, problem_object
 
 
 @click.command(name="check")

@@ -5,7 +5,6 @@ Asks the trace and lays out the answers, as text and as one JSON object.
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 import click
@@ -13,12 +12,11 @@ import click
 import clrevents
 from clrevents.cli.output import Output, event_label
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
-from clrevents.cli.troubles import loss_object, problem_object, show_losses, show_problems, thread_text
+from clrevents.cli.troubles import show_losses, show_problems, thread_text
 from clrevents.errors import DamageError, ErrorMode, PayloadError
+from clrevents.export.facts import trace_object
 
 _TOP: Final = 20
-_RUNTIME_EVENTS: Final = ("RuntimeInformationStart", "RuntimeInformationDCStart")
-_FROM_PATH: Final = re.compile(r"Microsoft\.NETCore\.App[/\\]([^/\\]+)[/\\]")
 
 
 @click.command(name="info")
@@ -52,68 +50,7 @@ def command(file: str, as_json: bool, everything: bool, errors: ErrorMode, fail_
 
 def _ask(trace: clrevents.Trace) -> dict[str, Any]:
     """Everything this command knows, as the JSON object. Keys are only ever added."""
-    info = trace.info
-    counts = trace.event_counts()
-    return {
-        "schema": "clrevents.info/1",
-        "file": info.path,
-        "format": info.format,
-        "format_version": info.version,
-        "runtime": _runtime(trace, counts),
-        "process_id": info.process_id,
-        "pointer_size": info.pointer_size,
-        "processors": info.processors,
-        "start": None if info.start is None else info.start.isoformat(),
-        "duration_ns": trace.duration_ns,
-        "sync_qpc": info.sync_qpc,
-        "frequency": info.frequency,
-        "sampling_interval_ns": info.sampling_interval_ns,
-        "key_values": dict(info.key_values),
-        "events": sum(counts.values()),
-        "kinds": [
-            {"provider": k.provider, "id": k.id, "version": k.version, "name": k.name, "count": n}
-            for k, n in counts.items()
-        ],
-        "threads": [
-            {
-                "thread_id": None if t.thread_id < 0 else t.thread_id,
-                "process_id": t.process_id,
-                "name": t.name,
-                "events": t.events,
-                "first_ns": t.first_ns,
-                "last_ns": t.last_ns,
-            }
-            for t in trace.threads
-        ],
-        "lost": trace.lost,
-        "losses": [loss_object(x) for x in trace.losses],
-        "problems": [problem_object(p) for p in trace.problems],
-    }
-
-
-def _runtime(trace: clrevents.Trace, counts: dict[clrevents.EventKey, int]) -> dict[str, Any] | None:
-    """Which runtime wrote the trace, if it says so: at its start, or in the list at its end."""
-    from clrevents.events import RuntimeInformationDCStart_V0, RuntimeInformationStart_V0
-
-    if not any(key.name in _RUNTIME_EVENTS for key in counts):
-        return None
-    for event in trace.events(*_RUNTIME_EVENTS):
-        p = event.payload
-        if isinstance(p, RuntimeInformationStart_V0 | RuntimeInformationDCStart_V0):
-            library = f"{p.BclMajorVersion}.{p.BclMinorVersion}.{p.BclBuildNumber}"
-            by_path = _FROM_PATH.search(p.RuntimeDllPath)
-            # Before .NET 5 the numbers are those of the desktop framework it was forked from.
-            version = library if p.BclMajorVersion >= 5 else by_path[1] if by_path else None
-            return {
-                "version": version,
-                "sku": str(p.Sku),
-                "bcl_version": f"{library}.{p.BclQfeNumber}",
-                "vm_version": f"{p.VMMajorVersion}.{p.VMMinorVersion}.{p.VMBuildNumber}.{p.VMQfeNumber}",
-                "startup_flags": str(p.StartupFlags),
-                "command_line": p.CommandLine,
-                "path": p.RuntimeDllPath,
-            }
-    return None
+    return {"schema": "clrevents.info/1", **trace_object(trace)}
 
 
 def _show(out: Output, reading: Reading, found: dict[str, Any], top: int | None) -> None:

@@ -6,15 +6,15 @@ Opens the trace and says what spoils it; leaves the questions to the sub-command
 from __future__ import annotations
 
 import sys
-import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any, Final, TextIO, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
 import clrevents
+from clrevents.cli.meter import Meter
 from clrevents.cli.output import say
 from clrevents.errors import ERROR_MODES, DamageError, ErrorMode, PayloadError, Problem, TraceError, TraceWarning
 
@@ -22,7 +22,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 FailOn = frozenset[str]
 
 _KINDS: Final = ("damage", "loss", "problem", "none")
-_PATIENCE: Final = 1.0
 
 
 class _FailOnType(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
@@ -77,7 +76,7 @@ class Reading:
     def __init__(self, file: str, errors: ErrorMode = "salvage", *, busy_output: bool = False) -> None:
         self._file = file
         self._errors = errors
-        self._meter = _Meter(sys.stderr, busy_output and sys.stdout.isatty())
+        self._meter = Meter(sys.stderr, busy_output and sys.stdout.isatty())
         self._filters = warnings.catch_warnings()
         self._warned: list[str] = []
         self._trace: clrevents.Trace | None = None
@@ -95,7 +94,7 @@ class Reading:
 
         warnings.showwarning = show  # type: ignore[assignment]
         try:
-            self._trace = clrevents.open(_source(self._file), errors=self._errors, progress=self._meter.hook)
+            self._trace = clrevents.open(trace_source(self._file), errors=self._errors, progress=self._meter.hook)
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -146,7 +145,7 @@ class Reading:
         """Say damage and losses on stderr, a sentence each, and the exit code."""
         self._meter.close()
         if damage:
-            say(_damage_sentence(self.name, damage))
+            say(damage_sentence(self.name, damage))
         if lost:
             say(f"{self.name}: {lost:,} events were lost while recording")
         met = {
@@ -157,7 +156,8 @@ class Reading:
         return 3 if any(met[kind] for kind in fail_on) else 0
 
 
-def _source(file: str) -> Any:
+def trace_source(file: str) -> Any:
+    """What `open` takes for FILE."""
     if file != "-":
         return file
     stdin = sys.stdin.buffer
@@ -166,54 +166,9 @@ def _source(file: str) -> Any:
     return stdin
 
 
-def _damage_sentence(name: str, damage: list[Problem]) -> str:
+def damage_sentence(name: str, damage: Sequence[Problem]) -> str:
+    """The first damage, and how many more there are."""
     first = damage[0]
     where = "" if first.offset is None else f" at offset {first.offset:#x}"
     more = f" (the first of {len(damage)} damaged places)" if len(damage) > 1 else ""
     return f"{name}{where}: {first.message}{more}"
-
-
-class _Meter:
-    """A progress bar on stderr, if that is a terminal and the reading takes longer than a second."""
-
-    def __init__(self, stream: TextIO, disturbs: bool) -> None:
-        self._stream = stream
-        self._wanted = stream.isatty() and not disturbs
-        self._started = time.monotonic()
-        self._bar: Any = None
-        self._task: Any = None
-
-    @property
-    def hook(self) -> Callable[[int, int], None] | None:
-        return self._tell if self._wanted else None
-
-    def close(self) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
-
-    def _tell(self, done: int, total: int) -> None:
-        if self._bar is None:
-            if time.monotonic() - self._started < _PATIENCE:
-                return
-            self._start(total)
-        self._bar.update(self._task, completed=done, total=total)
-        self._bar.refresh()
-
-    def _start(self, total: int) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-        self._bar = Progress(
-            TextColumn("reading"),
-            BarColumn(),
-            DownloadColumn(),
-            TimeRemainingColumn(),
-            console=Console(file=self._stream),
-            transient=True,
-            auto_refresh=False,
-            redirect_stdout=False,
-            redirect_stderr=False,
-        )
-        self._task = self._bar.add_task("reading", total=total)
-        self._bar.start()

@@ -1,35 +1,12 @@
-"""Problems and losses as text and as JSON objects, the same in every command. Finds none itself."""
+"""Problems and losses as text, the same in every command. Finds none itself."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import clrevents
 from clrevents.cli.output import Output, safe
 from clrevents.errors import Problem
-
-
-def problem_object(problem: Problem) -> dict[str, Any]:
-    return {
-        "kind": problem.kind,
-        "severity": problem.severity,
-        "offset": problem.offset,
-        "length": problem.length,
-        "event": problem.event,
-        "field": problem.field,
-        "message": problem.message,
-        "breaks": problem.breaks,
-    }
-
-
-def loss_object(loss: clrevents.Loss) -> dict[str, Any]:
-    return {
-        "thread_id": None if loss.thread_id < 0 else loss.thread_id,
-        "count": loss.count,
-        "start_ns": loss.start_ns,
-        "end_ns": loss.end_ns,
-    }
 
 
 def show_problems(out: Output, problems: Iterable[Problem]) -> None:

@@ -65,7 +65,8 @@ def arrow_array(column: Column) -> pyarrow.Array:
     type, length = arrow_type(column.type), len(column)
     valid = None if column.valid is None else _bits(column.valid)
     if column.texts is not None:
-        codes = pa.array(column.values.astype(np.int32), mask=None if column.valid is None else ~column.valid)
+        # Not `pa.array`, which imports pandas to ask whether this is one of its own.
+        codes = pa.Array.from_buffers(pa.int32(), length, [valid, pa.py_buffer(_plain(column.values.astype(np.int32)))])
         return pa.DictionaryArray.from_arrays(codes, arrow_array(column.texts)).cast(pa.string())
     match column.type.kind:
         case "struct":

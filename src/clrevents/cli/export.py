@@ -1,0 +1,224 @@
+"""`clrevents export`: events as tables in files. Tells files from names and outputs from each other; `export` does it.
+
+Says what became of each trace on stderr, and gives the worst exit code.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from clrevents.cli.meter import Meter
+from clrevents.cli.output import say
+from clrevents.cli.reading import FailOn, Reading, damage_sentence, errors_option, fail_on_option, trace_source
+from clrevents.errors import DamageError, ErrorMode, PayloadError, TraceError
+
+_SUFFIXES: Final = {
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+_TRACES: Final = (".nettrace", ".netperf")
+
+
+@click.command(name="export")
+@click.argument("things", nargs=-1, required=True, metavar="FILE... [NAME]...")
+@click.option("-o", "--output", "out", required=True, metavar="OUT", help="A folder, or a file for one table.")
+@click.option(
+    "--format",
+    "format",
+    type=click.Choice(["parquet", "arrow", "csv", "jsonl"]),
+    help="What the files are. [default: as OUT ends, or parquet]",
+)
+@click.option("--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Export N traces at a time.")
+@click.option("--skip-existing", is_flag=True, help="Leave out traces that are in OUT already, exported in this way.")
+@click.option("--names", is_flag=True, help="Enums and flags as text instead of numbers.")
+@errors_option
+@fail_on_option("damage")
+def command(
+    things: tuple[str, ...],
+    out: str,
+    format: Any,
+    jobs: int,
+    skip_existing: bool,
+    names: bool,
+    errors: ErrorMode,
+    fail_on: FailOn,
+) -> int:
+    """Write events as tables: all events of all traces into a folder, or one event into a file.
+
+    What exists as a file or ends like a trace is a FILE; every other word is the NAME of an event, as in
+    `clrevents events`. Without a NAME all events are exported.
+
+    \b
+    Everything, as Parquet: OUT/<trace>/<provider>/<event>.parquet
+        clrevents export app.nettrace -o out/
+    Three events of many traces, eight at a time, only the new ones:
+        clrevents export traces/*.nettrace* -o lake/ GCStart GCAllocationTick ExceptionThrown --jobs 8 --skip-existing
+    One table:
+        clrevents export app.nettrace -o gcs.csv GCStart
+    Every event as a JSON object a line, as `clrevents events --json` has them:
+        clrevents export app.nettrace -o events.jsonl
+
+    Each trace's folder also has _headers (a row for each event), _stacks, and _trace.json with what is known of the
+    trace. A folder or file that is there is whole.
+    """
+    from clrevents.export.directory import Options
+
+    files, selectors = _told_apart(things)
+    single = _single(out)
+    try:
+        if single is None:
+            options = Options(format or "parquet", selectors, names, known=len(files) == 1)
+            return _folder(files, Path(out), options, jobs, skip_existing, errors, fail_on)
+        if format not in (None, single):
+            raise click.UsageError(f"{out} does not end like a file of --format {format}")
+        if len(files) != 1 or (single != "jsonl" and len(selectors) != 1):
+            wanted = "one FILE" if single == "jsonl" else "one FILE and one NAME"
+            raise click.UsageError(f"{out} is a file, for which {wanted} can be given; name a folder for more")
+        return _file(files[0], selectors, Path(out), single, names, errors, fail_on)
+    except OSError as error:
+        # Reading raises errors of its own, so this is about what is written.
+        where = f" {error.filename}" if error.filename else f" to {out}"
+        say(f"cannot write{where}: {error.strerror or error}")
+        return 2
+    except ImportError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _told_apart(things: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Files and names. A pattern that the shell left alone is resolved here."""
+    files: list[str] = []
+    names: list[str] = []
+    for thing in things:
+        low = thing.lower().removesuffix(".gz")
+        if thing == "-" or os.path.exists(thing):
+            files.append(thing)
+        elif glob.has_magic(thing) and any(ending in low for ending in _TRACES):
+            files += sorted(glob.glob(thing)) or [thing]
+        elif low.endswith(_TRACES):
+            files.append(thing)
+        else:
+            names.append(thing)
+    if not files:
+        raise click.UsageError(f"there is no trace among the arguments: no file is called {names[0]!r}")
+    return files, tuple(names)
+
+
+def _single(out: str) -> str | None:
+    """The format of a single file; None for a folder."""
+    if out == "-":
+        raise click.UsageError("export writes files; `clrevents events --json` writes to standard output")
+    if out.endswith(("/", os.sep)) or os.path.isdir(out):
+        return None
+    return _SUFFIXES.get(os.path.splitext(out)[1].lower())
+
+
+def _file(
+    file: str, selectors: tuple[str, ...], out: Path, format: Any, names: bool, errors: ErrorMode, fail_on: FailOn
+) -> int:
+    from clrevents.export.onefile import export_lines, export_table
+
+    with Reading(file, errors) as reading:
+        try:
+            if format == "jsonl":
+                count = export_lines(reading.trace, selectors, out, names=names)
+            else:
+                count = export_table(reading.trace, selectors[0], out, format, names=names)
+        except (DamageError, PayloadError) as error:
+            return reading.stopped(error, fail_on)
+        code = reading.finish(fail_on)
+        say(f"{out}: {count:,} events")
+        return code
+
+
+def _folder(
+    files: list[str], out: Path, options: Any, processes: int, skip: bool, errors: ErrorMode, fail_on: FailOn
+) -> int:
+    from clrevents.export.lake import Outcome, jobs
+
+    if out.exists() and not out.is_dir():
+        raise NotADirectoryError(None, "it is a file, not a folder", str(out))
+    todo = jobs(files, out, options, errors)
+    there = [job for job in todo if skip and job.there]
+    todo = [job for job in todo if job not in there]
+    code, failed, unknown = 0, 0, []
+    outcomes: Iterator[Outcome] = _outcomes(todo, processes)
+    for outcome in outcomes:
+        mine = _told(outcome, fail_on)
+        code = max(code, mine)
+        failed += outcome.written is None
+        unknown.append(outcome.written and outcome.written.unknown)
+    if unknown and all(unknown):
+        # A name that one trace knows is no mistake.
+        say(str(unknown[0]))
+        code = max(code, 1)
+    if len(files) > 1 or there:
+        done = len(todo) - failed
+        say(f"{out}: {done} exported, {len(there)} there already, {failed} failed")
+    return code
+
+
+def _outcomes(todo: Sequence[Any], processes: int) -> Iterator[Any]:
+    """What becomes of each trace; a bar tells how far the reading is."""
+    from clrevents.export.lake import export_side_by_side, export_trace
+
+    sizes = {job: os.path.getsize(job.file) if os.path.isfile(job.file) else 0 for job in todo}
+    total, done = sum(sizes.values()), 0
+    meter = Meter(sys.stderr, what="exporting")
+    piped = [job for job in todo if job.file == "-"]
+    alone = todo if processes == 1 or len(todo) == 1 else piped
+    try:
+        for job in alone:
+            stdin = trace_source("-") if job.file == "-" else None
+            outcome = export_trace(job, stdin, meter.part(done, sizes[job], total))
+            done += sizes[job]
+            meter.close()
+            yield outcome
+        rest = [job for job in todo if job not in alone]
+        if rest:
+            for outcome in export_side_by_side(rest, processes):
+                done += sizes[outcome.job]
+                meter.close()
+                yield outcome
+                meter.tell(done, total)
+    finally:
+        meter.close()
+
+
+def _told(outcome: Any, fail_on: FailOn) -> int:
+    """One trace's outcome on stderr, and the exit code that it alone would give."""
+    name = "standard input" if outcome.job.file == "-" else outcome.job.file
+    if outcome.fault is not None:
+        say(f"{name}: a fault in clrevents itself ({outcome.fault}); CLREVENTS_TRACEBACK=1 shows where")
+        return 2
+    if outcome.error is not None:
+        say(str(outcome.error))
+        return _code(outcome.error, fail_on)
+    if outcome.damage:
+        say(damage_sentence(name, outcome.damage))
+    if outcome.lost:
+        say(f"{name}: {outcome.lost:,} events were lost while recording")
+    written = outcome.written
+    tables = "1 table" if written.tables == 1 else f"{written.tables:,} tables"
+    say(f"{outcome.job.folder}: {tables}, {written.rows:,} rows, {written.bytes:,} bytes")
+    met = {"damage": bool(outcome.damage), "loss": outcome.lost > 0}
+    met["problem"] = met["damage"] or outcome.payload_faults
+    return 3 if any(met[kind] for kind in fail_on) else 0
+
+
+def _code(error: TraceError, fail_on: FailOn) -> int:
+    if isinstance(error, LookupError):
+        return 1
+    if isinstance(error, DamageError | PayloadError):
+        return 3 if fail_on else 0
+    return 2

@@ -1,0 +1,184 @@
+"""One trace → a folder with a file for each event, the headers, the stacks and the facts.
+
+The folder has another name until everything in it is whole, and `_trace.json` is written last: whoever finds that
+file finds the rest. Knows nothing of other traces and of what to do with errors.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from clrevents.errors import UnknownEventError
+from clrevents.export.buffered import PARTIAL, TableFile, TableFiles
+from clrevents.export.facts import problem_object, trace_object
+from clrevents.export.formats import Format
+from clrevents.export.names import Names
+from clrevents.table.table import Table
+from clrevents.trace import Trace
+
+Event: TypeAlias = tuple[str, str]
+"""(provider, name)."""
+FACTS: Final = "_trace.json"
+_OLD: Final = ".replaced"
+# Facts that are short and true of every table.
+_BRIEF: Final = ("file", "format", "format_version", "process_id", "pointer_size", "start", "duration_ns", "frequency")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What an export shall have: a folder with other options is another export.
+
+    `known`: a name that nobody knows is an error, and nothing is written.
+    """
+
+    format: Format = "parquet"
+    selectors: tuple[str, ...] = ()
+    names: bool = False
+    known: bool = False
+
+    def object(self) -> dict[str, Any]:
+        return {"format": self.format, "selectors": sorted(set(self.selectors)), "names": self.names}
+
+
+@dataclass(frozen=True)
+class Written:
+    """What an export has: numbers of tables, rows and bytes. `unknown` is about names that nobody knows here."""
+
+    tables: int
+    rows: int
+    bytes: int
+    unknown: UnknownEventError | None = None
+
+
+def export_directory(
+    trace: Trace, folder: Path, options: Options, about: dict[str, Any], begun: Callable[[], Any] = lambda: None
+) -> Written:
+    """Export one trace into `folder`, which is replaced if it is there.
+
+    `about` says where the trace is from and stands among the facts; `begun` is called when the facts are known and
+    the long pass begins. Raises what reading raises, and OSError where something cannot be written.
+    """
+    with _replacing(folder) as place:
+        export = _Export(trace, place, options)
+        begun()
+        return export.run(about)
+
+
+class _Export:
+    """The pass over one trace, and where its tables go."""
+
+    def __init__(self, trace: Trace, folder: Path, options: Options) -> None:
+        self._trace = trace
+        self._folder = folder
+        self._options = options
+        self._files = TableFiles(options.format)
+        self._providers = Names()
+        self._names: dict[str, Names] = {}
+        self._tables: dict[Event, TableFile] = {}
+        self._schemas = trace.schemas(*options.selectors, names=options.names)
+        self._facts = trace_object(trace)
+        self._brief = {"trace": json.dumps({key: self._facts[key] for key in _BRIEF})}
+        self._counts: Counter[Event] = Counter()
+        for key, count in trace.event_counts().items():
+            self._counts[key.provider, key.name] += count
+
+    def run(self, about: dict[str, Any]) -> Written:
+        """The pass; `about` says where the trace is from."""
+        for event in self._schemas:
+            # What the trace lacks was asked for by name.
+            if not self._counts[event]:
+                self._file(event)
+        unknown = self._pass()
+        if unknown is not None and self._options.known:
+            raise unknown
+        self._files.close()
+        facts = {
+            "schema": "clrevents.trace/1",
+            **about,
+            "export": self._options.object(),
+            **self._facts,
+            "problems": [problem_object(problem) for problem in self._trace.problems],
+            "tables": [
+                {"provider": event[0], "name": event[1], "rows": file.rows, "file": self._place(file)}
+                for event, file in sorted(self._tables.items())
+            ],
+            "left_out": [
+                {"provider": event[0], "name": event[1], "events": missing}
+                for event in sorted(self._schemas)
+                if (missing := self._counts[event] - (self._tables[event].rows if event in self._tables else 0))
+            ],
+        }
+        with (self._folder / FACTS).open("x", encoding="ascii") as file:
+            json.dump(facts, file, indent=1)
+        size = sum(path.stat().st_size for path in self._folder.rglob("*") if path.is_file())
+        return Written(len(self._tables), sum(f.rows for f in self._tables.values()), size, unknown)
+
+    def _pass(self) -> UnknownEventError | None:
+        trace, options = self._trace, self._options
+        runs = trace.runs(*options.selectors, names=options.names)
+        headers: TableFile | None = None
+        try:
+            for run in runs:
+                if headers is None:
+                    headers, stacks = self._own("_headers", run.headers), self._own("_stacks", run.stacks)
+                self._files.write(headers, run.headers)
+                self._files.write(stacks, run.stacks)
+                for event, table in run.tables.items():
+                    self._files.write(self._tables.get(event) or self._file(event), table)
+        except UnknownEventError as error:
+            # Raised behind the last event. Another trace may have such events.
+            return error
+        return None
+
+    def _file(self, event: Event) -> TableFile:
+        provider, name = event
+        folder = self._folder / self._providers.of(provider)
+        names = self._names.setdefault(provider, Names())
+        path = folder / f"{names.of(name)}.{self._options.format}"
+        table = self._schemas[event]
+        made = self._tables[event] = self._files.add(path, table, {**table.metadata, **self._brief})
+        return made
+
+    def _own(self, name: str, table: Table) -> TableFile:
+        return self._files.add(self._folder / f"{name}.{self._options.format}", table, self._brief)
+
+    def _place(self, file: TableFile) -> str:
+        return file.path.relative_to(self._folder).as_posix()
+
+
+@contextmanager
+def _replacing(folder: Path) -> Iterator[Path]:
+    """A new folder that takes this one's place when all went well, and leaves no trace when not."""
+    partial = folder.with_name(f".{folder.name}{PARTIAL}")
+    # Of a process that was killed.
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    try:
+        yield partial
+        replace_folder(partial, folder)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+
+
+def replace_folder(new: Path, folder: Path) -> None:
+    """Give a folder another's name; the other is gone then."""
+    if not folder.exists():
+        new.rename(folder)
+        return
+    old = folder.with_name(f".{folder.name}{_OLD}")
+    shutil.rmtree(old, ignore_errors=True)
+    folder.rename(old)
+    try:
+        new.rename(folder)
+    except BaseException:
+        old.rename(folder)
+        raise
+    shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,102 @@
+"""What is known of a whole trace, as one JSON object: for `info --json`, and for an export that stands alone.
+
+Asks the trace and names the answers; keys are only ever added. Decodes two kinds of event at most.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from clrevents.errors import Problem
+from clrevents.schema.registry import RUNDOWN, RUNTIME
+from clrevents.trace import Loss, RawPayload, Trace
+
+_RUNTIME_EVENTS: Final = {RUNTIME: "RuntimeInformationStart", RUNDOWN: "RuntimeInformationDCStart"}
+_FROM_PATH: Final = re.compile(r"Microsoft\.NETCore\.App[/\\]([^/\\]+)[/\\]")
+
+
+def trace_object(trace: Trace) -> dict[str, Any]:
+    """Everything that the header and one scan of all headers tell, and the runtime's version. Raises for damage."""
+    info = trace.info
+    counts = trace.event_counts()
+    return {
+        "file": info.path,
+        "format": info.format,
+        "format_version": info.version,
+        "runtime": _runtime(trace),
+        "process_id": info.process_id,
+        "pointer_size": info.pointer_size,
+        "processors": info.processors,
+        "start": None if info.start is None else info.start.isoformat(),
+        "duration_ns": trace.duration_ns,
+        "sync_qpc": info.sync_qpc,
+        "frequency": info.frequency,
+        "sampling_interval_ns": info.sampling_interval_ns,
+        "key_values": dict(info.key_values),
+        "events": sum(counts.values()),
+        "kinds": [
+            {"provider": k.provider, "id": k.id, "version": k.version, "name": k.name, "count": n}
+            for k, n in counts.items()
+        ],
+        "threads": [
+            {
+                "thread_id": None if t.thread_id < 0 else t.thread_id,
+                "process_id": t.process_id,
+                "name": t.name,
+                "events": t.events,
+                "first_ns": t.first_ns,
+                "last_ns": t.last_ns,
+            }
+            for t in trace.threads
+        ],
+        "lost": trace.lost,
+        "losses": [loss_object(x) for x in trace.losses],
+        "problems": [problem_object(p) for p in trace.problems],
+    }
+
+
+def problem_object(problem: Problem) -> dict[str, Any]:
+    return {
+        "kind": problem.kind,
+        "severity": problem.severity,
+        "offset": problem.offset,
+        "length": problem.length,
+        "event": problem.event,
+        "field": problem.field,
+        "message": problem.message,
+        "breaks": problem.breaks,
+    }
+
+
+def loss_object(loss: Loss) -> dict[str, Any]:
+    return {
+        "thread_id": None if loss.thread_id < 0 else loss.thread_id,
+        "count": loss.count,
+        "start_ns": loss.start_ns,
+        "end_ns": loss.end_ns,
+    }
+
+
+def _runtime(trace: Trace) -> dict[str, Any] | None:
+    """Which runtime wrote the trace, if it says so: at its start, or in the list at its end."""
+    if not any(_RUNTIME_EVENTS.get(key.provider) == key.name for key in trace.event_counts()):
+        return None
+    for event in trace.events(*(f"{provider}/{name}" for provider, name in _RUNTIME_EVENTS.items())):
+        p = event.payload
+        if isinstance(p, RawPayload):
+            continue
+        library = f"{p.BclMajorVersion}.{p.BclMinorVersion}.{p.BclBuildNumber}"
+        by_path = _FROM_PATH.search(p.RuntimeDllPath)
+        # Before .NET 5 the numbers are those of the desktop framework it was forked from.
+        version = library if p.BclMajorVersion >= 5 else by_path[1] if by_path else None
+        return {
+            "version": version,
+            "sku": str(p.Sku),
+            "bcl_version": f"{library}.{p.BclQfeNumber}",
+            "vm_version": f"{p.VMMajorVersion}.{p.VMMinorVersion}.{p.VMBuildNumber}.{p.VMQfeNumber}",
+            "startup_flags": str(p.StartupFlags),
+            "command_line": p.CommandLine,
+            "path": p.RuntimeDllPath,
+        }
+    return None

@@ -1,0 +1,188 @@
+"""Tables → bytes of a file: Parquet, Arrow, CSV and JSON lines, piece by piece.
+
+Each writer is given the table's columns once and rows as often as there are any. Knows no trace and no folder;
+pyarrow is imported where it is needed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+
+from clrevents.export.sink import Sink
+from clrevents.table.arrow import arrow_schema
+from clrevents.table.table import Table, needed
+
+Format: TypeAlias = Literal["parquet", "arrow", "csv", "jsonl"]
+FORMATS: Final[tuple[Format, ...]] = ("parquet", "arrow", "csv", "jsonl")
+
+GROUP_ROWS: Final = 1 << 17
+"""Rows of a Parquet row group, and of what is worth being written at once."""
+
+
+class Writer(ABC):
+    """One table on its way into a file."""
+
+    def __init__(self, sink: Sink, table: Table, metadata: Mapping[str, str]) -> None:
+        self.sink = sink
+
+    @abstractmethod
+    def write(self, table: Table) -> None:
+        """Some more rows, of the same columns."""
+
+    def close(self) -> None:
+        """The end: without it the file is not whole."""
+        self.sink.close()
+
+
+class ParquetWriter(Writer):
+    """zstd at its fastest, dictionaries for text alone, differences for times: docs/tables.md has the measurements."""
+
+    def __init__(self, sink: Sink, table: Table, metadata: Mapping[str, str]) -> None:
+        super().__init__(sink, table, metadata)
+        parquet = needed("pyarrow.parquet", "arrow", "a Parquet file")
+        schema = arrow_schema(table.fields, metadata)
+        self._writer = parquet.ParquetWriter(
+            sink,
+            schema,
+            compression="zstd",
+            compression_level=1,
+            use_dictionary=[path for f in table.fields for path in _texts(f.type, f.name)],
+            column_encoding={n: "DELTA_BINARY_PACKED" for n in ("time_ns", "time") if n in table and _header(table, n)},
+        )
+
+    def write(self, table: Table) -> None:
+        self._writer.write_table(table.to_arrow().replace_schema_metadata(self._writer.schema.metadata), GROUP_ROWS)
+
+    def close(self) -> None:
+        self._writer.close()
+        super().close()
+
+
+class ArrowWriter(Writer):
+    """Arrow's own file format, as Feather has it."""
+
+    def __init__(self, sink: Sink, table: Table, metadata: Mapping[str, str]) -> None:
+        super().__init__(sink, table, metadata)
+        self._pa = needed("pyarrow", "arrow", "an Arrow file")
+        ipc = needed("pyarrow.ipc", "arrow", "an Arrow file")
+        options = ipc.IpcWriteOptions(compression="zstd")
+        self._file = self._pa.PythonFile(sink, mode="w")
+        self._schema = arrow_schema(table.fields, metadata)
+        self._writer = ipc.new_file(self._file, self._schema, options=options)
+
+    def write(self, table: Table) -> None:
+        self._writer.write_table(table.to_arrow().replace_schema_metadata(self._schema.metadata).combine_chunks())
+
+    def close(self) -> None:
+        self._writer.close()
+        super().close()
+
+
+class CsvWriter(Writer):
+    """A heading and a line for each row; null is an empty field, lists and groups are JSON."""
+
+    def __init__(self, sink: Sink, table: Table, metadata: Mapping[str, str]) -> None:
+        super().__init__(sink, table, metadata)
+        self._rows([table.columns])
+
+    def write(self, table: Table) -> None:
+        for part in table.parts:
+            self._rows(zip(*map(_cells, part), strict=True))
+
+    def _rows(self, rows: Iterable[Iterable[Any]]) -> None:
+        text = io.StringIO(newline="")
+        csv.writer(text, lineterminator="\n").writerows(rows)
+        self.sink.write(text.getvalue().encode("utf-8"))
+
+
+class JsonWriter(Writer):
+    """One object a line, a key for each column."""
+
+    def write(self, table: Table) -> None:
+        names = table.columns
+        for part in table.parts:
+            columns = [_values(column) for column in part]
+            lines = [_encode(dict(zip(names, row, strict=True))) for row in zip(*columns, strict=True)]
+            self.sink.write("\n".join([*lines, ""]).encode("ascii"))
+
+
+WRITERS: Final[Mapping[str, Callable[[Sink, Table, Mapping[str, str]], Writer]]] = {
+    "parquet": ParquetWriter,
+    "arrow": ArrowWriter,
+    "csv": CsvWriter,
+    "jsonl": JsonWriter,
+}
+
+_encode: Final = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=False).encode
+
+
+def _header(table: Table, name: str) -> bool:
+    return any(field.name == name and field.wire is None for field in table.fields)
+
+
+def _texts(type: Any, path: str) -> Iterable[str]:
+    """The paths of a column's text, as Parquet calls its leaves."""
+    if type.kind == "string":
+        yield path
+    elif type.kind == "list":
+        yield from _texts(type.children[0], f"{path}.list.element")
+    elif type.kind == "struct":
+        for name, child in zip(type.names, type.children, strict=True):
+            yield from _texts(child, f"{path}.{name}")
+
+
+def _values(column: Any) -> list[Any]:
+    """Values as JSON has them: bytes as hex, times as ISO text, what is no number as text."""
+    values: list[Any] = column.tolist()
+    change = _change(column.type)
+    if column.type.kind == "timestamp":
+        texts = np.datetime_as_string(column.values.view("datetime64[ns]"), unit="ns").tolist()
+        return [None if value is None else f"{text}Z" for value, text in zip(values, texts, strict=True)]
+    return values if change is None else [None if value is None else change(value) for value in values]
+
+
+def _change(type: Any) -> Callable[[Any], Any] | None:
+    """How a value of a type becomes JSON's; None where it is already."""
+    match type.kind:
+        case "binary":
+            return bytes.hex
+        case "float32" | "float64":
+            return _finite
+        case "timestamp":
+            return lambda value: f"{np.datetime64(value, 'ns')}Z"
+        case "list":
+            inner = _change(type.children[0])
+            return None if inner is None else lambda items: [None if i is None else inner(i) for i in items]
+        case "struct":
+            changes = {n: c for n, t in zip(type.names, type.children, strict=True) if (c := _change(t)) is not None}
+            if not changes:
+                return None
+            return lambda group: {n: changes[n](v) if v is not None and n in changes else v for n, v in group.items()}
+        case _:
+            return None
+
+
+def _finite(value: float) -> float | str:
+    if math.isfinite(value):
+        return value
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def _cells(column: Any) -> list[Any]:
+    """Values as a field of CSV has them."""
+    values = _values(column)
+    match column.type.kind:
+        case "list" | "struct":
+            return [None if value is None else _encode(value) for value in values]
+        case "bool":
+            return [None if value is None else str(value).lower() for value in values]
+        case _:
+            return values

@@ -1,0 +1,57 @@
+"""A file that is open only while something is written to it: a trace may have more events than a process has files.
+
+What pyarrow and our own writers write into. Knows no format.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+_HELD: Final = 1 << 20
+
+
+class Sink:
+    """Appends to a new file; at most a megabyte waits in memory. FileExistsError when there is one already."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.closed = False
+        self._waiting: list[bytes] = []
+        self._held = 0
+        self._size = 0
+        path.open("xb").close()
+
+    def write(self, data: Any) -> int:
+        """Take bytes, or anything that has them."""
+        piece = bytes(data)
+        self._waiting.append(piece)
+        self._held += len(piece)
+        self._size += len(piece)
+        if self._held >= _HELD:
+            self.flush()
+        return len(piece)
+
+    def tell(self) -> int:
+        return self._size
+
+    def flush(self) -> None:
+        if self._waiting:
+            with self.path.open("ab") as file:
+                file.writelines(self._waiting)
+            self._waiting.clear()
+            self._held = 0
+
+    def close(self) -> None:
+        if not self.closed:
+            self.flush()
+            self.closed = True
+
+    def readable(self) -> bool:
+        return False
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return False
