@@ -6,6 +6,7 @@ import gc
 import importlib.util
 import io
 import sys
+import weakref
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -83,6 +84,22 @@ def test_many_decoders() -> None:
     gc.collect()
     assert len(gc.get_objects()) < objects + 1000
     assert benchmark().resident() < early + 12 * MIB
+
+
+def test_learned_classes_go_with_their_decoder() -> None:
+    """Also those of records in records, which layouts name; nothing of a dropped trace stays in a cache."""
+    data = unpacked(fixture("net8-counters"))
+
+    def learned() -> list[weakref.ref[type]]:
+        decoder = Decoder("EventCounters")
+        records = [e.payload for batch in (*decoder.feed(data), *decoder.close()) for e in batch]
+        nested = [getattr(record, field.name) for record in records for field in type(record).__layout__.fields]
+        return [weakref.ref(c) for c in {type(v) for v in (*records, *nested) if hasattr(v, "__layout__")}]
+
+    found = learned()
+    assert len(found) >= 2
+    gc.collect()
+    assert not [ref() for ref in found if ref() is not None]
 
 
 @needs_proc

@@ -6,9 +6,8 @@ Pure data: never sees a byte, and has no idea which event it belongs to.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterator
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, TypeAlias
 
 import attrs
 
@@ -101,6 +100,8 @@ class Layout:
     """Fields in wire order. Counted fields name an earlier integer field."""
 
     fields: tuple[Field, ...] = ()
+    # Here and in no cache of the module's: a layout that a trace describes, and the classes in it, go with the trace.
+    _bound: dict[int, BoundLayout] = attrs.field(factory=dict, init=False, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         seen: dict[str, WireType] = {}
@@ -118,6 +119,9 @@ class Layout:
                     )
             seen[field.name] = field.type
 
+    def __reduce__(self) -> tuple[Callable[..., Layout], tuple[Any, ...]]:
+        return Layout, (self.fields,)
+
     def __iter__(self) -> Iterator[Field]:
         return iter(self.fields)
 
@@ -132,10 +136,11 @@ class Layout:
         """The layout for a process with pointers of 4 or 8 bytes. Cached; ValueError for other sizes."""
         if pointer_size not in _POINTERS:
             raise ValueError(f"pointer size must be 4 or 8, not {pointer_size!r}")
-        return _bind(self, pointer_size)
+        if pointer_size not in self._bound:
+            self._bound[pointer_size] = _bind(self, pointer_size)
+        return self._bound[pointer_size]
 
 
-@functools.lru_cache(maxsize=4096)
 def _bind(layout: Layout, pointer_size: int) -> BoundLayout:
     bound = []
     for field in layout.fields:
