@@ -118,8 +118,9 @@ def _chains(data: bytes, pos: int, end: int, final: bool, known: dict[int, bool]
                 known[pos] = fits
         if not fits:
             return False
-        size, _ = head(data, pos)
+        begin, (size, _) = pos, head(data, pos)
         pos += 4 + size
         if pos > end and final:
-            return False
+            # The last one may be cut: as long as the end was not known, its first bytes were enough as well.
+            return number == _CHAIN - 1 and begin + 4 + PEEK <= end
     return True
