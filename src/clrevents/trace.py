@@ -34,7 +34,7 @@ from clrevents.decode.select import Filters, Selection, Selector, Threads, one_e
 from clrevents.decode.shape import TableField, header_fields, shown_fields
 from clrevents.decode.show import trace_html, trace_text
 from clrevents.decode.source import Openable, Source, open_source
-from clrevents.decode.stacks import join
+from clrevents.decode.stacks import StackArrays, join
 from clrevents.decode.stream import Stream
 from clrevents.decode.when import Moment, to_ns
 from clrevents.errors import (
@@ -443,6 +443,30 @@ class Trace:
         reader = self._columns((selector,), filters, order, headers=wanted.headers, fields=wanted.fields)
         with self._noting(reader.stream):
             return read_table(reader, self._windows(), self._fault, selector, self._registry, wanted)
+
+    def table_and_stacks(
+        self,
+        selector: Selector,
+        /,
+        *,
+        columns: Sequence[str] | None = None,
+        names: bool = False,
+        provider: str | None = None,
+        process_id: int | None = None,
+        thread_id: Threads = None,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        order: Order = "time",
+    ) -> tuple[Table, Stacks]:
+        """The same as `table`, and the stacks that its `stack_id` names, in one pass."""
+        check_one(selector, self._registry)
+        wanted = Wanted.of(columns, names)
+        filters = Filters.of(provider, process_id, thread_id, start, end)
+        reader = self._columns((selector,), filters, order, wanted.headers, wanted.fields, stacks=True)
+        stacks: list[StackArrays] = []
+        with self._noting(reader.stream):
+            table = read_table(reader, self._windows(), self._fault, selector, self._registry, wanted, stacks)
+        return table, Stacks(join(stacks))
 
     def batches(
         self,

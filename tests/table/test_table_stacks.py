@@ -54,6 +54,20 @@ def test_every_container(format: Format, pointer_size: int) -> None:
         assert runs == list(stacks.table().rows())
 
 
+@pytest.mark.parametrize("format", FORMATS)
+def test_with_a_table_in_one_pass(format: Format) -> None:
+    """The stacks of the table's own events and no others."""
+    builder = TraceBuilder(format).sample(1, 2).raw("App", 1, stack=(7, 8)).sequence_point().sample(3).sample(1, 2)
+    with clrevents.open(builder.bytes()) as trace:
+        table, stacks = trace.table_and_stacks("ThreadSample", columns=["time_ns", "stack_id"])
+        assert table.columns == ["time_ns", "stack_id"]
+        assert table["stack_id"].tolist() == trace.table("ThreadSample")["stack_id"].tolist()
+        assert [stacks[number] for number in table["stack_id"].tolist()] == [(1, 2), (3,), (1, 2)]
+        assert {stacks[number] for number in stacks} == {(1, 2), (3,)}
+        late, few = trace.table_and_stacks("ThreadSample", start=int(table["time_ns"][1]), columns=["stack_id"])
+        assert [few[number] for number in late["stack_id"].tolist()] == [(3,), (1, 2)]
+
+
 def test_a_trace_without_stacks() -> None:
     with clrevents.open(TraceBuilder().sample().bytes()) as trace:
         assert len(trace.stacks) == 0

@@ -18,7 +18,7 @@ from clrevents.decode.kinds import EventKind
 from clrevents.decode.payloads import PayloadReader
 from clrevents.decode.select import Filters, Selection, Selector, one_event
 from clrevents.decode.shape import TableField, assemble, header_fields, payload_fields, shown_fields
-from clrevents.decode.stacks import join
+from clrevents.decode.stacks import StackArrays, join
 from clrevents.errors import AmbiguousEventError, Problem
 from clrevents.schema.names import is_glob
 from clrevents.schema.registry import Registry
@@ -110,9 +110,12 @@ def read_table(
     selector: Selector,
     registry: Registry,
     wanted: Wanted,
+    stacks: list[StackArrays] | None = None,
 ) -> Table:
-    """All events that a selector means, which must be of one (provider, name)."""
+    """All events that a selector means, which must be of one (provider, name); the reader's `stacks` go into a list."""
     chunks = list(reader.chunks(windows, fault))
+    if stacks is not None:
+        stacks += [chunk.stacks for chunk in chunks]
     kinds = reader.stream.kinds.all
     found = one_event(selector, registry, kinds)
     if not found:
