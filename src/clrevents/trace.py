@@ -484,7 +484,7 @@ class Trace:
         order: Order = "time",
     ) -> Iterator[Table]:
         """The same as `table`, in tables of at most `rows` rows, in bounded memory. All have the same columns."""
-        event = self._one_event(selector)
+        event = self.one_event(selector)
         wanted = Wanted.of(columns, names)
         filters = Filters.of(provider, process_id, thread_id, start, end)
         if event is None:
@@ -521,7 +521,9 @@ class Trace:
     def runs(
         self,
         *selectors: Selector,
+        columns: Sequence[str] | None = None,
         names: bool = False,
+        stacks: bool = True,
         provider: str | None = None,
         process_id: int | None = None,
         thread_id: Threads = None,
@@ -531,10 +533,11 @@ class Trace:
     ) -> Iterator[Run]:
         """Everything of the selected events in one pass and in bounded memory, for who writes it elsewhere.
 
-        Run by run: their tables as `tables` has them, their headers as `headers` has them, and their stacks.
+        Run by run: their tables as `tables` has them, their headers as `headers` has them, and their stacks (which
+        cost a look at every block of them; without `stacks` there are none).
         """
         filters = Filters.of(provider, process_id, thread_id, start, end)
-        return self._runs(selectors, None, names, filters, order, 1 << 19, EVENT_HEADERS, stacks=True)
+        return self._runs(selectors, columns, names, filters, order, 1 << 19, EVENT_HEADERS, stacks=stacks)
 
     def _runs(
         self,
@@ -682,8 +685,11 @@ class Trace:
             rows=rows,
         )
 
-    def _one_event(self, selector: Selector) -> tuple[str, str] | None:
-        """(provider, name) of what a selector means; None for a pattern that nothing fits."""
+    def one_event(self, selector: Selector) -> tuple[str, str] | None:
+        """(provider, name) of what a selector means; None for a pattern that nothing fits.
+
+        AmbiguousEventError when it means several events, UnknownEventError when nobody knows it.
+        """
         check_one(selector, self._registry)
         found = one_event(selector, self._registry, self._scan(raising=False).kinds)
         found = found or named_by(selector, self._registry)

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
 from clrevents.decode.chunks import Chunk, ColumnReader, Piece
 from clrevents.decode.column import Column
@@ -177,11 +179,15 @@ def stream_table(
 @attrs.frozen(eq=False)
 class Run:
     """Some events in succession: their tables by (provider, name), all their headers in one, and the stacks that no
-    run before it had."""
+    run before it had.
+
+    `places` has for each table which rows of `headers` its rows are; a payload that cannot be read is in no table.
+    """
 
     tables: dict[EventName, Table]
     headers: Table
     stacks: Table
+    places: dict[EventName, NDArray[np.int64]]
 
 
 def stream_runs(
@@ -196,20 +202,22 @@ def stream_runs(
 
     The first run is empty, so that the columns are known whatever comes.
     """
-    yield Run({}, Table(header_fields(headers)), stack_table(join(())))
+    yield Run({}, Table(header_fields(headers)), stack_table(join(())), {})
     for chunk in reader.chunks(windows, fault):
         pieces: dict[EventName, list[Piece]] = {}
         for piece in chunk.pieces:
             pieces.setdefault((piece.kind.key.provider, piece.kind.key.name), []).append(piece)
-        tables = {}
+        tables, places = {}, {}
         for event, found in pieces.items():
             part = _part(fields(event), chunk, found, wanted.names)
             if part is not None:
                 tables[event] = Table(shown_fields(fields(event), wanted.names), (part,), {})
+                places[event] = np.sort(np.concatenate([piece.rows for piece in found]))
         yield Run(
             tables,
             Table(header_fields(headers), (tuple(chunk.headers[n] for n in headers),)),
             stack_table(chunk.stacks),
+            places,
         )
 
 
