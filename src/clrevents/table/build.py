@@ -1,0 +1,100 @@
+"""Tables of what was computed: columns from arrays and from plain rows.
+
+What analyses need of columns stands here, because their room looks no deeper than tables. Knows no trace.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
+from typing import Annotated, Any, Final, TypeAlias
+
+import attrs
+from numpy.typing import NDArray
+
+from clrevents.decode.column import STRING, Column, ColumnType, from_values
+from clrevents.decode.headers import TABLE_HEADERS
+from clrevents.decode.shape import TableField, header_fields, unique_name
+from clrevents.table.table import Table
+
+UInt64: TypeAlias = Annotated[int, "uint64"]
+"""An address or an id in a row class: it may be larger than a signed number holds."""
+
+_PLAIN: Final = {int: "int64", float: "float64", str: "string", bool: "bool"}
+
+
+def number_column(kind: str, values: NDArray[Any]) -> Column:
+    """Numbers without nulls as a column of this type (`int64`, `bool`, …)."""
+    type = ColumnType(kind)
+    return Column(type, len(values), values.astype(type.dtype))
+
+
+def row_table(row_class: type[Any], rows: Iterable[Any], metadata: Mapping[str, str] | None = None) -> Table:
+    """A table with a column for each attribute of an attrs class, whose annotations give the types.
+
+    Annotations are int, `UInt64`, float, str, bool, an enum (shown by name), tuples of these, or any of them with
+    `| None`, which makes the column nullable. An attribute with the metadata `{"table": False}` is left out.
+    """
+    fields = row_fields(row_class)
+    held = list(rows)
+    if not held:
+        return Table(fields, (), metadata or {})
+    columns = tuple(from_values(f.type, [plain(getattr(row, f.name)) for row in held]) for f in fields)
+    return Table(fields, (columns,), metadata or {})
+
+
+def row_fields(row_class: type[Any]) -> tuple[TableField, ...]:
+    """The columns of `row_table`."""
+    hints = typing.get_type_hints(row_class, include_extras=True)
+    names = [a.name for a in attrs.fields(row_class) if a.metadata.get("table", True)]
+    return tuple(TableField(name, *_typed(hints[name])) for name in names)
+
+
+def _typed(hint: Any) -> tuple[ColumnType, bool]:
+    """A column's type and whether it may be null."""
+    if typing.get_origin(hint) in (types.UnionType, typing.Union):
+        (inner,) = (arg for arg in typing.get_args(hint) if arg is not type(None))
+        return _typed(inner)[0], True
+    if typing.get_origin(hint) is Annotated:
+        return ColumnType(typing.get_args(hint)[1]), False
+    if typing.get_origin(hint) is tuple:
+        return ColumnType("list", (_typed(typing.get_args(hint)[0])[0],)), False
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return STRING, False
+    return ColumnType(_PLAIN[hint]), False
+
+
+def plain(value: Any) -> Any:
+    """A result as JSON has it: attrs objects as dicts, tuples as lists, enums by name."""
+    if isinstance(value, Enum):
+        return str(value)
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if attrs.has(type(value)):
+        return {a.name: plain(getattr(value, a.name)) for a in attrs.fields(type(value))}
+    return value
+
+
+def renamed(fields: Sequence[TableField], taken: Iterable[str]) -> tuple[TableField, ...]:
+    """The fields under names that none of `taken` has: `payload.<Name>` where one would."""
+    used = {name.lower() for name in taken}
+    return tuple(attrs.evolve(field, name=unique_name(field.name, used)) for field in fields)
+
+
+__all__ = [
+    "TABLE_HEADERS",
+    "Column",
+    "ColumnType",
+    "TableField",
+    "UInt64",
+    "header_fields",
+    "number_column",
+    "plain",
+    "renamed",
+    "row_fields",
+    "row_table",
+]
