@@ -7,7 +7,7 @@ import os
 
 from setuptools import setup
 
-KERNELS = ["src/clrevents/decode/scan.py", "src/clrevents/decode/walk.py"]
+KERNELS = [f"src/clrevents/decode/{name}.py" for name in ("scan", "walk", "fill")]
 DIRECTIVES = {
     "language_level": 3,
     "boundscheck": True,

@@ -14,8 +14,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from clrevents.decode.batch import Batch as Batch
     from clrevents.decode.blocks import TraceInfo as TraceInfo
-    from clrevents.decode.event import Batch as Batch
     from clrevents.decode.event import Event as Event
     from clrevents.decode.frame import Frame as Frame
     from clrevents.decode.kernels import engine as engine
@@ -50,7 +50,8 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "decode.blocks": ("TraceInfo",),
-    "decode.event": ("Batch", "Event"),
+    "decode.batch": ("Batch",),
+    "decode.event": ("Event",),
     "decode.frame": ("Frame",),
     "decode.kernels": ("engine",),
     "decode.payloads": ("RawPayload",),

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clrevents.decode import decoder
+from clrevents.decode.batch import Batch
 from clrevents.decode.decoder import Order
-from clrevents.decode.event import Batch
 from clrevents.decode.reader import Watch
 from clrevents.decode.select import Selector, Threads
 from clrevents.decode.stream import Buffer

@@ -13,16 +13,18 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from types import TracebackType
 from typing import Any, Final, TypeAlias, TypeVar, overload
 
 import attrs
 
+from clrevents.decode.batch import Batch
 from clrevents.decode.blocks import ThreadRow, TraceInfo
 from clrevents.decode.chunks import ColumnReader
 from clrevents.decode.clock import Clock
 from clrevents.decode.decoder import Order
-from clrevents.decode.event import Batch, Event
+from clrevents.decode.event import Event
 from clrevents.decode.frame import Frame, nameless
 from clrevents.decode.headers import DEFAULT_HEADERS, EVENT_HEADERS
 from clrevents.decode.kernels import Tally
@@ -537,7 +539,7 @@ class Trace:
         cost a look at every block of them; without `stacks` there are none).
         """
         filters = Filters.of(provider, process_id, thread_id, start, end)
-        return self._runs(selectors, columns, names, filters, order, 1 << 19, EVENT_HEADERS, stacks=stacks)
+        return self._runs(selectors, columns, names, filters, order, 1 << 16, EVENT_HEADERS, stacks=stacks)
 
     def _runs(
         self,
@@ -752,8 +754,7 @@ class Trace:
         self._progress(done, max(total, done))
 
     def _events(self, batches: Iterator[Batch]) -> Iterator[Event[Any]]:
-        for batch in batches:
-            yield from batch
+        return chain.from_iterable(batch.hand_out() for batch in batches)
 
     def _batches(self, reader: EventReader) -> Iterator[Batch]:
         """Feed the whole source through a reader; errors get this trace's path."""

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tabular import fields, same, shown
 
 from clrevents.decode.columns import column_type, plan
 from clrevents.reference import codec
 from clrevents.schema.registry import EventInfo
 from clrevents.testing.strategies import records
 from properties.test_three_decoders import CASES
+from tabular import fields, same, shown
 
 
 def starts_and_ends(payloads: list[bytes], gap: int) -> tuple[bytes, np.ndarray[Any, Any], np.ndarray[Any, Any]]:

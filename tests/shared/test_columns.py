@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import pytest
 from shared_files import Shared, params, traces
-from tabular import same, values
 
 import clrevents
+from tabular import same, values
 
 TRACES: Final = traces("traces/own", "traces/perfview", "scenarios", "scenarios/lines")
 # Of a kind with more events the rest is compared in the others' traces; each value compared is a Python object.

@@ -6,7 +6,7 @@ the kernel's few instructions cannot express has no plan: such payloads go throu
 
 from __future__ import annotations
 
-import functools
+import weakref
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
@@ -106,11 +106,29 @@ class Found:
         return known
 
 
+@attrs.frozen(eq=False)
+class Part:
+    """Where a plan finds one field: the instruction, the name in its run (if it is one), and the plan of elements."""
+
+    wire: WireType
+    slot: int
+    dtype: np.dtype[Any] | None = None
+    name: str = ""
+    rest: Plan | None = None
+
+    def run(self, found: Found) -> Array:
+        """The field's values, of a fixed width."""
+        assert self.dtype is not None
+        values = found.run(self.slot, self.dtype)
+        return values[self.name] if self.name else values
+
+
 @attrs.define(eq=False)
 class Plan:
     """How to read a layout's fields: the kernel's program, and a function from what it found to each column."""
 
     fields: list[Build] = attrs.field(factory=list)
+    parts: list[Part] = attrs.field(factory=list)
     program: list[int] = attrs.field(factory=list)
     size: int | None = None
     rest: Plan | None = None
@@ -140,9 +158,18 @@ class Plan:
         return Found(buf, places, places, stops, bool((stops <= ends).all()))
 
 
-@functools.lru_cache(maxsize=4096)
+# Weakly: layouts that a trace describes go with their trace.
+_plans: weakref.WeakKeyDictionary[BoundLayout, Plan | None] = weakref.WeakKeyDictionary()
+
+
 def plan(layout: BoundLayout) -> Plan | None:
     """The plan of a layout, made once; None when the kernel cannot read it."""
+    if layout not in _plans:
+        _plans[layout] = _plan(layout)
+    return _plans[layout]
+
+
+def _plan(layout: BoundLayout) -> Plan | None:
     made = Plan()
     where: dict[int, tuple[Place, np.dtype[Any]]] = {}
     for number, step in enumerate(layout.steps):
@@ -154,7 +181,8 @@ def plan(layout: BoundLayout) -> Plan | None:
             made.program += [RUN, 0, dtype.itemsize, 0, 0, 0]
             for index, field in enumerate(step.fields):
                 where[step.first + index] = (slot, f"f{index}"), dtype
-                made.fields.append(_of_run(field.type, slot, f"f{index}", dtype, layout.pointer_size))
+                made.parts.append(Part(field.type, slot, dtype, f"f{index}"))
+                made.fields.append(_of_run(made.parts[-1], layout.pointer_size))
             continue
         instruction, build, rest = _variable(step.field.type, slot, layout.pointer_size)
         if build is None or (rest is not None and number + 1 != len(layout.steps)):
@@ -166,6 +194,7 @@ def plan(layout: BoundLayout) -> Plan | None:
             instruction += _counter(counter, layout.fields[step.count_index].type)
         made.rest = rest
         made.program += [instruction[0], step.field.pad, *instruction[1:], *[0] * (5 - len(instruction))]
+        made.parts.append(Part(step.field.type, slot, fixed_dtype(step.field.type, layout.pointer_size), "", rest))
         made.fields.append(build)
     if all(op == RUN for op in made.program[:: kernels.INSTRUCTION]):
         made.size = sum(made.program[1 :: kernels.INSTRUCTION]) + sum(made.program[2 :: kernels.INSTRUCTION])
@@ -183,9 +212,9 @@ def _counter(counter: tuple[Place, np.dtype[Any]], wire: WireType) -> list[int]:
 
 def _variable(wire: WireType, slot: int, pointer_size: int) -> tuple[list[int], Build | None, Plan | None]:
     """(instruction without padding, builder, plan of what follows) for one field outside a run."""
-    dtype = _fixed_dtype(wire, pointer_size)
+    dtype = fixed_dtype(wire, pointer_size)
     if dtype is not None:
-        return [RUN, dtype.itemsize], _of_single(wire, slot, dtype, pointer_size), None
+        return [RUN, dtype.itemsize], _of_run(Part(wire, slot, dtype), pointer_size), None
     match wire:
         case Utf16Z():
             return [TEXT16, 0], lambda found: _utf16(found.buf, found.places[slot], found.counts[slot]), None
@@ -200,25 +229,25 @@ def _variable(wire: WireType, slot: int, pointer_size: int) -> tuple[list[int], 
             width = 2 if wire.text == "utf-16" else 1
             return [PREFIXED, width], lambda f: read(f.buf, f.places[slot], f.counts[slot] * width), None
         case CountedType() | PrefixedType():
-            element = _fixed_dtype(wire.element, pointer_size)
+            element = fixed_dtype(wire.element, pointer_size)
             if element is not None and element.itemsize:
                 op = COUNTED if isinstance(wire, CountedType) else PREFIXED
                 return [op, element.itemsize], _elements(wire.element, slot, element, pointer_size), None
             if isinstance(wire.element, StructType):
                 op = REST if isinstance(wire, CountedType) else PREFIXED_REST
-                bound = _bound(wire.element, pointer_size)
+                bound = bound_of(wire.element, pointer_size)
                 rest = plan(bound)
                 if rest is not None and rest.rest is None:
                     return [op, max(bound.min_size, 1)], _structs(wire.element, rest), rest
     return [RUN, 0], None, None
 
 
-def _bound(wire: StructType, pointer_size: int) -> BoundLayout:
+def bound_of(wire: StructType, pointer_size: int) -> BoundLayout:
     layout: BoundLayout = wire.record.__layout__.bind(pointer_size)  # type: ignore[attr-defined]
     return layout
 
 
-def _fixed_dtype(wire: WireType, pointer_size: int) -> np.dtype[Any] | None:
+def fixed_dtype(wire: WireType, pointer_size: int) -> np.dtype[Any] | None:
     """The bytes of one value as numpy sees them; None where their number depends on them."""
     match wire:
         case Scalar():
@@ -230,12 +259,12 @@ def _fixed_dtype(wire: WireType, pointer_size: int) -> np.dtype[Any] | None:
         case PointerType():
             return np.dtype(f"<u{pointer_size}")
         case FixedArrayType():
-            inner = _fixed_dtype(wire.element, pointer_size)
+            inner = fixed_dtype(wire.element, pointer_size)
             if inner is None or not 0 < inner.itemsize * wire.count <= _WIDEST:
                 return None
             return np.dtype((inner, (wire.count,)))
         case StructType():
-            return _structured(_bound(wire, pointer_size).fields, pointer_size)
+            return _structured(bound_of(wire, pointer_size).fields, pointer_size)
         case _:
             return None
 
@@ -244,7 +273,7 @@ def _structured(fields: tuple[BoundField, ...], pointer_size: int = 8) -> np.dty
     """Fields one behind the other, called f0, f1, …; None where one is not of fixed width."""
     formats, offsets, at = [], [], 0
     for field in fields:
-        dtype = _fixed_dtype(field.type, pointer_size)
+        dtype = fixed_dtype(field.type, pointer_size)
         if dtype is None:
             return None
         formats.append(dtype)
@@ -266,14 +295,9 @@ def pick(buf: bytes, places: Ints, dtype: np.dtype[Any]) -> Array:
     return picked.reshape((len(places), *dtype.shape)) if dtype.shape else picked
 
 
-def _of_run(wire: WireType, slot: int, name: str, dtype: np.dtype[Any], pointer_size: int) -> Build:
-    type = column_type(wire)
-    return lambda found: fixed_column(wire, type, found.run(slot, dtype)[name], pointer_size)
-
-
-def _of_single(wire: WireType, slot: int, dtype: np.dtype[Any], pointer_size: int) -> Build:
-    type = column_type(wire)
-    return lambda found: fixed_column(wire, type, found.run(slot, dtype), pointer_size)
+def _of_run(part: Part, pointer_size: int) -> Build:
+    type = column_type(part.wire)
+    return lambda found: fixed_column(part.wire, type, part.run(found), pointer_size)
 
 
 def _varint(slot: int, signed: bool) -> Build:
@@ -339,7 +363,7 @@ def fixed_column(wire: WireType, type: ColumnType, values: Array, pointer_size: 
             elements = fixed_column(wire.element, type.children[0], values.reshape(-1), pointer_size)
             return _list(elements, np.full(length, wire.count))
         case StructType():
-            bound = _bound(wire, pointer_size)
+            bound = bound_of(wire, pointer_size)
             typed = zip(bound.fields, type.children, strict=True)
             fields = tuple(fixed_column(f.type, t, values[f"f{i}"], pointer_size) for i, (f, t) in enumerate(typed))
             return Column(type, length, np.empty(0, np.uint8), children=fields)

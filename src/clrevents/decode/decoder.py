@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from clrevents.decode.batch import Batch
 from clrevents.decode.blocks import TraceInfo
-from clrevents.decode.event import Batch
 from clrevents.decode.losses import Loss
 from clrevents.decode.reader import EventReader, Watch
 from clrevents.decode.select import Filters, Selection, Selector, Threads

@@ -1,30 +1,24 @@
-"""`Event`, a light view of one row of a `Batch`, and the batch itself.
+"""`Event`, a light view of one row of a `Batch`.
 
-A batch owns all that its events show (bytes, stacks, records), so that both outlive the trace and pickle.
-Header attributes are worked out when they are asked for.
+Header attributes are worked out when they are asked for; the payload is the event's own. Both outlive the trace
+and pickle, because the batch owns what they show.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime
-from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from uuid import UUID
 
-import attrs
+from clrevents.decode.blocks import LabelList
+from clrevents.decode.frame import Frame
+from clrevents.decode.kinds import EventKey
 
-from clrevents.decode.blocks import LabelList, ThreadRow
-from clrevents.decode.clock import Clock
-from clrevents.decode.frame import Frame, Named, Resolver, nameless
-from clrevents.decode.kinds import EventKey, EventKind
-from clrevents.decode.losses import Loss
-from clrevents.decode.region import Rows
-from clrevents.decode.window import unpack_words
-from clrevents.errors import Problem
+if TYPE_CHECKING:
+    from clrevents.decode.batch import Batch
 
 P_co = TypeVar("P_co", covariant=True)
-_UNKNOWN_THREAD = (1 << 64) - 1
 
 
 class Event(Generic[P_co]):
@@ -215,146 +209,5 @@ def _event_of(batch: Batch, payload: Any) -> Event[Any]:
     return Event(batch, 0, payload)
 
 
-@attrs.define(eq=False, repr=False, slots=False)
-class Batch:
-    """A run of selected events in order. Iterating gives events; it owns their data.
-
-    `ticks` are raw clock ticks, `captures` the threads whose buffers the events came from; `owners` and (in
-    NetTrace 6) `captures` are places in `thread_rows`; `counted` when events carry sequence numbers. `misfits`
-    are the rows whose payload does not fit its layout; `problems` and `losses` are those that came up since the
-    batch before it. `resolver` names addresses; decoding sets none.
-    """
-
-    kinds: list[EventKind]
-    clock: Clock
-    pointer_size: int
-    process_id: int | None
-    ticks: list[int]
-    times_ns: list[int]
-    threads: list[int]
-    stack_ids: list[int]
-    processors: list[int]
-    activities: list[bytes | None] | None
-    related: list[bytes | None] | None
-    stacks: dict[int, bytes]
-    raw: list[bytes]
-    payloads: list[Any]
-    captures: list[int] = attrs.field(factory=list)
-    counted: bool = True
-    owners: list[int] | None = None
-    thread_rows: list[ThreadRow] = attrs.field(factory=list)
-    processes: list[int | None] | None = None
-    labels: list[LabelList | None] | None = None
-    tails: dict[int, bytes] = attrs.field(factory=dict)
-    misfits: set[int] = attrs.field(factory=set)
-    problems: tuple[Problem, ...] = ()
-    losses: tuple[Loss, ...] = ()
-    resolver: Resolver | None = None
-
-    def __len__(self) -> int:
-        return len(self.times_ns)
-
-    def __iter__(self) -> Iterator[Event[Any]]:
-        for row, payload in enumerate(self.payloads):
-            yield Event(self, row, payload)
-
-    def __repr__(self) -> str:
-        return f"<Batch of {len(self)} events, {len(self.problems)} problems, {len(self.losses)} losses>"
-
-    @cached_property
-    def _stack_tuples(self) -> dict[int, tuple[int, ...]]:
-        return {}
-
-    def kind(self, row: int) -> EventKind:
-        return self.kinds[row]
-
-    def guid(self, column: list[bytes | None] | None, row: int) -> UUID | None:
-        data = column[row] if column is not None else None
-        return None if data is None else UUID(bytes_le=data)
-
-    def stack(self, row: int) -> tuple[int, ...]:
-        number = self.stack_ids[row]
-        known = self._stack_tuples.get(number)
-        if known is None:
-            known = unpack_words(self.stacks.get(number, b""), self.pointer_size)
-            self._stack_tuples[number] = known
-        return known
-
-    def frames(self, row: int, process_id: int | None) -> tuple[Frame, ...]:
-        stack = self.stack(row)
-        if self.resolver is None or not stack:
-            return nameless(stack)
-        return self.resolver.frames(stack, self.times_ns[row], process_id)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # A resolver may hold a whole trace; what it knows of one row goes along with `only`.
-        resolver = self.resolver if isinstance(self.resolver, Named) else None
-        return {**self.__dict__, "resolver": resolver}
-
-    def only(self, row: int, process_id: int | None = None) -> Batch:
-        """A batch of one row, which is what an event takes along when it is pickled."""
-        number = self.stack_ids[row]
-        named = None
-        if self.resolver is not None and self.resolver.ready and self.stack(row):
-            named = Named(self.frames(row, process_id))
-        return Batch(
-            [self.kinds[row]],
-            self.clock,
-            self.pointer_size,
-            self.process_id,
-            [self.ticks[row]],
-            [self.times_ns[row]],
-            [self.threads[row]],
-            [number],
-            [self.processors[row]],
-            None if self.activities is None else [self.activities[row]],
-            None if self.related is None else [self.related[row]],
-            {number: self.stacks[number]} if number in self.stacks else {},
-            [self.raw[row]],
-            [],
-            processes=None if self.processes is None else [self.processes[row]],
-            labels=None if self.labels is None else [self.labels[row]],
-            tails={0: self.tails[row]} if row in self.tails else {},
-            resolver=named,
-        )
-
-
-def make_batch(rows: Rows, kinds: list[EventKind], clock: Clock, pointer_size: int, process_id: int | None) -> Batch:
-    """Copy what these rows show out of the region, without decoding payloads."""
-    table = rows.shared.stacks
-    stacks = {}
-    stack_ids = rows.stacks.tolist()
-    for number in set(stack_ids):
-        data = table.data(number) if number > 0 else None
-        if data is not None:
-            stacks[number] = data
-    return Batch(
-        [kinds[k] for k in rows.kinds.tolist()],
-        clock,
-        pointer_size,
-        process_id,
-        rows.times.tolist(),
-        clock.ns_list(rows.times),
-        _thread_ids(rows),
-        stack_ids,
-        rows.processors().tolist(),
-        rows.activities(),
-        rows.related_activities(),
-        stacks,
-        rows.payloads(),
-        [],
-        rows.captures().tolist(),
-        rows.shared.counted,
-        None if rows.owners is None else rows.owners.tolist(),
-        rows.shared.thread_rows,
-        rows.process_ids(),
-        rows.labels(),
-    )
-
-
-def _thread_ids(rows: Rows) -> list[int]:
-    """Thread ids, -1 where NetTrace 6 does not give one."""
-    ids: list[int] = rows.threads.tolist()
-    if rows.owners is None:
-        return ids
-    return [-1 if thread == _UNKNOWN_THREAD else thread for thread in ids]
+SLOTS = ("_batch", "_row", "payload")
+"""The attributes of an event, for whoever makes many at once."""

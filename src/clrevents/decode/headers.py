@@ -15,7 +15,7 @@ from clrevents.decode.blocks import TraceInfo
 from clrevents.decode.clock import Clock
 from clrevents.decode.column import BINARY, STRING, TIMESTAMP, Column, ColumnType, from_values
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.region import Rows
+from clrevents.decode.region import Guids, Rows
 
 _UNKNOWN_THREAD: Final = np.uint64((1 << 64) - 1)
 _EPOCH_SECONDS: Final = 10**9
@@ -103,7 +103,8 @@ def _guid(attribute: str) -> Make:
     """Sixteen bytes in the order in which a GUID is written; null where there is none."""
 
     def make(rows: Rows, known: Known) -> Column:
-        found = list(getattr(rows, attribute)() or [None] * len(rows))
+        given: Guids | None = getattr(rows, attribute)()
+        found: list[bytes | None] = [None] * len(rows) if given is None else given.all()
         for row, labels in enumerate(rows.labels() or ()):
             own = None if labels is None else getattr(labels, _LABELS[attribute])
             found[row] = found[row] if own is None else own

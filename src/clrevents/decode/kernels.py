@@ -9,15 +9,17 @@ import importlib
 import importlib.util
 import os
 from array import array
+from collections.abc import Sequence
 from pathlib import Path
 from sys import getrefcount
-from typing import Any, Final, Literal
+from typing import Any, Final, Generic, Literal, TypeVar
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-_NAMES: Final = ("scan", "walk")
+T = TypeVar("T")
+_NAMES: Final = ("scan", "walk", "fill")
 
 
 def _load(name: str, interpreted: bool) -> Any:
@@ -41,9 +43,14 @@ def _built(name: str) -> bool:
 
 # One engine for all kernels: what they are given differs.
 COMPILED: Final = not os.environ.get("CLREVENTS_PURE") and all(map(_built, _NAMES))
-_scan, _walk = (_load(name, not COMPILED) for name in _NAMES)
+_scan, _walk, _fill = (_load(name, not COMPILED) for name in _NAMES)
 if os.environ.get("CLREVENTS_REQUIRE_COMPILED") and not COMPILED:
     raise ImportError("CLREVENTS_REQUIRE_COMPILED is set, but the kernels are not compiled (see docs/hacking.md)")
+
+if not COMPILED:
+    _fill.create = object.__new__
+    _fill.put = lambda slot, item, value: slot.__set__(item, value)
+    _fill.pause = _fill.resume = lambda *_: None
 
 PADDING: Final[int] = _scan.PADDING
 INSTRUCTION: Final[int] = _walk.WIDTH
@@ -272,6 +279,24 @@ def gather(buf: bytes | NDArray[np.uint8], starts: NDArray[np.int64], lengths: N
     out = np.empty(size, dtype=np.uint8) if COMPILED else bytearray(size)
     _walk.gather(buf, len(starts), _given(starts), _given(lengths), out)
     return np.frombuffer(out, dtype=np.uint8)
+
+
+class Maker(Generic[T]):
+    """Makes objects of one slotted class without running `__init__`: slot `names[k]` of object i is `columns[k][i]`."""
+
+    def __init__(self, cls: type[T], names: Sequence[str]) -> None:
+        self._cls = cls
+        # What writes each slot, wherever in the class's ancestry it was made.
+        self._setters = [next(vars(c)[name] for c in cls.__mro__ if name in vars(c)) for name in names]
+
+    def make(self, columns: list[list[Any]], rows: int) -> list[T]:
+        made: list[T] = _fill.fill(self._cls, self._setters, columns, rows)
+        return made
+
+
+def scatter(into: list[Any], rows: NDArray[np.int64], values: list[Any]) -> None:
+    """Put each value at its row."""
+    _fill.scatter(into, _given(rows), values)
 
 
 def _given(values: NDArray[Any]) -> Any:

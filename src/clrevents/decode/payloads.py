@@ -40,13 +40,15 @@ class _Reading:
 
     layout: BoundLayout
     fields: Layout
-    make: Callable[[], Reader]
+    record: Callable[[], type[Any]]
+    make: Callable[[BoundLayout, type[Any]], Reader]
     _reader: Reader | None = None
 
     @property
     def reader(self) -> Reader:
+        """OverflowError when there are too many classes already."""
         if self._reader is None:
-            self._reader = self.make()
+            self._reader = self.make(self.layout, self.record())
         return self._reader
 
 
@@ -95,6 +97,14 @@ class PayloadReader:
     def layouts(self, kind: EventKind) -> list[tuple[BoundLayout, Layout]]:
         """The layouts that payloads of this kind are tried with, in this order; none for what stays bytes."""
         return [(reading.layout, reading.fields) for reading in self._known(kind).readings]
+
+    def record(self, kind: EventKind) -> type[Any] | None:
+        """The class of records read by the first of `layouts`; None when there are too many classes already."""
+        reading = self._known(kind).readings[0]
+        try:
+            return reading.record()
+        except OverflowError:
+            return None
 
     def drifted(self, kind: EventKind) -> bool:
         """Whether the trace's own description still has to be reported as another than the registry's."""
@@ -159,7 +169,8 @@ class PayloadReader:
     def _registered(self, kind: EventKind, info: EventInfo) -> _Readers:
         """By the registry; where the trace describes the event otherwise, also by that, and it is said."""
         bound = info.layout.bind(self._pointer_size)
-        known = _Readers([_Reading(bound, info.layout, lambda: make_reader(bound, info.record, self._texts))])
+        make = partial(make_reader, texts=self._texts)
+        known = _Readers([_Reading(bound, info.layout, lambda: info.record, make)])
         if not kind.row.fields or kind.newer:
             return known
         try:
@@ -178,14 +189,15 @@ class PayloadReader:
             if layout is None:
                 raise OverflowError
             bound = layout.bind(self._pointer_size)
-            known.readings.append(_Reading(bound, layout, partial(self._learned, _class_name(kind), layout, bound)))
+            make = partial(make_reader, texts=self._texts, absent_is_none=True)
+            known.readings.append(_Reading(bound, layout, partial(self._learned, _class_name(kind), layout), make))
 
-    def _learned(self, name: str, layout: Layout, bound: BoundLayout) -> Reader:
-        """A reader into a class made for this layout. OverflowError when there are too many already."""
+    def _learned(self, name: str, layout: Layout) -> type[Any]:
+        """A class made for this layout. OverflowError when there are too many already."""
         record = self._classes.get(name, layout)
         if record is None:
             raise OverflowError
-        return make_reader(bound, record, self._texts, absent_is_none=True)
+        return record
 
 
 def event_label(kind: EventKind) -> str:

@@ -6,13 +6,13 @@ What `Decoder` and `Trace` have in common. Knows when a problem ends the reading
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import attrs
+import numpy as np
 
+from clrevents.decode.batch import Batch, Payloads, make_batch, payloads_of
 from clrevents.decode.blocks import TraceInfo
-from clrevents.decode.clock import Clock
-from clrevents.decode.event import Batch, make_batch
+from clrevents.decode.bulk import BulkReader
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payloads import PayloadReader, RawPayload
 from clrevents.decode.region import Rows
@@ -20,7 +20,8 @@ from clrevents.decode.select import Selection
 from clrevents.decode.stream import Buffer, Stream
 from clrevents.errors import PayloadError, Problem, TraceError, raised
 
-_ROWS = 4096
+# The first batch is small, so that the first event comes soon; later ones are worth their calls.
+_FIRST, _ROWS = 1 << 10, 1 << 14
 
 
 @attrs.frozen
@@ -52,6 +53,8 @@ class EventReader:
         self._decodes = decode
         self._watch = watch
         self._reader: PayloadReader | None = None
+        self._bulk: BulkReader | None = None
+        self._rows = _FIRST
         self._reported = 0
         self._lost = 0
         self._error: TraceError | None = None
@@ -107,34 +110,49 @@ class EventReader:
         assert info is not None
         if self._watch is not None:
             seen = self._watch.selection.rows(rows, stream.kinds.all, stream.clock, self._duration, info.process_id)
-            self._watch.take(make_batch(seen, stream.kinds.all, stream.clock, info.pointer_size, info.process_id))
+            self._watch.take(self._undecoded(seen, payloads_of(seen), info))
         rows = self._selection.rows(rows, stream.kinds.all, stream.clock, self._duration, info.process_id)
-        for at in range(0, len(rows), _ROWS):
-            yield self._batch(rows.take(slice(at, at + _ROWS)), info, stream.clock)
+        if not len(rows):
+            return
+        payloads = payloads_of(rows)
+        at = 0
+        while at < len(rows):
+            part = slice(at, at + self._rows)
+            yield self._batch(rows.take(part), payloads.slice(part), info)
+            at = part.stop
+            self._rows = min(4 * self._rows, _ROWS)
 
-    def _batch(self, rows: Rows, info: TraceInfo, clock: Clock) -> Batch:
-        if self._reader is None:
-            self._reader = PayloadReader(info.pointer_size, self.stream.limits)
-        batch = make_batch(rows, self.stream.kinds.all, clock, info.pointer_size, info.process_id)
+    def _undecoded(self, rows: Rows, payloads: Payloads, info: TraceInfo) -> Batch:
+        stream = self.stream
+        return make_batch(rows, payloads, stream.kinds.all, stream.clock, info.pointer_size, info.process_id)
+
+    def _batch(self, rows: Rows, where: Payloads, info: TraceInfo) -> Batch:
+        batch = self._undecoded(rows, where, info)
         if not self._decodes:
-            batch.payloads = [RawPayload(data, "not asked for") for data in batch.raw]
             return self._finish(batch)
-        read, payloads, stream = self._reader.read, batch.payloads, self.stream
-        offsets: list[int] = rows.offsets.tolist()
-        for row, (kind, data) in enumerate(zip(batch.kinds, batch.raw, strict=True)):
-            payload, tail, problem = read(kind, data, offsets[row])
-            if problem is not None:
-                if not self._report(problem):
-                    self._batches.append(self._finish(_head(batch, row)))
-                    raise _Stop
-                if tail:
-                    batch.tails[row] = tail
-                if problem.severity == "payload":
-                    batch.misfits.add(row)
-            payloads.append(payload)
-        for row in (r for r, number in enumerate(batch.stack_ids) if number < 0):
-            stream.report(_missing_stack(batch.kinds[row], offsets[row]))
-        if self._selection.typed and any(isinstance(p, RawPayload) for p in payloads):
+        if self._reader is None or self._bulk is None:
+            self._reader = PayloadReader(info.pointer_size, self.stream.limits)
+            self._bulk = BulkReader(self._reader)
+        read, stream = self._reader.read, self.stream
+        every = batch.every_kind
+        payloads, left = self._bulk.read(every, batch.places, batch.data, batch.starts, batch.ends)
+        batch.payloads = payloads
+        if left:
+            chosen = (column[left].tolist() for column in (batch.places, batch.starts, batch.ends, rows.offsets))
+            for row, place, start, end, offset in zip(left, *chosen, strict=True):
+                payload, tail, problem = read(every[place], batch.data[start:end], offset)
+                if problem is not None:
+                    if not self._report(problem):
+                        self._batches.append(self._finish(_head(batch, row)))
+                        raise _Stop
+                    if tail:
+                        batch.tails[row] = tail
+                    if problem.severity == "payload":
+                        batch.misfits.add(row)
+                payloads[row] = payload
+        for row in np.flatnonzero(batch.numbers < 0).tolist():
+            stream.report(_missing_stack(batch.kind(row), int(rows.offsets[row])))
+        if self._selection.typed and any(isinstance(payloads[row], RawPayload) for row in left):
             batch = _typed(batch)
         return self._finish(batch)
 
@@ -166,42 +184,12 @@ def _then_raise(batches: list[Batch], error: TraceError | None) -> Iterator[Batc
 
 def _head(batch: Batch, count: int) -> Batch:
     """The first `count` rows of a batch."""
-    return _choose(batch, list(range(count)))
+    return batch.take(list(range(count)))
 
 
 def _typed(batch: Batch) -> Batch:
     """Without the rows whose payload could not be read: a class promises its fields. They stay reported."""
-    return _choose(batch, [r for r, p in enumerate(batch.payloads) if not isinstance(p, RawPayload)])
-
-
-def _choose(batch: Batch, rows: list[int]) -> Batch:
-    def pick(column: list[Any]) -> list[Any]:
-        return [column[r] for r in rows]
-
-    return Batch(
-        pick(batch.kinds),
-        batch.clock,
-        batch.pointer_size,
-        batch.process_id,
-        pick(batch.ticks),
-        pick(batch.times_ns),
-        pick(batch.threads),
-        pick(batch.stack_ids),
-        pick(batch.processors),
-        None if batch.activities is None else pick(batch.activities),
-        None if batch.related is None else pick(batch.related),
-        batch.stacks,
-        pick(batch.raw),
-        pick(batch.payloads),
-        pick(batch.captures),
-        batch.counted,
-        None if batch.owners is None else pick(batch.owners),
-        batch.thread_rows,
-        None if batch.processes is None else pick(batch.processes),
-        None if batch.labels is None else pick(batch.labels),
-        {new: batch.tails[old] for new, old in enumerate(rows) if old in batch.tails},
-        {new for new, old in enumerate(rows) if old in batch.misfits},
-    )
+    return batch.take([r for r, p in enumerate(batch.payloads) if not isinstance(p, RawPayload)])
 
 
 def _missing_stack(kind: EventKind, offset: int) -> Problem:

@@ -209,7 +209,7 @@ def _fixed(step: FixedStep) -> Step:
                 if end - pos < size:
                     raise _Short(pos, size, "the payload ends early", whole=True)
                 (value,) = struct.unpack_from("<" + _code(field), data, pos)
-                convert = _converter(field.type)
+                convert = converter(field.type)
                 values.append(convert(value) if convert else value)
                 pos += size
         found = list(compiled.unpack_from(data, pos))
@@ -232,11 +232,11 @@ def _struct_code(wire: WireType) -> str:
 
 def _converters(step: FixedStep) -> list[tuple[int, Callable[[Any], Any]]]:
     """(place in the run, function) for the fields that are no plain number."""
-    pairs = ((i, _converter(field.type)) for i, field in enumerate(step.fields))
+    pairs = ((i, converter(field.type)) for i, field in enumerate(step.fields))
     return [(i, convert) for i, convert in pairs if convert is not None]
 
 
-def _converter(wire: WireType) -> Callable[[Any], Any] | None:
+def converter(wire: WireType) -> Callable[[Any], Any] | None:
     match wire:
         case EnumType():
             return EnumValues(wire.enum).__getitem__
@@ -291,7 +291,7 @@ def _value(wire: WireType, texts: TextCache, pointer_size: int) -> Value:
 def _scalar(wire: WireType) -> Value:
     size = fixed_size(wire) or 0
     unpack = struct.Struct("<" + _struct_code(wire)).unpack_from
-    convert = _converter(wire)
+    convert = converter(wire)
 
     def read(data: bytes, pos: int, end: int) -> tuple[Any, int]:
         if end - pos < size:
@@ -321,10 +321,10 @@ def _ansi(data: bytes, pos: int, end: int) -> tuple[Any, int]:
     at = data.find(b"\0", pos, end)
     if at < 0:
         raise _Short(pos, max(end - pos, 0) + 1, "the string has no end")
-    return _narrow(data[pos:at]), at + 1
+    return narrow_text(data[pos:at]), at + 1
 
 
-def _narrow(data: bytes) -> str:
+def narrow_text(data: bytes) -> str:
     """Bytes as UTF-8, or as Latin-1 where they are none."""
     try:
         return data.decode("utf-8")
@@ -445,7 +445,7 @@ def _many(element: WireType, texts: TextCache, pointer_size: int) -> Callable[[b
 
 def _many_fixed(element: WireType) -> Callable[[bytes, int, int, int], tuple[Any, int]]:
     size, code = fixed_size(element) or 1, _struct_code(element)
-    convert = _converter(element)
+    convert = converter(element)
 
     def read(data: bytes, pos: int, end: int, count: int) -> tuple[Any, int]:
         if count < 0 or count * size > end - pos:

@@ -43,6 +43,26 @@ class Shared:
     counted: bool
 
 
+@attrs.frozen(eq=False)
+class Guids:
+    """A GUID for some rows: sixteen bytes, `each[places[row]]`; place -1 is for none."""
+
+    places: Ints
+    each: list[bytes]
+
+    def get(self, row: int) -> bytes | None:
+        place = int(self.places[row])
+        return None if place < 0 else self.each[place]
+
+    def take(self, rows: Ints) -> Guids:
+        return Guids(self.places[rows], self.each)
+
+    def all(self) -> list[bytes | None]:
+        """One item a row."""
+        each = [*self.each, None]
+        return [each[place] for place in self.places.tolist()]
+
+
 @attrs.define(eq=False)
 class Rows:
     """Event headers, one array an attribute, ready to be filtered; `kinds` are indexes into `Stream.kinds`.
@@ -98,11 +118,11 @@ class Rows:
         about = self.threads if self.owners is None else self.owners.view(np.uint64)
         return np.where(self.shared.captures[run] == about, self.shared.processors[run], -1)
 
-    def activities(self) -> list[bytes | None] | None:
-        """Sixteen bytes or None a row; None for all when no row has any."""
+    def activities(self) -> Guids | None:
+        """The activity id of each row; None when no row has any."""
         return self._guids(self.shared.activity_rows, self.shared.activity_offsets)
 
-    def related_activities(self) -> list[bytes | None] | None:
+    def related_activities(self) -> Guids | None:
         return self._guids(self.shared.related_rows, self.shared.related_offsets)
 
     def labels(self) -> list[LabelList | None] | None:
@@ -124,21 +144,20 @@ class Rows:
     def _runs(self) -> Ints:
         return np.searchsorted(self.shared.run_rows, self.file_rows, "right") - 1
 
-    def _guids(self, rows: Ints, offsets: Ints) -> list[bytes | None] | None:
+    def _guids(self, rows: Ints, offsets: Ints) -> Guids | None:
         if not len(rows):
             return None
         at = np.searchsorted(rows, self.file_rows, "right") - 1
-        found = np.where(at >= 0, offsets[at], -1)
-        has = found >= 0
-        if not has.any():
+        used = np.zeros(len(rows) + 1, dtype=np.bool_)
+        used[at] = True
+        # Position -1 stands for the rows in front of the first mark.
+        marks = np.flatnonzero(used[:-1] & (offsets >= 0))
+        if not len(marks):
             return None
-        result: list[bytes | None] = [None] * len(self)
-        where = np.flatnonzero(has)
-        guids = self._slices(found[where], np.full(len(where), 16))
-        for row, guid in zip(where.tolist(), guids, strict=True):
-            if guid != _ZERO_GUID:
-                result[row] = guid
-        return result
+        places = np.full(len(rows) + 1, -1, dtype=np.int64)
+        each = self._slices(offsets[marks], np.full(len(marks), 16))
+        places[marks] = np.where([guid != _ZERO_GUID for guid in each], np.arange(len(marks)), -1)
+        return Guids(places[at], each)
 
     def _slices(self, offsets: Ints, sizes: Ints) -> list[bytes]:
         windows, bases = self.shared.windows, self.shared.bases
@@ -153,6 +172,30 @@ class Rows:
 
 
 _ZERO_GUID = bytes(16)
+
+
+def joined_windows(parts: list[Rows]) -> tuple[bytes, Ints]:
+    """One buffer that holds all payloads, and where in it each one begins."""
+    windows: list[bytes] = []
+    places: dict[int, int] = {}
+    at = 0
+    starts = []
+    for rows in parts:
+        shared = rows.shared
+        shifts = []
+        for window, base in zip(shared.windows, shared.bases.tolist(), strict=True):
+            if id(window) not in places:
+                places[id(window)] = at
+                windows.append(window)
+                at += len(window)
+            shifts.append(places[id(window)] - base)
+        if len(shifts) == 1:
+            starts.append(rows.offsets + shifts[0])
+        else:
+            which = np.searchsorted(shared.bases, rows.offsets, "right") - 1
+            starts.append(rows.offsets + np.array(shifts)[which])
+    data = windows[0] if len(windows) == 1 else b"".join(windows)
+    return data, starts[0] if len(starts) == 1 else np.concatenate(starts)
 
 
 class Region:

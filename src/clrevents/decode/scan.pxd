@@ -52,6 +52,7 @@ cpdef int scan(
     low=cython.longlong,
     high=cython.longlong,
     time=cython.longlong,
+    top=u64,
 )
 cpdef Py_ssize_t tally(
     Py_ssize_t rows,

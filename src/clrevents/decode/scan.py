@@ -278,7 +278,8 @@ def scan(
     state[PROCESSOR] = processor
     state[THREAD] = thread
     state[STACK] = stack
-    state[TIME] = time
+    # Where the last varint was bad, nobody has cut it to size.
+    state[TIME] = time & top
     state[SIZE] = size
     state[SORTED] = latest
     state[HAS_SORTED] = has_sorted
@@ -290,8 +291,10 @@ def tally(
 ) -> int:
     """Count rows by kind into `counts`, which must be long enough; how many numbers were written to `spans`.
 
-    `spans` gets (thread, rows, earliest, latest time) for each stretch of rows of one thread.
+    `spans` gets (thread, rows, earliest, latest time) for each stretch of rows of one thread; times may be negative
+    and go in as unsigned numbers.
     """
+    top = TOP
     at = 0
     row = 0
     while row < rows:
@@ -309,7 +312,7 @@ def tally(
             row += 1
         spans[at] = thread
         spans[at + 1] = row - first
-        spans[at + 2] = low
-        spans[at + 3] = high
+        spans[at + 2] = low & top
+        spans[at + 3] = high & top
         at += 4
     return at

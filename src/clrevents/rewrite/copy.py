@@ -119,8 +119,8 @@ class Copier:
         elif not batch.counted:
             capture = thread
         number = self._numbers[capture] = self._numbers.get(capture, self._first) + 1 & _M32
-        activity = batch.activities[row] if batch.activities is not None else None
-        related = batch.related[row] if batch.related is not None else None
+        activity = batch.activities.get(row) if batch.activities is not None else None
+        related = batch.related.get(row) if batch.related is not None else None
         self._events.append(
             EventRecord(
                 self._metadata(batch, row),

@@ -143,16 +143,16 @@ class _Redaction:
 
     def surroundings(self, batch: Batch) -> Batch:
         """The batch with its descriptions, labels and threads without what goes."""
-        kinds = [self._once(self._kinds, kind, self._kind) for kind in batch.kinds]
+        kinds = [self._once(self._kinds, kind, self._kind) for kind in batch.every_kind]
         if batch.labels is None and not batch.thread_rows:
-            return attrs.evolve(batch, kinds=kinds)
+            return attrs.evolve(batch, every_kind=kinds)
         labels = batch.labels
         if labels is not None:
             # Only for this batch: a trace may have as many lists as events.
             done: dict[int, tuple[Any, Any]] = {}
             labels = [None if item is None else self._once(done, item, self._labels) for item in labels]
         rows = [self._once(self._threads, row, self._thread) for row in batch.thread_rows]
-        return attrs.evolve(batch, kinds=kinds, labels=labels, thread_rows=rows)
+        return attrs.evolve(batch, every_kind=kinds, labels=labels, thread_rows=rows)
 
     def pairs(self, pairs: tuple[tuple[str, Any], ...]) -> tuple[tuple[str, Any], ...]:
         """Key and value pairs, where the key stands for the field's name."""

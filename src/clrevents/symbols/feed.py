@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode.event import Batch
+from clrevents.decode.batch import Batch
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payloads import PayloadReader, RawPayload
 from clrevents.decode.select import Filters, Selection

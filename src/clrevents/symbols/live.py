@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from clrevents.decode.event import Batch
+from clrevents.decode.batch import Batch
 from clrevents.decode.frame import Frame
 from clrevents.errors import LimitError, Limits
 from clrevents.symbols.feed import Feed

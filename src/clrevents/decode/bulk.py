@@ -1,0 +1,262 @@
+"""Payloads of a whole batch → records, a kind at a time: the same records as `records` makes, many at once.
+
+Takes what a layout's plan finds and turns it into Python values field by field. Leaves to `payloads` whatever
+does not fit exactly, so that it decides alone what counts as a problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+from uuid import UUID, SafeUUID
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.decode import kernels
+from clrevents.decode.chunks import grouped
+from clrevents.decode.column import ragged
+from clrevents.decode.columns import Found, Part, Plan, bound_of, fixed_dtype, pick, plan
+from clrevents.decode.kinds import EventKind
+from clrevents.decode.payloads import PayloadReader
+from clrevents.decode.records import converter, narrow_text
+from clrevents.schema.layout import BoundLayout
+from clrevents.schema.types import (
+    AnsiZ,
+    BytesType,
+    CountedType,
+    FixedArrayType,
+    GuidType,
+    PrefixedType,
+    StructType,
+    Utf16Z,
+    VarIntType,
+    WireType,
+)
+
+Ints: TypeAlias = NDArray[np.int64]
+Values: TypeAlias = list[Any]
+Make: TypeAlias = Callable[[Found], Values]
+Construct: TypeAlias = Callable[[list[Values], int], Values]
+
+# Fewer payloads of a kind than this, and fewer bytes, are read one by one: that costs less than a group's calls.
+_FEW = 24
+_FEW_BYTES = 1 << 12
+_UUIDS = kernels.Maker(UUID, ("int", "is_safe"))
+
+
+class Unreadable(Exception):
+    """Text that is not the same both ways (half a surrogate pair). Never leaves this room."""
+
+
+@attrs.frozen(eq=False)
+class _Recipe:
+    """How to make the records of one layout."""
+
+    plan: Plan
+    construct: Construct
+    makes: list[Make]
+
+    def records(self, found: Found, rows: int) -> Values:
+        """A record a row."""
+        columns = [make(found) for make in self.makes]
+        return self.construct(columns, rows)
+
+
+class BulkReader:
+    """Makes records of whole groups of one trace's events; recipes are made when a kind is first met."""
+
+    def __init__(self, reader: PayloadReader) -> None:
+        self._reader = reader
+        self._recipes: dict[int, _Recipe | None] = {}
+
+    def read(
+        self, kinds: list[EventKind], places: Ints, data: bytes, starts: Ints, ends: Ints
+    ) -> tuple[Values, list[int]]:
+        """A payload a row, and the rows in rising order whose payload is still missing."""
+        payloads: Values = [None] * len(places)
+        left: list[Ints] = []
+        for index, rows in grouped(places):
+            worth = len(rows) >= _FEW or int((ends[rows] - starts[rows]).sum()) >= _FEW_BYTES
+            recipe = self._recipe(kinds[index]) if worth else None
+            made = None if recipe is None else _made(recipe, data, starts[rows], ends[rows])
+            if made is None:
+                left.append(rows)
+                continue
+            if len(made) == len(payloads):
+                return made, []
+            kernels.scatter(payloads, rows, made)
+        return payloads, np.sort(np.concatenate(left)).tolist() if left else []
+
+    def _recipe(self, kind: EventKind) -> _Recipe | None:
+        """None for what must be read one by one: unknown, newer than the registry, or in doubt."""
+        if kind.index not in self._recipes:
+            self._recipes[kind.index] = None if kind.newer else self._make(kind)
+        recipe = self._recipes[kind.index]
+        return None if recipe is None or self._reader.drifted(kind) else recipe
+
+    def _make(self, kind: EventKind) -> _Recipe | None:
+        layouts = self._reader.layouts(kind)
+        if not layouts:
+            return None
+        bound = layouts[0][0]
+        made = plan(bound)
+        record = self._reader.record(kind)
+        if made is None or record is None:
+            return None
+        return _recipe(made, bound, record)
+
+
+def _recipe(made: Plan, bound: BoundLayout, record: type[Any]) -> _Recipe:
+    names = getattr(record, "__fields__", None) or tuple(field.name for field in bound.fields)
+    return _Recipe(made, constructor(record, names), [_values(part, bound.pointer_size) for part in made.parts])
+
+
+def _made(recipe: _Recipe, data: bytes, starts: Ints, ends: Ints) -> Values | None:
+    """The records, if every payload is used up exactly."""
+    found = recipe.plan.find(data, starts, ends)
+    if not found.fits or not np.array_equal(found.stops, ends):
+        return None
+    try:
+        return recipe.records(found, len(starts))
+    except Unreadable:
+        return None
+
+
+def constructor(record: type[Any], names: Sequence[str]) -> Construct:
+    """A function (a list of values a field, rows) -> records. By slots, unless the class sees its records made."""
+    if not names:
+        return lambda columns, rows: [record() for _ in range(rows)]
+    if not kernels.COMPILED or hasattr(record, "__attrs_post_init__"):
+        return lambda columns, rows: list(map(record, *columns))
+    return kernels.Maker(record, names).make
+
+
+def _values(part: Part, pointer_size: int) -> Make:
+    """A function from what the kernel found to one field's values."""
+    wire, slot = part.wire, part.slot
+    if part.dtype is not None:
+        convert = _fixed(wire, pointer_size)
+        return lambda found: convert(part.run(found))
+    match wire:
+        case Utf16Z():
+            return lambda found: _utf16(found.buf, found.places[slot], found.counts[slot])
+        case AnsiZ():
+            return lambda found: _narrow(found.buf, found.places[slot], found.counts[slot], narrow_text)
+        case VarIntType(signed=False):
+            return lambda found: found.places[slot].view(np.uint64).tolist()
+        case VarIntType():
+            return lambda found: [(n >> 1) ^ -(n & 1) for n in found.places[slot].view(np.uint64).tolist()]
+        case BytesType():
+            return lambda found: _bytes(found.buf, found.places[slot], found.counts[slot])
+        case PrefixedType(text="utf-16"):
+            return lambda found: _utf16(found.buf, found.places[slot], 2 * found.counts[slot])
+        case PrefixedType() if wire.text:
+            return lambda found: _narrow(found.buf, found.places[slot], found.counts[slot], _replaced)
+        case CountedType() | PrefixedType():
+            return _elements(wire.element, part, pointer_size)
+    raise TypeError(f"no plan has {wire!r}")
+
+
+def _elements(wire: WireType, part: Part, pointer_size: int) -> Make:
+    slot = part.slot
+    if part.rest is None:
+        dtype = fixed_dtype(wire, pointer_size)
+        assert dtype is not None
+        convert = _fixed(wire, pointer_size)
+
+        def fixed(found: Found) -> Values:
+            counts = found.counts[slot]
+            places = ragged(found.places[slot], counts, dtype.itemsize)
+            return _tuples(convert(pick(found.buf, places, dtype)), counts)
+
+        return fixed
+    assert isinstance(wire, StructType)
+    recipe = _recipe(part.rest, bound_of(wire, pointer_size), wire.record)
+
+    def structs(found: Found) -> Values:
+        assert found.rest is not None
+        counts = found.counts[slot]
+        return _tuples(recipe.records(found.rest, int(counts.sum())), counts)
+
+    return structs
+
+
+def _fixed(wire: WireType, pointer_size: int) -> Callable[[NDArray[Any]], Values]:
+    """A function from numpy values of one wire type to Python's."""
+    if isinstance(wire, StructType):
+        bound = bound_of(wire, pointer_size)
+        inner = [_fixed(field.type, pointer_size) for field in bound.fields]
+        names = getattr(wire.record, "__fields__", None) or tuple(field.name for field in bound.fields)
+        construct = constructor(wire.record, names)
+
+        def structs(values: NDArray[Any]) -> Values:
+            columns = [read(values[f"f{i}"]) for i, read in enumerate(inner)]
+            return construct(columns, len(values))
+
+        return structs
+    if isinstance(wire, FixedArrayType):
+        if wire.text:
+            text = "utf-16-le" if wire.text == "utf-16" else "utf-8"
+            handler = "surrogatepass" if wire.text == "utf-16" else "replace"
+            return lambda values: [row.tobytes().decode(text, handler) for row in np.ascontiguousarray(values)]
+        each = _fixed(wire.element, pointer_size)
+        count = wire.count
+
+        def arrays(values: NDArray[Any]) -> Values:
+            flat = each(values.reshape(-1))
+            return [tuple(flat[at : at + count]) for at in range(0, len(flat), count)]
+
+        return arrays
+    if isinstance(wire, GuidType):
+        return _guids
+    convert = converter(wire)
+    if convert is None:
+        return lambda values: values.tolist()
+    if convert is bool:
+        return lambda values: (values != 0).tolist()
+    return lambda values: list(map(convert, values.tolist()))
+
+
+def _guids(values: NDArray[Any]) -> Values:
+    """UUIDs without their constructor, which looks at every way in which one can be given."""
+    numbers = [int.from_bytes(d[3::-1] + d[5:3:-1] + d[7:5:-1] + d[8:], "big") for d in values.tolist()]
+    return _UUIDS.make([numbers, [SafeUUID.unknown] * len(numbers)], len(numbers))
+
+
+def _tuples(values: Values, counts: Ints) -> Values:
+    ends = np.cumsum(counts)
+    return [tuple(values[a:b]) for a, b in zip((ends - counts).tolist(), ends.tolist(), strict=True)]
+
+
+def _utf16(buf: bytes, places: Ints, lengths: Ints) -> Values:
+    data, ends = kernels.narrow(buf, places, lengths)
+    return _texts(data, ends - np.diff(ends, prepend=0), ends)
+
+
+def _texts(data: NDArray[np.uint8], starts: Ints, ends: Ints) -> Values:
+    spans = zip(starts.tolist(), ends.tolist(), strict=True)
+    if not len(data) or int(data.max()) < 0x80:
+        text = data.tobytes().decode("ascii")
+        return [text[a:b] for a, b in spans]
+    raw = data.tobytes()
+    if b"\xef\xbf\xbd" in raw:
+        raise Unreadable
+    return [raw[a:b].decode() for a, b in spans]
+
+
+def _narrow(buf: bytes, places: Ints, lengths: Ints, decode: Callable[[bytes], str]) -> Values:
+    data = kernels.gather(buf, places, lengths)
+    ends = np.cumsum(lengths)
+    if not len(data) or int(data.max()) < 0x80:
+        return _texts(data, ends - lengths, ends)
+    return [decode(raw) for raw in _bytes(buf, places, lengths)]
+
+
+def _replaced(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _bytes(buf: bytes, places: Ints, lengths: Ints) -> Values:
+    return [buf[a:b] for a, b in zip(places.tolist(), (places + lengths).tolist(), strict=True)]

@@ -1,0 +1,39 @@
+# The types that make the compiled engine fast; the algorithm is in fill.py alone.
+cimport cython
+
+cdef extern from *:
+    """
+    static PyObject *clrevents_create(PyObject *cls) {
+        PyTypeObject *type = (PyTypeObject *)cls;
+        PyObject *item = type->tp_alloc(type, 0);
+        /* Made from values that were there before, and never changed: no cycle can go through it. So the
+           collector, which would look at all of them again and again, need not know of it. */
+        if (item != NULL && PyType_IS_GC(type))
+            PyObject_GC_UnTrack(item);
+        return item;
+    }
+    static void clrevents_resume(int paused) {
+        if (paused)
+            PyGC_Enable();
+    }
+    static int clrevents_put(PyObject *slot, PyObject *item, PyObject *value) {
+        return Py_TYPE(slot)->tp_descr_set(slot, item, value);
+    }
+    """
+    int pause "PyGC_Disable"()
+    void resume "clrevents_resume"(int paused)
+    object create "clrevents_create"(object cls)
+    int put "clrevents_put"(object slot, object item, object value) except -1
+
+@cython.locals(
+    row=cython.Py_ssize_t,
+    slot=cython.Py_ssize_t,
+    count=cython.Py_ssize_t,
+    paused=cython.int,
+    made=list,
+    values=list,
+)
+cpdef list fill(object cls, list setters, list columns, Py_ssize_t rows)
+
+@cython.locals(at=cython.Py_ssize_t, count=cython.Py_ssize_t)
+cpdef Py_ssize_t scatter(list into, const long long[::1] rows, list values) except -1
