@@ -9,10 +9,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from clrevents.analysis.hot import hottest as hottest
     from clrevents.analysis.pairing import spans as spans
+    from clrevents.analysis.samples import read_samples as read_samples
 
 _HOMES = {
+    "hot": ("hottest",),
     "pairing": ("spans",),
+    "samples": ("read_samples",),
 }
 _HOME = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
 

@@ -1,0 +1,98 @@
+"""Weighted stacks added up: by stack, and as a tree of calls. Numbers in, numbers out; names stay with the samples."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.samples import Samples, Weights
+
+Ints: TypeAlias = NDArray[np.int64]
+
+
+@attrs.frozen(eq=False)
+class StackSums:
+    """How much each stack weighs in all, by thread (-1 where threads are merged), in order of first appearance.
+
+    `count` is of samples; `external` the weight of those in native code or waiting (0 where it is not known).
+    """
+
+    thread: Ints
+    stack: Ints
+    weight: Weights
+    count: Ints
+    external: Weights
+
+    def __len__(self) -> int:
+        return len(self.stack)
+
+
+@attrs.frozen(eq=False)
+class CallTree:
+    """Nodes of calls, callers in front of what they call. `parent` is a node (-1 for roots), `frame` a place in the
+    samples' frames; at a root of a thread it is -1 - the thread's place. `own` is the weight of the node alone."""
+
+    parent: Ints
+    frame: Ints
+    own: Weights
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    def totals(self) -> Weights:
+        """The weight of each node with all that it called."""
+        found = self.own.copy()
+        parents, weights = self.parent.tolist(), found.tolist()
+        for node in range(len(parents) - 1, -1, -1):
+            if parents[node] >= 0:
+                weights[parents[node]] += weights[node]
+        found[:] = weights
+        return found
+
+
+def stack_sums(samples: Samples, merge_threads: bool = False) -> StackSums:
+    """Samples of the same stack (and thread) together."""
+    stacks = len(samples.offsets) - 1
+    thread = np.full(len(samples), -1, dtype=np.int64) if merge_threads else samples.thread
+    keys, first, of = np.unique((thread + 1) * stacks + samples.stack, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    weight = np.zeros_like(samples.weight, shape=len(keys))
+    external = np.zeros_like(weight)
+    np.add.at(weight, place[of], samples.weight)
+    if samples.external is not None:
+        np.add.at(external, place[of], np.where(samples.external, samples.weight, 0))
+    count = np.bincount(place[of], minlength=len(keys)).astype(np.int64)
+    at = first[order]
+    return StackSums(thread[at], samples.stack[at], weight, count, external)
+
+
+def call_tree(samples: Samples, merge_threads: bool = False) -> CallTree:
+    """The tree of all stacks; unless threads are merged, its roots are the threads."""
+    sums = stack_sums(samples, merge_threads)
+    begin = samples.offsets[sums.stack]
+    size = samples.offsets[sums.stack + 1] - begin
+    node = np.full(len(sums), -1, dtype=np.int64)
+    parents, frames = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    made = 0
+    if not merge_threads and len(sums):
+        threads, node = np.unique(sums.thread, return_inverse=True)
+        parents.append(np.full(len(threads), -1, dtype=np.int64))
+        frames.append(-1 - threads)
+        made = len(threads)
+    width = len(samples.frames) + 1
+    # Level by level, so that each step is one call of numpy for all stacks.
+    for depth in range(int(size.max(initial=0))):
+        deep = np.flatnonzero(size > depth)
+        keys, of = np.unique((node[deep] + 1) * width + samples.values[begin[deep] + depth], return_inverse=True)
+        parents.append(keys // width - 1)
+        frames.append(keys % width)
+        node[deep] = made + of
+        made += len(keys)
+    own = np.zeros_like(sums.weight, shape=made)
+    np.add.at(own, node, sums.weight)
+    return CallTree(np.concatenate(parents), np.concatenate(frames), own)

@@ -1,0 +1,86 @@
+"""Resolved stacks → stacks of methods: addresses in one method are one frame, stacks that are then alike are one.
+
+Frames turn round here: outermost first, as flame graphs read. Knows neither events nor weights.
+"""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.symbols.methods import Methods
+from clrevents.symbols.names import raw_name
+from clrevents.symbols.stacks import ResolvedStacks
+
+Ints: TypeAlias = NDArray[np.int64]
+
+NO_STACK: Final = "no stack"
+"""The reason of the one frame of events that came without a stack."""
+
+
+@attrs.frozen
+class StackFrame:
+    """One method as a line of stacks; its code of several tiers and addresses is one line.
+
+    `name` is as C# would write it, `raw` as the runtime does, behind its module and `!`. `reason` says why an address
+    has no name; None when it has one.
+    """
+
+    name: str
+    raw: str
+    module: str = ""
+    reason: str | None = None
+
+
+@attrs.frozen(eq=False)
+class MergedStacks:
+    """`values[offsets[i]:offsets[i + 1]]` are places in `frames`, outermost first; `of[k]` is the k-th use's stack."""
+
+    of: Ints
+    offsets: Ints
+    values: Ints
+    frames: tuple[StackFrame, ...]
+
+
+def merged_stacks(methods: Methods, found: ResolvedStacks) -> MergedStacks:
+    """Every use gets a stack: those without one share a stack of one frame that says so."""
+    frames: dict[StackFrame, int] = {}
+    place = _frames(methods, found, frames)
+    counts = np.diff(found.offsets)
+    last = np.repeat(found.offsets[1:] - 1 + found.offsets[:-1], counts)
+    values = place[found.values[last - np.arange(len(found.values))]]
+    stacks: dict[bytes, int] = {}
+    alike = np.zeros(len(found) + 1, dtype=np.int64)
+    for stack in dict.fromkeys(found.of.tolist()):
+        piece = values[found.offsets[stack] : found.offsets[stack + 1]] if stack >= 0 else values[:0]
+        if not len(piece):
+            none = StackFrame(f"[{NO_STACK}]", f"[{NO_STACK}]", reason=NO_STACK)
+            piece = np.array([frames.setdefault(none, len(frames))], dtype=np.int64)
+        alike[stack] = stacks.setdefault(piece.tobytes(), len(stacks))
+    sizes = np.array([len(key) // 8 for key in stacks], dtype=np.int64)
+    offsets = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(sizes)))
+    return MergedStacks(alike[found.of], offsets, np.frombuffer(b"".join(stacks), dtype=np.int64), tuple(frames))
+
+
+def _frames(methods: Methods, found: ResolvedStacks, frames: dict[StackFrame, int]) -> Ints:
+    """Which frame each entry of the table is; texts are made once for a method, and not for each address in it."""
+    table = found.table
+    place = np.zeros(len(table), dtype=np.int64)
+    known = table.method >= 0
+    indexes, of = np.unique(table.method[known], return_inverse=True)
+    places = [frames.setdefault(_method(methods, index), len(frames)) for index in indexes.tolist()]
+    place[known] = np.array(places, dtype=np.int64)[of]
+    for row in np.flatnonzero(~known).tolist():
+        frame = table.frame(row)
+        nameless = StackFrame(str(frame), str(frame), frame.module, frame.reason)
+        place[row] = frames.setdefault(nameless, len(frames))
+    return place
+
+
+def _method(methods: Methods, index: int) -> StackFrame:
+    method = methods[index]
+    raw = raw_name(method.namespace, method.name, method.signature) if method.name else f"{method.token:#010x}"
+    return StackFrame(method.display, f"{method.module}!{raw}" if method.module else raw, method.module)

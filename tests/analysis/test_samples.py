@@ -1,0 +1,248 @@
+"""Weighted stacks of traces that are built here: weights, windows, threads, names, and what is missing."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import clrevents
+from clrevents.analysis.samples import Samples, read_samples
+from clrevents.testing.builder import Format, TraceBuilder
+
+MS = 1_000_000
+FORMATS: list[Format] = ["nettrace4", "nettrace6", "netperf3"]
+
+
+def traced(builder: TraceBuilder) -> clrevents.Trace:
+    return clrevents.open(builder.bytes())
+
+
+def shop(format: Format = "nettrace4") -> TraceBuilder:
+    """Main (0x1000), which calls Pay (0x2000), which calls Wait (0x3000)."""
+    builder = TraceBuilder(format)
+    for address, name in ((0x1000, "Main"), (0x2000, "Pay"), (0x3000, "Wait")):
+        builder.method_load("Shop", name, address=address, size=64)
+    return builder
+
+
+def lines(samples: Samples) -> list[tuple[int, int, object, list[str]]]:
+    """Time, thread, weight and names of each sample."""
+    names = [frame.name for frame in samples.frames]
+    found = []
+    for time, track, weight, stack in zip(
+        samples.time.tolist(), samples.thread.tolist(), samples.weight.tolist(), samples.stack.tolist(), strict=True
+    ):
+        shown = [names[frame] for frame in samples.frame_ids(stack)]
+        found.append((time, samples.threads[track].thread_id or 0, weight, shown))
+    return found
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_sample_weighs_the_time_to_the_next_of_its_thread(format: Format) -> None:
+    builder = shop(format).thread(7).at(10 * MS).sample(0x2010, 0x1010)
+    builder.thread(8).at(11 * MS).sample(0x1010, kind=1)
+    builder.thread(7).at(14 * MS).sample(0x3010, 0x2010, 0x1010, kind=1)
+    builder.thread(8).at(21 * MS).sample(0x1018)
+    builder.thread(7).at(15 * MS).sample(0x1010)
+    samples = read_samples(traced(builder))
+    main, pay, wait = "Shop.Main()", "Shop.Pay()", "Shop.Wait()"
+    assert lines(samples) == [
+        (10 * MS, 7, 4 * MS, [main, pay]),
+        (11 * MS, 8, 10 * MS, [main]),
+        (14 * MS, 7, 1 * MS, [main, pay, wait]),
+        (15 * MS, 7, 0, [main]),
+        (21 * MS, 8, 0, [main]),
+    ]
+    assert samples.external is not None
+    assert samples.external.tolist() == [False, True, True, False, False]
+    assert (samples.event, samples.unit, samples.timed, samples.total) == ("ThreadSample", "nanoseconds", True, 15 * MS)
+    # Two addresses in one method are one frame and one stack.
+    assert len(samples.frames) == 3
+    assert len(samples.offsets) - 1 == 3
+    assert samples.weight_of(samples.external) == 11 * MS
+    assert [str(track) for track in samples.threads] == ["thread 7", "thread 8"]
+    assert all(array.dtype == np.int64 for array in (samples.time, samples.weight, samples.stack, samples.values))
+
+
+def test_a_window_cuts_the_time_of_its_first_and_last_sample() -> None:
+    builder = shop().at(10 * MS).sample(0x1010).at(20 * MS).sample(0x2010).at(30 * MS).sample(0x3010)
+    trace = traced(builder)
+    assert lines(read_samples(trace, start=14 * MS, end=26 * MS)) == [
+        (14 * MS, 1, 6 * MS, ["Shop.Main()"]),
+        (20 * MS, 1, 6 * MS, ["Shop.Pay()"]),
+    ]
+    assert [line[:3] for line in lines(read_samples(trace, start="30ms"))] == [(30 * MS, 1, 0)]
+    assert [line[:3] for line in lines(read_samples(trace, end="10ms"))] == []
+    assert [line[:3] for line in lines(read_samples(trace, end=10 * MS + 1))] == [(10 * MS, 1, 1)]
+    assert [line[:3] for line in lines(read_samples(trace, start="50%", end="100%"))] == [
+        (15 * MS, 1, 5 * MS),
+        (20 * MS, 1, 10 * MS),
+    ]
+    assert len(read_samples(trace, start=31 * MS)) == 0
+
+
+def test_a_name_is_that_of_the_sample_and_not_of_the_window() -> None:
+    builder = TraceBuilder().at(5 * MS).method_load("N", "Old", address=0x1000).at(10 * MS).sample(0x1010)
+    builder.at(12 * MS).method_unload(0x1000).method_load("N", "New", address=0x1000).at(20 * MS).sample(0x1010)
+    samples = read_samples(traced(builder), start=15 * MS)
+    assert [line[3] for line in lines(samples)] == [["N.Old()"], ["N.New()"]]
+
+
+times = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 3)), max_size=30)
+cuts = st.lists(st.integers(0, 70), max_size=4)
+
+
+@given(times, cuts)
+def test_parts_add_up_to_the_whole(moments: list[tuple[int, int]], at: list[int]) -> None:
+    """However a trace is cut into windows, and whichever threads are asked for."""
+    builder = shop()
+    for time, thread in sorted(moments):
+        builder.thread(thread).at(time * MS).sample(0x1010 if time % 2 else 0x2010)
+    trace = traced(builder)
+    whole = read_samples(trace).total
+    edges = [None, *(n * MS for n in sorted(at)), None]
+    assert sum(read_samples(trace, start=a, end=b).total for a, b in pairwise(edges)) == whole
+    assert sum(read_samples(trace, thread_id=thread).total for thread in (1, 2, 3)) == whole
+    spans: Iterable[list[int]] = ([t for t, n in moments if n == thread] for thread in (1, 2, 3))
+    assert whole == sum((max(times) - min(times)) * MS for times in spans if times)
+
+
+def alloc(builder: TraceBuilder, size: object, *stack: int, code: int = 11) -> TraceBuilder:
+    return builder.described("Shop", "Sold", {"Size": (code, size), "What": (18, "tea")}, stack=stack)
+
+
+def test_events_weigh_one_each_or_what_a_field_says() -> None:
+    builder = alloc(alloc(alloc(shop(), 10, 0x1010), 30, 0x2010, 0x1010), 2, 0x1010).sample(0x3010)
+    trace = traced(builder)
+    counted = read_samples(trace, "Sold")
+    assert [line[2:] for line in lines(counted)] == [
+        (1, ["Shop.Main()"]),
+        (1, ["Shop.Main()", "Shop.Pay()"]),
+        (1, ["Shop.Main()"]),
+    ]
+    assert (counted.event, counted.unit, counted.timed, counted.external) == ("Sold", "count", False, None)
+    sized = read_samples(trace, "Shop/Sold", "Size")
+    assert sized.weight.tolist() == [10, 30, 2]
+    assert (sized.unit, sized.weight.dtype, sized.total) == ("bytes", np.int64, 42)
+    assert read_samples(trace, "Sold", "Size", start=int(sized.time[1])).weight.tolist() == [30, 2]
+    assert read_samples(trace, "ThreadSample").weight.tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [("AllocationAmount64", "bytes"), ("ObjectSize", "bytes"), ("DurationNs", "nanoseconds"), ("Depth", "none")],
+)
+def test_units_are_told_by_names(name: str, unit: str) -> None:
+    trace = traced(TraceBuilder().described("Shop", "Sold", {name: (10, 3)}, stack=[0x1010]))
+    assert read_samples(trace, "Sold", name).unit == unit
+
+
+def test_64_bits_stay_exact() -> None:
+    """Unsigned numbers do not pass through floats."""
+    builder = TraceBuilder()
+    builder.described("Shop", "Sold", {"N": (12, (1 << 62) + 1)}, stack=[0x1010])
+    assert read_samples(traced(builder), "Sold", "N").weight.tolist() == [(1 << 62) + 1]
+    builder = TraceBuilder()
+    for _ in range(2):
+        builder.described("Shop", "Sold", {"N": (12, 1 << 63)}, stack=[0x1010])
+    with pytest.raises(ValueError, match="64 bits"):
+        read_samples(traced(builder), "Sold", "N")
+
+
+def test_floats_weigh_too() -> None:
+    builder = alloc(alloc(TraceBuilder(), 0.5, 0x1010, code=14), 2.25, 0x1010, code=14)
+    samples = read_samples(traced(builder), "Sold", "Size")
+    assert samples.weight.dtype == np.float64
+    assert samples.total == 2.75
+
+
+@pytest.mark.parametrize(
+    ("code", "value", "text"),
+    [
+        (14, float("nan"), "below zero or no number"),
+        (14, float("inf"), "below zero or no number"),
+        (14, -1.0, "below zero or no number"),
+        (11, -1, "below zero"),
+    ],
+)
+def test_weights_that_are_none(code: int, value: object, text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        read_samples(traced(alloc(TraceBuilder(), value, 0x1010, code=code)), "Sold", "Size")
+
+
+def test_what_is_refused() -> None:
+    trace = traced(alloc(TraceBuilder(), 1, 0x1010))
+    with pytest.raises(ValueError, match="'What' is no number"):
+        read_samples(trace, "Sold", "What")
+    with pytest.raises(KeyError, match=r"no column 'Sise'; it has .*Size, What"):
+        read_samples(trace, "Sold", "Sise")
+    with pytest.raises(clrevents.UnknownEventError):
+        read_samples(trace, "Soled")
+    with pytest.raises(TypeError):
+        read_samples(trace, start=1.5)  # type: ignore[arg-type]
+
+
+def test_events_without_a_stack_have_a_frame_that_says_so() -> None:
+    samples = read_samples(traced(shop().sample().sample(0x1010).sample()))
+    assert [line[3] for line in lines(samples)] == [["[no stack]"], ["Shop.Main()"], ["[no stack]"]]
+    assert [frame.reason for frame in samples.frames] == [None, "no stack"]
+
+
+@pytest.mark.parametrize("event", [None, "ThreadSample", "Nothing*"])
+def test_a_trace_without_them(event: str | None) -> None:
+    samples = read_samples(traced(shop()), event)
+    assert len(samples) == len(samples.frames) == len(samples.threads) == samples.total == 0
+    assert samples.offsets.tolist() == [0]
+
+
+def test_frames_have_both_spellings_and_their_module() -> None:
+    builder = TraceBuilder().method_load(
+        "N.T", "Get", address=0x1000, signature="instance class System.String  (int32)"
+    )
+    (frame,) = read_samples(traced(builder.sample(0x1010))).frames
+    assert (frame.name, frame.raw, frame.module, frame.reason) == ("N.T.Get(int)", "N.T.Get(int32)", "", None)
+
+
+def test_a_stripped_trace_says_what_to_record() -> None:
+    """No load, no rundown: addresses stay addresses, and each says so."""
+    samples = read_samples(traced(TraceBuilder().sample(0x7F10, 0x1010).sample(0x7F10)))
+    assert lines(samples)[0][3] == ["[unresolved 0x1010]", "[unresolved 0x7f10]"]
+    assert {frame.reason for frame in samples.frames} == {"no rundown"}
+    assert samples.advice is not None
+    assert "rundown" in samples.advice
+    assert "0x38" in samples.advice
+
+
+def test_no_advice_where_all_was_recorded() -> None:
+    """An address that is no listed method's is native code then, which no rundown names."""
+    samples = read_samples(traced(shop().sample(0x7F10, 0x1010).rundown()))
+    assert lines(samples)[0][3] == ["Shop.Main()", "[unresolved 0x7f10]"]
+    assert [frame.reason for frame in samples.frames] == [None, "not managed"]
+    assert samples.advice is None
+    assert read_samples(traced(shop().sample(0x1010))).advice is None
+
+
+def test_threads_with_names() -> None:
+    builder = shop("nettrace6").thread(9, "Main Thread").sample(0x1010).thread(4).sample(0x1010)
+    samples = read_samples(traced(builder))
+    assert [(t.thread_id, t.process_id, t.name) for t in samples.threads] == [(9, 1234, "Main Thread"), (4, 1234, None)]
+    assert str(samples.threads[0]) == "thread 9 (Main Thread)"
+
+
+def test_damage_leaves_what_is_in_front_of_it() -> None:
+    builder = shop().at(MS).sample(0x1010).at(2 * MS).sample(0x1010).sequence_point()
+    sound = len(builder.bytes(complete=False))
+    data = builder.sample(0x1010).bytes()[: sound + 10]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", clrevents.TraceWarning)
+        with pytest.raises(clrevents.DamageError):
+            read_samples(clrevents.open(data))
+    with pytest.warns(clrevents.TraceWarning, match="damaged"):
+        samples = read_samples(clrevents.open(data, errors="salvage"))
+    assert samples.weight.tolist() == [MS, 0]
