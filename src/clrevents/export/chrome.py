@@ -1,0 +1,83 @@
+"""Weighted stacks → Chrome's trace events, which Perfetto (https://ui.perfetto.dev) shows as a chart over time.
+
+Each call that neighbouring samples share is one slice of its thread. The format, "Trace Event Format", JSON object
+variant: times are microseconds. Knows no events.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from clrevents.analysis.samples import Samples, Track
+from clrevents.export.flame import Look, frame_names
+
+
+def render(samples: Samples, look: Look) -> bytes:
+    """The file. Samples with a duration are slices (`X`), other events are instants (`i`) with weight and stack."""
+    if look.merge_threads:
+        raise ValueError("a trace for Chrome or Perfetto shows when threads did something, so they cannot be merged")
+    names = frame_names(samples, look)
+    events: list[dict[str, Any]] = []
+    for process in {track.process_id: None for track in samples.threads}:
+        events.append(_metadata("process_name", process, None, look.title or "process"))
+    for place, track in enumerate(samples.threads):
+        events.append(_metadata("thread_name", track.process_id, track.thread_id, str(track)))
+        rows = np.flatnonzero(samples.thread == place)
+        events += _slices(samples, rows, track, names) if samples.timed else _instants(samples, rows, track, names)
+    found = {
+        "traceEvents": events,
+        "displayTimeUnit": "ms",
+        "otherData": {"producer": look.producer, "trace": look.title, "event": samples.event},
+    }
+    return json.dumps(found, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _metadata(name: str, process: int | None, thread: int | None, text: str) -> dict[str, Any]:
+    return {"ph": "M", "name": name, "pid": process or 0, "tid": thread or 0, "args": {"name": text}}
+
+
+def _slices(
+    samples: Samples, rows: np.ndarray[Any, np.dtype[np.int64]], track: Track, names: list[str]
+) -> list[dict[str, Any]]:
+    """Calls from when a sample first showed them to when one did not; callers stand in front of what they call."""
+    if not len(rows):
+        return []
+    stack = samples.stack[rows]
+    begins = np.flatnonzero(np.concatenate(([True], stack[1:] != stack[:-1])))
+    end = int(samples.time[rows[-1]]) + int(samples.weight[rows[-1]])
+    found: list[tuple[int, int, int, int]] = []
+    open_: list[tuple[int, int]] = []
+    times = [*samples.time[rows[begins]].tolist(), end]
+    for time, frames in zip(times, [*map(samples.frame_ids, stack[begins].tolist()), []], strict=True):
+        same = 0
+        while same < min(len(frames), len(open_)) and open_[same][0] == frames[same]:
+            same += 1
+        for depth in range(same, len(open_)):
+            frame, since = open_[depth]
+            if time > since:
+                found.append((since, depth, time - since, frame))
+        open_[same:] = [(frame, time) for frame in frames[same:]]
+    head = {"ph": "X", "cat": "sample", "pid": track.process_id or 0, "tid": track.thread_id or 0}
+    return [
+        {**head, "name": names[frame], "ts": since / 1000, "dur": lasted / 1000}
+        for since, _, lasted, frame in sorted(found)
+    ]
+
+
+def _instants(
+    samples: Samples, rows: np.ndarray[Any, np.dtype[np.int64]], track: Track, names: list[str]
+) -> list[dict[str, Any]]:
+    head = {"ph": "i", "s": "t", "cat": samples.event, "pid": track.process_id or 0, "tid": track.thread_id or 0}
+    stacks: dict[int, list[str]] = {}
+    found = []
+    columns = (samples.stack[rows].tolist(), samples.time[rows].tolist(), samples.weight[rows].tolist())
+    for stack, time, weight in zip(*columns, strict=True):
+        lines = stacks.get(stack)
+        if lines is None:
+            # Innermost first, as stacks are read.
+            lines = stacks[stack] = [names[frame] for frame in reversed(samples.frame_ids(stack))]
+        found.append({**head, "name": lines[0], "ts": time / 1000, "args": {"weight": weight, "stack": lines}})
+    return found

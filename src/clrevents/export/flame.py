@@ -1,0 +1,66 @@
+"""Weighted stacks → a file that a viewer opens: which formats there are, and which one a file's name means.
+
+Each format is a module with a function from samples to bytes, which loads when it is asked for. Opens no file.
+"""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+from datetime import datetime
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
+
+from clrevents.analysis.samples import Samples, Track
+
+FlameFormat: TypeAlias = Literal["speedscope", "folded", "html", "pprof", "chrome"]
+FLAME_FORMATS: Final[tuple[FlameFormat, ...]] = get_args(FlameFormat)
+
+_MODULES: Final[dict[FlameFormat, str]] = {
+    "speedscope": "speedscope",
+    "folded": "folded",
+    "html": "flame_html",
+    "pprof": "pprof",
+    "chrome": "chrome",
+}
+_ENDINGS: Final[tuple[tuple[FlameFormat, tuple[str, ...]], ...]] = (
+    ("chrome", (".chrome.json", ".trace.json", ".perfetto.json")),
+    ("speedscope", (".json", ".speedscope")),
+    ("folded", (".folded", ".collapsed", ".txt")),
+    ("html", (".html", ".htm")),
+    ("pprof", (".pb", ".pprof", ".prof")),
+)
+
+
+class Look(NamedTuple):
+    """What a picture says beside its samples. `raw` names are the runtime's; `start` is when the session began."""
+
+    title: str = ""
+    producer: str = "clrevents"
+    merge_threads: bool = False
+    raw: bool = False
+    start: datetime | None = None
+
+
+def flame_format(name: str) -> FlameFormat | None:
+    """What a file of this name holds; None when its ending says nothing."""
+    name = name.lower().removesuffix(".gz")
+    return next((format for format, endings in _ENDINGS if name.endswith(endings)), None)
+
+
+def flame_bytes(samples: Samples, format: FlameFormat, look: Look, pack: bool = False) -> bytes:
+    """The whole file. `pack` compresses it; pprof's always are, as its format has it. ValueError for threads that
+    shall be merged in a format that keeps them apart."""
+    made: bytes = importlib.import_module(f"clrevents.export.{_MODULES[format]}").render(samples, look)
+    # Without a time inside, so that the same samples give the same bytes.
+    return gzip.compress(made, 6, mtime=0) if pack or format == "pprof" else made
+
+
+def frame_names(samples: Samples, look: Look) -> list[str]:
+    """The frames' names in the wanted spelling."""
+    return [frame.raw if look.raw else frame.name for frame in samples.frames]
+
+
+def track_name(samples: Samples, track: Track) -> str:
+    """A thread's name, with its process where there are several."""
+    several = len({t.process_id for t in samples.threads}) > 1
+    return f"{track} of process {track.process_id}" if several and track.process_id is not None else str(track)

@@ -1,0 +1,65 @@
+"""Weighted stacks → speedscope's JSON: one sampled profile for each thread, or one for all of them.
+
+The format: https://www.speedscope.app/file-format-schema.json. Knows nothing of events.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import numpy as np
+
+from clrevents.analysis.samples import Samples
+from clrevents.export.flame import Look, frame_names, track_name
+
+SCHEMA: Final = "https://www.speedscope.app/file-format-schema.json"
+_UNITS: Final = {"nanoseconds": "nanoseconds", "bytes": "bytes"}
+"""The others are counts, which its vocabulary calls none."""
+
+
+def render(samples: Samples, look: Look) -> bytes:
+    """The file. Stacks that follow one another and are alike are one sample of their weights together."""
+    everything = np.arange(len(samples))
+    if look.merge_threads:
+        profiles = [_profile(samples, everything, "all threads")]
+    else:
+        profiles = [
+            _profile(samples, everything[samples.thread == place], track_name(samples, track))
+            for place, track in enumerate(samples.threads)
+        ]
+    whole = [sum(profile["weights"]) for profile in profiles]
+    names = frame_names(samples, look)
+    frames = [
+        {"name": name, "file": frame.module} if frame.module else {"name": name}
+        for name, frame in zip(names, samples.frames, strict=True)
+    ]
+    found = {
+        "$schema": SCHEMA,
+        "name": look.title,
+        "exporter": look.producer,
+        "activeProfileIndex": whole.index(max(whole)) if whole else None,
+        "shared": {"frames": frames},
+        "profiles": profiles,
+    }
+    if not profiles:
+        del found["activeProfileIndex"]
+    return json.dumps(found, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _profile(samples: Samples, rows: np.ndarray[Any, np.dtype[np.int64]], name: str) -> dict[str, Any]:
+    stack = samples.stack[rows]
+    new = np.ones(len(rows), dtype=np.bool_)
+    new[1:] = stack[1:] != stack[:-1]
+    begins = np.flatnonzero(new)
+    weights = np.add.reduceat(samples.weight[rows], begins).tolist() if len(rows) else []
+    start = int(samples.time[rows[0]]) if samples.timed and len(rows) else 0
+    return {
+        "type": "sampled",
+        "name": name,
+        "unit": _UNITS.get(samples.unit, "none"),
+        "startValue": start,
+        "endValue": start + sum(weights),
+        "samples": [samples.frame_ids(number) for number in stack[begins].tolist()],
+        "weights": weights,
+    }
