@@ -5,6 +5,8 @@ A sub-command is a module of this room with a `command`; it loads when it is ask
 
 from __future__ import annotations
 
+import atexit
+import gc
 import importlib
 import os
 import sys
@@ -19,6 +21,8 @@ from clrevents.errors import DamageError, PayloadError, TraceError
 _COMMANDS: Final = {
     "info": "What a trace is, what it holds, and what is missing from it.",
     "events": "The events of a trace, all or some, as text or JSON.",
+    "top": "The methods with the most time, or with the most of anything.",
+    "flame": "Flame graphs: a page, or files for the usual viewers.",
     "export": "Events as tables in files: Parquet, Arrow, CSV, JSON lines.",
     "schema": "Which events are known, or what one of them holds.",
     "check": "Decode everything and say whether a trace can be trusted.",
@@ -123,4 +127,7 @@ def root() -> None:
 
 def main() -> None:
     """The script `clrevents`."""
+    # A tenth of a short command's time would go into looking for garbage among what is needed until the end.
+    gc.set_threshold(50_000, 20, 50)
+    atexit.register(gc.freeze)
     root.main(prog_name="clrevents")

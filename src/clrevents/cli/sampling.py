@@ -1,0 +1,97 @@
+"""What `flame` and `top` share: which samples are meant, and what has to be said of them.
+
+Asks `analysis` for them and turns its refusals into usage errors. Writes no result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+import click
+
+from clrevents.analysis.samples import Samples, read_samples
+from clrevents.cli.output import event_label, safe, say
+from clrevents.cli.reading import Reading
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_SHOWN: Final = 8
+
+
+def sampling_options(command: F) -> F:
+    """Which samples: `event`, `weight`, `threads`, `start`, `end`; and `raw`, how methods are called."""
+    for option in (
+        click.option("--raw", is_flag=True, help="Methods as the runtime writes them, with their module in front."),
+        click.option("--end", metavar="WHEN", help="Up to this moment, which is not included."),
+        click.option("--start", metavar="WHEN", help="From this moment: 1.5s, 200ms, 50%, or a date with its zone."),
+        click.option("--thread", "threads", type=int, multiple=True, metavar="NUMBER", help="Only these threads."),
+        click.option("--weight", metavar="FIELD", help="With --event: what an event weighs; else each weighs 1."),
+        click.option("--event", metavar="SELECTOR", help="Stacks of this event. [default: the sample profiler's]"),
+    ):
+        command = option(command)
+    return command
+
+
+def samples_of(
+    reading: Reading,
+    event: str | None,
+    weight: str | None,
+    threads: tuple[int, ...],
+    start: str | None,
+    end: str | None,
+) -> Samples:
+    """The samples that the options mean. UsageError for what cannot be meant, and when there are none."""
+    if weight is not None and event is None:
+        raise click.UsageError("--weight needs --event: samples of the profiler weigh the time that they stand for")
+    try:
+        samples = read_samples(reading.trace, event, weight, thread_id=threads or None, start=start, end=end)
+    except (KeyError, TypeError, ValueError) as error:
+        raise click.UsageError(safe(str(error.args[0]))) from None
+    if not len(samples):
+        raise click.ClickException(safe(_nothing(reading, event)))
+    return samples
+
+
+def say_what_is_missing(samples: Samples) -> None:
+    """Names that the trace does not have, and how the next one would."""
+    if samples.advice is not None:
+        nameless = sum(frame.reason is not None for frame in samples.frames)
+        say(f"{nameless:,} of {len(samples.frames):,} frames have no name: {samples.advice}")
+
+
+def amount(samples: Samples, weight: int | float) -> str:
+    """A weight with its unit, for people."""
+    if samples.unit == "nanoseconds":
+        return f"{weight / 1e6:,.3f} ms"
+    text = f"{weight:,}" if isinstance(weight, int) else f"{weight:,.3f}"
+    return f"{text} bytes" if samples.unit == "bytes" else text
+
+
+def counted(samples: Samples) -> str:
+    """How many there are, and what they weigh together."""
+    what = "samples" if samples.timed else f"{samples.event} events"
+    whole = "" if samples.unit == "count" else f", {amount(samples, samples.total)} in all"
+    return f"{len(samples):,} {what} on {len(samples.threads):,} threads{whole}"
+
+
+def _nothing(reading: Reading, event: str | None) -> str:
+    """Why there is nothing to show, and what there is instead."""
+    trace = reading.trace
+    name = event or "ThreadSample"
+    counts = trace.event_counts()
+    if any(trace_event.name == name for trace_event in counts) or (event is None and not counts):
+        return f"no {name} event is left of {reading.name} with these options"
+    found = trace.headers(columns=["provider", "name", "stack_id"])
+    stacked = found["stack_id"] > 0
+    kinds: dict[str, int] = {}
+    for provider, event_name in zip(found["provider"][stacked].tolist(), found["name"][stacked].tolist(), strict=True):
+        label = event_label(provider, event_name)
+        kinds[label] = kinds.get(label, 0) + 1
+    text = f"{reading.name} has no {name} event"
+    if event is None:
+        text += " (the provider Microsoft-DotNETCore-SampleProfiler writes them)"
+    if not kinds:
+        return f"{text}, and none of its events has a stack"
+    most = sorted(kinds.items(), key=lambda kind: (-kind[1], kind[0]))[:_SHOWN]
+    return f"{text}; events with stacks, for --event: {', '.join(f'{label} ({n:,})' for label, n in most)}"
