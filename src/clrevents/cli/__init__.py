@@ -127,6 +127,8 @@ def root() -> None:
 
 def main() -> None:
     """The script `clrevents`."""
+    # numpy's library for linear algebra would start threads when it is loaded, 50 ms for what no command needs.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # A tenth of a short command's time would go into looking for garbage among what is needed until the end.
     gc.set_threshold(50_000, 20, 50)
     atexit.register(gc.freeze)
