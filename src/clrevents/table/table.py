@@ -144,8 +144,5 @@ def _series(pd: Any, field: TableField, column: Column) -> Any:
         )
         return pd.Series(made(values.copy(), mask))
     if kind == "string":
-        if column.texts is not None:
-            texts = pd.array(column.texts.tolist(), dtype="string")
-            return pd.Series(texts.take(np.where(mask, -1, column.values), allow_fill=True))
-        return pd.Series(pd.array(column.tolist(), dtype="string"))
+        return pd.Series(pd.StringDtype().__from_arrow__(arrow_array(column)))
     return pd.Series(column.tolist(), dtype=object)
