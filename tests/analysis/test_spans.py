@@ -288,7 +288,9 @@ def test_what_the_trace_lacks_gives_nothing(pattern: str) -> None:
         assert table.metadata["unmatched_ends"] == "1"
         assert table.columns[:4] == ["start_ns", "end_ns", "duration_ns", "thread_id"]
         assert table["start_ns"].tolist() == []
-        assert len(spans(trace, FIRST, pattern)) == 0
+        assert len(spans(trace, FIRST, pattern, on=())) == 0
+    with clrevents.open(begin(TraceBuilder(), 1).bytes()) as trace:
+        assert len(spans(trace, FIRST, "My-App/Nothing*", on=("Number",))) == 0
 
 
 def test_a_payload_that_cannot_be_read_is_in_no_row() -> None:

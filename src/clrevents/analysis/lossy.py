@@ -5,7 +5,7 @@ Knows when something was lost and where; what that does to a result is the resul
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,8 @@ from clrevents.trace import Loss, Trace
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
 
-_FOREVER = np.iinfo(np.int64).max
+FOREVER: Final = int(np.iinfo(np.int64).max)
+"""The end of what has none in the trace."""
 
 
 class LossWindows:
@@ -28,7 +29,7 @@ class LossWindows:
     def __init__(self, trace: Trace) -> None:
         losses = list(trace.losses)
         if losses and sum(loss.count for loss in losses) < trace.lost:
-            losses.append(Loss(-1, 0, losses[-1].start_ns, int(_FOREVER)))
+            losses.append(Loss(-1, 0, losses[-1].start_ns, FOREVER))
         self._all = _Windows(losses)
         by_thread: dict[int, list[Loss]] = {}
         for loss in losses:

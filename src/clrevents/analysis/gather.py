@@ -1,0 +1,88 @@
+"""All rows of some events in one pass, with their order among each other: what reports are made from.
+
+Keeps whole columns, so it is for events of which there are thousands, not for samples. Knows no event by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.keys import group_numbers
+from clrevents.analysis.pairs import pair
+from clrevents.table.build import Column, TableField, header_fields
+from clrevents.table.table import Table
+from clrevents.trace import Selector, Trace
+
+Ints: TypeAlias = NDArray[np.int64]
+
+HEADERS: Final = ("time_ns", "thread_id", "stack_id")
+
+
+@attrs.frozen(eq=False)
+class Rows:
+    """One event's rows: header columns and payload, and the rows' places in the order of everything gathered."""
+
+    event: tuple[str, str] | None
+    table: Table
+    places: Ints
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @property
+    def name(self) -> str:
+        """`Provider/Event`."""
+        return "nothing" if self.event is None else "/".join(self.event)
+
+    @property
+    def payload(self) -> tuple[TableField, ...]:
+        """The payload's fields."""
+        return tuple(field for field in self.table.fields if field.wire is not None)
+
+    def numbers(self, name: str) -> NDArray[Any]:
+        """A column of numbers, 0 where it is null."""
+        column = self.table.column(name)
+        return column.values if column.valid is None else np.where(column.valid, column.values, 0)
+
+    def column(self, name: str) -> Column:
+        """A column as it is. KeyError when there is none."""
+        return self.table.column(name)
+
+
+def gather(trace: Trace, selectors: Sequence[Selector], headers: Iterable[str] = HEADERS) -> list[Rows]:
+    """The rows of each selected event, which must be one (provider, name) each; what the trace lacks has no rows."""
+    names = tuple(headers)
+    events = [trace.one_event(selector) for selector in selectors]
+    parts: dict[tuple[str, str] | None, list[tuple[Column, ...]]] = {event: [] for event in events}
+    places: dict[tuple[str, str] | None, list[Ints]] = {event: [np.zeros(0, dtype=np.int64)] for event in events}
+    seen = 0
+    for run in trace.runs(*selectors, columns=names, stacks=False):
+        for what, rows in run.tables.items():
+            parts[what] += rows.parts
+            places[what].append(run.places[what] + seen)
+        seen += len(run.headers)
+    found = []
+    for event, selector in zip(events, selectors, strict=True):
+        schema = trace.schemas(selector) if event is not None else {}
+        payload = tuple(f for table in schema.values() for f in table.fields if f.wire is not None)
+        table = Table((*header_fields(names), *payload), tuple(parts[event]))
+        found.append(Rows(event, table, np.concatenate(places[event])))
+    return found
+
+
+def matched(begins: Sequence[Rows], ends: Sequence[Rows], keys: Sequence[str]) -> tuple[Ints, Ints]:
+    """Which begin each end belongs to, as rows of all begins and of all ends one behind the other: see `pairs`."""
+    sides = [*begins, *ends]
+    if not any(map(len, begins)) or not any(map(len, ends)):
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    groups, _ = group_numbers([[side.column(key) for side in sides] for key in keys], [len(side) for side in sides])
+    order = np.argsort(np.concatenate([side.places for side in sides]), kind="stable")
+    order = order[groups[order] >= 0]
+    count = sum(len(side) for side in begins)
+    first, second = pair(groups[order], order < count)
+    return order[first], order[second] - count

@@ -1,0 +1,303 @@
+"""The JIT report: built traces for each rule, and sums on real traces against counts of the events themselves."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import warnings
+from collections import Counter
+from typing import Any
+
+import pytest
+
+import clrevents
+from clrevents.analysis import JitReport, jit_report
+from clrevents.analysis.compilations import compilations, inside
+from clrevents.analysis.gather import gather
+from clrevents.events import (
+    MethodFlags,
+    MethodJitInliningFailed_V0,
+    MethodJitInliningSucceeded_V0,
+    MethodJitMemoryAllocatedForCode_V0,
+    MethodJitTailCallFailed_V0,
+    MethodJitTailCallSucceeded_V0,
+    MethodJittingStarted_V1,
+    MethodLoad_V1,
+    MethodLoadVerbose_V1,
+    MethodLoadVerbose_V2,
+    R2RGetEntryPoint_V1,
+    R2RGetEntryPointStart_V0,
+    TieredCompilationBackgroundJitStart_V0,
+    TieredCompilationBackgroundJitStop_V0,
+    TieredCompilationFlags,
+    TieredCompilationPause_V0,
+    TieredCompilationResume_V0,
+    TieredCompilationSettings_V0,
+)
+from clrevents.testing.builder import TraceBuilder
+from project_files import fixture
+
+QUICK, TIER1, OSR = 3, 4, 5
+
+
+def started(name: str, method_id: int, il: int = 10) -> MethodJittingStarted_V1:
+    return MethodJittingStarted_V1(method_id, 77, 0x06000001, il, "N.T", name, "void  ()", 0)
+
+
+def loaded(
+    name: str, method_id: int, tier: int = QUICK, version: int = 0, size: int = 20, flags: int = 8
+) -> MethodLoadVerbose_V2:
+    bits = MethodFlags(flags | tier << 7)
+    address = method_id * 1000 + version
+    return MethodLoadVerbose_V2(method_id, 77, address, size, 0x06000001, bits, "N.T", name, "void  ()", 0, version)
+
+
+def inlined(name: str) -> MethodJitInliningSucceeded_V0:
+    return MethodJitInliningSucceeded_V0("N.T", name, "", "N.T", name, "", "N.U", "Callee", "", 0)
+
+
+def refused(name: str, reason: str, always: bool) -> MethodJitInliningFailed_V0:
+    return MethodJitInliningFailed_V0("N.T", name, "", "N.T", name, "", "N.U", "Callee", "", always, reason, 0)
+
+
+def report(builder: TraceBuilder, **options: Any) -> JitReport:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", clrevents.TraceWarning)
+        with clrevents.open(builder.bytes()) as trace:
+            return jit_report(trace, **options)
+
+
+def test_one_compilation() -> None:
+    builder = TraceBuilder().thread(5).event(started("M", 1, il=33)).wait(4000)
+    builder.event(MethodJitMemoryAllocatedForCode_V0(1, 77, 100, 8, 128, 0, 0)).event(loaded("M", 1, size=99))
+    found = report(builder)
+    (c,) = found.compilations
+    assert (c.method, c.namespace, c.name, c.signature) == ("N.T.M()", "N.T", "M", "void  ()")
+    assert (c.start_ns, c.end_ns, c.compile_ns) == (0, 6000, 6000)
+    assert (c.il_size, c.native_size, c.code_size, c.data_size, c.allocated) == (33, 99, 100, 8, 128)
+    assert (str(c.tier), c.version, c.background, c.thread_id) == ("QuickJitted", 0, False, 5)
+    assert (c.method_id, c.address, c.module, c.dynamic, c.rejected, c.lossy) == (1, 1000, "", False, False, False)
+    assert report(builder, raw=True).compilations[0].method == "N.T.M()"
+    (m,) = found.methods
+    assert (m.tiers, m.ready_ns, m.never_tiered_up, m.rejits) == (("QuickJitted",), (6000,), True, 0)
+    assert pickle.loads(pickle.dumps(found)) == found
+
+
+def test_tiers_over_time_and_the_background_thread() -> None:
+    builder = TraceBuilder().thread(1)
+    builder.event(started("Hot", 1)).event(loaded("Hot", 1)).event(started("Cold", 2)).event(loaded("Cold", 2))
+    builder.thread(9).event(TieredCompilationBackgroundJitStart_V0(0, 1))
+    builder.event(started("Hot", 1)).wait(100).event(loaded("Hot", 1, TIER1, version=1))
+    builder.event(TieredCompilationBackgroundJitStop_V0(0, 0, 1))
+    builder.event(started("Other", 3)).event(loaded("Other", 3, TIER1, version=1))
+    found = report(builder)
+    assert [c.background for c in found.compilations] == [False, False, True, False]
+    by_name = {m.method: m for m in found.methods}
+    hot = by_name["N.T.Hot()"]
+    assert hot.tiers == ("QuickJitted", "OptimizedTier1")
+    assert (hot.compilations, hot.rejits, hot.never_tiered_up) == (2, 1, False)
+    assert (hot.compile_ns, hot.background_ns) == (2100, 1100)
+    assert by_name["N.T.Cold()"].never_tiered_up
+    totals = found.totals
+    assert (totals.compilations, totals.methods, totals.foreground, totals.background) == (4, 3, 3, 1)
+    assert (totals.compile_ns, totals.background_ns, totals.never_tiered_up, totals.rejits) == (4100, 1100, 1, 1)
+    assert [(t.tier, t.compilations, t.compile_ns) for t in found.tiers] == [
+        ("QuickJitted", 2, 2000),
+        ("OptimizedTier1", 2, 2100),
+    ]
+    assert [(t.thread_id, t.compilations, t.background) for t in found.threads] == [(9, 2, 1), (1, 2, 0)]
+    assert found.tiering.turns == 1
+    assert (found.tiering.methods, found.tiering.turn_ns) == (1, 3100)
+
+
+def test_without_turns_versions_tell_the_background() -> None:
+    builder = TraceBuilder().event(started("A", 1)).event(loaded("A", 1)).event(started("A", 1))
+    builder.event(loaded("A", 1, TIER1, version=1)).event(started("B", 2)).event(loaded("B", 2, OSR, version=1))
+    builder.event(started("C", 3))
+    assert [c.background for c in report(builder).compilations] == [False, True, False, None]
+
+
+def test_a_turn_that_does_not_stop_goes_on() -> None:
+    builder = TraceBuilder().event(TieredCompilationBackgroundJitStart_V0(0, 1))
+    builder.event(started("A", 1)).event(loaded("A", 1, TIER1))
+    builder.thread(2).event(started("B", 2)).event(loaded("B", 2))
+    assert [c.background for c in report(builder).compilations] == [True, False]
+
+
+def test_what_is_compiled_inside_of_another() -> None:
+    """Decisions belong to the innermost compilation of their thread."""
+    builder = TraceBuilder().thread(1).event(started("Outer", 1)).event(inlined("Outer"))
+    builder.thread(2).event(started("Else", 3)).event(inlined("Else"))
+    builder.thread(1).event(started("Inner", 2)).event(inlined("Inner")).event(refused("Inner", "too big", True))
+    builder.event(loaded("Inner", 2)).event(refused("Outer", "too big", True)).event(refused("Outer", "no", False))
+    names = "N.T", "Outer", "", "N.T", "Outer", "", "N.U", "C", ""
+    builder.event(MethodJitTailCallSucceeded_V0(*names, True, 1, 0))
+    builder.event(MethodJitTailCallFailed_V0(*names, False, "why not", 0)).event(loaded("Outer", 1))
+    builder.thread(2).event(loaded("Else", 3)).event(inlined("Nobody"))
+    found = report(builder)
+    counts = {c.name: (c.inlined, c.not_inlined, c.tail_calls, c.no_tail_calls) for c in found.compilations}
+    assert counts == {"Outer": (1, 2, 1, 1), "Else": (1, 0, 0, 0), "Inner": (1, 1, 0, 0)}
+    assert [(d.what, d.accepted, d.reason, d.count, d.always, d.explicit) for d in found.decisions] == [
+        ("inlining", True, "", 4, 0, 0),
+        ("inlining", False, "too big", 2, 2, 0),
+        ("inlining", False, "no", 1, 0, 0),
+        ("tail call", True, "RecursiveLoop", 1, 0, 1),
+        ("tail call", False, "why not", 1, 0, 0),
+    ]
+
+
+def test_loads_without_a_begin_and_begins_without_a_load() -> None:
+    """At level 4 there are loads only, which do not say for how long, and plain ones do not say what."""
+    builder = TraceBuilder().thread(1).sample().event(loaded("Verbose", 1, TIER1))
+    builder.event(MethodLoad_V1(2, 77, 2000, 50, 6, MethodFlags(8 | QUICK << 7), 0))
+    builder.event(MethodLoad_V1(3, 77, 3000, 50, 6, MethodFlags(0), 0))
+    builder.event(MethodLoad_V1(4, 77, 4000, 50, 6, MethodFlags(8), 0)).event(started("Never", 5))
+    builder.event(MethodLoadVerbose_V1(2, 77, 2000, 50, 6, MethodFlags(8), "N.T", "Listed", "void  ()", 0))
+    found = report(builder)
+    shown = [(c.method, c.start_ns, c.end_ns, c.compile_ns, c.il_size, c.native_size) for c in found.compilations]
+    assert shown == [
+        ("N.T.Verbose()", None, 1000, None, None, 20),
+        ("N.T.Listed()", None, 2000, None, None, 50),
+        ("[0xfa0]", None, 4000, None, None, 50),
+        ("N.T.Never()", 5000, None, None, 10, None),
+        ("N.T.Listed()", None, 6000, None, None, 50),
+    ]
+    assert (found.totals.untimed, found.totals.unfinished) == (4, 1)
+    assert found.ready_to_run.loaded == 1
+    assert {t.tier for t in found.tiers} == {"OptimizedTier1", "QuickJitted", "Unknown", "unfinished"}
+
+
+def test_ids_of_dynamic_methods_are_used_again() -> None:
+    builder = TraceBuilder()
+    for name in ("Dyn0", "Dyn1"):
+        builder.event(started(name, 1)).event(loaded(name, 1, 2, flags=9))
+    found = report(builder)
+    assert [c.dynamic for c in found.compilations] == [True, True]
+    assert sorted(m.method for m in found.methods) == ["N.T.Dyn0()", "N.T.Dyn1()"]
+
+
+def test_rejected_code_and_look_ups() -> None:
+    builder = TraceBuilder().event(started("M", 1)).event(loaded("M", 1, flags=0x48))
+    builder.event(R2RGetEntryPointStart_V0(2, 0)).wait(500)
+    builder.event(R2RGetEntryPoint_V1(2, "N", "A", "", 0x5000, 0, 10))
+    builder.event(R2RGetEntryPoint_V1(2, "N", "A", "", 0x5000, 0, 10))
+    builder.event(R2RGetEntryPoint_V1(3, "N", "B", "", 0, 0, 0))
+    found = report(builder)
+    assert found.compilations[0].rejected
+    assert found.methods[0].rejected
+    r2r = found.ready_to_run
+    assert (r2r.lookups, r2r.hits, r2r.misses, r2r.methods, r2r.lookup_ns) == (3, 2, 1, 1, 1500)
+    assert (r2r.rejected, r2r.loaded) == (1, 0)
+
+
+def test_settings_and_pauses() -> None:
+    builder = TraceBuilder().event(TieredCompilationSettings_V0(0, TieredCompilationFlags(5)))
+    builder.event(TieredCompilationPause_V0(0)).wait(2000).thread(2).event(TieredCompilationResume_V0(0, 3))
+    tiering = report(builder).tiering
+    assert (tiering.settings, tiering.pauses, tiering.paused_ns) == ("QuickJit|TieredPGO", 1, 3000)
+
+
+def test_losses() -> None:
+    builder = TraceBuilder().thread(2).sample().thread(1)
+    builder.event(started("Sound", 1)).event(loaded("Sound", 1)).wait(10_000)
+    builder.event(started("Spoilt", 2)).lose(3).event(loaded("Spoilt", 2))
+    builder.event(started("Later", 3)).event(loaded("Later", 3))
+    builder.event(started("Open", 4)).lose(1).sequence_point()
+    builder.wait(1).thread(2).event(started("There", 5)).event(loaded("There", 5))
+    found = report(builder)
+    lossy = {c.name: c.lossy for c in found.compilations}
+    assert lossy == {"Sound": False, "Spoilt": True, "Later": False, "Open": True, "There": False}
+    # A later compilation of a method may be among what was lost, on whatever thread.
+    assert {m.method: m.lossy for m in found.methods} == {
+        "N.T.Sound()": True,
+        "N.T.Spoilt()": True,
+        "N.T.Later()": True,
+        "N.T.Open()": True,
+        "N.T.There()": False,
+    }
+    assert found.totals.lost == 4
+
+
+def test_nothing_was_compiled() -> None:
+    found = report(TraceBuilder().sample())
+    assert found.totals == attrs_zero(found.totals)
+    assert (found.methods, found.compilations, found.decisions, found.threads) == ((), (), (), ())
+    assert len(found.table("compilations")) == 0
+    assert found.to_dict()["schema"] == "clrevents.jit/1"
+
+
+def attrs_zero(value: Any) -> Any:
+    return type(value)(*[0] * len(type(value).__attrs_attrs__))
+
+
+def test_tables_and_json() -> None:
+    with clrevents.open(fixture("net10-method-interop")) as trace:
+        found = jit_report(trace)
+    table = found.table()
+    assert len(table) == len(found.methods)
+    assert table.metadata == {"name": "jit methods", "losses": "0"}
+    assert table.to_pandas()["compile_ns"].sum() == found.totals.compile_ns
+    for what in ("methods", "compilations", "tiers", "threads", "decisions"):
+        rows = getattr(found, what)
+        assert len(found.table(what)) == len(rows) > 0
+        assert found.table(what).to_polars().height == len(rows)
+    with pytest.raises(KeyError, match="nonsense"):
+        found.table("nonsense")
+    whole = found.to_dict()
+    assert next(iter(whole)) == "schema"
+    assert json.loads(json.dumps(whole))["compilations"] == list(found.table("compilations").rows())
+
+
+@pytest.mark.parametrize(
+    "name", ["net8-method-interop", "net10-method-interop", "net8-unload-verbose", "net8-netperf3"]
+)
+def test_sums_are_those_of_the_events(name: str) -> None:
+    with clrevents.open(fixture(name)) as trace:
+        found = jit_report(trace, raw=True)
+        counts: Counter[str] = Counter()
+        for key, n in trace.event_counts().items():
+            counts[key.name] += n
+        loads = [e.payload for e in trace.events("MethodLoadVerbose")]
+        begins = [e.payload for e in trace.events("MethodJittingStarted")]
+        reasons = Counter(e.payload.FailReason for e in trace.events("MethodJitInliningFailed"))
+        missing = sum(e.payload.EntryPoint == 0 for e in trace.events("R2RGetEntryPoint"))
+    totals = found.totals
+    assert totals.compilations == len(begins) == len(found.compilations) > 20
+    assert totals.il_size == sum(p.MethodILSize for p in begins)
+    assert totals.native_size == sum(p.MethodSize for p in loads)
+    assert Counter(c.tier for c in found.compilations) == Counter(p.MethodFlags.tier for p in loads)
+    for attribute, event in (
+        ("inlined", "MethodJitInliningSucceeded"),
+        ("not_inlined", "MethodJitInliningFailed"),
+        ("tail_calls", "MethodJitTailCallSucceeded"),
+        ("no_tail_calls", "MethodJitTailCallFailed"),
+    ):
+        # Each of them lies in a compilation.
+        assert sum(getattr(c, attribute) for c in found.compilations) == counts[event]
+    decided = Counter({d.reason: d.count for d in found.decisions if d.what == "inlining" and not d.accepted})
+    assert decided == reasons
+    assert (
+        sum(d.count for d in found.decisions if d.what == "tail call" and d.accepted)
+        == counts["MethodJitTailCallSucceeded"]
+    )
+    # Where the JIT begins anew it asks again (once, in net8-netperf3).
+    assert all(c.allocated is not None for c in found.compilations)
+    assert counts["MethodJitMemoryAllocatedForCode"] - totals.compilations in (0, 1)
+    r2r = found.ready_to_run
+    assert (r2r.lookups, r2r.misses) == (counts["R2RGetEntryPoint"], missing)
+    assert r2r.hits == r2r.lookups - missing
+    assert r2r.rejected == sum(bool(p.MethodFlags & 0x60) for p in loads)
+    assert sum(m.compilations for m in found.methods) == totals.compilations
+    assert sum(t.compilations for t in found.threads) == sum(t.compilations for t in found.tiers) == totals.compilations
+
+
+def test_decisions_lie_in_the_compilation_that_they_name() -> None:
+    with clrevents.open(fixture("net10-method-interop")) as trace:
+        names = ("MethodJittingStarted", "MethodLoad", "MethodLoadVerbose", "MethodJitInliningFailed")
+        begins, plain, verbose, failed = gather(trace, names)
+    made = compilations(begins, [plain, verbose])
+    of = inside(made, failed.numbers("thread_id"), failed.places)
+    assert (of >= 0).all()
+    for field in ("Namespace", "Name"):
+        compiled = begins.table[f"Method{field}"][made.begin[of]]
+        assert compiled.tolist() == failed.table[f"MethodBeingCompiled{field}"].tolist()

@@ -1,0 +1,137 @@
+"""The modules report: modules of real traces with what ran of them, and ids that are used again."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import warnings
+from typing import Any
+
+import pytest
+
+import clrevents
+from clrevents.analysis import ModuleReport, jit_report, module_report
+from clrevents.events import (
+    MethodDetails_V0,
+    MethodFlags,
+    MethodJittingStarted_V1,
+    MethodLoadVerbose_V1,
+    ModuleFlags,
+    ModuleLoad_V1,
+    ModuleUnload_V1,
+    R2RGetEntryPoint_V0,
+)
+from clrevents.testing.builder import TraceBuilder
+from project_files import fixture
+
+
+def report(builder: TraceBuilder) -> ModuleReport:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", clrevents.TraceWarning)
+        with clrevents.open(builder.bytes()) as trace:
+            return module_report(trace)
+
+
+def module(path: str, identity: int = 77, flags: int = 8) -> tuple[ModuleLoad_V1, ModuleUnload_V1]:
+    values = identity, 5, ModuleFlags(flags), 0, path, "", 0
+    return ModuleLoad_V1(*values), ModuleUnload_V1(*values)
+
+
+def compiled(builder: TraceBuilder, method_id: int, identity: int = 77) -> TraceBuilder:
+    builder.event(MethodJittingStarted_V1(method_id, identity, 6, 10, "N.T", "M", "()", 0))
+    return builder.event(MethodLoadVerbose_V1(method_id, identity, 4096, 30, 6, MethodFlags(8), "N.T", "M", "()", 0))
+
+
+def test_what_was_compiled_and_looked_up() -> None:
+    builder = TraceBuilder().event(module("/app/App.dll")[0])
+    compiled(compiled(compiled(builder, 1), 1), 2)
+    compiled(builder, 3, 99)
+    builder.event(MethodDetails_V0(11, 0, 6, 0, 77, ())).event(MethodDetails_V0(12, 0, 6, 0, 77, ()))
+    builder.event(R2RGetEntryPoint_V0(11, "N", "A", "", 1, 0)).event(R2RGetEntryPoint_V0(11, "N", "A", "", 1, 0))
+    builder.event(R2RGetEntryPoint_V0(12, "N", "B", "", 0, 0)).event(R2RGetEntryPoint_V0(13, "N", "C", "", 1, 0))
+    found = report(builder)
+    (app,) = found.modules
+    assert (app.name, app.path, app.kind, app.loaded_ns, app.unloaded_ns) == ("App", "/app/App.dll", "IL", 0, None)
+    assert (app.jitted, app.compilations, app.compile_ns, app.il_size, app.native_size) == (2, 3, 3000, 30, 90)
+    assert (app.precompiled, app.missed) == (1, 1)
+    assert found.elsewhere == 2
+    assert (app.pdb_signature, app.pdb_age, app.pdb_path, app.lossy) == (None, None, None, False)
+    assert pickle.loads(pickle.dumps(found)) == found
+
+
+def test_an_id_that_is_used_again() -> None:
+    builder = TraceBuilder()
+    for name, methods in (("One", (1,)), ("Two", (2, 3))):
+        load, unload = module(f"/app/{name}.dll")
+        builder.event(load)
+        for method in methods:
+            compiled(builder, method)
+        builder.event(unload)
+    found = report(builder)
+    assert [(m.name, m.jitted, m.loaded_ns, m.unloaded_ns) for m in found.modules] == [
+        ("One", 1, 0, 3000),
+        ("Two", 2, 4000, 9000),
+    ]
+    assert found.elsewhere == 0
+
+
+@pytest.mark.parametrize(
+    ("flags", "kind"), [(0x28, "ready-to-run"), (0x40, "ready-to-run"), (0x4, "dynamic"), (0x2, "native"), (0x8, "IL")]
+)
+def test_kinds(flags: int, kind: str) -> None:
+    (found,) = report(TraceBuilder().event(module("a.dll", flags=flags)[0])).modules
+    assert (found.kind, found.flags) == (kind, str(ModuleFlags(flags)))
+
+
+def test_losses_while_it_was_there() -> None:
+    builder = TraceBuilder().thread(2).sample()
+    for name in ("Before", "Meanwhile"):
+        load, unload = module(f"{name}.dll", identity=len(name))
+        builder.thread(1).event(load)
+        if name == "Meanwhile":
+            builder.thread(2).sample().lose(1).sample()
+        builder.thread(1).event(unload).thread(2).sample()
+    found = report(builder)
+    assert [m.lossy for m in found.modules] == [False, True]
+    assert found.lost == 1
+
+
+@pytest.mark.parametrize("name", ["net8-method-interop", "net10-method-interop"])
+def test_real_traces(name: str) -> None:
+    with clrevents.open(fixture(name)) as trace:
+        found = module_report(trace)
+        totals = jit_report(trace)
+        events: list[Any] = [e.payload for e in trace.events("ModuleLoad")]
+        hits = {e.payload.MethodID for e in trace.events("R2RGetEntryPoint") if e.payload.EntryPoint}
+    assert [m.path for m in found.modules] == [p.ModuleILPath for p in events]
+    assert [m.pdb_signature for m in found.modules] == [
+        str(p.ManagedPdbSignature) if p.ManagedPdbSignature.int else None for p in events
+    ]
+    assert sum(m.compilations for m in found.modules) == totals.totals.compilations
+    assert sum(m.compile_ns for m in found.modules) == totals.totals.compile_ns
+    assert sum(m.native_size for m in found.modules) == totals.totals.native_size
+    assert sum(m.precompiled for m in found.modules) == len(hits) == totals.ready_to_run.methods
+    kinds = {m.name: m.kind for m in found.modules}
+    assert kinds["System.Private.CoreLib"] == "ready-to-run"
+    assert kinds["Workload"] == "IL"
+    assert kinds["Anonymously Hosted DynamicMethods Assembly"] == "dynamic"
+    assert all(m.loaded_ns is not None and m.unloaded_ns is None for m in found.modules)
+    whole = json.loads(json.dumps(found.to_dict()))
+    assert whole["schema"] == "clrevents.modules/1"
+    assert whole["modules"] == list(found.table().rows())
+    assert found.table().to_pandas()["precompiled"].sum() == len(hits)
+
+
+def test_an_unloaded_module() -> None:
+    with clrevents.open(fixture("net8-unload-verbose")) as trace:
+        found = module_report(trace)
+    gone = [m for m in found.modules if m.unloaded_ns is not None]
+    assert [m.name for m in gone] == ["Plugin"] * len(gone)
+    assert gone
+    assert all(m.loaded_ns is not None and m.loaded_ns < (m.unloaded_ns or 0) for m in gone)
+
+
+def test_no_modules() -> None:
+    found = report(TraceBuilder().sample())
+    assert (found.modules, found.elsewhere) == ((), 0)
+    assert len(found.table()) == 0

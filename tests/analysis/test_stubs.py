@@ -1,0 +1,195 @@
+"""The stubs report: every P/Invoke of a known program that makes a stub, and built traces for each rule."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import warnings
+from typing import Any
+
+import pytest
+
+import clrevents
+from clrevents.analysis import StubReport, stub_report
+from clrevents.analysis.stubs import kind_text
+from clrevents.events import (
+    ILStubCacheHit_V0,
+    ILStubGenerated_V0,
+    MethodFlags,
+    MethodJittingStarted_V1,
+    MethodLoadVerbose_V1,
+    StubFlags,
+)
+from clrevents.testing.builder import TraceBuilder
+from project_files import fixture
+
+PROGRAM = {
+    # What the traced program calls: name → (kind, managed and native signature). A blittable getpid makes no stub.
+    "Program.strlen": ("P/Invoke", "native int(string)", "int64(native int)"),
+    "Program.atoi": ("P/Invoke", "int32(string)", "int32(native int)"),
+    "Program.strtod": ("P/Invoke", "float64(string,native int)", "float64(native int,int64)"),
+    "Program.qsort": (
+        "P/Invoke",
+        "void(int32[],native int,native int,class Program/Cmp)",
+        "void(native int,int64,int64,native int)",
+    ),
+    "Program.gmtime_r": ("P/Invoke", "native int(int64&,valuetype Program/Tm&)", "int64(native int,native int)"),
+    "Program.dlsym": ("P/Invoke", "native int(native int,string)", "int64(int64,native int)"),
+    "Program.Cmp.Invoke": (
+        "managed delegate for native code",
+        "instance int32(native int,native int)",
+        "int32(int64,int64)",
+    ),
+    "Program.GetPid.Invoke": ("delegate of a native function", "instance int32()", "int32()"),
+}
+# Newer runtimes name pointers to what a reference leads to, with the address of its type.
+NEWER = {"Program.gmtime_r": "int64(int64*,Program/Tm /* MT: 0x7f2a49c6d548 */*)"}
+
+
+def report(builder: TraceBuilder, **options: Any) -> StubReport:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", clrevents.TraceWarning)
+        with clrevents.open(builder.bytes()) as trace:
+            return stub_report(trace, **options)
+
+
+@pytest.mark.parametrize("runtime", ["net8", "net10"])
+def test_the_program(runtime: str) -> None:
+    with clrevents.open(fixture(f"{runtime}-method-interop")) as trace:
+        found = stub_report(trace)
+        events = [event.payload for event in trace.events(ILStubGenerated_V0)]
+    mine = {s.target: s for s in found.stubs if s.target.startswith("Program")}
+    expected = PROGRAM | ({k: (*PROGRAM[k][:2], v) for k, v in NEWER.items()} if runtime == "net10" else {})
+    assert {t: (s.kind, s.managed, s.native) for t, s in mine.items()} == {
+        t: (kind, managed, f"unmanaged cdecl {native}") for t, (kind, managed, native) in expected.items()
+    }
+    assert not any("getpid" in s.name for s in found.stubs)
+    for stub in mine.values():
+        assert stub.module == "Workload"
+        assert stub.stack[-2:] == ("Program.Interop()", "Program.Main(string[])")
+        assert stub.compile_ns is not None
+        assert 50_000 < stub.compile_ns < 1_000_000
+        assert not stub.lossy
+    assert [s.il for s in found.stubs] == [p.StubMethodILCode for p in events]
+    # .NET 8 writes the code down to where the return value begins, unless there is none.
+    whole = {"Program.qsort", "System.GC._Collect"} if runtime == "net8" else {s.target for s in found.stubs}
+    assert {s.target for s in found.stubs if not s.cut} == whole
+    if runtime == "net10":
+        assert "SetLastError" in mine["Program.atoi"].il
+        assert "SetLastError" not in mine["Program.strlen"].il
+    assert found.compile_ns == sum(s.compile_ns or 0 for s in found.stubs)
+    assert sum(found.kinds.values()) == len(events) == 9
+    assert found.cache_hits == 0
+
+
+def stub(name: str, flags: int = 0, method_id: int = 5, il: str = "ret") -> ILStubGenerated_V0:
+    return ILStubGenerated_V0(
+        0,
+        77,
+        method_id,
+        StubFlags(flags),
+        0x06000001,
+        "N.T",
+        name,
+        "int32(string)",
+        "unmanaged int32(native int)",
+        "s",
+        il,
+    )
+
+
+def started(method_id: int) -> MethodJittingStarted_V1:
+    return MethodJittingStarted_V1(method_id, 77, 0x06000001, 10, "dynamicClass", "IL_STUB_PInvoke", "()", 0)
+
+
+def loaded(method_id: int) -> MethodLoadVerbose_V1:
+    return MethodLoadVerbose_V1(method_id, 77, 4096, 64, 6, MethodFlags(9), "dynamicClass", "IL_STUB_PInvoke", "()", 0)
+
+
+def test_times_threads_stacks_and_hits() -> None:
+    builder = TraceBuilder().thread(3).method_load("N.T", "Caller", address=0x9000)
+    builder.event(stub("f"), stack=[0x9004, 0x1]).event(started(5)).wait(700).event(loaded(5))
+    builder.event(ILStubCacheHit_V0(0, 77, 5, 0x06000001, "N.T", "f", "int32(string)"))
+    builder.event(stub("f", method_id=6)).event(started(5)).event(loaded(5)).event(stub("g", method_id=5))
+    found = report(builder)
+    first, second, third = found.stubs
+    assert (first.time_ns, first.thread_id, first.compile_ns, first.cache_hits) == (1000, 3, 1700, 1)
+    assert first.stack == ("N.T.Caller()", "[unresolved 0x1]")
+    assert (second.compile_ns, second.cache_hits, second.stack) == (None, 0, ())
+    # The id was used before; that compilation was over.
+    assert third.compile_ns is None
+    assert [(t.target, t.stubs, t.cache_hits, t.compile_ns) for t in found.targets] == [
+        ("N.T.f", 2, 1, 1700),
+        ("N.T.g", 1, 1, 0),
+    ]
+    assert found.cache_hits == 1
+    assert report(builder, raw=True).stubs[0].stack == ("N.T.Caller()", "[unresolved 0x1]")
+    assert pickle.loads(pickle.dumps(found)) == found
+
+
+@pytest.mark.parametrize(
+    ("flags", "text"),
+    [
+        (0, "P/Invoke"),
+        (1, "reverse P/Invoke"),
+        (2, "call of COM"),
+        (3, "call from COM"),
+        (4, "P/Invoke (precompiled)"),
+        (8, "delegate of a native function"),
+        (9, "managed delegate for native code"),
+        (16, "P/Invoke with varargs"),
+        (32, "call of a function pointer"),
+        (64, "struct"),
+        (1 << 20, "P/Invoke"),
+    ],
+)
+def test_kinds_in_words(flags: int, text: str) -> None:
+    assert kind_text(flags) == text
+    found = report(TraceBuilder().event(stub("f", flags)))
+    assert found.kinds == {text: 1}
+    assert found.stubs[0].flags == str(StubFlags(flags))
+
+
+def test_the_kinds_are_made_of_the_flags_bits() -> None:
+    names = ("ReverseInterop", "ComInterop", "NGenedStub", "Delegate", "VarArg", "UnmanagedCallee", "StructMarshal")
+    assert [int(StubFlags[name]) for name in names] == [1 << bit for bit in range(7)]
+    texts = {kind_text(int(StubFlags[name])) for name in names}
+    assert len(texts) == len(names)
+
+
+def test_texts_that_were_cut_and_losses() -> None:
+    builder = (
+        TraceBuilder()
+        .thread(1)
+        .event(stub("f", il="// A {\n// } A\nldarg.0 ..."))
+        .event(started(5))
+        .lose(1)
+        .event(loaded(5))
+    )
+    builder.wait(10_000).event(stub("g", method_id=9))
+    found = report(builder)
+    assert [s.cut for s in found.stubs] == [True, False]
+    assert [s.lossy for s in found.stubs] == [True, False]
+    assert [t.lossy for t in found.targets] == [True, True]
+    assert found.lost == 1
+
+
+def test_tables_and_json() -> None:
+    with clrevents.open(fixture("net8-method-interop")) as trace:
+        found = stub_report(trace, raw=True)
+    assert found.stubs[4].target == "Program+Cmp.Invoke"
+    for what in ("stubs", "targets"):
+        assert found.table(what).to_polars().height == len(getattr(found, what)) == 9
+    assert found.table().to_pandas()["thread_id"].nunique() == 1
+    with pytest.raises(KeyError, match="nonsense"):
+        found.table("nonsense")
+    whole = json.loads(json.dumps(found.to_dict()))
+    assert next(iter(whole)) == "schema"
+    assert whole["schema"] == "clrevents.stubs/1"
+    assert whole["stubs"] == list(found.table().rows())
+
+
+def test_no_stubs() -> None:
+    found = report(TraceBuilder().sample())
+    assert (found.stubs, found.targets, found.kinds, found.compile_ns) == ((), (), {}, 0)
+    assert len(found.table()) == 0

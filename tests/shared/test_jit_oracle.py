@@ -1,0 +1,76 @@
+"""The JIT report against the official decoder's, method by method, on every trace of which there is one."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import Any
+
+import pytest
+
+import clrevents
+from clrevents.analysis import jit_report, module_report
+from clrevents.symbols.modules import module_name
+from shared.shared_files import Shared, params, traces
+
+
+def official(trace: Shared) -> dict[str, Any] | None:
+    """Its report of one trace; None without one, or where nothing was compiled in the trace."""
+    path = trace.beside(".runtime.json.gz")
+    if not path.exists():
+        return None
+    (found,) = json.loads(gzip.decompress(path.read_bytes()))
+    return found if found["jits"] else None
+
+
+REPORTED = [t for t in traces("traces/own", "scenarios") if official(t)]
+
+
+@pytest.mark.parametrize("trace", params(REPORTED))
+def test_every_compilation(trace: Shared) -> None:
+    expected = official(trace)
+    assert expected is not None
+    with clrevents.open(trace.path) as opened:
+        report = jit_report(opened, raw=True)
+        paths = {m.name: m.path for m in module_report(opened).modules}
+    theirs = [
+        (
+            jit["MethodName"],
+            module_name(jit["ModuleILPath"]),
+            jit["ILSize"],
+            jit["NativeSize"],
+            jit["ThreadID"],
+            jit["Tier"],
+            jit["VersionID"],
+            jit["Kind"] == "TieredCompilationBackground",
+        )
+        for jit in expected["jits"]
+    ]
+    ours = [
+        (c.method, c.module, c.il_size, c.native_size, c.thread_id, str(c.tier), c.version, c.background)
+        for c in report.compilations
+    ]
+    assert ours == theirs
+    for mine, jit in zip(report.compilations, expected["jits"], strict=True):
+        assert mine.start_ns is not None
+        assert mine.compile_ns is not None
+        # It reckons in milliseconds as doubles, we in whole nanoseconds, cut.
+        assert abs(mine.start_ns - jit["StartTimeMSec"] * 1e6) < 1.5
+        assert abs(mine.compile_ns - jit["CompileCpuTimeMSec"] * 1e6) < 2
+        assert paths[mine.module] == jit["ModuleILPath"]
+    totals, jit = report.totals, expected["jit"]
+    assert totals.compilations == jit["Count"]
+    assert totals.il_size == jit["TotalILSize"]
+    assert totals.native_size == jit["TotalNativeSize"]
+    assert totals.foreground == jit["CountForeground"]
+    assert totals.background == jit["CountBackgroundTieredCompilation"]
+    assert abs(totals.compile_ns - jit["TotalCpuTimeMSec"] * 1e6) < 2 * totals.compilations
+    assert (totals.unfinished, totals.untimed) == (0, 0)
+
+
+@pytest.mark.skipif(not REPORTED, reason="needs the official decoder's reports")
+def test_the_two_that_must_be_there() -> None:
+    names = {trace.short: len((official(trace) or {})["jits"]) for trace in REPORTED}
+    assert (names["net8-all"], names["net10-all"]) == (149, 184)
+    assert len(names) >= 9
+    assert sum(names.values()) == 1885
