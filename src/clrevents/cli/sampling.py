@@ -13,6 +13,7 @@ import click
 from clrevents.analysis.samples import Samples, read_samples
 from clrevents.cli.output import event_label, safe, say
 from clrevents.cli.reading import Reading
+from clrevents.export.flame import summary
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -70,9 +71,8 @@ def amount(samples: Samples, weight: int | float) -> str:
 
 def counted(samples: Samples) -> str:
     """How many there are, and what they weigh together."""
-    what = "samples" if samples.timed else f"{samples.event} events"
     whole = "" if samples.unit == "count" else f", {amount(samples, samples.total)} in all"
-    return f"{len(samples):,} {what} on {len(samples.threads):,} threads{whole}"
+    return f"{summary(samples)}{whole}"
 
 
 def _nothing(reading: Reading, event: str | None) -> str:

@@ -60,6 +60,16 @@ def frame_names(samples: Samples, look: Look) -> list[str]:
     return [frame.raw if look.raw else frame.name for frame in samples.frames]
 
 
+def summary(samples: Samples) -> str:
+    """How many there are, in words: `1,288 samples on 6 threads`."""
+    what = "sample" if samples.timed else f"{samples.event} event"
+    return f"{_several(len(samples), what)} on {_several(len(samples.threads), 'thread')}"
+
+
+def _several(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def track_name(samples: Samples, track: Track) -> str:
     """A thread's name, with its process where there are several."""
     several = len({t.process_id for t in samples.threads}) > 1

@@ -13,7 +13,7 @@ from typing import Any, Final
 from clrevents.analysis.calltree import call_tree
 from clrevents.analysis.hot import CAVEAT
 from clrevents.analysis.samples import Samples
-from clrevents.export.flame import Look, frame_names, track_name
+from clrevents.export.flame import Look, frame_names, summary, track_name
 
 _PLACE: Final = "__DATA__"
 _MARKUP: Final = {ord(char): f"\\u{ord(char):04x}" for char in "<>&"}
@@ -35,10 +35,9 @@ def _data(samples: Samples, look: Look) -> dict[str, Any]:
     notes = [CAVEAT] if samples.timed else []
     if samples.advice is not None:
         notes.append(f"many names are missing: {samples.advice}")
-    what = "samples" if samples.timed else f"{samples.event} events"
     return {
         "title": look.title,
-        "about": f"{len(samples):,} {what} on {len(samples.threads):,} threads",
+        "about": summary(samples),
         "note": ". ".join(note[0].upper() + note[1:] for note in notes),
         "unit": samples.unit,
         "threads": [] if look.merge_threads else [track_name(samples, track) for track in samples.threads],
