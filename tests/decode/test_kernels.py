@@ -1,0 +1,227 @@
+"""Both engines of the kernels agree on every output, status and state, whatever bytes they are given.
+
+Compiled integers wrap where Python's grow, shifts have a width, and a list takes what an array refuses: all of
+this is looked for. And nothing is read outside of the block (with its padding) or of the payload.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+import kernel_cases as cases
+from kernel_cases import PADDING, Block, Payloads
+from kernel_twins import Engine, Watched, interpreted, twins
+
+M64 = (1 << 64) - 1
+BLOCKS = 1500
+
+
+@pytest.fixture(scope="module")
+def engines() -> tuple[Engine, Engine]:
+    return twins()
+
+
+@pytest.fixture(scope="module")
+def real() -> list[Block]:
+    found = cases.pieces()
+    assert len(found) > 300
+    return found
+
+
+def agree_on_block(engines: tuple[Engine, Engine], block: Block, limit: int) -> None:
+    size = len(block.content)
+    results = []
+    for poison in (b"\0", b"\xff"):
+        buf = b"\x81" + block.content + poison * PADDING
+        results.append([engine.scan(buf, 1, 1 + size, block.labels, limit) for engine in engines])
+        assert results[-1][0] == results[-1][1], block
+    # The running values of an event that is not whole are of no use; all else is the block's own.
+    rows = engines[0].scan_module.ROWS, engines[0].scan_module.RUNS, engines[0].scan_module.MARKS
+    for one, other in zip(results[0][0], results[1][0], strict=True):
+        assert one[0] == other[0], block
+        counts = [one[1][n] for n in rows]
+        assert counts == [other[1][n] for n in rows], block
+        assert one[1][0] == other[1][0], block
+        for a, b in zip(one[2:8], other[2:8], strict=True):
+            assert a[: counts[0]] == b[: counts[0]], block
+        assert one[8][: counts[1]] == other[8][: counts[1]], block
+        assert one[9][: counts[2]] == other[9][: counts[2]], block
+
+
+def agree_on_payloads(engines: tuple[Engine, Engine], given: Payloads) -> None:
+    first, second = (e.walk(given.buf, given.program, given.starts, given.ends, given.repeats) for e in engines)
+    assert first == second, given
+    for poison in (0x00, 0xFF):
+        buf = cases.poisoned(given, poison)
+        again = engines[1].walk(buf, given.program, given.starts, given.ends, given.repeats)
+        assert again == first, given
+
+
+@pytest.mark.parametrize("limit", [1, 3, 64])
+def test_what_the_fuzzer_found(engines: tuple[Engine, Engine], limit: int) -> None:
+    found = cases.corpus_blocks()
+    assert len(found) > 50
+    for block in found:
+        agree_on_block(engines, block, limit)
+
+
+def test_mutated_blocks(engines: tuple[Engine, Engine], real: list[Block]) -> None:
+    """A bounded number; `tools/hammer_kernels.py` goes on for as long as one likes."""
+    rng = Random(1)
+    seen = set()
+    for _ in range(BLOCKS):
+        block = cases.mutated(rng.choice(real), real, rng)
+        agree_on_block(engines, block, rng.choice((1, 2, 5, 64)))
+        seen.add(engines[1].scan(block.content + bytes(PADDING), 0, len(block.content), block.labels, 64)[-1][0])
+    assert seen == {0, 2, 3}
+
+
+def test_varints_of_every_length(engines: tuple[Engine, Engine]) -> None:
+    """Behind every flag a number that is as wide as its field, wider, and never ends."""
+    for flags in range(256):
+        for length in (1, 4, 5, 6, 9, 10, 11, 30):
+            for last in (b"\x01", b"\x7f", b"\xff"):
+                number = b"\xff" * (length - 1) + last
+                for labels in (False, True):
+                    # A time near the end of its range first, so that what is added to it wraps.
+                    content = b"\x00" + b"\xfe" * 9 + b"\x01" + bytes([flags]) + number * 6 + bytes(40)
+                    agree_on_block(engines, Block(content, labels), 64)
+
+
+def test_a_scan_stays_inside(real: list[Block]) -> None:
+    """The interpreted twin reads no byte in front of the block, and none behind its padding."""
+    scanner, rng = interpreted(), Random(2)
+    blocks = cases.corpus_blocks() + [cases.mutated(rng.choice(real), real, rng) for _ in range(BLOCKS // 3)]
+    blocks += [Block(bytes([flags]) + b"\xff" * 300, labels) for flags in range(256) for labels in (False, True)]
+    for block in blocks:
+        for size in (len(block.content), min(len(block.content), 2)):
+            buf = b"\x81" + block.content[:size] + b"\xff" * (2 * PADDING)
+            scanner.scan(Watched(buf, 1, 1 + size + PADDING), 1, 1 + size, block.labels, 64)
+
+
+def test_a_tally_of_anything(engines: tuple[Engine, Engine]) -> None:
+    rng = Random(3)
+    edges = (0, 1, -1, (1 << 63) - 1, -(1 << 63), 5)
+    for _ in range(BLOCKS // 5):
+        rows = rng.randrange(30)
+        kinds = [rng.randrange(9) for _ in range(rows)]
+        threads = [rng.choice((0, 1, M64, 1 << 63)) for _ in range(rows)]
+        times = [rng.choice(edges) for _ in range(rows)]
+        first, second = (engine.tally(kinds, threads, times, 9) for engine in engines)
+        assert first == second
+        assert sum(first[1]) == rows
+        assert all(0 <= n <= M64 for n in first[2])
+
+
+def test_walks_of_any_program(engines: tuple[Engine, Engine]) -> None:
+    rng = Random(4)
+    fits = 0
+    for _ in range(BLOCKS):
+        given = cases.payloads(cases.random_program(rng), rng, rng.randrange(1, 5))
+        agree_on_payloads(engines, given)
+        fits += engines[1].walk(given.buf, given.program, given.starts, given.ends, given.repeats)[0] == 0
+    assert BLOCKS // 20 < fits < BLOCKS * 19 // 20
+
+
+def test_walks_of_registered_layouts(engines: tuple[Engine, Engine]) -> None:
+    rng = Random(5)
+    programs = cases.registered_programs()
+    assert len(programs) > 150
+    for program in programs:
+        agree_on_payloads(engines, cases.payloads(program, rng, 8))
+
+
+def test_a_walk_stays_in_its_payload(engines: tuple[Engine, Engine]) -> None:
+    """The interpreted twin is watched; the compiled one gets a buffer that ends where the payload does."""
+    rng = Random(6)
+    programs = cases.registered_programs()
+    for turn in range(BLOCKS):
+        program = rng.choice(programs) if turn % 2 else cases.random_program(rng)
+        given = cases.payloads(program, rng, 1)
+        (start,), (end,) = given.starts, given.ends
+        watched = Watched(given.buf, start, end)
+        first = engines[0].walk(watched, program, [start], [end], given.repeats)
+        exact = given.buf[start:end] or b"\0"
+        second = engines[1].walk(exact, program, [0], [end - start], given.repeats)
+        assert first[0] == second[0]
+        assert first[3] == second[3]
+        assert [stop - start for stop in first[2]] == second[2]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 8, 1 << 31, (1 << 61) + 1])
+@pytest.mark.parametrize("wide", [1, 2, 4, 8, -1, -2, -4, -8])
+def test_counts_that_are_too_large(engines: tuple[Engine, Engine], size: int, wide: int) -> None:
+    """`count * size` must not wrap round to something that fits."""
+    bits = 8 * abs(wide)
+    numbers = {n & ((1 << bits) - 1) for k in range(65) for n in ((1 << k) - 1, 1 << k, (1 << k) // size + 1)}
+    numbers |= {-n & ((1 << bits) - 1) for n in range(1, 70)}
+    for number in numbers:
+        for op in (cases.COUNTED, cases.REST):
+            program = [cases.RUN, 0, abs(wide), 0, 0, 0, op, 0, size, 0, 0, wide]
+            data = number.to_bytes(abs(wide), "little") + bytes(24)
+            given = Payloads(program, data + b"\xfe" * 8, [0], [len(data)], [1])
+            agree_on_payloads(engines, given)
+            bad, cells, stops, _ = engines[1].walk(data, program, [0], [len(data)])
+            negative = wide < 0 and number >> (bits - 1)
+            assert bool(bad) == bool(negative or number * size > 24), (number, size)
+            if not bad:
+                assert cells[3] == number
+                assert stops == [abs(wide) + (number * size if op == cases.COUNTED else 0)]
+
+
+def test_text_of_any_units(engines: tuple[Engine, Engine]) -> None:
+    """Agrees with Python's own decoder too; an odd byte at the end is left out."""
+    rng = Random(7)
+    for _ in range(BLOCKS):
+        texts = [cases.utf16(rng, rng.randrange(6)) + b"\xd8" * rng.randrange(2) for _ in range(4)]
+        buf = b"\xfe".join(texts) + b"\0\xdc"
+        starts = [sum(map(len, texts[:i])) + i for i in range(4)]
+        first, second = (e.narrow(buf, starts, list(map(len, texts))) for e in engines)
+        assert first == second
+        size, out, ends = first
+        begins = [0, *ends[:-1]]
+        found = [out[a:b].decode() for a, b in zip(begins, ends, strict=True)]
+        whole = [text[: len(text) // 2 * 2] for text in texts]
+        assert found == [text.decode("utf-16-le", "replace") for text in whole]
+        assert size == ends[-1]
+
+
+def test_every_unit_alone_and_in_front_of_others(engines: tuple[Engine, Engine]) -> None:
+    units = range(1 << 16)
+    alone = b"".join(unit.to_bytes(2, "little") for unit in units)
+    starts, lengths = [2 * unit for unit in units], [2] * len(units)
+    first, second = (engine.narrow(alone, starts, lengths) for engine in engines)
+    assert first == second
+    pairs = [(a, b) for a in cases.UNITS for b in cases.UNITS]
+    data = b"".join(a.to_bytes(2, "little") + b.to_bytes(2, "little") for a, b in pairs)
+    first, second = (e.narrow(data, [4 * n for n in range(len(pairs))], [4] * len(pairs)) for e in engines)
+    assert first == second
+    assert first[1][: first[0]].decode() == "".join(
+        data[4 * n : 4 * n + 4].decode("utf-16-le", "replace") for n in range(len(pairs))
+    )
+
+
+def test_gathering(engines: tuple[Engine, Engine]) -> None:
+    rng = Random(8)
+    for _ in range(BLOCKS // 5):
+        buf = rng.randbytes(rng.randrange(1, 60))
+        spans = sorted(sorted(rng.choices(range(len(buf) + 1), k=2)) for _ in range(rng.randrange(6)))
+        starts, lengths = [a for a, _ in spans], [b - a for a, b in spans]
+        first, second = (engine.gather(buf, starts, lengths) for engine in engines)
+        assert first == second
+        assert first == (sum(lengths), b"".join(buf[a:b] for a, b in spans))
+
+
+def test_a_buffer_that_is_too_short_is_no_crash(engines: tuple[Engine, Engine]) -> None:
+    """Bounds are checked in the compiled engine: whoever forgets the padding gets an error, not other memory."""
+    for engine in engines:
+        with pytest.raises(IndexError):
+            engine.scan(b"\xff", 0, 1, False, 4)
+        with pytest.raises(IndexError):
+            engine.walk(b"\x01", [cases.TEXT8, 0, 0, 0, 0, 0], [0], [50])
+        with pytest.raises(IndexError):
+            engine.narrow(b"\x01", [0], [50])
+        with pytest.raises(IndexError):
+            engine.gather(b"\x01", [0], [50])

@@ -1,0 +1,134 @@
+"""Both engines of the kernels side by side, and everything that a call leaves behind as plain lists.
+
+Knows how each engine wants its numbers. What is fed to them is `kernel_cases`' business; nothing is judged here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from types import ModuleType
+from typing import Any, Final, Literal
+
+import attrs
+import numpy as np
+import pytest
+
+from project_files import SOURCE
+
+Outcome = tuple[Any, ...]
+# What stands where nothing was written: both engines must leave the same places alone.
+UNTOUCHED: Final = 0xA5A5A5A5
+
+
+class Outside(Exception):
+    """A byte that is none of the kernel's business was read."""
+
+
+class Watched:
+    """Bytes of which only `low` to `high` may be looked at."""
+
+    def __init__(self, data: bytes, low: int, high: int) -> None:
+        self._data, self._low, self._high = data, low, high
+
+    def __getitem__(self, at: int) -> int:
+        if not self._low <= at < self._high:
+            raise Outside(f"byte {at} of {self._low} to {self._high}")
+        return self._data[at]
+
+
+@attrs.frozen
+class Engine:
+    """One engine's kernels."""
+
+    name: Literal["compiled", "interpreted"]
+    scan_module: ModuleType
+    walk_module: ModuleType
+
+    def _room(self, count: int, signed: bool = False) -> Any:
+        if self.name == "interpreted":
+            return [UNTOUCHED] * count
+        return np.full(count, UNTOUCHED, dtype=np.int64 if signed else np.uint64)
+
+    def _octets(self, count: int) -> Any:
+        return bytearray(count) if self.name == "interpreted" else np.zeros(count, dtype=np.uint8)
+
+    def _given(self, values: list[int], signed: bool = True) -> Any:
+        return values if self.name == "interpreted" else np.array(values, dtype=np.int64 if signed else np.uint64)
+
+    def scan(self, buf: Any, start: int, end: int, labels: bool, limit: int) -> list[Outcome]:
+        """One entry a call, `limit` rows at most in each: status, state, columns, runs and marks."""
+        module = self.scan_module
+        state = self._given([0] * module.STATE, signed=False)
+        state[module.POS] = start
+        found = []
+        while True:
+            columns = [self._room(limit) for _ in range(6)]
+            runs, marks = self._room(4 * limit), self._room(3 * limit)
+            status = module.scan(buf, end, limit, labels, state, *columns, runs, marks)
+            found.append((status, *map(_plain, (state, *columns, runs, marks))))
+            if status != module.FULL:
+                return found
+
+    def tally(self, kinds: list[int], threads: list[int], times: list[int], most: int) -> Outcome:
+        counts, spans = self._given([0] * most), self._room(4 * len(kinds))
+        given = self._given(kinds), self._given(threads, signed=False), self._given(times)
+        size = self.scan_module.tally(len(kinds), *given, counts, spans)
+        return size, _plain(counts), _plain(spans)
+
+    def walk(
+        self, buf: Any, program: list[int], starts: list[int], ends: list[int], repeats: list[int] | None = None
+    ) -> Outcome:
+        """How many rows did not fit, and cells, stops and states."""
+        rows = len(starts)
+        times = [1] * rows if repeats is None else repeats
+        total = sum(times)
+        cells = self._room(2 * total * (len(program) // self.walk_module.WIDTH))
+        stops, states = self._room(rows, signed=True), self._room(rows, signed=True)
+        given = map(self._given, (starts, ends, times))
+        bad = self.walk_module.walk(buf, rows, total, self._given(program), len(program), *given, cells, stops, states)
+        return bad, _plain(cells), _plain(stops), _plain(states)
+
+    def narrow(self, buf: Any, starts: list[int], lengths: list[int]) -> Outcome:
+        out, ends = self._octets(sum(n // 2 * 3 for n in lengths)), self._room(len(starts), signed=True)
+        size = self.walk_module.narrow(buf, len(starts), self._given(starts), self._given(lengths), out, ends)
+        return size, bytes(out), _plain(ends)
+
+    def gather(self, buf: Any, starts: list[int], lengths: list[int]) -> Outcome:
+        out = self._octets(sum(lengths))
+        size = self.walk_module.gather(buf, len(starts), self._given(starts), self._given(lengths), out)
+        return size, bytes(out)
+
+
+def _plain(values: Any) -> list[int]:
+    # A copy: the interpreted engine's state goes on changing.
+    return list(values) if isinstance(values, list) else values.tolist()
+
+
+def interpreted() -> Engine:
+    """The sources, run by Python whatever was built."""
+    modules = []
+    for name in ("scan", "walk"):
+        spec = importlib.util.spec_from_file_location(f"{name}_twin", SOURCE / "decode" / f"{name}.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        modules.append(module)
+    return Engine("interpreted", *modules)
+
+
+def compiled() -> Engine | None:
+    """What was built from the sources when the package was installed; None where nothing was."""
+    modules = [importlib.import_module(f"clrevents.decode.{name}") for name in ("scan", "walk")]
+    if any(str(module.__file__).endswith(".py") for module in modules):
+        return None
+    return Engine("compiled", *modules)
+
+
+def twins() -> tuple[Engine, Engine]:
+    """Both; a test that needs them is skipped where there is one only."""
+    other = compiled()
+    if other is None:
+        pytest.skip("the kernels are not compiled here, so there is nothing to compare with")
+    return interpreted(), other

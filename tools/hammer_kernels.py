@@ -1,0 +1,93 @@
+"""Mutated blocks and payloads by the million through both engines of the kernels, which must agree on everything.
+
+    python tools/hammer_kernels.py [--blocks 1000000] [--payloads 1000000] [--seed 1]
+
+Needs an installation whose kernels were compiled. Blocks are pieces of the fixtures and of what the fuzzer found,
+a few hundred bytes each, after random changes; payloads belong to random programs and to those of all registered
+layouts. Prints what it did; stops at the first difference and prints the input. Each seed is another run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+ROOT = Path(__file__).resolve().parents[1]
+_STATUS = ("done", "full", "truncated", "bad varint")
+
+
+def hammer_blocks(count: int, rng: Random) -> None:
+    """Scans, each block once or in several calls."""
+    import kernel_cases as cases
+    from kernel_twins import compiled, interpreted
+
+    one, other = interpreted(), compiled()
+    assert other is not None
+    real = cases.pieces() + [b for b in cases.corpus_blocks() if b.content]
+    ends: Counter[int] = Counter()
+    rows = 0
+    began = time.monotonic()
+    for done in range(1, count + 1):
+        block = cases.mutated(rng.choice(real), real, rng)
+        # Poison behind the block that would be read as one header more, and another number of rows at a time.
+        buf = block.content + rng.choice((b"\0", b"\xff", b"\x81")) * cases.PADDING
+        limit = rng.choice((1, 7, 40, 40, 40))
+        first = one.scan(buf, 0, len(block.content), block.labels, limit)
+        if first != other.scan(buf, 0, len(block.content), block.labels, limit):
+            sys.exit(f"the engines differ: limit {limit}, {block!r}")
+        ends[first[-1][0]] += 1
+        rows += sum(call[1][one.scan_module.ROWS] for call in first)
+        if done % max(count // 10, 1) == 0:
+            _tell(f"{done:,} blocks, {rows:,} events", began, {_STATUS[k]: n for k, n in sorted(ends.items())})
+
+
+def hammer_payloads(count: int, rng: Random) -> None:
+    """Walks, one to four payloads at a time."""
+    import kernel_cases as cases
+    from kernel_twins import compiled, interpreted
+
+    one, other = interpreted(), compiled()
+    assert other is not None
+    programs = cases.registered_programs()
+    done = misfits = told = 0
+    began = time.monotonic()
+    while done < count:
+        program = rng.choice(programs) if rng.random() < 0.5 else cases.random_program(rng)
+        given = cases.payloads(program, rng, rng.randrange(1, 5))
+        first = one.walk(given.buf, program, given.starts, given.ends, given.repeats)
+        if first != other.walk(given.buf, program, given.starts, given.ends, given.repeats):
+            sys.exit(f"the engines differ: {given!r}")
+        done += len(given.starts)
+        misfits += first[0]
+        if done - told >= max(count // 10, 1):
+            told = done
+            _tell(f"{done:,} payloads", began, {"did not fit": misfits})
+
+
+def _tell(what: str, began: float, counts: dict[str, int]) -> None:
+    numbers = ", ".join(f"{number:,} {name}" for name, number in counts.items())
+    print(f"{what}: {numbers}; no difference; {time.monotonic() - began:.0f} s", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--blocks", type=int, default=1_000_000)
+    parser.add_argument("--payloads", type=int, default=1_000_000)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    # The installed package comes first: its kernels are the compiled ones.
+    sys.path += [str(ROOT / "src"), str(ROOT / "tests")]
+    from kernel_twins import compiled
+
+    if compiled() is None:
+        sys.exit("the kernels are not compiled here, so there is nothing to compare with")
+    hammer_blocks(options.blocks, Random(options.seed))
+    hammer_payloads(options.payloads, Random(options.seed))
+
+
+if __name__ == "__main__":
+    main()
