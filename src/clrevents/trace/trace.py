@@ -11,7 +11,7 @@ import time as _time
 import warnings
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from types import TracebackType
@@ -20,15 +20,13 @@ from typing import Any, Final, TypeAlias, TypeVar, overload
 import attrs
 
 from clrevents.decode.batch import Batch
-from clrevents.decode.blocks import ThreadRow, TraceInfo
+from clrevents.decode.blocks import TraceInfo
 from clrevents.decode.chunks import ColumnReader
 from clrevents.decode.clock import Clock
 from clrevents.decode.decoder import Order
 from clrevents.decode.event import Event
-from clrevents.decode.frame import Frame, nameless
 from clrevents.decode.headers import DEFAULT_HEADERS, EVENT_HEADERS
-from clrevents.decode.kernels import Tally
-from clrevents.decode.kinds import EventKey, EventKind
+from clrevents.decode.kinds import EventKey
 from clrevents.decode.losses import Loss
 from clrevents.decode.payloads import PayloadReader, RawPayload
 from clrevents.decode.reader import EventReader
@@ -45,8 +43,6 @@ from clrevents.errors import (
     LimitError,
     Limits,
     Problem,
-    Problems,
-    SourceError,
     TraceError,
     TraceWarning,
     UnreadableError,
@@ -73,133 +69,14 @@ from clrevents.table.read import (
 )
 from clrevents.table.stacks import Stacks
 from clrevents.table.table import Table
+from clrevents.trace.names import Names
+from clrevents.trace.report import KindReport, Report, ThreadInfo
+from clrevents.trace.scan import HeaderScan, scan_headers
 
 C = TypeVar("C")
 Progress: TypeAlias = Callable[[int, int], Any]
 
 _PROGRESS_SECONDS: Final = 0.1
-
-
-@attrs.frozen
-class ThreadInfo:
-    """A thread that events are about: how many, and from when to when (ns since the session started)."""
-
-    thread_id: int
-    events: int
-    first_ns: int
-    last_ns: int
-    process_id: int | None = None
-    name: str | None = None
-
-
-@attrs.frozen
-class KindReport:
-    """How the payloads of one kind of event came out: numbers of events, and bytes of payload in all."""
-
-    exact: int = 0
-    tail: int = 0
-    short: int = 0
-    unknown: int = 0
-    payload_bytes: int = 0
-
-    @property
-    def events(self) -> int:
-        return self.exact + self.tail + self.short + self.unknown
-
-
-@attrs.frozen
-class Report:
-    """What `Trace.check` found: every event decoded, every problem counted.
-
-    `problems` holds the first of them (`Limits.problems`); `problem_counts` is exact.
-    """
-
-    info: TraceInfo
-    complete: bool
-    kinds: Mapping[EventKey, KindReport]
-    problems: tuple[Problem, ...]
-    problem_counts: Mapping[str, int]
-    severities: Mapping[str, int]
-    losses: tuple[Loss, ...]
-    lost: int
-
-    @property
-    def events(self) -> int:
-        return sum(k.events for k in self.kinds.values())
-
-    @property
-    def damaged(self) -> bool:
-        """Whether the container itself is broken somewhere."""
-        return self.severities.get("damage", 0) > 0
-
-    @property
-    def payload_faults(self) -> int:
-        """Events whose payload does not fit its layout."""
-        return self.severities.get("payload", 0)
-
-    @property
-    def ok(self) -> bool:
-        """Nothing lost, nothing damaged, every known payload used up exactly."""
-        return not (self.damaged or self.payload_faults or self.lost)
-
-    @property
-    def verdict(self) -> str:
-        """One line for a human."""
-        parts = []
-        if self.damaged:
-            parts.append(f"damaged in {self.severities['damage']} places")
-        if self.lost:
-            parts.append(f"{self.lost:,} events were lost while recording")
-        if self.payload_faults:
-            parts.append(f"{self.payload_faults:,} payloads do not fit their layout")
-        if not self.complete:
-            parts.append("the end is missing")
-        return f"{self.events:,} events; " + ("; ".join(parts) if parts else "sound and complete")
-
-
-@attrs.frozen(eq=False)
-class _Scan:
-    """What one pass over all headers found; `error` is what ended it."""
-
-    counts: Mapping[EventKey, int]
-    threads: tuple[ThreadInfo, ...]
-    duration_ns: int
-    losses: tuple[Loss, ...]
-    lost: int
-    problems: Problems
-    complete: bool
-    error: TraceError | None
-    kinds: tuple[EventKind, ...]
-
-
-@attrs.define(eq=False)
-class _Names:
-    """What the events of a trace ask for frames. It does not keep the trace alive; `again` opens it once more."""
-
-    trace: weakref.ref[Trace]
-    again: Callable[[], Trace] | None
-    known: Methods | None = None
-
-    @property
-    def ready(self) -> bool:
-        return self.known is not None
-
-    def frames(self, addresses: tuple[int, ...], time_ns: int | None, process_id: int | None) -> tuple[Frame, ...]:
-        methods = self.known or self._read()
-        return nameless(addresses) if methods is None else methods.frames(addresses, time_ns, process_id)
-
-    def _read(self) -> Methods | None:
-        trace = self.trace()
-        if trace is not None:
-            try:
-                return trace.methods
-            except SourceError:
-                if self.again is None:
-                    raise
-        if self.again is not None:
-            with self.again() as trace:
-                self.known = trace.methods
-        return self.known
 
 
 class Trace:
@@ -226,9 +103,9 @@ class Trace:
         self._found: dict[tuple[object, ...], Problem] = {}
         self._found_of: Counter[str] = Counter()
         self._warned = False
-        self._scanned: _Scan | None = None
+        self._scanned: HeaderScan | None = None
         self._stacks: Stacks | None = None
-        self._names = _Names(weakref.ref(self), self._again())
+        self._names = Names(weakref.ref(self), self._again())
         # Checked before anything is opened.
         self._stream()
         self._source: Source = open_source(source, self._limits)
@@ -793,66 +670,18 @@ class Trace:
             path = f"{self._source.path}: " if self._source.path else ""
             warnings.warn(f"{path}{text}", TraceWarning, stacklevel=4)
 
-    def _scan(self, raising: bool = True) -> _Scan:
+    def _scan(self, raising: bool = True) -> HeaderScan:
         if self._scanned is None:
-            self._scanned = self._run_scan()
+            scan = scan_headers(self._source, self._windows(), self._errors, self._limits, self._registry)
+            for problem in scan.problems:
+                if problem.severity == "damage":
+                    self._warn(f"the trace is damaged: {problem.message}")
+            if scan.lost:
+                self._warn(f"{scan.lost:,} events were lost while recording")
+            self._scanned = scan
         if raising and self._scanned.error is not None:
             raise self._scanned.error
         return self._scanned
-
-    def _run_scan(self) -> _Scan:
-        totals = Tally(self._limits.threads)
-        stream = Stream(errors=self._errors, limits=self._limits, registry=self._registry, tally=totals.add)
-        error: TraceError | None = None
-        try:
-            for data in self._windows():
-                stream.feed(data)
-            if self._source.fault is not None:
-                stream.end_in(self._source.fault)
-            stream.close()
-            error = stream.error
-        except TraceError as raised:
-            error = raised
-        if error is not None:
-            error.path = error.path or self._source.path
-            if stream.info is None:
-                # The source is gone or closed since it was opened: there is nothing to answer with.
-                raise error
-        for problem in stream.problems:
-            if problem.severity == "damage":
-                self._warn(f"the trace is damaged: {problem.message}")
-        if stream.lost:
-            self._warn(f"{stream.lost:,} events were lost while recording")
-        clock = stream.clock
-        counts: Counter[EventKey] = Counter()
-        for kind, count in zip(stream.kinds.all, totals.kinds.tolist(), strict=False):
-            if count:
-                counts[kind.key] += count
-        described = {row.thread_id: row for row in stream.threads.all}
-        threads = tuple(
-            _thread_info(thread, n, clock.ns(first), clock.ns(last), described.get(thread), self._info.process_id)
-            for thread, (n, first, last) in sorted(totals.threads.items(), key=lambda t: (-t[1][0], t[0]))
-        )
-        return _Scan(
-            counts=dict(counts.most_common()),
-            threads=threads,
-            duration_ns=clock.ns(stream.latest) if counts else 0,
-            losses=tuple(stream.losses),
-            lost=stream.lost,
-            problems=stream.problems,
-            complete=stream.complete,
-            error=error,
-            kinds=tuple(stream.kinds.all),
-        )
-
-
-def _thread_info(
-    thread: int, events: int, first_ns: int, last_ns: int, row: ThreadRow | None, process_id: int | None
-) -> ThreadInfo:
-    """What the trace says of a thread (NetTrace 6) joined with what its events show."""
-    process = process_id if row is None or row.process_id is None else row.process_id
-    thread = -1 if thread == (1 << 64) - 1 and row is None else thread
-    return ThreadInfo(thread, events, first_ns, last_ns, process, None if row is None else row.name)
 
 
 def open(
@@ -878,20 +707,3 @@ def _reopen(source: Any, errors: ErrorMode, limits: Limits, registry: Registry) 
 
 def _identity(problem: Problem) -> tuple[object, ...]:
     return problem.kind, problem.offset, problem.event, problem.field
-
-
-__all__ = [
-    "Batch",
-    "DamageError",
-    "KindReport",
-    "Loss",
-    "Moment",
-    "RawPayload",
-    "Report",
-    "Selector",
-    "ThreadInfo",
-    "Threads",
-    "Trace",
-    "TraceInfo",
-    "open",
-]

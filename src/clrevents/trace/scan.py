@@ -1,0 +1,88 @@
+"""One pass over all headers of a trace: counts, threads, losses, problems. Touches no payload and warns nobody."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+import attrs
+
+from clrevents.decode.blocks import ThreadRow
+from clrevents.decode.kernels import Tally
+from clrevents.decode.kinds import EventKey, EventKind
+from clrevents.decode.losses import Loss
+from clrevents.decode.source import Source
+from clrevents.decode.stream import Stream
+from clrevents.errors import ErrorMode, Limits, Problems, TraceError
+from clrevents.schema.registry import Registry
+from clrevents.trace.report import ThreadInfo
+
+
+@attrs.frozen(eq=False)
+class HeaderScan:
+    """What one pass over all headers found; `error` is what ended it."""
+
+    counts: Mapping[EventKey, int]
+    threads: tuple[ThreadInfo, ...]
+    duration_ns: int
+    losses: tuple[Loss, ...]
+    lost: int
+    problems: Problems
+    complete: bool
+    error: TraceError | None
+    kinds: tuple[EventKind, ...]
+
+
+def scan_headers(
+    source: Source, windows: Iterable[bytes], errors: ErrorMode, limits: Limits, registry: Registry
+) -> HeaderScan:
+    """Read `windows`, which are the source's. Raises a TraceError only where there is nothing to answer with."""
+    totals = Tally(limits.threads)
+    stream = Stream(errors=errors, limits=limits, registry=registry, tally=totals.add)
+    error: TraceError | None = None
+    try:
+        for data in windows:
+            stream.feed(data)
+        if source.fault is not None:
+            stream.end_in(source.fault)
+        stream.close()
+        error = stream.error
+    except TraceError as raised:
+        error = raised
+    if error is not None:
+        error.path = error.path or source.path
+        if stream.info is None:
+            # The source is gone or closed since it was opened.
+            raise error
+    assert stream.info is not None
+    process_id = stream.info.process_id
+    clock = stream.clock
+    counts: Counter[EventKey] = Counter()
+    for kind, count in zip(stream.kinds.all, totals.kinds.tolist(), strict=False):
+        if count:
+            counts[kind.key] += count
+    described = {row.thread_id: row for row in stream.threads.all}
+    threads = tuple(
+        _thread_info(thread, n, clock.ns(first), clock.ns(last), described.get(thread), process_id)
+        for thread, (n, first, last) in sorted(totals.threads.items(), key=lambda t: (-t[1][0], t[0]))
+    )
+    return HeaderScan(
+        counts=dict(counts.most_common()),
+        threads=threads,
+        duration_ns=clock.ns(stream.latest) if counts else 0,
+        losses=tuple(stream.losses),
+        lost=stream.lost,
+        problems=stream.problems,
+        complete=stream.complete,
+        error=error,
+        kinds=tuple(stream.kinds.all),
+    )
+
+
+def _thread_info(
+    thread: int, events: int, first_ns: int, last_ns: int, row: ThreadRow | None, process_id: int | None
+) -> ThreadInfo:
+    """What the trace says of a thread (NetTrace 6) joined with what its events show."""
+    process = process_id if row is None or row.process_id is None else row.process_id
+    thread = -1 if thread == (1 << 64) - 1 and row is None else thread
+    return ThreadInfo(thread, events, first_ns, last_ns, process, None if row is None else row.name)
