@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.analysis.samples import Samples, read_samples
+from clrevents.analysis.samples import Samples, read_samples, stacked_events
 from clrevents.testing.builder import Format, TraceBuilder
 
 MS = 1_000_000
@@ -246,3 +246,14 @@ def test_damage_leaves_what_is_in_front_of_it() -> None:
     with pytest.warns(clrevents.TraceWarning, match="damaged"):
         samples = read_samples(clrevents.open(data, errors="salvage"))
     assert samples.weight.tolist() == [MS, 0]
+
+
+def test_events_with_stacks() -> None:
+    builder = alloc(alloc(shop(), 1, 0x1010), 2, 0x1010).sample(0x1010).sample().sequence_point().sample(0x3010)
+    builder.raw("Other", 7, name="Sold", stack=[1])
+    assert list(stacked_events(traced(builder)).items()) == [
+        (("Microsoft-DotNETCore-SampleProfiler", "ThreadSample"), 2),
+        (("Shop", "Sold"), 2),
+        (("Other", "Sold"), 1),
+    ]
+    assert stacked_events(traced(shop())) == {}

@@ -7,6 +7,7 @@ Knows no viewer and no file format.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Final, Literal, TypeAlias
 
 import attrs
@@ -118,6 +119,15 @@ def read_samples(
     if weight is None or rows.field is None:
         return _samples(trace, rows, rows.time, np.ones(len(rows.time), dtype=np.int64), "count")
     return _samples(trace, rows, rows.time, _weights(rows.field, weight), _unit(weight))
+
+
+def stacked_events(trace: Trace) -> dict[tuple[str, str], int]:
+    """How many events with a stack there are, by (provider, name), most first: what `read_samples` can be asked for."""
+    found: Counter[tuple[str, str]] = Counter()
+    for provider, name, stack_id in trace.headers(columns=["provider", "name", "stack_id"]).parts:
+        rows = np.flatnonzero(stack_id.values > 0)
+        found.update(zip(provider.take(rows).tolist(), name.take(rows).tolist(), strict=True))
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _timed(trace: Trace, thread_id: Threads, start: Moment | None, end: Moment | None) -> Samples:

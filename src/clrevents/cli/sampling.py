@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from clrevents.analysis.samples import Samples, read_samples
+from clrevents.analysis.samples import Samples, read_samples, stacked_events
 from clrevents.cli.output import event_label, safe, say
 from clrevents.cli.reading import Reading
 from clrevents.export.flame import summary
@@ -82,16 +82,11 @@ def _nothing(reading: Reading, event: str | None) -> str:
     counts = trace.event_counts()
     if any(trace_event.name == name for trace_event in counts) or (event is None and not counts):
         return f"no {name} event is left of {reading.name} with these options"
-    found = trace.headers(columns=["provider", "name", "stack_id"])
-    stacked = found["stack_id"] > 0
-    kinds: dict[str, int] = {}
-    for provider, event_name in zip(found["provider"][stacked].tolist(), found["name"][stacked].tolist(), strict=True):
-        label = event_label(provider, event_name)
-        kinds[label] = kinds.get(label, 0) + 1
+    kinds = stacked_events(trace)
     text = f"{reading.name} has no {name} event"
     if event is None:
         text += " (the provider Microsoft-DotNETCore-SampleProfiler writes them)"
     if not kinds:
         return f"{text}, and none of its events has a stack"
-    most = sorted(kinds.items(), key=lambda kind: (-kind[1], kind[0]))[:_SHOWN]
-    return f"{text}; events with stacks, for --event: {', '.join(f'{label} ({n:,})' for label, n in most)}"
+    most = ", ".join(f"{event_label(*kind)} ({count:,})" for kind, count in list(kinds.items())[:_SHOWN])
+    return f"{text}; events with stacks, for --event: {most}"
