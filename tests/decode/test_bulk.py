@@ -1,0 +1,278 @@
+"""Records made many at once are those that are made one by one, whatever the payloads are.
+
+Every registered layout with drawn records; then what only some rows have: payloads that do not fit, halves of
+surrogate pairs, newer versions, classes learned from the trace. And what events keep alive.
+"""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import clrevents
+from clrevents.decode import bulk
+from clrevents.decode.blocks import MetadataRow
+from clrevents.decode.kinds import Kinds
+from clrevents.decode.payloads import PayloadReader, RawPayload
+from clrevents.encode.values import FieldDescription
+from clrevents.errors import Limits
+from clrevents.events import MethodFlags, MethodLoad_V1, MethodUnload_V1, MethodUnload_V2
+from clrevents.reference import codec
+from clrevents.schema.registry import DEFAULT, RUNTIME, EventInfo
+from clrevents.testing.builder import Format, TraceBuilder
+from clrevents.testing.strategies import MadeTrace, records, traces
+from project_files import fixtures
+from properties.test_three_decoders import CASES
+
+pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
+UNLOAD = MethodUnload_V1(1, 2, 3, 4, 5, MethodFlags(6), 7)
+NETTRACE: tuple[Format, ...] = ("nettrace4", "nettrace6")
+
+
+class Readers:
+    """Both ways to read payloads of one event."""
+
+    def __init__(self, info: EventInfo, size: int) -> None:
+        self.kinds = Kinds(DEFAULT, Limits())
+        assert self.kinds.define(MetadataRow(1, info.provider, info.id, info.version)) is None
+        self._bulk = bulk.BulkReader(PayloadReader(size, Limits()))
+        self._single = PayloadReader(size, Limits())
+
+    def at_once(self, payloads: list[bytes]) -> tuple[list[Any], list[int]]:
+        """The payloads and the rows left, with poison around each."""
+        data, starts, ends = b"", [], []
+        for payload in payloads:
+            data += b"\xfe"
+            starts.append(len(data))
+            data += payload
+            ends.append(len(data))
+        places = np.zeros(len(payloads), dtype=np.int64)
+        return self._bulk.read(self.kinds.all, places, data + b"\xfe", np.array(starts), np.array(ends))
+
+    def one_by_one(self, payloads: list[bytes]) -> list[Any]:
+        return [self._single.read(self.kinds.all[0], payload, 0)[0] for payload in payloads]
+
+
+def always(monkeypatch: pytest.MonkeyPatch, in_bulk: bool) -> None:
+    """However few or many there are."""
+    monkeypatch.setattr(bulk, "_FEW", 1 if in_bulk else 1 << 60)
+    monkeypatch.setattr(bulk, "_FEW_BYTES", 1 << 60)
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Equal in value and in type, down to enums and booleans; classes learned twice are called the same."""
+    return type(one).__name__ == type(other).__name__ and repr(one) == repr(other)
+
+
+@pytest.mark.parametrize(("info", "size"), CASES)
+@settings(max_examples=max(1, settings().max_examples // 8))
+@given(data=st.data())
+def test_every_layout(info: EventInfo, size: int, data: st.DataObject) -> None:
+    drawn = data.draw(st.lists(records(info.record, size), min_size=1, max_size=3))
+    build = codec(info.record, size).build
+    payloads = [build(record) for record in drawn] * 24
+    readers = Readers(info, size)
+    made, left = readers.at_once(payloads)
+    single = readers.one_by_one(payloads)
+    # A replacement character cannot be told from half of a pair, so such texts go the other way.
+    replaced = any("\\ufffd" in ascii(record) for record in drawn)
+    assert left == (list(range(len(payloads))) if replaced and left else [])
+    for row, record in enumerate(drawn * 24 if not left else ()):
+        assert type(made[row]) is info.record
+        assert made[row] == record
+        assert made[row] == single[row]
+        assert alike(made[row], record)
+        assert hash(made[row]) == hash(record)
+
+
+@pytest.mark.parametrize(("info", "size"), CASES)
+@settings(max_examples=1)
+@given(data=st.data())
+def test_a_row_that_does_not_fit(info: EventInfo, size: int, data: st.DataObject) -> None:
+    """Too short or too long in the middle: no record is made of the group, and one by one will say what is wrong."""
+    payload = codec(info.record, size).build(data.draw(records(info.record, size)))
+    readers = Readers(info, size)
+    others = [payload + b"\0", *([payload[:-1]] if payload else [])]
+    for other in others:
+        rows = [payload] * 20 + [other] + [payload] * 20
+        made, left = readers.at_once(rows)
+        assert left == list(range(41))
+        assert made == [None] * 41
+
+
+def test_only_groups_of_some_size_are_read_at_once() -> None:
+    readers = Readers(DEFAULT.get(RUNTIME, 142, 1), 8)  # type: ignore[arg-type]
+    payload = codec(MethodUnload_V1, 8).build(UNLOAD)
+    assert readers.at_once([payload] * 23) == ([None] * 23, list(range(23)))
+    assert readers.at_once([payload] * 24)[1] == []
+
+
+def both(data: bytes, monkeypatch: pytest.MonkeyPatch) -> list[clrevents.Event[Any]]:
+    """A trace's events, read at once, after they were compared with those read one by one."""
+    found = []
+    for in_bulk in (False, True):
+        always(monkeypatch, in_bulk)
+        with clrevents.open(data, errors="salvage") as trace:
+            events = list(trace.events())
+            found.append((events, trace.problems))
+    (one, said), (other, said_too) = found
+    assert len(one) == len(other)
+    for a, b in zip(one, other, strict=True):
+        assert alike(a.payload, b.payload)
+        assert a.payload_tail == b.payload_tail
+        assert a.payload_bytes == b.payload_bytes
+    assert said == said_too
+    return other
+
+
+@pytest.mark.parametrize("format", NETTRACE)
+def test_misfits_tails_and_newer_versions(format: Format, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one trace: good rows of three kinds, in their midst one that is short, one that is long, newer versions."""
+    builder = TraceBuilder(format)
+    good = codec(MethodUnload_V1, 8).build(UNLOAD)
+    newest = codec(MethodUnload_V2, 8).build(MethodUnload_V2(1, 2, 3, 4, 5, MethodFlags(6), 7, 8))
+    for row in range(60):
+        builder.method_load("N", f"M{row % 7}", address=0x1000 + row)
+        builder.raw(RUNTIME, 141, 1, good[:-1] if row == 30 else good)
+        builder.raw(RUNTIME, 142, 1, good + b"tail" if row == 40 else good)
+        builder.raw(RUNTIME, 142, 8, newest)
+        builder.raw(RUNTIME, 142, 9, newest + bytes([row]))
+        builder.sample(0x1000)
+    events = both(builder.bytes(), monkeypatch)
+    misfits = [e for e in events if isinstance(e.payload, RawPayload)]
+    assert [e.payload.data for e in misfits] == [good[:-1]]
+    assert misfits[0].payload.partial["MethodID"] == 1
+    known, newer = ([e for e in events if (e.id, e.version) == (142, version)] for version in (1, 9))
+    assert sum(isinstance(e.payload, MethodLoad_V1) for e in events) == 59
+    assert [e.payload_tail for e in known if e.payload_tail] == [b"tail"]
+    assert sum(type(e.payload) is MethodUnload_V1 for e in known) == 60
+    assert [e.payload_tail for e in newer] == [bytes([row]) for row in range(60)]
+    assert all(type(e.payload) is MethodUnload_V2 for e in newer)
+
+
+@pytest.mark.parametrize(
+    "units", [(0xD800,), (0x78, 0xDC00), (0xFFFD,), (0xD83D, 0xDE00), (0xDFFF, 0xD800)], ids=lambda units: f"{units}"
+)
+@pytest.mark.parametrize("at", [0, 29])
+def test_half_pairs_in_the_middle_of_good_text(
+    units: tuple[int, ...], at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They come out as they are in the file, also where all their neighbours are plain."""
+    builder = TraceBuilder()
+    for row in range(30):
+        builder.described("My-App", "Said", {"Text": (18, "abc"), "Number": (9, row)})
+    data = builder.bytes()
+    # The writer refuses half a pair, so it is put where a text of the same length was.
+    good, behind = "abc".encode("utf-16-le"), b"\0\0" + at.to_bytes(4, "little")
+    bad = b"".join(unit.to_bytes(2, "little") for unit in units)
+    bad += good[len(bad) :]
+    assert data.count(good + behind) == 1
+    texts = [event.payload.Text for event in both(data.replace(good + behind, bad + behind), monkeypatch)]
+    assert texts == ["abc"] * at + [bad.decode("utf-16-le", "surrogatepass")] + ["abc"] * (29 - at)
+
+
+@pytest.mark.parametrize("format", NETTRACE)
+def test_learned_classes(format: Format, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names that are no identifiers, absent text, booleans, GUIDs and dates, arrays where the format has them."""
+    builder = TraceBuilder(format)
+    numbers = FieldDescription("", 19, FieldDescription("", 9))
+    for row in range(40):
+        fields: dict[str, tuple[Any, Any]] = {
+            "def": (9, -row),
+            "a b": (18, "NULL" if row % 3 else ""),
+            "Yes": (3, row % 2 == 0),
+            "Real": (14, row / 7),
+        }
+        if format == "nettrace6":
+            fields["Items"] = numbers, tuple(range(row % 4))
+        builder.described("My-App", "Order", fields)
+        builder.described("My-App", "Nothing", {}, id=2)
+    events = both(builder.bytes(), monkeypatch)
+    orders = [e for e in events if e.name == "Order"]
+    assert len({type(e.payload) for e in orders}) == 1
+    assert [clrevents.asdict(e.payload)["def"] for e in orders] == [-row for row in range(40)]
+    again = pickle.loads(pickle.dumps(orders))
+    assert [repr(e.payload) for e in again] == [repr(e.payload) for e in orders]
+
+
+@settings(max_examples=max(1, settings().max_examples // 4))
+@given(made=traces(max_events=20))
+def test_any_trace(made: MadeTrace) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        events = both(made.data, patch)
+    assert len(events) == len(made.events)
+    for event, wanted in zip(events, made.events, strict=True):
+        if not isinstance(event.payload, RawPayload):
+            assert clrevents.asdict(event.payload) == clrevents.asdict(wanted.payload)
+
+
+@pytest.mark.parametrize("path", fixtures(), ids=lambda path: path.name)
+def test_real_traces(path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    events = both(path.read_bytes(), monkeypatch)
+    assert len(events) > 100
+
+
+def method_trace(rows: int = 50) -> bytes:
+    builder = TraceBuilder()
+    for row in range(rows):
+        builder.thread(row % 3 + 1).method_load("N", f"M{row}", address=0x1000 + row).sample(0x1000 + row)
+    return builder.bytes()
+
+
+def test_events_pickle_with_all_they_show() -> None:
+    with clrevents.open(method_trace()) as trace:
+        events = list(trace.events())
+        # Names are read when frames are first asked for; what was read by then goes along.
+        assert events[1].frames[0].name == "M0"
+    again = pickle.loads(pickle.dumps(events))
+    names = [n for n in dir(type(events[0])) if not n.startswith("_")]
+    for one, other in zip(events, again, strict=True):
+        for name in names:
+            if not callable(getattr(one, name)):
+                assert getattr(one, name) == getattr(other, name), name
+
+
+def test_a_pickled_event_takes_no_others_along() -> None:
+    """One of many is as small as one of few."""
+    sizes = []
+    for rows in (2, 2000):
+        with clrevents.open(method_trace(rows)) as trace:
+            sizes.append(len(pickle.dumps(list(trace.events())[2])))
+    assert sizes[1] < sizes[0] + 200
+
+
+def test_a_kept_event_keeps_no_other_payload_alive() -> None:
+    class Payload:
+        """Can be watched, which a record cannot."""
+
+    decoder = clrevents.Decoder()
+    batches = [*decoder.feed(method_trace()), *decoder.close()]
+    (batch,) = [batch for batch in batches if len(batch)]
+    batch.payloads = [Payload() for _ in range(len(batch))]
+    watched = [weakref.ref(payload) for payload in batch.payloads]
+    events = batch.hand_out()
+    assert all(ref() is not None for ref in watched)
+    kept = events[7]
+    del events
+    gc.collect()
+    assert [n for n, ref in enumerate(watched) if ref() is not None] == [7]
+    assert kept.payload is watched[7]()
+    assert kept.name
+
+
+def test_batches_iterate_twice() -> None:
+    decoder = clrevents.Decoder()
+    batches = [*decoder.feed(method_trace()), *decoder.close()]
+    for batch in batches:
+        first, second = list(batch), list(batch)
+        assert len(first) == len(batch)
+        assert [e.payload for e in first] == [e.payload for e in second]
+        assert all(a.payload is b.payload for a, b in zip(first, second, strict=True))
+        assert [e.time_ns for e in first] == [e.time_ns for e in second]
