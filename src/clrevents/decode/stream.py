@@ -306,8 +306,7 @@ class Stream:
             case SequencePoint():
                 self._sequence_point(block)
             case Boundary():
-                # Sorting what happens to be there would make the order depend on how the stream was cut.
-                self._end_region(in_time_order=False)
+                self._end_region()
             case Threads():
                 for thread in block.rows:
                     self._try(self.threads.define(thread))
@@ -335,6 +334,9 @@ class Stream:
         self.info = info
         self._clock = Clock(info.sync_qpc, info.frequency, info.start)
         self._numbers.starts_at_zero = info.version >= 6
+        if info.format == "NetPerf":
+            # Without sequence points, sorting what is there would make the order depend on how the stream was cut.
+            self._in_time_order = False
 
     def _sequence_point(self, point: SequencePoint) -> None:
         assert self.info is not None

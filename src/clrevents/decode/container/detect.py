@@ -71,18 +71,20 @@ def _netperf(window: Window, head: bytes, limits: Limits, salvage: bool) -> Cont
     length = int.from_bytes(head[35:39], "little", signed=True)
     if not 0 < length <= 256:
         raise UnreadableError(f"the first object's type name claims {length} bytes", offset=35)
-    name = head[39 : 39 + length]
-    if len(name) < min(length, len(_OLD_NAME)):
+    # No more of a longer name than there must be: what is said of it may not depend on how much has come.
+    shown = min(length, len(_OLD_NAME))
+    name = head[39 : 39 + shown]
+    if len(name) < shown:
         if not window.final:
-            window.require(39 + min(length, len(_OLD_NAME)))
+            window.require(39 + shown)
         raise _too_short(window)
     window.pos = 24
     if name == b"Trace":
         return NetPerf3(limits, salvage)
-    if name == _OLD_NAME:
+    if name == _OLD_NAME and length == len(_OLD_NAME):
         return NetPerf12(limits, salvage)
-    shown = name.decode("latin-1")
-    raise UnreadableError(f"this is another file of the same serializer ({shown!r}), not a trace", offset=39)
+    text = name.decode("latin-1")
+    raise UnreadableError(f"this is another file of the same serializer ({text!r}), not a trace", offset=39)
 
 
 def _too_short(window: Window) -> UnreadableError:
