@@ -19,7 +19,7 @@ import attrs
 import pytest
 
 from clrevents import Decoder, TraceError
-from clrevents.decode.region import Rows
+from clrevents.decode.region import Guids, Rows
 from clrevents.decode.stream import Stream
 from clrevents.errors import ErrorMode, Limits
 
@@ -56,6 +56,10 @@ class Seen:
 def content(path: Path) -> bytes:
     data = path.read_bytes()
     return gzip.decompress(data) if path.suffix == ".gz" else data
+
+
+def _guids(guids: Guids | None) -> list[bytes | None] | None:
+    return None if guids is None else guids.all()
 
 
 def stream_row(stream: Stream, rows: Rows) -> Iterator[Row]:
