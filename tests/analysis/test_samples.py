@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import clrevents
 from clrevents.analysis.samples import Samples, read_samples, stacked_events
+from clrevents.encode.values import ThreadRow
 from clrevents.testing.builder import Format, TraceBuilder
 
 MS = 1_000_000
@@ -233,6 +234,19 @@ def test_threads_with_names() -> None:
     samples = read_samples(traced(builder))
     assert [(t.thread_id, t.process_id, t.name) for t in samples.threads] == [(9, 1234, "Main Thread"), (4, 1234, None)]
     assert str(samples.threads[0]) == "thread 9 (Main Thread)"
+
+
+def test_threads_of_two_processes_are_two() -> None:
+    """Also where their numbers are the same: a sample's time ends at the next of its own process."""
+    builder = TraceBuilder("nettrace6", process_id=100).thread(7).at(MS).sample(0x1010)
+    other = builder.thread(8)
+    # In the file, thread 8 is described as thread 7 of another process.
+    other._writer.threads([ThreadRow(50, 7, 200)])
+    other._thread_rows[8] = 50
+    other.at(2 * MS).sample(0x1010).at(5 * MS).sample(0x1010)
+    samples = read_samples(traced(builder.thread(7).at(9 * MS).sample(0x1010)))
+    assert [(track.process_id, track.thread_id) for track in samples.threads] == [(100, 7), (200, 7)]
+    assert [line[2] for line in lines(samples)] == [8 * MS, 3 * MS, 0, 0]
 
 
 def test_damage_leaves_what_is_in_front_of_it() -> None:

@@ -47,7 +47,7 @@ def test_packed_is_the_same_packed(format: FlameFormat) -> None:
         assert packed == plain
     else:
         assert gzip.decompress(packed) == plain
-    assert packed == flame_bytes(hand_made(ROWS), format, Look("t"), pack=True)
+    assert packed[4:8] == bytes(4), "the time inside would make each file another"
 
 
 @pytest.mark.parametrize("format", FLAME_FORMATS)

@@ -84,7 +84,7 @@ def call_tree(samples: Samples, merge_threads: bool = False) -> CallTree:
         parents.append(np.full(len(threads), -1, dtype=np.int64))
         frames.append(-1 - threads)
         made = len(threads)
-    width = len(samples.frames) + 1
+    width = len(samples.frames)
     # Level by level, so that each step is one call of numpy for all stacks.
     for depth in range(int(size.max(initial=0))):
         deep = np.flatnonzero(size > depth)
