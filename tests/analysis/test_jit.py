@@ -69,17 +69,20 @@ def report(builder: TraceBuilder, **options: Any) -> JitReport:
 
 def test_one_compilation() -> None:
     builder = TraceBuilder().thread(5).event(started("M", 1, il=33)).wait(4000)
-    builder.event(MethodJitMemoryAllocatedForCode_V0(1, 77, 100, 8, 128, 0, 0)).event(loaded("M", 1, size=99))
+    builder.event(MethodJitMemoryAllocatedForCode_V0(1, 77, 100, 8, 128, 0, 0))
+    for other in (0, 2):
+        builder.event(MethodJitMemoryAllocatedForCode_V0(other, 77, 1, 1, 1, 0, 0))
+    builder.event(loaded("M", 1, size=99))
     found = report(builder)
     (c,) = found.compilations
     assert (c.method, c.namespace, c.name, c.signature) == ("N.T.M()", "N.T", "M", "void  ()")
-    assert (c.start_ns, c.end_ns, c.compile_ns) == (0, 6000, 6000)
+    assert (c.start_ns, c.end_ns, c.compile_ns) == (0, 8000, 8000)
     assert (c.il_size, c.native_size, c.code_size, c.data_size, c.allocated) == (33, 99, 100, 8, 128)
     assert (str(c.tier), c.version, c.background, c.thread_id) == ("QuickJitted", 0, False, 5)
     assert (c.method_id, c.address, c.module, c.dynamic, c.rejected, c.lossy) == (1, 1000, "", False, False, False)
     assert report(builder, raw=True).compilations[0].method == "N.T.M()"
     (m,) = found.methods
-    assert (m.tiers, m.ready_ns, m.never_tiered_up, m.rejits) == (("QuickJitted",), (6000,), True, 0)
+    assert (m.tiers, m.ready_ns, m.never_tiered_up, m.rejits) == (("QuickJitted",), (8000,), True, 0)
     assert pickle.loads(pickle.dumps(found)) == found
 
 
@@ -127,18 +130,19 @@ def test_a_turn_that_does_not_stop_goes_on() -> None:
 def test_what_is_compiled_inside_of_another() -> None:
     """Decisions belong to the innermost compilation of their thread."""
     builder = TraceBuilder().thread(1).event(started("Outer", 1)).event(inlined("Outer"))
-    builder.thread(2).event(started("Else", 3)).event(inlined("Else"))
+    builder.thread(2).event(inlined("Nobody")).event(started("Else", 3)).event(inlined("Else"))
+    builder.event(loaded("Else", 3)).event(inlined("Nobody"))
     builder.thread(1).event(started("Inner", 2)).event(inlined("Inner")).event(refused("Inner", "too big", True))
     builder.event(loaded("Inner", 2)).event(refused("Outer", "too big", True)).event(refused("Outer", "no", False))
     names = "N.T", "Outer", "", "N.T", "Outer", "", "N.U", "C", ""
     builder.event(MethodJitTailCallSucceeded_V0(*names, True, 1, 0))
     builder.event(MethodJitTailCallFailed_V0(*names, False, "why not", 0)).event(loaded("Outer", 1))
-    builder.thread(2).event(loaded("Else", 3)).event(inlined("Nobody"))
+    builder.event(inlined("Nobody"))
     found = report(builder)
     counts = {c.name: (c.inlined, c.not_inlined, c.tail_calls, c.no_tail_calls) for c in found.compilations}
     assert counts == {"Outer": (1, 2, 1, 1), "Else": (1, 0, 0, 0), "Inner": (1, 1, 0, 0)}
     assert [(d.what, d.accepted, d.reason, d.count, d.always, d.explicit) for d in found.decisions] == [
-        ("inlining", True, "", 4, 0, 0),
+        ("inlining", True, "", 6, 0, 0),
         ("inlining", False, "too big", 2, 2, 0),
         ("inlining", False, "no", 1, 0, 0),
         ("tail call", True, "RecursiveLoop", 1, 0, 1),
@@ -163,6 +167,8 @@ def test_loads_without_a_begin_and_begins_without_a_load() -> None:
         ("N.T.Listed()", None, 6000, None, None, 50),
     ]
     assert (found.totals.untimed, found.totals.unfinished) == (4, 1)
+    # What was not finished has no tier to stay at.
+    assert {m.method for m in found.methods if m.never_tiered_up} == set()
     assert found.ready_to_run.loaded == 1
     assert {t.tier for t in found.tiers} == {"OptimizedTier1", "QuickJitted", "Unknown", "unfinished"}
 
@@ -200,7 +206,7 @@ def test_settings_and_pauses() -> None:
 def test_losses() -> None:
     builder = TraceBuilder().thread(2).sample().thread(1)
     builder.event(started("Sound", 1)).event(loaded("Sound", 1)).wait(10_000)
-    builder.event(started("Spoilt", 2)).lose(3).event(loaded("Spoilt", 2))
+    builder.event(started("Spoilt", 2)).lose(3).event(inlined("Spoilt")).event(loaded("Spoilt", 2))
     builder.event(started("Later", 3)).event(loaded("Later", 3))
     builder.event(started("Open", 4)).lose(1).sequence_point()
     builder.wait(1).thread(2).event(started("There", 5)).event(loaded("There", 5))

@@ -85,14 +85,14 @@ def test_kinds(flags: int, kind: str) -> None:
 
 def test_losses_while_it_was_there() -> None:
     builder = TraceBuilder().thread(2).sample()
-    for name in ("Before", "Meanwhile"):
+    for name in ("Before", "Meanwhile", "Afterwards"):
         load, unload = module(f"{name}.dll", identity=len(name))
         builder.thread(1).event(load)
         if name == "Meanwhile":
             builder.thread(2).sample().lose(1).sample()
         builder.thread(1).event(unload).thread(2).sample()
     found = report(builder)
-    assert [m.lossy for m in found.modules] == [False, True]
+    assert [m.lossy for m in found.modules] == [False, True, False]
     assert found.lost == 1
 
 

@@ -127,6 +127,10 @@ def test_times_threads_stacks_and_hits() -> None:
     assert pickle.loads(pickle.dumps(found)) == found
 
 
+def test_a_load_alone_does_not_tell_how_long_it_took() -> None:
+    assert report(TraceBuilder().event(stub("f")).event(loaded(5))).stubs[0].compile_ns is None
+
+
 @pytest.mark.parametrize(
     ("flags", "text"),
     [

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, TypeAlias
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -87,3 +88,58 @@ def _table(trace: Trace, begins: Rows, ends: Rows, pairs: tuple[Ints, Ints], key
         "lossy": str(int(lossy.sum())),
     }
     return Table((*_FRONT, *payload, _LOSSY), (columns,) if len(start) else (), metadata)
+
+
+@attrs.frozen
+class SpanSummary:
+    """What all rows of `spans` together are like; times in ns, None where there is no row."""
+
+    spans: int
+    total_ns: int
+    shortest_ns: int | None
+    median_ns: int | None
+    p95_ns: int | None
+    longest_ns: int | None
+    unmatched_begins: int
+    unmatched_ends: int
+    lossy: int
+
+    def to_dict(self) -> dict[str, int | None]:
+        """As JSON has it."""
+        return attrs.asdict(self)
+
+
+def summary(table: Table) -> SpanSummary:
+    """Sums and quantiles (of those that there are, the nearest from above) of a table that `spans` made."""
+    took = np.sort(table["duration_ns"])
+    count = len(took)
+
+    def quantile(share: float) -> int | None:
+        return int(took[min(int(np.ceil(share * count)), count) - 1]) if count else None
+
+    return SpanSummary(
+        count,
+        int(took.sum()),
+        int(took[0]) if count else None,
+        quantile(0.5),
+        quantile(0.95),
+        quantile(1.0),
+        int(table.metadata["unmatched_begins"]),
+        int(table.metadata["unmatched_ends"]),
+        int(table.metadata["lossy"]),
+    )
+
+
+def longest(table: Table, count: int) -> Table:
+    """The rows of a table that `spans` made that took longest, the longest first."""
+    rows = np.argsort(-table["duration_ns"], kind="stable")[:count]
+    columns = tuple(table.column(field.name).take(rows) for field in table.fields)
+    return Table(table.fields, (columns,) if len(rows) else (), table.metadata)
+
+
+def telling(table: Table) -> list[str]:
+    """Columns of a table that `spans` made that say what a row is: texts and names; where there are none, numbers."""
+    own = {field.name for field in (*_FRONT, _LOSSY)}
+    payload = [field for field in table.fields if field.name not in own and field.name != "ClrInstanceID"]
+    texts = [field.name for field in payload if field.enum is not None or field.type.kind == "string"]
+    return texts or [field.name for field in payload]

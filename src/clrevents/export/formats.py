@@ -186,3 +186,9 @@ def _cells(column: Any) -> list[Any]:
             return [None if value is None else str(value).lower() for value in values]
         case _:
             return values
+
+
+def json_rows(table: Table) -> list[dict[str, Any]]:
+    """A table's rows as objects of JSON: see `JsonWriter`."""
+    columns = {field.name: _values(table.column(field.name)) for field in table.fields}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

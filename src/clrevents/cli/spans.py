@@ -1,0 +1,137 @@
+"""`clrevents spans`: how long it was from one event to another. Parses options and lays out what `analysis` paired."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import click
+
+import clrevents
+from clrevents.analysis.pairing import SpanSummary, longest, spans, summary, telling
+from clrevents.cli.output import Output, safe
+from clrevents.cli.reading import FailOn, errors_option, fail_on_option, file_argument
+from clrevents.cli.report import mark, ms, run_report, say_losses, say_more
+from clrevents.errors import ErrorMode
+from clrevents.export.formats import json_rows
+
+_LONG: Final = 30
+_SHOWN: Final = 3
+
+
+@click.command(name="spans")
+@file_argument
+@click.argument("begin")
+@click.argument("end")
+@click.option(
+    "--on",
+    default="thread_id",
+    show_default=True,
+    metavar="COLUMNS",
+    help="Columns, by commas, in which a begin and its end are equal; none: the whole trace is one.",
+)
+@click.option("-n", "count", type=click.IntRange(min=0), default=20, show_default=True, metavar="N", help="Rows shown.")
+@click.option("--columns", metavar="COLUMNS", help="Columns to show, by commas. [default: the first three texts]")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object with all rows.")
+@errors_option
+@fail_on_option("damage")
+def command(
+    file: str,
+    begin: str,
+    end: str,
+    on: str,
+    count: int,
+    columns: str | None,
+    as_json: bool,
+    errors: ErrorMode,
+    fail_on: FailOn,
+) -> int:
+    """Pair a begin with its end: how long it took each time, and in all.
+
+    BEGIN and END are events (names, aliases, Provider/Event). An end belongs to the last begin that has none yet and
+    equal values in the columns of --on: what is nested pairs innermost first.
+
+    \b
+    Which methods took the JIT longest?
+        clrevents spans app.nettrace MethodJittingStarted MethodLoadVerbose --on thread_id,MethodID
+    How long was everything stopped for garbage collections?
+        clrevents spans app.nettrace GCSuspendEEBegin GCRestartEEEnd --on none
+
+    Times are those of the clock: a thread may have waited meanwhile. Rows marked ! touch a moment in which events of
+    their thread (any thread's, if --on has no thread_id) were lost, so they may be paired wrongly.
+    """
+    keys = () if on == "none" else tuple(key.strip() for key in on.split(",") if key.strip())
+    wanted = None if columns is None else [name.strip() for name in columns.split(",")]
+
+    def ask(trace: clrevents.Trace) -> clrevents.Table:
+        try:
+            return spans(trace, begin, end, on=keys)
+        except LookupError as error:
+            if isinstance(error, clrevents.TraceError):
+                raise
+            raise click.UsageError(safe(str(error.args[0]))) from None
+        except (TypeError, ValueError) as error:
+            raise click.UsageError(safe(str(error))) from None
+
+    def show(out: Output, table: clrevents.Table) -> None:
+        for name in wanted or ():
+            if name not in table:
+                raise click.UsageError(safe(f"no column {name!r}; there are {', '.join(table.columns)}"))
+        if as_json:
+            out.json(_object(begin, end, keys, table))
+        else:
+            _show(out, (begin, end), table, count, wanted)
+
+    return run_report(file, errors, fail_on, ask, show)
+
+
+def _object(begin: str, end: str, keys: tuple[str, ...], table: clrevents.Table) -> dict[str, Any]:
+    """Everything this command knows, as the JSON object. Keys are only ever added."""
+    return {
+        "schema": "clrevents.spans/1",
+        "begin": begin,
+        "end": end,
+        "on": list(keys),
+        "lost": int(table.metadata["losses"]),
+        "summary": summary(table).to_dict(),
+        "spans": json_rows(table),
+    }
+
+
+def _show(out: Output, events: tuple[str, str], table: clrevents.Table, count: int, wanted: list[str] | None) -> None:
+    found = summary(table)
+    out.facts(_facts(events, found))
+    chosen = longest(table, count)
+    if len(chosen):
+        out.line()
+        _rows(out, chosen, wanted)
+        say_more(out, found.spans - len(chosen))
+    say_losses(out, int(table.metadata["losses"]))
+
+
+def _facts(events: tuple[str, str], found: SpanSummary) -> list[tuple[str, str]]:
+    facts = [("spans", f"{found.spans:,} from {' to '.join(events)}")]
+    if found.spans:
+        times = ("shortest", found.shortest_ns), ("median", found.median_ns), ("95 %", found.p95_ns)
+        quantiles = ", ".join(f"{name} {ms(ns)}" for name, ns in times)
+        facts.append(("ms", f"{ms(found.total_ns)} in all; {quantiles}, longest {ms(found.longest_ns)}"))
+    facts.append(("unmatched", f"{found.unmatched_begins:,} begins, {found.unmatched_ends:,} ends"))
+    return facts
+
+
+def _rows(out: Output, table: clrevents.Table, wanted: list[str] | None) -> None:
+    enums = {field.name: field.enum for field in table.fields if field.enum is not None}
+    names = telling(table)[:_SHOWN] if wanted is None else wanted
+    rows = []
+    for row in json_rows(table):
+        texts = [_cell(row[name], enums.get(name), _LONG if wanted is None else None) for name in names]
+        thread = "?" if row["thread_id"] is None else str(row["thread_id"])
+        rows.append((ms(row["duration_ns"]), mark(row["lossy"]), ms(row["start_ns"]), thread, *texts))
+    numbers = {f.name for f in table.fields if f.enum is None and f.type.kind.startswith(("int", "uint", "float"))}
+    out.table(("ms", "", "at ms", "thread", *names), rows, right={"ms", "at ms", "thread", *numbers})
+
+
+def _cell(value: Any, enum: Any, longest: int | None) -> str:
+    if value is None:
+        return "-"
+    text = str(enum(value)) if enum is not None else str(value)
+    return text if longest is None or len(text) <= longest else f"{text[: longest - 1]}…"

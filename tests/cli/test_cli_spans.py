@@ -1,0 +1,158 @@
+"""`clrevents spans`: sums and rows as text, everything as JSON, and one sentence for what cannot be paired."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from clrevents.testing.builder import TraceBuilder
+from project_files import fixture
+
+Run = Callable[..., Result]
+MS = 1_000_000
+
+
+def begin(builder: TraceBuilder, at: int, number: int) -> TraceBuilder:
+    fields = {"Number": (9, number), "Url": (18, f"/{number}\x1b"), "Share": (14, float("nan"))}
+    return builder.at(at * MS).described("Shop", "Ask", fields, id=1)
+
+
+def end(builder: TraceBuilder, at: int, number: int) -> TraceBuilder:
+    return builder.at(at * MS).described("Shop", "Answer", {"Number": (9, number), "Code": (9, 200)}, id=2)
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    builder = begin(TraceBuilder().thread(7), 1, 1)
+    begin(builder.thread(8), 2, 2)
+    end(builder.thread(7), 5, 1)
+    end(builder.thread(8), 10, 2)
+    end(builder, 11, 3)
+    path = tmp_path / "shop.nettrace"
+    path.write_bytes(builder.bytes())
+    return path
+
+
+def test_text(run: Run, shop: Path) -> None:
+    result = run("spans", shop, "Ask", "Answer", "--on", "thread_id,Number")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.splitlines() == [
+        "spans      2 from Ask to Answer",
+        "ms         12.000 in all; shortest 4.000, median 4.000, 95 % 8.000, longest 8.000",
+        "unmatched  0 begins, 1 ends",
+        "",
+        "   ms    at ms  thread  Url",
+        "8.000    2.000       8  /2\\x1b",
+        "4.000    1.000       7  /1\\x1b",
+    ]
+
+
+def test_rows_and_columns(run: Run, shop: Path) -> None:
+    lines = run("spans", shop, "Shop/Ask", "Shop/Answer", "-n", 1, "--columns", "Number, Code").stdout.splitlines()
+    assert lines[4:] == [
+        "   ms    at ms  thread  Number  Code",
+        "8.000    2.000       8       2   200",
+        "and 1 more (-n shows them)",
+    ]
+    lines = run("spans", shop, "Ask", "Answer", "-n", 0).stdout.splitlines()
+    assert lines[0] == "spans      2 from Ask to Answer"
+    assert len(lines) == 3
+
+
+def test_over_the_whole_trace(run: Run, shop: Path) -> None:
+    lines = run("spans", shop, "Ask", "Answer", "--on", "none").stdout.splitlines()
+    assert [line.split()[:3] for line in lines[5:7]] == [["9.000", "1.000", "7"], ["3.000", "2.000", "8"]]
+
+
+def test_nothing_pairs(run: Run, shop: Path) -> None:
+    assert run("spans", shop, "Ask", "GCStart").stdout.splitlines() == [
+        "spans      0 from Ask to GCStart",
+        "unmatched  2 begins, 0 ends",
+    ]
+
+
+def test_json(run: Run, shop: Path) -> None:
+    result = run("spans", shop, "Ask", "Answer", "--json", "-n", 1)
+    found = json.loads(result.stdout)
+    assert next(iter(found)) == "schema"
+    rows = found.pop("spans")
+    assert found == {
+        "schema": "clrevents.spans/1",
+        "begin": "Ask",
+        "end": "Answer",
+        "on": ["thread_id"],
+        "lost": 0,
+        "summary": {
+            "spans": 2,
+            "total_ns": 12 * MS,
+            "shortest_ns": 4 * MS,
+            "median_ns": 4 * MS,
+            "p95_ns": 8 * MS,
+            "longest_ns": 8 * MS,
+            "unmatched_begins": 0,
+            "unmatched_ends": 1,
+            "lossy": 0,
+        },
+    }
+    assert rows[0] == {
+        "start_ns": MS,
+        "end_ns": 5 * MS,
+        "duration_ns": 4 * MS,
+        "thread_id": 7,
+        "Number": 1,
+        "Url": "/1\x1b",
+        "Share": "NaN",
+        "Code": 200,
+        "lossy": False,
+    }
+    assert len(rows) == 2
+
+
+def test_losses_are_marked_and_said(run: Run, tmp_path: Path) -> None:
+    builder = begin(TraceBuilder().thread(7), 1, 1).lose(5)
+    path = tmp_path / "lossy.nettrace"
+    path.write_bytes(end(builder, 2, 1).bytes())
+    result = run("spans", path, "Ask", "Answer")
+    assert result.stdout.splitlines()[-3:] == [
+        "1.000  !  1.000       7  /1\\x1b",
+        "",
+        "5 events were lost while recording; ! marks rows that this may have spoilt",
+    ]
+    assert "5 events were lost" in result.stderr
+    assert run("spans", path, "Ask", "Answer", "--fail-on", "loss").exit_code == 3
+
+
+def test_names_of_values(run: Run) -> None:
+    path = fixture("net10-method-interop")
+    lines = run("spans", path, "ModuleLoad", "ModuleUnload", "--on", "ModuleID", "-n", 2).stdout.splitlines()
+    assert lines[4].split() == ["ms", "at", "ms", "thread", "ModuleFlags", "ModuleILPath", "ModuleNativePath"]
+    assert "Manifest|ReadyToRunModule" in lines[5]
+    assert max(map(len, lines)) < 120
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("Ask", "Ask"), "begin and end are both Shop/Ask"),
+        (("Ask", "Answer", "--on", "Url"), "Shop/Answer has no column 'Url'; it has time_ns"),
+        (("Ask", "Answer", "--columns", "Nix"), "no column 'Nix'; there are start_ns"),
+        (("Ask", "Nix"), "no event 'Nix'"),
+        (("A*", "Answer"), "'A*' means several events; write one of: Shop/Answer, Shop/Ask"),
+    ],
+)
+def test_mistakes(run: Run, shop: Path, arguments: tuple[str, ...], message: str) -> None:
+    result = run("spans", shop, *arguments)
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert result.stdout == ""
+
+
+def test_damage(run: Run, shop: Path) -> None:
+    shop.write_bytes(shop.read_bytes()[:-40])
+    assert run("spans", shop, "Ask", "Answer").exit_code == 3
+    assert run("spans", shop, "Ask", "Answer", "--errors", "report").exit_code == 3
+    assert run("spans", shop, "Ask", "Answer", "--fail-on", "none").exit_code == 0
