@@ -243,10 +243,10 @@ def test_threads_of_two_processes_are_two() -> None:
     # In the file, thread 8 is described as thread 7 of another process.
     other._writer.threads([ThreadRow(50, 7, 200)])
     other._thread_rows[8] = 50
-    other.at(2 * MS).sample(0x1010).at(5 * MS).sample(0x1010)
-    samples = read_samples(traced(builder.thread(7).at(9 * MS).sample(0x1010)))
+    other.at(7 * MS).sample(0x1010).at(9 * MS).sample(0x1010)
+    samples = read_samples(traced(builder.thread(7).at(5 * MS).sample(0x1010)))
     assert [(track.process_id, track.thread_id) for track in samples.threads] == [(100, 7), (200, 7)]
-    assert [line[2] for line in lines(samples)] == [8 * MS, 3 * MS, 0, 0]
+    assert [line[2] for line in lines(samples)] == [4 * MS, 0, 2 * MS, 0]
 
 
 def test_damage_leaves_what_is_in_front_of_it() -> None:
