@@ -261,7 +261,8 @@ def test_strict_raises_at_the_first_that_does_not_fit() -> None:
     assert error.field == "ClrInstanceID"
     assert error.event == "MethodLoadVerbose_V1"
     assert error.offset == offsets[2] + len(good) - 2
-    assert "needs 2 bytes, 1 are there" in str(error)
+    assert (error.needed, error.available) == (2, 1)
+    assert str(error).endswith("it needs 2 bytes, 1 are there"), "the sentence says it once"
     # The other modes read on.
     modes: tuple[ErrorMode, ...] = "report", "salvage"
     for mode in modes:

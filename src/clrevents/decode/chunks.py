@@ -23,7 +23,7 @@ from clrevents.decode.region import Rows, joined_windows
 from clrevents.decode.select import Selection
 from clrevents.decode.stacks import StackArrays, join, stack_arrays
 from clrevents.decode.stream import Stream
-from clrevents.errors import PayloadError, Problem, TraceError
+from clrevents.errors import PayloadError, Problem, TraceError, raised
 from clrevents.schema.layout import BoundLayout
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -109,8 +109,8 @@ class ColumnReader:
             if broken is not None:
                 stream.end_in(broken)
             yield from self._add(stream.close())
-        except TraceError as raised:
-            error = raised
+        except TraceError as ended:
+            error = ended
         yield from self._flush()
         error = error or stream.error
         if error is not None:
@@ -230,7 +230,7 @@ class ColumnReader:
         stream = self.stream
         if problem.severity == "payload" and stream.errors == "strict":
             stream.problems.add(problem)
-            raise PayloadError(problem.message, offset=problem.offset, event=problem.event, field=problem.field)
+            raise raised(PayloadError, problem)
         stream.problems.add(problem, times)
 
     def _layouts(self, kind: EventKind) -> list[tuple[BoundLayout, Plan | None]]:

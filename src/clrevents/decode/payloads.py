@@ -145,6 +145,7 @@ class PayloadReader:
             event=label,
             field=misfit.field,
             breaks="this event's fields from here on",
+            needed=misfit.needed,
         )
         reason = f"{misfit.why} at field {misfit.field!r}"
         return RawPayload(data, reason, misfit.partial), b"", problem
