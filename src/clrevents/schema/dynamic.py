@@ -172,6 +172,9 @@ class ClassCache:
                 raise Undescribable(f"field {field.name!r} is an array of nothing")
             text: Text = "utf-16" if field.element.code == CHAR else "utf-8" if field.element.code == UTF8 else ""
             element = self._type(field.element, variant)
+            if not text and not least_size(element):
+                # Any number of them would fit into no bytes at all.
+                raise Undescribable(f"field {field.name!r} is an array of values without any bytes")
             if code == ARRAY:
                 return PrefixedType(element, text)
             if code == FIXED_ARRAY:
@@ -187,6 +190,25 @@ class ClassCache:
         if wire is None:
             raise Undescribable(f"field {field.name!r} has type code {code}, which has no meaning")
         return wire
+
+
+def least_size(wire: WireType) -> int:
+    """The fewest bytes that a value of a described type takes."""
+    match wire:
+        case Scalar() | GuidType() | DecimalType():
+            return wire.size
+        case EnumType():
+            return wire.base.size
+        case FixedArrayType():
+            return wire.count * least_size(wire.element)
+        case StructType():
+            return sum(least_size(f.type) for f in wire.record.__layout__.fields)  # type: ignore[attr-defined]
+        case LocatedType() | PointerType():
+            return 4
+        case Utf16Z() | PrefixedType():
+            return 2
+        case _:
+            return 1
 
 
 class _TooMany(Exception):
