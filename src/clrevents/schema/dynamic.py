@@ -202,7 +202,8 @@ def least_size(wire: WireType) -> int:
         case FixedArrayType():
             return wire.count * least_size(wire.element)
         case StructType():
-            return sum(least_size(f.type) for f in wire.record.__layout__.fields)  # type: ignore[attr-defined]
+            inner: Layout = wire.record.__layout__  # type: ignore[attr-defined]
+            return sum(least_size(f.type) for f in inner.fields)
         case LocatedType() | PointerType():
             return 4
         case Utf16Z() | PrefixedType():
