@@ -68,6 +68,7 @@ KINDS: dict[str, st.SearchStrategy[Any]] = {
     "uint64": st.sampled_from([0, 1, 1 << 63, (1 << 64) - 1]),
     "int64": st.sampled_from([0, 1, -1, -(1 << 63)]),
     "uint8": st.integers(0, 3),
+    "uint32": st.integers(1 << 31, (1 << 31) + 5),
     "bool": st.booleans(),
     "float64": st.sampled_from([0.0, 1.5, -2.0]),
     "string": st.sampled_from(["", "a", "é"]),
