@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from clrevents.export.formats import GROUP_ROWS, WRITERS, Format, Writer
+from clrevents.export.formats import GROUP_BYTES, GROUP_ROWS, WRITERS, Format, Writer
 from clrevents.export.sink import Sink
 from clrevents.table.table import Table
 
 PARTIAL: Final = ".partial"
 """What a file's name ends with until its table is whole."""
-_BUDGET: Final = 32 << 20
-_LARGE: Final = 8 << 20
+_BUDGET: Final = 2 << 20
+"""Bytes that wait in memory. More would be a little faster, but small arrays that live long keep the heap in pieces."""
 
 
 @dataclass
@@ -40,13 +40,26 @@ class TableFile:
 
     def flush(self, format: Format) -> None:
         """Write what waits; the first time also what stands in front of all rows."""
+        writer, rest = self._open(format), self._taken()
+        if len(rest):
+            writer.write(rest)
+            writer.sink.flush()
+
+    def finish(self, format: Format) -> None:
+        """Write what waits, and the end."""
+        self._open(format).close(self._taken())
+        self.writer = None
+
+    def _open(self, format: Format) -> Writer:
         if self.writer is None:
             self.partial.parent.mkdir(parents=True, exist_ok=True)
             self.writer = WRITERS[format](Sink(self.partial), self.like, self.metadata)
-        if self.waiting_rows:
-            parts = tuple(part for table in self.waiting for part in table.parts)
-            self.waiting, self.waiting_rows, self.waiting_bytes = [], 0, 0
-            self.writer.write(Table(self.like.fields, parts))
+        return self.writer
+
+    def _taken(self) -> Table:
+        parts = tuple(part for table in self.waiting for part in table.parts)
+        self.waiting, self.waiting_rows, self.waiting_bytes = [], 0, 0
+        return Table(self.like.fields, parts)
 
 
 class TableFiles:
@@ -74,7 +87,7 @@ class TableFiles:
         file.waiting_rows += len(table)
         file.waiting_bytes += size
         self._held += size
-        if file.waiting_rows >= GROUP_ROWS or file.waiting_bytes >= _LARGE:
+        if file.waiting_rows >= GROUP_ROWS or file.waiting_bytes >= GROUP_BYTES:
             self._flush(file)
         if self._held > self._budget:
             for largest in sorted(self._files, key=lambda f: -f.waiting_bytes):
@@ -85,10 +98,8 @@ class TableFiles:
     def close(self) -> None:
         """Write the rest of every file, and give all of them their names."""
         for file in self._files:
-            self._flush(file)
-            assert file.writer is not None
-            file.writer.close()
-            file.writer = None
+            self._held -= file.waiting_bytes
+            file.finish(self._format)
         for file in self._files:
             file.partial.replace(file.path)
 

@@ -24,7 +24,12 @@ Format: TypeAlias = Literal["parquet", "arrow", "csv", "jsonl"]
 FORMATS: Final[tuple[Format, ...]] = ("parquet", "arrow", "csv", "jsonl")
 
 GROUP_ROWS: Final = 1 << 17
-"""Rows of a Parquet row group, and of what is worth being written at once."""
+GROUP_BYTES: Final = 8 << 20
+"""Of so many rows or bytes a table is written at once: a row group of Parquet."""
+
+
+_PAGE: Final = 1 << 17
+"""Bytes. An open file keeps a page of its last column in memory; smaller ones cost nothing that can be measured."""
 
 
 class Writer(ABC):
@@ -37,33 +42,80 @@ class Writer(ABC):
     def write(self, table: Table) -> None:
         """Some more rows, of the same columns."""
 
-    def close(self) -> None:
-        """The end: without it the file is not whole."""
+    def close(self, rest: Table) -> None:
+        """The last rows, if any, and the end: without it the file is not whole."""
+        if len(rest):
+            self.write(rest)
         self.sink.close()
 
 
 class ParquetWriter(Writer):
-    """zstd at its fastest, dictionaries for text alone, differences for times: docs/tables.md has the measurements."""
+    """zstd at its fastest, dictionaries for text alone, differences for times: docs/tables.md has the measurements.
+
+    A row group costs memory until the file is whole, and readers time. So what is too little for one goes into a
+    file of its own until there is more.
+    """
 
     def __init__(self, sink: Sink, table: Table, metadata: Mapping[str, str]) -> None:
         super().__init__(sink, table, metadata)
-        parquet = needed("pyarrow.parquet", "arrow", "a Parquet file")
-        schema = arrow_schema(table.fields, metadata)
-        self._writer = parquet.ParquetWriter(
-            sink,
-            schema,
-            compression="zstd",
-            compression_level=1,
-            use_dictionary=[path for f in table.fields for path in _texts(f.type, f.name)],
-            column_encoding={n: "DELTA_BINARY_PACKED" for n in ("time_ns", "time") if n in table and _header(table, n)},
-        )
+        self._ipc = needed("pyarrow.ipc", "arrow", "a Parquet file")
+        self._parquet = needed("pyarrow.parquet", "arrow", "a Parquet file")
+        self._schema = arrow_schema(table.fields, metadata)
+        self._texts = [path for f in table.fields for path in _texts(f.type, f.name)]
+        self._times = [f.name for f in table.fields if f.name in ("time_ns", "time") and f.wire is None]
+        self._writer: Any = None
+        self._aside: Any = None
+        self._stream: Any = None
+        self._rows = self._bytes = 0
 
     def write(self, table: Table) -> None:
-        self._writer.write_table(table.to_arrow().replace_schema_metadata(self._writer.schema.metadata), GROUP_ROWS)
+        more = self._arrow(table)
+        self._rows += more.num_rows
+        self._bytes += more.nbytes
+        if self._rows >= GROUP_ROWS or self._bytes >= GROUP_BYTES:
+            self._group(more)
+        else:
+            self._put_aside(more)
 
-    def close(self) -> None:
+    def close(self, rest: Table) -> None:
+        self._group(self._arrow(rest))
         self._writer.close()
-        super().close()
+        self.sink.close()
+
+    def _arrow(self, table: Table) -> Any:
+        return table.to_arrow().replace_schema_metadata(self._schema.metadata)
+
+    def _put_aside(self, table: Any) -> None:
+        if self._stream is None:
+            self._aside = Sink(self.sink.path.with_name(f"{self.sink.path.name}.rows"))
+            self._stream = self._ipc.new_stream(self._aside, self._schema)
+        self._stream.write_table(table)
+        self._aside.flush()
+
+    def _group(self, table: Any) -> None:
+        """Write what was put aside and this as one row group."""
+        if self._writer is None:
+            self._writer = self._parquet.ParquetWriter(
+                self.sink,
+                self._schema,
+                compression="zstd",
+                compression_level=1,
+                data_page_size=_PAGE,
+                use_dictionary=self._texts,
+                column_encoding=dict.fromkeys(self._times, "DELTA_BINARY_PACKED"),
+            )
+        if self._stream is not None:
+            self._stream.close()
+            self._aside.close()
+            with self._aside.path.open("rb") as file:
+                before = self._ipc.open_stream(file).read_all()
+            self._aside.path.unlink()
+            table = needed("pyarrow", "arrow", "a Parquet file").concat_tables([before, table])
+            self._stream = self._aside = None
+        self._rows = self._bytes = 0
+        if table.num_rows:
+            self._writer.write_table(table, GROUP_ROWS)
+            self.sink.flush()
 
 
 class ArrowWriter(Writer):
@@ -81,9 +133,11 @@ class ArrowWriter(Writer):
     def write(self, table: Table) -> None:
         self._writer.write_table(table.to_arrow().replace_schema_metadata(self._schema.metadata).combine_chunks())
 
-    def close(self) -> None:
+    def close(self, rest: Table) -> None:
+        if len(rest):
+            self.write(rest)
         self._writer.close()
-        super().close()
+        self.sink.close()
 
 
 class CsvWriter(Writer):
@@ -122,10 +176,6 @@ WRITERS: Final[Mapping[str, Callable[[Sink, Table, Mapping[str, str]], Writer]]]
 }
 
 _encode: Final = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=False).encode
-
-
-def _header(table: Table, name: str) -> bool:
-    return any(field.name == name and field.wire is None for field in table.fields)
 
 
 def _texts(type: Any, path: str) -> Iterable[str]:

@@ -28,7 +28,7 @@ def safe_name(name: str) -> str:
     shown = shown.lstrip("._-").rstrip(".")
     if _RESERVED.fullmatch(shown):
         shown = shown.replace(".", "_")
-    elif shown == name and len(shown.encode()) <= _LONGEST:
+    elif name and shown == name and len(shown.encode()) <= _LONGEST:
         return shown
     cut = shown.encode()[: _LONGEST - 9].decode(errors="ignore")
     return f"{cut or 'unnamed'}~{name_hash(name)}"

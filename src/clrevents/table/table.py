@@ -124,7 +124,7 @@ def needed(library: str, extra: str, what: str) -> Any:
     try:
         return importlib.import_module(library)
     except ImportError as error:
-        raise ImportError(f"{what} needs {library}: pip install 'clrevents[{extra}]'") from error
+        raise ImportError(f"{what} needs {library.partition('.')[0]}: pip install 'clrevents[{extra}]'") from error
 
 
 def _series(pd: Any, field: TableField, column: Column) -> Any:

@@ -403,6 +403,7 @@ class Trace:
         columns: Sequence[str] | None = None,
         names: bool = False,
         stacks: bool = True,
+        rows: int = 1 << 16,
         provider: str | None = None,
         process_id: int | None = None,
         thread_id: Threads = None,
@@ -416,7 +417,7 @@ class Trace:
         cost a look at every block of them; without `stacks` there are none).
         """
         filters = Filters.of(provider, process_id, thread_id, start, end)
-        return self._runs(selectors, columns, names, filters, order, 1 << 16, EVENT_HEADERS, stacks=stacks)
+        return self._runs(selectors, columns, names, filters, order, rows, EVENT_HEADERS, stacks=stacks)
 
     def _runs(
         self,

@@ -1,0 +1,432 @@
+"""`clrevents export`: what lands where, what is refused, and that nothing half done looks whole."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+from click.testing import Result
+
+import clrevents
+from clrevents.export import buffered, directory, lake
+from clrevents.export.sink import Sink
+from clrevents.testing.builder import TraceBuilder
+
+Run = Callable[..., Result]
+Find = Callable[[str], Path]
+RUNTIME = "Microsoft-Windows-DotNETRuntime"
+
+
+@pytest.fixture
+def sample(trace_path: Find) -> Path:
+    return trace_path("net8-sample.nettrace")
+
+
+def tree(folder: Path) -> list[str]:
+    return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+
+
+def values(table: Any) -> list[str]:
+    """Rows as text, in which not-a-number equals itself."""
+    return [repr(row) for row in table.to_pylist()]
+
+
+def facts(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "_trace.json").read_text())
+    return found
+
+
+def test_everything_of_a_trace(run: Run, sample: Path, tmp_path: Path) -> None:
+    done = run("export", sample, "-o", tmp_path / "lake")
+    assert done.exit_code == 0
+    folder = tmp_path / "lake" / "net8-sample"
+    assert done.stderr.startswith(f"clrevents: {folder}: 15 tables, 1,695 rows, ")
+    with clrevents.open(sample) as trace:
+        counts: dict[tuple[str, str], int] = {}
+        for key, count in trace.event_counts().items():
+            counts[key.provider, key.name] = counts.get((key.provider, key.name), 0) + count
+        known = facts(folder)
+        assert next(iter(known)) == "schema"
+        assert known["schema"] == "clrevents.trace/1"
+        assert (known["events"], known["lost"]) == (1696, 0)
+        assert [p["kind"] for p in known["problems"]] == ["unknown-event"]
+        assert known["source"]["path"] == str(sample)
+        assert tree(folder) == sorted(
+            ["_headers.parquet", "_stacks.parquet", "_trace.json", *(t["file"] for t in known["tables"])]
+        )
+        for entry in known["tables"]:
+            provider, name = entry["provider"], entry["name"]
+            assert entry["file"] == f"{provider}/{name}.parquet"
+            table = pq.read_table(folder / entry["file"])
+            expected = trace.table(f"{provider}/{name}").to_arrow()
+            assert values(table) == values(expected)
+            assert table.num_rows == entry["rows"] == counts.pop((provider, name))
+            assert table.schema.equals(expected.schema)
+            assert table.schema.metadata[b"provider"].decode() == provider
+            brief = json.loads(table.schema.metadata[b"trace"])
+            assert brief["pointer_size"] == 8
+            assert brief["file"] == str(sample)
+        left = {(x["provider"], x["name"]): x["events"] for x in known["left_out"]}
+        assert left == counts
+        assert sum(left.values()) == 1
+        assert pq.read_table(folder / "_headers.parquet").equals(trace.headers().to_arrow())
+        assert pq.read_table(folder / "_stacks.parquet").equals(trace.stacks.table().to_arrow())
+
+
+def test_many_traces_and_one_question(run: Run, sample: Path, trace_path: Find, tmp_path: Path) -> None:
+    """Every trace has the file of every event that was named, with the same columns."""
+    shutil.copy(sample, tmp_path)
+    other = trace_path("net8-netperf3.netperf")
+    lake_path = tmp_path / "lake"
+    names = ["GCStart", "GCAllocationTick", "ExceptionThrown"]
+    done = run("export", tmp_path / "*.nettrace*", other, "-o", f"{lake_path}/", *names, "--skip-existing")
+    assert done.exit_code == 0, done.stderr
+    assert done.stderr.endswith(f"{lake_path}: 2 exported, 0 there already, 0 failed\n")
+    for trace in ("net8-sample", "net8-netperf3"):
+        assert tree(lake_path / trace) == sorted(
+            [*(f"{RUNTIME}/{name}.parquet" for name in names), "_headers.parquet", "_stacks.parquet", "_trace.json"]
+        )
+    schemas = {pq.read_schema(p).remove_metadata() for p in lake_path.glob("*/*/GCStart.parquet")}
+    assert len(schemas) == 1
+    question = f"select count(*) from read_parquet('{lake_path}/*/*/GCStart.parquet', filename=true)"
+    with clrevents.open(other) as trace:
+        assert duckdb.sql(question).fetchall() == [(len(trace.table("GCStart")),)]
+    again = run("export", sample, other, "-o", lake_path, *reversed(names), "--skip-existing")
+    assert again.stderr.endswith(f"{lake_path}: 0 exported, 2 there already, 0 failed\n")
+    more = run("export", sample, other, "-o", lake_path, "GCStart", "--skip-existing")
+    assert more.stderr.endswith(f"{lake_path}: 2 exported, 0 there already, 0 failed\n")
+    assert tree(lake_path / "net8-sample")[0] == f"{RUNTIME}/GCStart.parquet"
+
+
+def test_side_by_side(process: Callable[..., Any], sample: Path, trace_path: Find, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.nettrace"
+    bad.write_bytes(b"no trace")
+    files = [sample, bad, trace_path("net8-netperf3.netperf")]
+    done = process("export", *files, "-o", tmp_path / "two", "--jobs", "2", "--format", "arrow")
+    assert done.returncode == 2
+    assert b"2 exported, 0 there already, 1 failed\n" in done.stderr
+    assert b"bad.nettrace" in done.stderr
+    process("export", *files, "-o", tmp_path / "one", "--format", "arrow")
+    assert tree(tmp_path / "two") == tree(tmp_path / "one")
+    assert {p.name for p in (tmp_path / "two").iterdir()} == {"net8-sample", "net8-netperf3"}
+
+
+def test_one_bad_trace_does_not_stop_the_rest(run: Run, sample: Path, tmp_path: Path) -> None:
+    data = gzip.decompress(sample.read_bytes())
+    cut = tmp_path / "cut.nettrace"
+    cut.write_bytes(data[: len(data) // 2])
+    done = run("export", tmp_path / "missing.nettrace", cut, sample, "-o", tmp_path / "lake")
+    assert done.exit_code == 3
+    assert "missing.nettrace: cannot be read: No such file" in done.stderr
+    assert "the file ends inside" in done.stderr
+    assert "2 exported, 0 there already, 1 failed" in done.stderr
+    assert facts(tmp_path / "lake" / "cut")["problems"][0]["kind"] == "truncated"
+    assert run("export", cut, "-o", tmp_path / "lake", "--fail-on", "none").exit_code == 0
+    strict = run("export", cut, "-o", tmp_path / "strict", "--errors", "report")
+    assert strict.exit_code == 3
+    assert tree(tmp_path / "strict") == []
+
+
+def test_same_names(run: Run, sample: Path, tmp_path: Path) -> None:
+    """Two traces never share a folder, in one command or in two; the same trace has it again."""
+    data = {"a": TraceBuilder().sample(1).bytes(), "b": TraceBuilder().sample(1).sample(2).bytes()}
+    data["c"] = data["a"]
+    for folder, content in data.items():
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "app.nettrace").write_bytes(content)
+    files = [tmp_path / folder / "app.nettrace" for folder in data]
+    out = tmp_path / "lake"
+    assert run("export", *files, files[0], "-o", out).exit_code == 0
+    found = {p.name: facts(p)["source"]["path"] for p in out.iterdir()}
+    assert len(found) == 3
+    assert found["app"] == str(files[0])
+    assert sorted(found.values()) == [str(f) for f in files]
+    for file in files[::-1]:
+        assert run("export", file, "-o", out).exit_code == 0
+    assert len(list(out.iterdir())) == 3
+    files[0].write_bytes(TraceBuilder().sample(4).sample(5).bytes())
+    assert run("export", files[0], "-o", out, "--skip-existing").exit_code == 0
+    assert facts(out / "app")["events"] == 2, "a new recording under the old name takes its place"
+
+
+def test_what_is_no_export_is_left_alone(run: Run, sample: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "net8-sample" / "mine.txt"
+    mine.parent.mkdir()
+    mine.write_text("mine")
+    assert run("export", sample, "-o", tmp_path).exit_code == 0
+    assert mine.read_text() == "mine"
+    assert tree(mine.parent) == ["mine.txt"]
+    (other,) = tmp_path.glob("net8-sample~*")
+    assert facts(other)["events"] == 1696
+
+
+def test_odd_names_stay_inside(run: Run, tmp_path: Path) -> None:
+    names = ["", "class", "a/b", "..", "../../up", "CON", "con", "Con", "_headers", "x" * 300, "a\\b", "*"]
+    builder = TraceBuilder()
+    for number, name in enumerate(names):
+        for provider in ("My-App", "../evil", "_trace.json"):
+            builder.described(provider, name, {"Value": (9, number)}, id=number + 1)
+    trace = tmp_path / "odd.nettrace"
+    trace.write_bytes(builder.bytes())
+    done = run("export", trace, "-o", tmp_path / "out" / "deep")
+    assert done.exit_code == 0, done.stderr
+    folder = tmp_path / "out" / "deep" / "odd"
+    assert {p.name for p in tmp_path.iterdir()} == {"odd.nettrace", "out"}
+    assert {p.name for p in (tmp_path / "out").iterdir()} == {"deep"}
+    known = facts(folder)["tables"]
+    assert len({entry["file"].casefold() for entry in known}) == len(known) == 3 * len(names)
+    for entry in known:
+        table = pq.read_table(folder / entry["file"])
+        wanted = entry["name"] if not entry["name"].startswith("EventID(") else ""
+        assert table["Value"].to_pylist() == [names.index(wanted)]
+
+
+@pytest.mark.parametrize("format", ["parquet", "arrow", "csv", "jsonl"])
+def test_formats_of_a_folder(run: Run, sample: Path, tmp_path: Path, format: str) -> None:
+    assert run("export", sample, "-o", tmp_path / "out", "--format", format, "AllTypes", "GCStart").exit_code == 0
+    assert tree(tmp_path / "out" / "net8-sample") == [
+        f"Clrevents-Sample/AllTypes.{format}",
+        f"{RUNTIME}/GCStart.{format}",
+        f"_headers.{format}",
+        f"_stacks.{format}",
+        "_trace.json",
+    ]
+
+
+def test_one_table(run: Run, sample: Path, tmp_path: Path) -> None:
+    done = run("export", "AllTypes", sample, "-o", tmp_path / "t.parquet")
+    assert done.exit_code == 0
+    assert done.stderr == f"clrevents: {tmp_path / 't.parquet'}: 2 events\n"
+    with clrevents.open(sample) as trace:
+        assert values(pq.read_table(tmp_path / "t.parquet")) == values(trace.table("AllTypes").to_arrow())
+    assert run("export", sample, "GCStart", "-o", tmp_path / "none.csv", "--names").exit_code == 0
+    assert (tmp_path / "none.csv").read_text().startswith("time_ns,time,thread_id,stack_id,Count,")
+    assert {p.name for p in tmp_path.iterdir()} == {"t.parquet", "none.csv"}
+
+
+def test_json_lines_are_those_of_events(run: Run, sample: Path, tmp_path: Path) -> None:
+    assert run("export", sample, "-o", tmp_path / "e.jsonl", "AllTypes", "GC*").exit_code == 0
+    assert (tmp_path / "e.jsonl").read_text() == run("events", sample, "AllTypes", "GC*", "--json").stdout
+
+
+def test_standard_input(run: Run, sample: Path, tmp_path: Path) -> None:
+    data = gzip.decompress(sample.read_bytes())
+    assert run("export", "-", "-o", tmp_path / "out", "AllTypes", input=data).exit_code == 0
+    assert facts(tmp_path / "out" / "stdin")["source"] == {"path": None, "size": None, "fingerprint": None}
+    assert run("export", "-", "-o", tmp_path / "out", "AllTypes", "--skip-existing", input=data).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["GCStart", "-o", "out"], "no trace among the arguments: no file is called 'GCStart'"),
+        (["FILE", "-o", "x.csv"], "is a file, for which one FILE and one NAME can be given"),
+        (["FILE", "A", "B", "-o", "x.parquet"], "is a file, for which one FILE and one NAME"),
+        (["FILE", "FILE", "-o", "x.jsonl"], "is a file, for which one FILE can be given"),
+        (["FILE", "GCStart", "-o", "x.csv", "--format", "arrow"], "does not end like a file of --format arrow"),
+        (["FILE", "-o", "-"], "export writes files"),
+        (["FILE", "GCStort", "-o", "out"], "no event 'GCStort'; did you mean GCStart"),
+        (["FILE", "GCStort", "-o", "x.csv"], "no event 'GCStort'"),
+        (["FILE", "Nothing*", "-o", "x.csv"], "no event of this trace fits 'Nothing*'"),
+        (["FILE", "RequestSt*", "-o", "x.csv"], "means several events"),
+        (["FILE"], "Missing option '-o'"),
+    ],
+)
+def test_refused(run: Run, sample: Path, tmp_path: Path, args: list[str], message: str) -> None:
+    given = [str(sample) if a == "FILE" else a for a in args]
+    at = given.index("-o") + 1 if "-o" in given else 0
+    if at and given[at] != "-":
+        given[at] = str(tmp_path / given[at])
+    done = run("export", *given)
+    assert done.exit_code == 1
+    assert message in done.stderr
+    assert tree(tmp_path) == []
+
+
+def test_a_name_that_one_trace_knows_is_no_mistake(run: Run, sample: Path, trace_path: Find, tmp_path: Path) -> None:
+    other = trace_path("net8-netperf3.netperf")
+    assert run("export", sample, other, "-o", tmp_path, "AllTypes").exit_code == 0
+    done = run("export", sample, other, "-o", tmp_path, "NoSuch")
+    assert done.exit_code == 1
+    assert "no event 'NoSuch'" in done.stderr
+
+
+def test_ambiguous_name(run: Run, trace_path: Find, tmp_path: Path) -> None:
+    trace = trace_path("net10-web.nettrace")
+    done = run("export", trace, "Request/Start", "-o", tmp_path / "x.parquet")
+    assert done.exit_code == 1
+    assert "System.Net.Http/RequestStart" in done.stderr
+    assert run("export", trace, "Request/Start", "-o", tmp_path).exit_code == 0
+    assert len(list(tmp_path.glob("*/*/RequestStart.parquet"))) == 3
+
+
+# What cannot be written
+
+
+def test_unwritable(run: Run, sample: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    for out in (tmp_path / "file", tmp_path / "file" / "below", tmp_path / "file" / "x.csv"):
+        done = run("export", sample, "AllTypes", "-o", out)
+        assert done.exit_code == 2
+        assert done.stderr.startswith("clrevents: cannot write ")
+        assert str(tmp_path / "file") in done.stderr
+    assert (tmp_path / "file").read_text() == "x"
+
+
+class Full(Sink):
+    """A disk with room for a little."""
+
+    written = 0
+
+    def flush(self) -> None:
+        Full.written += self._held
+        if Full.written > 20_000:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
+        super().flush()
+
+
+@pytest.mark.parametrize("format", ["parquet", "arrow", "csv"])
+@pytest.mark.parametrize("there", [False, True])
+def test_full_disk(
+    run: Run, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str, there: bool
+) -> None:
+    if there:
+        run("export", sample, "-o", tmp_path, "AllTypes")
+    before = tree(tmp_path)
+    Full.written = 0
+    monkeypatch.setattr(buffered, "Sink", Full)
+    done = run("export", sample, sample.parent / "net8-netperf3.netperf.gz", "-o", tmp_path, "--format", format)
+    assert done.exit_code == 2
+    assert "No space left on device" in done.stderr
+    assert tree(tmp_path) == before, "what was there is there still, and nothing else"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+def test_nothing_half_done(
+    run: Run, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    real = buffered.TableFiles.write
+    calls = 0
+
+    def write(*args: Any) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 9:
+            raise error
+        real(*args)
+
+    monkeypatch.setattr(buffered.TableFiles, "write", write)
+    done = run("export", sample, "-o", tmp_path)
+    assert done.exit_code == (130 if error is KeyboardInterrupt else 2)
+    assert list(tmp_path.iterdir()) == []
+    calls = 8
+    single = run("export", sample, "AllTypes", "-o", tmp_path / "x.parquet")
+    assert single.exit_code == (130 if error is KeyboardInterrupt else 2)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_is_there_only_when_it_is_whole(
+    run: Run, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every state that a killed process could leave: no name ends like a table's, and no facts are there."""
+    states = []
+    real = buffered.TableFile.finish
+
+    def finish(file: Any, format: Any) -> None:
+        states.append(tree(tmp_path))
+        real(file, format)
+
+    monkeypatch.setattr(buffered.TableFile, "finish", finish)
+    assert run("export", sample, "-o", tmp_path).exit_code == 0
+    assert len(states) > 10
+    for state in states:
+        assert all(name.endswith((".partial", ".rows")) for name in state), state
+        assert all(name.startswith(".net8-sample.partial/") for name in state)
+
+
+def test_what_a_killed_process_left_is_no_hindrance(run: Run, sample: Path, tmp_path: Path) -> None:
+    for left in (".net8-sample.partial", ".net8-sample.replaced"):
+        (tmp_path / left).mkdir()
+        (tmp_path / left / "x.parquet.partial").write_bytes(b"PAR1")
+    assert run("export", sample, "-o", tmp_path).exit_code == 0
+    assert run("export", sample, "-o", tmp_path).exit_code == 0
+    assert {p.name for p in tmp_path.iterdir()} == {"net8-sample"}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_interrupt(
+    command: list[str], process_environment: dict[str, str], sample: Path, tmp_path: Path, jobs: str
+) -> None:
+    files = []
+    for n in range(40):
+        files.append(tmp_path / f"t{n}.nettrace.gz")
+        shutil.copy(sample, files[-1])
+    with subprocess.Popen(
+        [*command, "export", *map(str, files), "-o", str(tmp_path / "out"), "--jobs", jobs],
+        stderr=subprocess.PIPE,
+        env=process_environment,
+        start_new_session=True,
+    ) as child:
+        assert child.stderr is not None
+        child.stderr.readline()
+        time.sleep(0.05)
+        os.killpg(child.pid, signal.SIGINT)
+        rest = child.stderr.read()
+        assert child.wait(timeout=60) == 130
+    assert b"Traceback" not in rest
+    for folder in (tmp_path / "out").iterdir():
+        assert not folder.name.startswith("."), rest
+        assert facts(folder)["events"] == 1696
+    assert len(list((tmp_path / "out").iterdir())) < 40
+
+
+def test_a_fault_of_ours_does_not_stop_the_rest(
+    run: Run, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*args: Any, **options: Any) -> Any:
+        raise RuntimeError("oops")
+
+    monkeypatch.setattr(lake, "export_directory", broken)
+    other = sample.parent / "net8-netperf3.netperf.gz"
+    done = run("export", sample, other, "-o", tmp_path)
+    assert done.exit_code == 2
+    assert done.stderr.count("a fault in clrevents itself (RuntimeError: oops)") == 2
+    monkeypatch.setattr(lake, "export_directory", directory.export_directory)
+
+
+def test_without_pyarrow(command: list[str], process_environment: dict[str, str], sample: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['pyarrow'] = None\n"
+        "from clrevents.cli import root\n"
+        "sys.exit(root.main(sys.argv[1:], standalone_mode=False))"
+    )
+
+    def export(*args: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [command[0], "-c", code, "export", str(sample), "AllTypes", *map(str, args)],
+            env=process_environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    done = export("-o", tmp_path / "x.parquet")
+    assert done.returncode == 1
+    assert "a Parquet file needs pyarrow: pip install 'clrevents[arrow]'" in done.stderr
+    assert export("-o", tmp_path / "out").returncode == 1
+    assert tree(tmp_path) == []
+    assert export("-o", tmp_path / "x.csv").returncode == 0
+    assert export("-o", tmp_path / "y", "--format", "jsonl").returncode == 0
