@@ -1,78 +1,73 @@
 """Times of reading whole traces, as multiples of a yardstick that is measured in the same run.
 
-The yardstick walks every event header in plain Python and does nothing more. Multiples of it can be compared
-between machines and with the official decoder's, which are in `shared/bench/README.md`.
+    python benchmarks/run.py [--rounds 5] [--engines compiled,interpreted] [TRACE …]
 
-    python benchmarks/run.py [--rounds 5] [TRACE …]
+The yardstick walks every event header in plain Python and does nothing more. Multiples of it can be compared
+between machines, and with the official decoder's, which were measured in the same way. Times are the least of
+all rounds, in seconds of processor time (whole commands: also by the clock); memory is the largest resident set
+(VmHWM) of a process that does nothing else.
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
-import importlib.util
+import json
+import os
 import platform
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
-import warnings
-from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import ModuleType
-from typing import Final
+from typing import Any, Final
 
-import clrevents
-from clrevents.schema.registry import DEFAULT
+from stages import load, timed, walk
 
-SHARED: Final = Path(__file__).resolve().parents[2] / "shared"
-DEFAULT_TRACES: Final = [SHARED / "traces" / "own" / f"{name}.nettrace.gz" for name in ("net10-all", "net10-big")]
+HERE: Final = Path(__file__).resolve().parent
+SHARED: Final = HERE.parents[1] / "shared"
+TRACES: Final = ("net10-big", "net10-all", "net10-gc", "net10-cpu")
 
-# What the first release reads: later families must not change what this row measures.
-FAMILIES: Final = {
-    "interop",
-    "jit",
-    "method",
-    "method_legacy",
-    "method_rundown",
-    "private_method",
-    "r2r",
-    "rundown_marks",
-    "runtime_info",
-    "tiering",
+# TraceEvent 3.2.8 on .NET 10, warmed up, and dotnet-trace 9.0.661903 `convert` as a whole process, in yardsticks
+# measured in the same minute on the same machine (two cores). Source: shared/bench/README.md.
+TRACE_EVENT: Final[dict[str, dict[str, float]]] = {
+    "net10-big": {"count by kind": 0.40, "values": 0.53, "convert": 14.2},
+    "net10-all": {"count by kind": 0.37, "values": 0.95},
+    "net10-gc": {"count by kind": 0.48, "values": 1.0},
+    "net10-cpu": {"convert": 12.7},
 }
+# Stages that give what TraceEvent's pass over all payload values gives.
+VALUES: Final = ("every payload value into columns", "tables of every event, with headers", "typed records, all fields")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("traces", nargs="*", type=Path, metavar="TRACE", help=".nettrace, also .gz")
     parser.add_argument("--rounds", type=int, default=5, help="every time is the best of so many (default 5)")
+    parser.add_argument("--slow-rounds", type=int, default=1, help="…of the interpreted engine (default 1)")
+    parser.add_argument("--engines", default="compiled,interpreted", help="which stages to measure; empty for none")
+    parser.add_argument("--no-commands", action="store_true", help="leave out whole commands")
     parser.add_argument("--yardstick", type=Path, default=SHARED / "bench" / "pyscan.py", help="the plain scan's file")
     options = parser.parse_args()
-    traces = options.traces or [path for path in DEFAULT_TRACES if path.exists()]
+    stored = [SHARED / "traces" / "own" / f"{name}.nettrace.gz" for name in TRACES]
+    traces = options.traces or [path for path in stored if path.exists()]
     if not traces:
-        parser.error(f"no trace given, and none at {DEFAULT_TRACES[0].parent}")
-    if options.rounds < 1:
-        parser.error("--rounds must be at least 1")
-    yardstick = load(options.yardstick) if options.yardstick.exists() else None
-    if yardstick is None:
-        print(f"no yardstick at {options.yardstick}: seconds only\n")
-    print(f"clrevents {clrevents.__version__}, Python {platform.python_version()}, best of {options.rounds}\n")
-    warnings.simplefilter("ignore", clrevents.TraceWarning)
+        parser.error(f"no trace given, and none at {stored[0].parent}")
+    if not options.yardstick.exists():
+        parser.error(f"no yardstick at {options.yardstick}")
+    if min(options.rounds, options.slow_rounds) < 1:
+        parser.error("at least one round")
+    print(f"Python {platform.python_version()}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
     with tempfile.TemporaryDirectory() as folder:
         for path in traces:
-            measure(plain_file(path, Path(folder)), yardstick, options.rounds)
+            plain = plain_file(path, Path(folder))
+            for engine in filter(None, options.engines.split(",")):
+                rounds = options.rounds if engine == "compiled" else options.slow_rounds
+                print_stages(plain, engine, options.yardstick, rounds)
+            if not options.no_commands:
+                print_commands(plain, options.yardstick, options.rounds, Path(folder))
     return 0
-
-
-def load(path: Path) -> ModuleType:
-    """The yardstick's module."""
-    spec = importlib.util.spec_from_file_location("yardstick", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def plain_file(path: Path, folder: Path) -> Path:
@@ -85,54 +80,82 @@ def plain_file(path: Path, folder: Path) -> Path:
     return copy
 
 
-def measure(path: Path, yardstick: ModuleType | None, rounds: int) -> None:
-    """Print one trace's table."""
-    counts = clrevents.open(path).event_counts()
-    total = sum(counts.values())
-    ours = [i.record for i in DEFAULT.events() if i.record.__module__.rpartition(".")[2] in FAMILIES]
-    known = [key for key in counts if DEFAULT.get(key.provider, key.id, key.version) is not None]
-    rare = min(known, key=lambda key: (counts[key], key), default=None)
-
-    tasks: dict[str, Callable[[], int]] = {}
-    if yardstick is not None:
-        data = path.read_bytes()
-        tasks["yardstick: bare walk over headers"] = lambda: walk(yardstick, data)
-    tasks["scan: count by kind"] = lambda: sum(clrevents.open(path).event_counts().values())
-    tasks["records of the interop and method families"] = lambda: drain(clrevents.open(path).events(*ours))
-    tasks["all records"] = lambda: drain(clrevents.open(path).events())
-    if rare is not None:
-        tasks[f"one rare event: {rare.name}"] = lambda: drain(clrevents.open(path).events(rare))
-
-    best = dict.fromkeys(tasks, float("inf"))
-    given = dict.fromkeys(tasks, 0)
-    # Round by round, so that a busy moment of the machine does not hit one row only.
-    for _ in range(rounds):
-        for name, task in tasks.items():
-            started = time.perf_counter()
-            given[name] = task()
-            best[name] = min(best[name], time.perf_counter() - started)
-
-    unit = next(iter(best.values())) if yardstick is not None else None
-    print(f"{path.name}: {total:,} events, {path.stat().st_size / 1e6:.1f} MB")
-    print(f"  {'':<46}{'given':>11}{'seconds':>10}{'yardsticks':>12}{'events read/s':>15}")
-    for name, seconds in best.items():
-        multiple = f"{seconds / unit:.2f}×" if unit is not None else "–"
-        print(f"  {name:<46}{given[name]:>11,}{seconds:>10.3f}{multiple:>12}{total / seconds / 1e6:>13.2f} M")
-    print()
+def environment(engine: str) -> dict[str, str]:
+    """As a user's, with the engine that is asked for; byte code is kept, as it is by default."""
+    kept = {k: v for k, v in os.environ.items() if k not in ("PYTHONDONTWRITEBYTECODE", "CLREVENTS_PURE")}
+    kept.setdefault("PYTHONPATH", str(HERE.parent / "src"))
+    return kept | ({"CLREVENTS_PURE": "1"} if engine == "interpreted" else {"CLREVENTS_REQUIRE_COMPILED": "1"})
 
 
-def walk(yardstick: ModuleType, data: bytes) -> int:
-    """What the yardstick's own main program does after it has read the file."""
-    blocks = list(yardstick.blocks(data))
-    return sum(len(yardstick.scan(data, at, size)) for name, at, size in blocks if name == "EventBlock")
+def ask(engine: str, *arguments: str) -> Any:
+    """What a process of `stages.py` answers."""
+    command = [sys.executable, str(HERE / "stages.py"), *arguments]
+    done = subprocess.run(command, env=environment(engine), capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
 
 
-def drain(events: Iterable[object]) -> int:
-    """Go through an iterator and count."""
-    count = 0
-    for _ in events:
-        count += 1
-    return count
+def print_stages(path: Path, engine: str, yardstick: Path, rounds: int) -> None:
+    """One trace's table for one engine."""
+    common = (str(path), "--yardstick", str(yardstick))
+    found = ask(engine, *common, "--rounds", str(rounds))
+    assert found["engine"] == engine
+    unit = found["yardstick"]
+    official = TRACE_EVENT.get(path.name.partition(".")[0], {})
+    print(f"\n{path.name}, {path.stat().st_size / 1e6:.1f} MB, {engine}: best of {rounds}; yardstick {unit:.3f} s")
+    print(f"  {'':<44}{'given':>12}{'seconds':>10}{'yardsticks':>12}{'TraceEvent':>12}{'faster':>9}{'peak MB':>9}")
+    for number, (name, seconds) in enumerate(found["seconds"].items()):
+        most = ask(engine, *common, "--peak", str(number))
+        theirs = official.get("values" if name in VALUES else name)
+        compared = f"{'–':>12}{'–':>9}" if theirs is None else f"{theirs:>12.2f}{theirs * unit / seconds:>8.1f}×"
+        multiple = f"{seconds / unit:>12.3f}"
+        print(
+            f"  {name:<44}{found['given'][name]:>12,}{seconds:>10.4f}{multiple}{compared}{most / 1e6:>9.0f}", flush=True
+        )
+
+
+def commands(folder: Path) -> dict[str, list[str]]:
+    """Whole commands without their trace, by what they are called in the table."""
+    return {
+        "clrevents info": ["info"],
+        "clrevents export to Parquet": ["export", "-o", str(folder / "out")],
+        "clrevents flame": ["flame", "-o", str(folder / "flame.html")],
+    }
+
+
+def print_commands(path: Path, yardstick: Path, rounds: int, folder: Path) -> None:
+    """Whole processes, each measured next to the yardstick: a busy minute hits both."""
+    scan, data = load(yardstick), path.read_bytes()
+    theirs = TRACE_EVENT.get(path.name.partition(".")[0], {}).get("convert")
+    print(
+        f"\n{path.name}, whole commands, compiled: best of {rounds}; dotnet-trace convert: {theirs or '–'} yardsticks"
+    )
+    print(f"  {'':<32}{'yardsticks':>12}{'seconds':>10}{'by the clock':>14}{'yardsticks':>12}{'peak MB':>9}  exit")
+    for name, command in commands(folder).items():
+        best = clock = unit = unit_clock = float("inf")
+        code = 0
+        for _ in range(rounds):
+            began = time.perf_counter()
+            unit = min(unit, timed(lambda: walk(scan, data))[0])
+            unit_clock = min(unit_clock, time.perf_counter() - began)
+            seconds, wall, code = whole([sys.executable, "-m", "clrevents", *command, str(path)])
+            best, clock = min(best, seconds), min(clock, wall)
+            shutil.rmtree(folder / "out", ignore_errors=True)
+        most = ask("compiled", str(path), "--command", *command)
+        shutil.rmtree(folder / "out", ignore_errors=True)
+        numbers = f"{best / unit:>12.2f}{best:>10.3f}{clock:>14.3f}{clock / unit_clock:>12.2f}{most / 1e6:>9.0f}"
+        print(f"  {name:<32}{numbers}{code:>6}", flush=True)
+
+
+def whole(command: list[str]) -> tuple[float, float, int]:
+    """Processor and clock seconds of one process, and how it ended."""
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        command, env=environment("compiled"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    wall = time.perf_counter() - began
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime, wall, process.returncode
 
 
 if __name__ == "__main__":
