@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -159,6 +160,17 @@ def test_same_names(run: Run, sample: Path, tmp_path: Path) -> None:
     files[0].write_bytes(TraceBuilder().sample(4).sample(5).bytes())
     assert run("export", files[0], "-o", out, "--skip-existing").exit_code == 0
     assert facts(out / "app")["events"] == 2, "a new recording under the old name takes its place"
+
+
+def test_same_names_one_after_the_other(run: Run, tmp_path: Path) -> None:
+    for folder, events in (("a", 1), ("b", 2)):
+        (tmp_path / folder).mkdir()
+        builder = TraceBuilder()
+        for _ in range(events):
+            builder.sample(1)
+        (tmp_path / folder / "app.nettrace").write_bytes(builder.bytes())
+        assert run("export", tmp_path / folder / "app.nettrace", "-o", tmp_path / "lake").exit_code == 0
+    assert sorted(facts(p)["events"] for p in (tmp_path / "lake").iterdir()) == [1, 2]
 
 
 def test_what_is_no_export_is_left_alone(run: Run, sample: Path, tmp_path: Path) -> None:
@@ -391,6 +403,18 @@ def test_interrupt(
         assert not folder.name.startswith("."), rest
         assert facts(folder)["events"] == 1696
     assert len(list((tmp_path / "out").iterdir())) < 40
+
+
+def test_the_others_are_told_to_stop(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a process of its own does when the first one was interrupted."""
+    stop = threading.Event()
+    monkeypatch.setattr(lake, "_stop", stop)
+    (job,) = lake.jobs([str(sample)], tmp_path, directory.Options())
+    assert lake._export(job).written is not None
+    stop.set()
+    with pytest.raises(KeyboardInterrupt):
+        lake._export(job)
+    assert [p.name for p in tmp_path.iterdir()] == ["net8-sample"]
 
 
 def test_a_fault_of_ours_does_not_stop_the_rest(
