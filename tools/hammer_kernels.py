@@ -63,7 +63,7 @@ def hammer_payloads(count: int, rng: Random) -> None:
             sys.exit(f"the engines differ: {given!r}")
         done += len(given.starts)
         misfits += first[0]
-        if done - told >= max(count // 10, 1):
+        if done - told >= max(count // 10, 1) or done >= count:
             told = done
             _tell(f"{done:,} payloads", began, {"did not fit": misfits})
 
