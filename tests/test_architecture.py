@@ -47,7 +47,7 @@ ROOMS: Final = {
     "symbols": Room(("errors", "schema", "decode"), ("attrs", "numpy")),
     "table": Room(("errors", "schema", "decode"), ("attrs", "numpy"), OPTIONAL),
     "trace": Room(("errors", "schema", "decode", "symbols", "table"), ("attrs", "numpy")),
-    "live": Room(("errors", "schema", "decode", "symbols"), ("attrs", "numpy")),
+    "live": Room(("errors", "schema", "decode", "symbols", "table"), ("attrs", "numpy")),
     "analysis": Room(("errors", "schema", "symbols", "table", "trace"), ("attrs", "numpy"), OPTIONAL),
     "rewrite": Room(("errors", "schema", "symbols", "trace", "encode", "reference"), ("attrs",)),
     "export": Room(("errors", "schema", "table", "trace", "symbols", "analysis"), ("numpy",), OPTIONAL),

@@ -1,6 +1,6 @@
-"""`Decoder` as users have it: the push interface, with names for addresses where they are asked for.
+"""`Decoder` as users have it: the push interface, with tables, and names for addresses where they are asked for.
 
-Joins the decoder with the symbols room, which does not know it. Does no I/O.
+Joins the decoder with the rooms of symbols and tables, which it does not know. Does no I/O.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.symbols.feed import CodeEvents
 from clrevents.symbols.live import LiveMethods
 from clrevents.symbols.methods import Methods
+from clrevents.table.batch import BatchTables
 
 
 class Decoder(decoder.Decoder):
     """Reads a trace that arrives in pieces.
 
     `feed(buffer)` and `flush()` return batches of the selected events; `close()` says that nothing more comes.
-    Memory is bounded by what lies between two sequence points and by `limits`. After a TraceError each
-    call raises the same one. `start`/`end` in percent need a file: use `clrevents.open`.
+    `batch.table(name)` has a batch's events of one kind as typed columns. Memory is bounded by what lies between two
+    sequence points and by `limits`. After a TraceError each call raises the same one. `start`/`end` in percent need
+    a file: use `clrevents.open`.
 
     With `symbols`, events of code are followed too, whether they are selected or not: `methods` and the events'
     `frames` then know what was seen so far. Methods that were there before the trace began are listed at its end.
@@ -46,6 +48,7 @@ class Decoder(decoder.Decoder):
         order: Order = "time",
         symbols: bool = False,
     ) -> None:
+        self._tables = BatchTables(registry or DEFAULT, limits or Limits())
         self._live = LiveMethods(limits or Limits()) if symbols else None
         watch = None if self._live is None else Watch(CodeEvents(registry or DEFAULT), self._live.take)
         super().__init__(
@@ -86,4 +89,5 @@ class Decoder(decoder.Decoder):
 
     def _named(self, batch: Batch) -> Batch:
         batch.resolver = self._live
+        batch.tabler = self._tables
         return batch

@@ -6,7 +6,7 @@ stream but where most of it is payloads; knows no layout.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias
 from uuid import UUID
@@ -24,6 +24,8 @@ from clrevents.decode.kinds import EventKind
 from clrevents.decode.losses import Loss
 from clrevents.decode.payloads import RawPayload
 from clrevents.decode.region import Guids, Rows, joined_windows
+from clrevents.decode.select import Selector
+from clrevents.decode.tabling import AnyTable, Tabler
 from clrevents.decode.window import unpack_words
 from clrevents.errors import Problem
 
@@ -43,7 +45,7 @@ class Batch:
     and `run_table` tell capture threads and processors; `owners` and (in NetTrace 6) `captures` are places in
     `thread_rows`; `counted` when events carry sequence numbers. `misfits` are the rows whose payload does not
     fit its layout; `problems` and `losses` are those that came up since the batch before it. `resolver` names
-    addresses; decoding sets none.
+    addresses and `tabler` makes tables; decoding sets none.
     """
 
     every_kind: list[EventKind]
@@ -73,6 +75,7 @@ class Batch:
     problems: tuple[Problem, ...] = ()
     losses: tuple[Loss, ...] = ()
     resolver: Resolver | None = None
+    tabler: Tabler | None = None
 
     def __len__(self) -> int:
         return len(self.qpc)
@@ -87,6 +90,15 @@ class Batch:
         """One event a row, with these payloads."""
         rows = len(payloads)
         return _EVENTS.make([[self] * rows, list(range(rows)), payloads], rows)
+
+    def table(self, selector: Selector, /, *, columns: Sequence[str] | None = None, names: bool = False) -> AnyTable:
+        """The batch's events of one kind as a `clrevents.Table`; columns and errors as for `Trace.table`.
+
+        Of an event that only the trace describes, what was described so far decides on the columns.
+        """
+        if self.tabler is None:
+            raise ValueError("decode.Decoder makes no tables: use clrevents.Decoder")
+        return self.tabler.table(self, selector, columns, names)
 
     def hand_out(self) -> list[Event[Any]]:
         """The events; the batch no longer keeps their payloads alive."""
@@ -154,10 +166,19 @@ class Batch:
         return {}
 
     def kind(self, row: int) -> EventKind:
-        return self.every_kind[int(self.places[row])]
+        return self.kinds[row]
 
-    def guid(self, column: Guids | None, row: int) -> UUID | None:
-        data = None if column is None else column.get(row)
+    @cached_property
+    def activity_list(self) -> list[bytes | None] | None:
+        """The activity id of each row, sixteen bytes or None; None when no row has any."""
+        return None if self.activities is None else self.activities.all()
+
+    @cached_property
+    def related_list(self) -> list[bytes | None] | None:
+        return None if self.related is None else self.related.all()
+
+    def guid(self, column: list[bytes | None] | None, row: int) -> UUID | None:
+        data = None if column is None else column[row]
         return None if data is None else UUID(bytes_le=data)
 
     def stack(self, row: int) -> tuple[int, ...]:
@@ -234,6 +255,7 @@ class Batch:
             problems=(),
             losses=(),
             resolver=named,
+            tabler=None,
         )
 
 

@@ -1,12 +1,13 @@
 """Rows of a stream → `Chunk`s: many events at once, their headers and payloads as columns.
 
-Gathers rows until there are enough for numpy to be worth its calls, groups them by kind and reads each group
-by its layout's plan, or by records where there is none. Knows no table and no name but a column's.
+Gathers rows until there are enough for numpy to be worth its calls and groups them by kind. Knows no table and no
+name but a column's; leaves payloads to `pieces`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 import attrs
@@ -14,32 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.decode.blocks import TraceInfo
-from clrevents.decode.column import Column, concat, from_values
-from clrevents.decode.columns import Plan, column_type, plan
+from clrevents.decode.column import Column, concat
 from clrevents.decode.headers import HEADERS, Known
-from clrevents.decode.kinds import EventKind
-from clrevents.decode.payloads import PayloadReader, RawPayload
+from clrevents.decode.payloads import PayloadReader
+from clrevents.decode.pieces import Group, Piece, PieceReader
 from clrevents.decode.region import Rows, joined_windows
 from clrevents.decode.select import Selection
 from clrevents.decode.stacks import StackArrays, join, stack_arrays
 from clrevents.decode.stream import Stream
 from clrevents.errors import PayloadError, Problem, TraceError, raised
-from clrevents.schema.layout import BoundLayout
 
 Ints: TypeAlias = NDArray[np.int64]
 
 _ROWS: Final = 1 << 19
 # Small enough that the memory of one chunk serves the next while it is warm: measured best, from 4 to 64 MiB.
 _BYTES: Final = 8 << 20
-
-
-@attrs.frozen(eq=False)
-class Piece:
-    """Payload columns of some rows of a chunk, which share a kind and a layout; by wire name."""
-
-    kind: EventKind
-    rows: Ints
-    columns: dict[str, Column]
 
 
 @attrs.frozen(eq=False)
@@ -83,7 +73,7 @@ class ColumnReader:
         self._stacks = stacks
         self._goal = rows
         self._reader: PayloadReader | None = None
-        self._plans: dict[int, list[tuple[BoundLayout, Plan | None]]] = {}
+        self._piece_reader: PieceReader | None = None
         self._waiting: list[Rows] = []
         self._held = 0
 
@@ -143,7 +133,7 @@ class ColumnReader:
             yield self._chunk(waiting, info)
 
     def _chunk(self, parts: list[Rows], info: TraceInfo) -> Chunk:
-        known = Known(self.stream.kinds.all, self.stream.clock, info)
+        known = Known(self.stream.kinds.all, self.stream.clock, info.process_id)
         headers = {}
         for name in self._headers:
             header = HEADERS[name]
@@ -151,12 +141,14 @@ class ColumnReader:
         kinds = _join([rows.kinds for rows in parts])
         pieces: list[Piece] = []
         if self._payloads:
+            if self._piece_reader is None:
+                self._piece_reader = PieceReader(self.reader, self._fields, partial(_report, self.stream))
             buf, starts = joined_windows(parts)
             ends = starts + _join([r.sizes for r in parts])
             offsets = _join([r.offsets for r in parts])
             for index, rows in grouped(kinds):
-                group = _Group(self.stream.kinds.all[index], buf, starts[rows], ends[rows], offsets, rows)
-                pieces += self._pieces(group)
+                group = Group(self.stream.kinds.all[index], buf, starts[rows], ends[rows], offsets, rows)
+                pieces += self._piece_reader.pieces(group)
         return Chunk(len(kinds), kinds, headers, pieces, self._new_stacks(parts, info.pointer_size))
 
     def _new_stacks(self, parts: list[Rows], pointer_size: int) -> StackArrays:
@@ -166,92 +158,12 @@ class ColumnReader:
             [stack_arrays(t, t.new(rows.stacks), pointer_size) for rows in parts for t in (rows.shared.stacks,)]
         )
 
-    def _pieces(self, group: _Group) -> Iterator[Piece]:
-        """By the first reading that uses up every payload, or row by row."""
-        kind = group.kind
-        ends = group.ends
-        layouts = self._layouts(kind)
-        if self.reader.drifted(kind):
-            self._read(group, 0)
-        for index, (layout, made) in enumerate(layouts):
-            if made is None:
-                break
-            found = made.find(group.buf, group.starts, ends)
-            if not found.fits:
-                continue
-            over = found.stops != ends
-            # What is described without fields has none to be behind: records say what such bytes are.
-            tails = index == 0 and bool(layout.fields) and (kind.newer or len(layouts) == 1)
-            if not tails and over.any():
-                continue
-            if over.any():
-                self._read(group, int(np.argmax(over)), int(over.sum()))
-            wanted = self._fields
-            columns = {
-                field.name: build(found)
-                for field, build in zip(layout.fields, made.fields, strict=True)
-                if wanted is None or field.name in wanted
-            }
-            yield Piece(kind, group.rows, columns)
-            return
-        if layouts:
-            yield from self._by_records(group)
-        else:
-            self._read(group, 0, len(group.rows))
 
-    def _by_records(self, group: _Group) -> Iterator[Piece]:
-        """One row after the other: what no plan reads, what is damaged, what is written in several ways."""
-        found: dict[type[Any], tuple[list[int], list[Any]]] = {}
-        for row in range(len(group.rows)):
-            payload = self._read(group, row)
-            if not isinstance(payload, RawPayload):
-                rows, records = found.setdefault(type(payload), ([], []))
-                rows.append(row)
-                records.append(payload)
-        for record, (rows, records) in found.items():
-            layout: Any = record.__layout__
-            attributes = getattr(record, "__fields__", None) or [f.name for f in layout.fields]
-            columns = {
-                field.name: from_values(column_type(field.type), [getattr(r, attribute) for r in records])
-                for field, attribute in zip(layout.fields, attributes, strict=True)
-                if self._fields is None or field.name in self._fields
-            }
-            yield Piece(group.kind, group.rows[rows], columns)
-
-    def _read(self, group: _Group, row: int, times: int = 1) -> Any:
-        """One payload as a record; what is wrong with it is reported, as often as it was met."""
-        data = group.buf[int(group.starts[row]) : int(group.ends[row])]
-        payload, _, problem = self.reader.read(group.kind, data, int(group.offsets[group.rows[row]]))
-        if problem is not None:
-            self._report(problem, times)
-        return payload
-
-    def _report(self, problem: Problem, times: int) -> None:
-        stream = self.stream
-        if problem.severity == "payload" and stream.errors == "strict":
-            stream.problems.add(problem)
-            raise raised(PayloadError, problem)
-        stream.problems.add(problem, times)
-
-    def _layouts(self, kind: EventKind) -> list[tuple[BoundLayout, Plan | None]]:
-        known = self._plans.get(kind.index)
-        if known is None:
-            known = self._plans[kind.index] = [(layout, plan(layout)) for layout, _ in self.reader.layouts(kind)]
-        return known
-
-
-@attrs.frozen(eq=False)
-class _Group:
-    """Rows of one kind: where their payloads stand in `buf`, which rows of the chunk they are, and the stream
-    offsets of all the chunk's payloads.
-    """
-
-    kind: EventKind
-    buf: bytes
-    starts: Ints
-    ends: Ints
-    offsets: Ints
-    rows: Ints
+def _report(stream: Stream, problem: Problem, times: int) -> None:
+    if problem.severity == "payload" and stream.errors == "strict":
+        stream.problems.add(problem)
+        raise raised(PayloadError, problem)
+    stream.problems.add(problem, times)
 
 
 def grouped(kinds: Ints) -> Iterator[tuple[int, Ints]]:

@@ -6,16 +6,19 @@ Knows their names, types and how rows give them; touches no payload.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
-from clrevents.decode.blocks import TraceInfo
+from clrevents.decode.blocks import LabelList
 from clrevents.decode.clock import Clock
 from clrevents.decode.column import BINARY, STRING, TIMESTAMP, Column, ColumnType, from_values
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.region import Guids, Rows
+from clrevents.decode.region import Guids
+
+Ints: TypeAlias = NDArray[np.int64]
 
 _UNKNOWN_THREAD: Final = np.uint64((1 << 64) - 1)
 _EPOCH_SECONDS: Final = 10**9
@@ -23,14 +26,37 @@ _EPOCH_SECONDS: Final = 10**9
 
 @attrs.frozen(eq=False)
 class Known:
-    """What header columns are made from besides the rows: the trace's kinds, clock and header."""
+    """What header columns are made from besides the rows: the trace's kinds, clock and process."""
 
     kinds: list[EventKind]
     clock: Clock
-    info: TraceInfo
+    process_id: int | None
 
 
-Make: TypeAlias = Callable[[Rows, Known], Column]
+class HeaderRows(Protocol):
+    """What header columns are made from: rows as they come from a stream, or as a batch holds them."""
+
+    @property
+    def kinds(self) -> Ints: ...
+    @property
+    def times(self) -> Ints: ...
+    @property
+    def threads(self) -> NDArray[np.uint64]: ...
+    @property
+    def owners(self) -> Ints | None: ...
+    @property
+    def stacks(self) -> Ints: ...
+    @property
+    def sizes(self) -> Ints: ...
+    def __len__(self) -> int: ...
+    def processors(self) -> Ints: ...
+    def process_ids(self) -> list[int | None] | None: ...
+    def activities(self) -> Guids | None: ...
+    def related_activities(self) -> Guids | None: ...
+    def labels(self) -> list[LabelList | None] | None: ...
+
+
+Make: TypeAlias = Callable[[HeaderRows, Known], Column]
 
 
 @attrs.frozen
@@ -47,11 +73,11 @@ def _number(kind: str, values: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Co
     return Column(type, len(values), values.astype(type.dtype))
 
 
-def _time_ns(rows: Rows, known: Known) -> Column:
+def _time_ns(rows: HeaderRows, known: Known) -> Column:
     return _number("int64", known.clock.ns_array(rows.times))
 
 
-def _time(rows: Rows, known: Known) -> Column:
+def _time(rows: HeaderRows, known: Known) -> Column:
     """Null where the trace does not say when it started."""
     start = known.clock.start
     length = len(rows)
@@ -61,7 +87,7 @@ def _time(rows: Rows, known: Known) -> Column:
     return Column(TIMESTAMP, length, known.clock.ns_array(rows.times) + whole)
 
 
-def _thread_id(rows: Rows, known: Known) -> Column:
+def _thread_id(rows: HeaderRows, known: Known) -> Column:
     """Null where NetTrace 6 does not say."""
     valid = None
     if rows.owners is not None:
@@ -69,18 +95,18 @@ def _thread_id(rows: Rows, known: Known) -> Column:
     return Column(ColumnType("uint64"), len(rows), rows.threads, valid=None if valid is None or valid.all() else valid)
 
 
-def _stack_id(rows: Rows, known: Known) -> Column:
+def _stack_id(rows: HeaderRows, known: Known) -> Column:
     return _number("int32", rows.stacks)
 
 
-def _process_id(rows: Rows, known: Known) -> Column:
+def _process_id(rows: HeaderRows, known: Known) -> Column:
     own = rows.process_ids()
     if own is None:
-        return from_values(ColumnType("int64"), [known.info.process_id]).take(np.zeros(len(rows), np.int64))
-    return from_values(ColumnType("int64"), [known.info.process_id if p is None else p for p in own])
+        return from_values(ColumnType("int64"), [known.process_id]).take(np.zeros(len(rows), np.int64))
+    return from_values(ColumnType("int64"), [known.process_id if p is None else p for p in own])
 
 
-def _processor(rows: Rows, known: Known) -> Column:
+def _processor(rows: HeaderRows, known: Known) -> Column:
     numbers = rows.processors()
     good = numbers >= 0
     column = _number("int32", numbers)
@@ -90,7 +116,7 @@ def _processor(rows: Rows, known: Known) -> Column:
 def _of_kind(type: ColumnType, value: Callable[[EventKind], object]) -> Make:
     """A column that the event's kind decides."""
 
-    def make(rows: Rows, known: Known) -> Column:
+    def make(rows: HeaderRows, known: Known) -> Column:
         each = from_values(type, [value(kind) for kind in known.kinds])
         if type == STRING:
             return Column(STRING, len(rows), rows.kinds, texts=each)
@@ -102,7 +128,7 @@ def _of_kind(type: ColumnType, value: Callable[[EventKind], object]) -> Make:
 def _guid(attribute: str) -> Make:
     """Sixteen bytes in the order in which a GUID is written; null where there is none."""
 
-    def make(rows: Rows, known: Known) -> Column:
+    def make(rows: HeaderRows, known: Known) -> Column:
         given: Guids | None = getattr(rows, attribute)()
         found: list[bytes | None] = [None] * len(rows) if given is None else given.all()
         for row, labels in enumerate(rows.labels() or ()):

@@ -12,10 +12,11 @@ from typing import TypeAlias
 import attrs
 import numpy as np
 
-from clrevents.decode.chunks import Chunk, Piece
+from clrevents.decode.chunks import Chunk
 from clrevents.decode.column import STRING, Column, ColumnType, common, concat, from_values, nulls, widened
 from clrevents.decode.columns import column_type
 from clrevents.decode.headers import HEADERS, TABLE_HEADERS
+from clrevents.decode.pieces import Piece
 from clrevents.schema.layout import Layout
 from clrevents.schema.types import EnumType, WireType
 

@@ -13,11 +13,12 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode.chunks import Chunk, ColumnReader, Piece
+from clrevents.decode.chunks import Chunk, ColumnReader
 from clrevents.decode.column import Column
 from clrevents.decode.headers import DEFAULT_HEADERS, EVENT_HEADERS, HEADERS, TABLE_HEADERS
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payloads import PayloadReader
+from clrevents.decode.pieces import Piece
 from clrevents.decode.select import Filters, Selection, Selector, one_event
 from clrevents.decode.shape import TableField, assemble, header_fields, payload_fields, shown_fields
 from clrevents.decode.stacks import StackArrays, join

@@ -52,6 +52,7 @@ from clrevents.schema.dynamic import ClassCache, variants
 from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.symbols.feed import CodeEvents, Feed
 from clrevents.symbols.methods import Methods
+from clrevents.table.batch import BatchTables
 from clrevents.table.query import ask
 from clrevents.table.read import (
     Run,
@@ -103,6 +104,7 @@ class Trace:
         self._found: dict[tuple[object, ...], Problem] = {}
         self._found_of: Counter[str] = Counter()
         self._warned = False
+        self._tables = BatchTables(self._registry, self._limits)
         self._scanned: HeaderScan | None = None
         self._stacks: Stacks | None = None
         self._names = Names(weakref.ref(self), self._again())
@@ -648,6 +650,7 @@ class Trace:
 
     def _noted(self, batch: Batch) -> Batch:
         batch.resolver = self._names
+        batch.tabler = self._tables
         for problem in batch.problems:
             self._note(problem)
         self._warn_of(batch.losses)
