@@ -106,14 +106,14 @@ class Event(Generic[P_co]):
         labels = self._labels
         if labels is not None and labels.activity_id is not None:
             return UUID(bytes_le=labels.activity_id)
-        return self._batch.guid(self._batch.activities, self._row)
+        return self._batch.guid(self._batch.activity_list, self._row)
 
     @property
     def related_activity_id(self) -> UUID | None:
         labels = self._labels
         if labels is not None and labels.related_activity_id is not None:
             return UUID(bytes_le=labels.related_activity_id)
-        return self._batch.guid(self._batch.related, self._row)
+        return self._batch.guid(self._batch.related_list, self._row)
 
     @property
     def trace_id(self) -> str | None:
