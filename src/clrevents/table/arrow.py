@@ -42,7 +42,8 @@ def arrow_type(type: ColumnType) -> pyarrow.DataType:
 
     match type.kind:
         case "list":
-            return pa.list_(arrow_type(type.children[0]))
+            # As Parquet calls it, so that a schema is read back as it was.
+            return pa.list_(pa.field("element", arrow_type(type.children[0])))
         case "struct":
             children = zip(type.names, type.children, strict=True)
             return pa.struct([pa.field(name, arrow_type(child)) for name, child in children])

@@ -397,7 +397,7 @@ class Trace:
         runs = self._runs(
             selectors, columns, names, Filters.of(provider, process_id, thread_id, start, end), order, rows
         )
-        return (run.tables for run in runs)
+        return (run.tables for run in runs if run.tables)
 
     def runs(
         self,
