@@ -6,9 +6,15 @@ import pickle
 import warnings
 from pathlib import Path
 
+import attrs
+import numpy as np
 import pytest
 
 import clrevents
+from clrevents.decode.blocks import Stacks
+from clrevents.decode.stacks import stack_arrays
+from clrevents.decode.tables import StackTable
+from clrevents.decode.window import unpack_words
 from clrevents.testing.builder import Format, TraceBuilder
 from project_files import FIXTURES
 
@@ -104,3 +110,32 @@ def test_damage_leaves_what_stands_before_it() -> None:
             assert trace.stacks[1] == (1, 2)
         with clrevents.open(whole[:-60], errors="strict") as trace, pytest.raises(clrevents.DamageError):
             _ = trace.stacks
+
+
+def block(*stacks: bytes, count: int | None = None) -> Stacks:
+    data = b"".join(len(stack).to_bytes(4, "little") + stack for stack in stacks)
+    return Stacks(1, len(stacks) if count is None else count, data + b"\xff" * 8, 0, len(data), 0)
+
+
+@pytest.mark.parametrize("pointer_size", [4, 8])
+def test_cut_stacks_and_blocks(pointer_size: int) -> None:
+    """Bytes that are no whole address are left out, and so are stacks that a block claims and does not hold."""
+    stacks = [bytes(range(size)) for size in (0, 3, 8, 9, 16, 23)]
+    for given in (block(*stacks), block(*stacks, count=9), block(*stacks, count=1 << 31)):
+        table = StackTable()
+        table.add(given)
+        numbers = np.arange(1, 8)
+        found = stack_arrays(table, numbers, pointer_size)
+        assert found.ids.tolist() == [1, 2, 3, 4, 5, 6]
+        assert [found.stack(i) for i in range(6)] == [unpack_words(data, pointer_size) for data in stacks]
+        assert [table.data(n) for n in range(8)] == [None, *stacks, None]
+
+
+def test_only_new_stacks_are_asked_for() -> None:
+    table = StackTable(5)
+    table.add(block(b"", b"", b""))
+    assert table.new(np.array([6, 0, -1, 6])).tolist() == [6]
+    table.add(attrs.evolve(block(b"", b""), first_id=4))
+    assert table.new(np.array([9, 6, 5])).tolist() == [5, 9]
+    assert table.new(np.array([9, 8, 7, 6, 5])).tolist() == [7, 8]
+    assert table.new(np.array([9])).tolist() == []
