@@ -6,7 +6,7 @@ does not fit exactly, so that it decides alone what counts as a problem.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeAlias
 from uuid import UUID, SafeUUID
 
@@ -109,8 +109,7 @@ class BulkReader:
 
 
 def _recipe(made: Plan, bound: BoundLayout, record: type[Any]) -> _Recipe:
-    names = getattr(record, "__fields__", None) or tuple(field.name for field in bound.fields)
-    return _Recipe(made, constructor(record, names), [_values(part, bound.pointer_size) for part in made.parts])
+    return _Recipe(made, constructor(record), [_values(part, bound.pointer_size) for part in made.parts])
 
 
 def _made(recipe: _Recipe, data: bytes, starts: Ints, ends: Ints) -> Values | None:
@@ -124,8 +123,9 @@ def _made(recipe: _Recipe, data: bytes, starts: Ints, ends: Ints) -> Values | No
         return None
 
 
-def constructor(record: type[Any], names: Sequence[str]) -> Construct:
+def constructor(record: Any) -> Construct:
     """A function (a list of values a field, rows) -> records. By slots, unless the class sees its records made."""
+    names = record.__fields__
     if not names:
         return lambda columns, rows: [record() for _ in range(rows)]
     if not kernels.COMPILED or hasattr(record, "__attrs_post_init__"):
@@ -188,8 +188,7 @@ def _fixed(wire: WireType, pointer_size: int) -> Callable[[NDArray[Any]], Values
     if isinstance(wire, StructType):
         bound = bound_of(wire, pointer_size)
         inner = [_fixed(field.type, pointer_size) for field in bound.fields]
-        names = getattr(wire.record, "__fields__", None) or tuple(field.name for field in bound.fields)
-        construct = constructor(wire.record, names)
+        construct = constructor(wire.record)
 
         def structs(values: NDArray[Any]) -> Values:
             columns = [read(values[f"f{i}"]) for i, read in enumerate(inner)]

@@ -270,7 +270,7 @@ def from_values(type: ColumnType, values: Sequence[Any]) -> Column:
     match type.kind:
         case "struct":
             children = tuple(
-                from_values(t, [None if v is None else _member(v, i) for v in values])
+                from_values(t, [None if v is None else getattr(v, v.__fields__[i]) for v in values])
                 for i, t in enumerate(type.children)
             )
             return Column(type, length, np.zeros(0, np.uint8), children=children, valid=valid)
@@ -310,11 +310,6 @@ def filetimes(ticks: NDArray[np.uint64]) -> Column:
     good = (ticks >= low) & (ticks <= high)
     ns = (np.where(good, ticks, _FILETIME_UNIX).astype(np.int64) - _FILETIME_UNIX) * 100
     return Column(TIMESTAMP, len(ticks), ns, valid=None if good.all() else good)
-
-
-def _member(record: Any, index: int) -> Any:
-    names = getattr(type(record), "__fields__", None) or [f.name for f in type(record).__layout__.fields]
-    return getattr(record, names[index])
 
 
 def _bytes(value: Any) -> bytes:

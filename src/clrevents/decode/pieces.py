@@ -99,11 +99,10 @@ class PieceReader:
                 rows.append(row)
                 records.append(payload)
         for record, (rows, records) in found.items():
-            layout: Any = record.__layout__
-            attributes = getattr(record, "__fields__", None) or [f.name for f in layout.fields]
+            cls: Any = record
             columns = {
                 field.name: from_values(column_type(field.type), [getattr(r, attribute) for r in records])
-                for field, attribute in zip(layout.fields, attributes, strict=True)
+                for field, attribute in zip(cls.__layout__.fields, cls.__fields__, strict=True)
                 if self._fields is None or field.name in self._fields
             }
             yield Piece(group.kind, group.rows[rows], columns)

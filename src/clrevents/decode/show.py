@@ -108,7 +108,7 @@ def event_html(event: Event[Any]) -> str:
     if layout is None:
         rows.append(("payload", _short(repr(event.payload))))
     else:
-        names = getattr(type(event.payload), "__fields__", None) or [field.name for field in layout]
+        names = type(event.payload).__fields__
         rows += [
             (field.name, _short(str(getattr(event.payload, name)))) for field, name in zip(layout, names, strict=True)
         ]

@@ -126,8 +126,7 @@ class EventJson:
         names = tuple(field.name for field in layout.fields)
         if not names:
             return lambda record: {}
-        # Learned classes call a field otherwise where its wire name is no identifier.
-        get = attrgetter(*(getattr(cls, "__fields__", None) or names))
+        get = attrgetter(*cls.__fields__)
         values = get if len(names) > 1 else lambda record: (get(record),)
         changes = [(f.name, c) for f in layout.fields if (c := self._convert(f.type)) is not None]
 

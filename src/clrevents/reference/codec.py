@@ -252,7 +252,7 @@ def _enum(enum: type[Enum]) -> Callable[[int], Enum]:
 
 def _nested(wire: StructType, pointer_size: int) -> Any:
     layout: BoundLayout = wire.record.__layout__.bind(pointer_size)  # type: ignore[attr-defined]
-    names: list[str] = list(getattr(wire.record, "__fields__", None) or (f.name for f in layout.fields))
+    names: tuple[str, ...] = wire.record.__fields__  # type: ignore[attr-defined]
     members = _members(layout)
     return _mapped(
         c.Struct(*_fields(layout)),

@@ -210,7 +210,7 @@ class _Redaction:
 
     def _build(self, record: Any) -> bytes:
         kind: Any = type(record)
-        values = [getattr(record, name) for name in getattr(kind, "__fields__", ())]
+        values = [getattr(record, name) for name in kind.__fields__]
         if values and values[-1] is None:
             # Its writer was older than its description: the last fields are not there.
             count = values.index(None)
@@ -226,10 +226,9 @@ class _Redaction:
 
     def _record(self, record: Any) -> Any:
         """The record with changed strings; itself when nothing changes."""
-        names = getattr(type(record), "__fields__", None)
+        cls = type(record)
         changes: dict[str, Any] = {}
-        for index, field in enumerate(type(record).__layout__.fields):
-            attribute = field.name if names is None else names[index]
+        for attribute, field in zip(cls.__fields__, cls.__layout__.fields, strict=True):
             value = getattr(record, attribute)
             changed = self._value(field.name, field.type, value)
             if changed is not value:

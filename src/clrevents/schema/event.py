@@ -110,6 +110,8 @@ def make_record(cls: Any, declared: FrameType | None = None) -> Any:
     cls.__repr__, cls.__eq__, cls.__hash__ = _repr, _eq, _hash
     record = attrs.define(slots=True, frozen=True, repr=False, eq=False)(cls)
     record.__layout__ = layout
+    # As classes learned from a trace have it, whose attributes may be called otherwise than the wire's fields.
+    record.__fields__ = tuple(field.name for field in layout.fields)
     return record
 
 
@@ -154,8 +156,7 @@ def asdict(record: Any) -> dict[str, Any]:
     layout: Layout | None = getattr(type(record), "__layout__", None)
     if layout is None:
         raise TypeError(f"{record!r} is not an event record")
-    # A record learned from a trace calls a field otherwise where its wire name is no identifier.
-    attributes = getattr(type(record), "__fields__", None) or [field.name for field in layout.fields]
+    attributes: tuple[str, ...] = type(record).__fields__
     return {field.name: _plain(getattr(record, a)) for field, a in zip(layout.fields, attributes, strict=True)}
 
 

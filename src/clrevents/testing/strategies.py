@@ -213,7 +213,7 @@ def _records(event_class: Any, pointer_size: int) -> SearchStrategy[Any]:
     from hypothesis import strategies as st
 
     layout: BoundLayout = event_class.__layout__.bind(pointer_size)
-    names = getattr(event_class, "__fields__", None) or tuple(f.name for f in layout.fields)
+    names = event_class.__fields__
 
     simple = {
         field.name: _values(field.type, pointer_size)
