@@ -21,6 +21,13 @@ from clrevents.schema.registry import DEFAULT, Registry
 Order = Literal["time", "file"]
 
 
+def in_time_order(order: Order) -> bool:
+    """ValueError for what is no order."""
+    if order not in ("time", "file"):
+        raise ValueError(f'order must be "time" or "file", not {order!r}')
+    return order == "time"
+
+
 class Decoder:
     """Reads a trace that arrives in pieces.
 
@@ -44,11 +51,9 @@ class Decoder:
         order: Order = "time",
         watch: Watch | None = None,
     ) -> None:
-        if order not in ("time", "file"):
-            raise ValueError(f'order must be "time" or "file", not {order!r}')
         registry = registry or DEFAULT
         filters = Filters.of(provider, process_id, thread_id, start, end)
-        self._stream = Stream(errors=errors, limits=limits, registry=registry, in_time_order=order == "time")
+        self._stream = Stream(errors=errors, limits=limits, registry=registry, in_time_order=in_time_order(order))
         self._reader = EventReader(self._stream, Selection(selectors, filters, registry), _no_duration, watch=watch)
 
     @property

@@ -19,11 +19,11 @@ from clrevents.decode.payloads import PayloadReader
 from clrevents.decode.pieces import Group, Ints, Piece, PieceReader
 from clrevents.decode.region import Guids
 from clrevents.decode.select import Selector, one_event
-from clrevents.decode.shape import assemble, shown_fields
+from clrevents.decode.shape import shown_fields
 from clrevents.decode.stacks import join
 from clrevents.errors import Limits, Problem
 from clrevents.schema.registry import Registry
-from clrevents.table.read import Wanted, event_fields, facts, named_by
+from clrevents.table.read import Wanted, event_fields, facts, named_by, part_of
 from clrevents.table.table import Table
 
 
@@ -58,9 +58,8 @@ class BatchTables:
         known = Known(batch.every_kind, batch.clock, batch.process_id)
         headers = {name: HEADERS[name].make(_BatchRows(batch), known) for name in wanted.headers}
         chunk = Chunk(len(batch), batch.places, headers, pieces, join(()))
-        made = tuple(assemble(fields, chunk, pieces, names))
-        parts = (made,) if made and len(made[0]) else ()
-        return Table(shown_fields(fields, names), parts, metadata)
+        part = part_of(fields, chunk, pieces, names)
+        return Table(shown_fields(fields, names), () if part is None else (part,), metadata)
 
 
 def _nothing(problem: Problem, times: int) -> None:

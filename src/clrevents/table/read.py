@@ -1,6 +1,6 @@
 """One pass over a trace → tables: of one event, of its headers, or of every event at once.
 
-Decides which columns are wanted and what the schema is. Opens nothing: it is given a reader and its windows.
+Decides which columns are wanted and what the schema is. Reads nothing itself: it is given chunks.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from clrevents.decode.payloads import PayloadReader
 from clrevents.decode.pieces import Piece
 from clrevents.decode.select import Filters, Selection, Selector, one_event
 from clrevents.decode.shape import TableField, assemble, header_fields, payload_fields, shown_fields
-from clrevents.decode.stacks import StackArrays, join
-from clrevents.errors import AmbiguousEventError, Problem
+from clrevents.decode.stacks import join
+from clrevents.errors import AmbiguousEventError
 from clrevents.schema.names import is_glob
 from clrevents.schema.registry import Registry
 from clrevents.table.stacks import stack_table
@@ -107,18 +107,9 @@ def check_one(selector: Selector, registry: Registry) -> None:
 
 
 def read_table(
-    reader: ColumnReader,
-    windows: Iterable[bytes],
-    fault: Callable[[], Problem | None],
-    selector: Selector,
-    registry: Registry,
-    wanted: Wanted,
-    stacks: list[StackArrays] | None = None,
+    reader: ColumnReader, chunks: Sequence[Chunk], selector: Selector, registry: Registry, wanted: Wanted
 ) -> Table:
-    """All events that a selector means, which must be of one (provider, name); the reader's `stacks` go into a list."""
-    chunks = list(reader.chunks(windows, fault))
-    if stacks is not None:
-        stacks += [chunk.stacks for chunk in chunks]
+    """All events that a selector means, which must be of one (provider, name); `chunks` are all of the reader's."""
     kinds = reader.stream.kinds.all
     found = one_event(selector, registry, kinds)
     if not found:
@@ -129,7 +120,7 @@ def read_table(
     (event,) = found
     payload = event_fields(registry, event, kinds, reader.reader)
     fields = wanted.choose(payload, event[1])
-    parts = tuple(part for chunk in chunks if (part := _part(fields, chunk, chunk.pieces, wanted.names)))
+    parts = tuple(part for chunk in chunks if (part := part_of(fields, chunk, chunk.pieces, wanted.names)))
     stream = reader.stream
     metadata = facts(event, registry, kinds, stream.lost, stream.problems.total)
     return Table(shown_fields(fields, wanted.names), parts, metadata)
@@ -158,18 +149,13 @@ def meant(selectors: Sequence[Selector], registry: Registry, kinds: Iterable[Eve
 
 
 def stream_table(
-    reader: ColumnReader,
-    windows: Iterable[bytes],
-    fault: Callable[[], Problem | None],
-    fields: tuple[TableField, ...],
-    wanted: Wanted,
-    metadata: dict[str, str],
+    chunks: Iterable[Chunk], fields: tuple[TableField, ...], wanted: Wanted, metadata: dict[str, str]
 ) -> Iterator[Table]:
     """Table by table, each of one chunk, all with the same columns; one without rows where there is no event."""
     shown = shown_fields(fields, wanted.names)
     empty = True
-    for chunk in reader.chunks(windows, fault):
-        part = _part(fields, chunk, chunk.pieces, wanted.names)
+    for chunk in chunks:
+        part = part_of(fields, chunk, chunk.pieces, wanted.names)
         if part is not None:
             empty = False
             yield Table(shown, (part,), metadata)
@@ -192,9 +178,7 @@ class Run:
 
 
 def stream_runs(
-    reader: ColumnReader,
-    windows: Iterable[bytes],
-    fault: Callable[[], Problem | None],
+    chunks: Iterable[Chunk],
     fields: Callable[[EventName], tuple[TableField, ...]],
     wanted: Wanted,
     headers: tuple[str, ...] = (),
@@ -204,13 +188,13 @@ def stream_runs(
     The first run is empty, so that the columns are known whatever comes.
     """
     yield Run({}, Table(header_fields(headers)), stack_table(join(())), {})
-    for chunk in reader.chunks(windows, fault):
+    for chunk in chunks:
         pieces: dict[EventName, list[Piece]] = {}
         for piece in chunk.pieces:
             pieces.setdefault((piece.kind.key.provider, piece.kind.key.name), []).append(piece)
         tables, places = {}, {}
         for event, found in pieces.items():
-            part = _part(fields(event), chunk, found, wanted.names)
+            part = part_of(fields(event), chunk, found, wanted.names)
             if part is not None:
                 tables[event] = Table(shown_fields(fields(event), wanted.names), (part,), {})
                 places[event] = np.sort(np.concatenate([piece.rows for piece in found]))
@@ -222,12 +206,10 @@ def stream_runs(
         )
 
 
-def read_headers(
-    reader: ColumnReader, windows: Iterable[bytes], fault: Callable[[], Problem | None], columns: tuple[str, ...]
-) -> Iterator[Table]:
+def read_headers(chunks: Iterable[Chunk], columns: tuple[str, ...]) -> Iterator[Table]:
     """Header columns of all events, chunk by chunk."""
     fields = header_fields(columns)
-    for chunk in reader.chunks(windows, fault):
+    for chunk in chunks:
         yield Table(fields, (tuple(chunk.headers[name] for name in columns),), {})
 
 
@@ -253,7 +235,7 @@ def facts(event: EventName, registry: Registry, kinds: Iterable[EventKind], lost
     }
 
 
-def _part(
+def part_of(
     fields: Sequence[TableField], chunk: Chunk, pieces: Sequence[Piece], names: bool
 ) -> tuple[Column, ...] | None:
     """One run of a table's rows; None for none."""

@@ -21,9 +21,9 @@ import attrs
 
 from clrevents.decode.batch import Batch
 from clrevents.decode.blocks import TraceInfo
-from clrevents.decode.chunks import ColumnReader
+from clrevents.decode.chunks import Chunk, ColumnReader
 from clrevents.decode.clock import Clock
-from clrevents.decode.decoder import Order
+from clrevents.decode.decoder import Order, in_time_order
 from clrevents.decode.event import Event
 from clrevents.decode.headers import DEFAULT_HEADERS, EVENT_HEADERS
 from clrevents.decode.kinds import EventKey
@@ -34,7 +34,7 @@ from clrevents.decode.select import Filters, Selection, Selector, Threads, one_e
 from clrevents.decode.shape import TableField, header_fields, shown_fields
 from clrevents.decode.show import trace_html, trace_text
 from clrevents.decode.source import Openable, Source, open_source
-from clrevents.decode.stacks import StackArrays, join
+from clrevents.decode.stacks import join
 from clrevents.decode.stream import Stream
 from clrevents.decode.when import Moment, to_ns
 from clrevents.errors import (
@@ -208,9 +208,8 @@ class Trace:
             reader = self._columns((), Filters(), "file", headers=(), payloads=False, stacks=True)
             parts = []
             try:
-                with self._noting(reader.stream):
-                    for chunk in reader.chunks(self._windows(), self._fault):
-                        parts.append(chunk.stacks)
+                for chunk in self._chunks(reader):
+                    parts.append(chunk.stacks)
             except (DamageError, LimitError):
                 # Whoever reads events meets the damage too.
                 if self._errors == "strict":
@@ -261,17 +260,16 @@ class Trace:
         A selector is an event class, an `EventKey`, a name, an alias, `Provider/Event` or a glob. Times are
         half-open; see docs for what may be written. Raises UnknownEventError at the end for a name nobody knows.
         """
-        return self._events(
-            self.event_batches(
-                *selectors,
-                provider=provider,
-                process_id=process_id,
-                thread_id=thread_id,
-                start=start,
-                end=end,
-                order=order,
-            )
+        batches = self.event_batches(
+            *selectors,
+            provider=provider,
+            process_id=process_id,
+            thread_id=thread_id,
+            start=start,
+            end=end,
+            order=order,
         )
+        return chain.from_iterable(batch.hand_out() for batch in batches)
 
     def event_batches(
         self,
@@ -289,10 +287,8 @@ class Trace:
 
         Without `decode` each payload is a RawPayload with its bytes, and nothing is read from it.
         """
-        if order not in ("time", "file"):
-            raise ValueError(f'order must be "time" or "file", not {order!r}')
         filters = Filters.of(provider, process_id, thread_id, start, end)
-        stream = self._stream(in_time_order=order == "time")
+        stream = self._stream(order)
         selection = Selection(selectors, filters, self._registry, always)
         return self._batches(self._reader(stream, selection, decode))
 
@@ -318,12 +314,8 @@ class Trace:
         events, UnknownEventError when nobody knows it, KeyError for an unknown column. Rows whose payload does
         not fit its layout are left out and reported in `problems`.
         """
-        check_one(selector, self._registry)
-        wanted = Wanted.of(columns, names)
         filters = Filters.of(provider, process_id, thread_id, start, end)
-        reader = self._columns((selector,), filters, order, headers=wanted.headers, fields=wanted.fields)
-        with self._noting(reader.stream):
-            return read_table(reader, self._windows(), self._fault, selector, self._registry, wanted)
+        return self._table(selector, Wanted.of(columns, names), filters, order, stacks=False)[0]
 
     def table_and_stacks(
         self,
@@ -340,14 +332,17 @@ class Trace:
         order: Order = "time",
     ) -> tuple[Table, Stacks]:
         """The same as `table`, and the stacks that its `stack_id` names, in one pass."""
-        check_one(selector, self._registry)
-        wanted = Wanted.of(columns, names)
         filters = Filters.of(provider, process_id, thread_id, start, end)
-        reader = self._columns((selector,), filters, order, wanted.headers, wanted.fields, stacks=True)
-        stacks: list[StackArrays] = []
-        with self._noting(reader.stream):
-            table = read_table(reader, self._windows(), self._fault, selector, self._registry, wanted, stacks)
-        return table, Stacks(join(stacks))
+        return self._table(selector, Wanted.of(columns, names), filters, order, stacks=True)
+
+    def _table(
+        self, selector: Selector, wanted: Wanted, filters: Filters, order: Order, stacks: bool
+    ) -> tuple[Table, Stacks]:
+        check_one(selector, self._registry)
+        reader = self._columns((selector,), filters, order, wanted.headers, wanted.fields, stacks=stacks)
+        chunks = list(self._chunks(reader))
+        table = read_table(reader, chunks, selector, self._registry, wanted)
+        return table, Stacks(join([chunk.stacks for chunk in chunks]))
 
     def batches(
         self,
@@ -373,8 +368,7 @@ class Trace:
         fields = wanted.choose(self._fields(event), event[1])
         reader = self._columns((selector,), filters, order, wanted.headers, wanted.fields, rows=rows)
         metadata = self._facts_of(event)
-        with self._noting(reader.stream):
-            yield from stream_table(reader, self._windows(), self._fault, fields, wanted, metadata)
+        yield from stream_table(self._chunks(reader), fields, wanted, metadata)
 
     def tables(
         self,
@@ -443,8 +437,7 @@ class Trace:
 
         both = tuple(dict.fromkeys((*wanted.headers, *headers)))
         reader = self._columns(selectors, filters, order, headers=both, rows=rows, stacks=stacks)
-        with self._noting(reader.stream):
-            yield from stream_runs(reader, self._windows(), self._fault, fields, wanted, headers)
+        yield from stream_runs(self._chunks(reader), fields, wanted, headers)
 
     def schemas(self, *selectors: Selector, names: bool = False) -> dict[tuple[str, str], Table]:
         """Tables without rows, by (provider, name): of all selected events, with columns and metadata as `table` has.
@@ -474,8 +467,7 @@ class Trace:
         wanted = header_names(columns)
         filters = Filters.of(provider, process_id, thread_id, start, end)
         reader = self._columns((), filters, order, headers=wanted, payloads=False)
-        with self._noting(reader.stream):
-            found = list(read_headers(reader, self._windows(), self._fault, wanted))
+        found = read_headers(self._chunks(reader), wanted)
         return Table(header_fields(wanted), tuple(part for table in found for part in table.parts), {})
 
     def query(self, sql: str) -> Any:
@@ -492,9 +484,10 @@ class Trace:
         reader = self._reader(stream, Selection((), Filters(), self._registry))
         tally: dict[EventKey, Counter[str]] = {}
         for batch in self._batches(reader):
+            sizes = (batch.ends - batch.starts).tolist()
             for row, (kind, payload) in enumerate(zip(batch.kinds, batch.payloads, strict=True)):
                 counts = tally.setdefault(kind.key, Counter())
-                counts["payload_bytes"] += len(batch.raw[row])
+                counts["payload_bytes"] += sizes[row]
                 if not isinstance(payload, RawPayload):
                     counts["tail" if row in batch.tails else "exact"] += 1
                 else:
@@ -513,7 +506,7 @@ class Trace:
     def class_bodies(self, selector: Selector) -> list[str]:
         """Class bodies to paste, one for each kind of event that is meant, as the trace describes it."""
         selection = Selection((selector,), Filters(), self._registry)
-        stream = self._stream(in_time_order=False)
+        stream = self._stream("file")
         for _ in self._batches(self._reader(stream, selection, decode=False)):
             pass
         cache = ClassCache(self._limits.learned)
@@ -538,8 +531,10 @@ class Trace:
     def _repr_html_(self) -> str:
         return trace_html(self._info, self._scan(raising=False))
 
-    def _stream(self, in_time_order: bool = True) -> Stream:
-        return Stream(errors=self._errors, limits=self._limits, registry=self._registry, in_time_order=in_time_order)
+    def _stream(self, order: Order = "time") -> Stream:
+        return Stream(
+            errors=self._errors, limits=self._limits, registry=self._registry, in_time_order=in_time_order(order)
+        )
 
     def _columns(
         self,
@@ -552,12 +547,10 @@ class Trace:
         rows: int = 1 << 19,
         stacks: bool = False,
     ) -> ColumnReader:
-        if order not in ("time", "file"):
-            raise ValueError(f'order must be "time" or "file", not {order!r}')
         if rows < 1:
             raise ValueError(f"rows must be positive, not {rows!r}")
         return ColumnReader(
-            self._stream(in_time_order=order == "time"),
+            self._stream(order),
             Selection(selectors, filters, self._registry),
             lambda: self.duration_ns,
             headers=headers,
@@ -586,8 +579,10 @@ class Trace:
         scan = self._scan(raising=False)
         return facts(event, self._registry, scan.kinds, scan.lost, scan.problems.total)
 
-    def _fault(self) -> Problem | None:
-        return self._source.fault
+    def _chunks(self, reader: ColumnReader) -> Iterator[Chunk]:
+        """Read the whole source; errors get this trace's path."""
+        with self._noting(reader.stream):
+            yield from reader.chunks(self._windows(), lambda: self._source.fault)
 
     @contextmanager
     def _noting(self, stream: Stream) -> Iterator[None]:
@@ -632,9 +627,6 @@ class Trace:
                 told = now
                 self._progress(done, max(total, done))
         self._progress(done, max(total, done))
-
-    def _events(self, batches: Iterator[Batch]) -> Iterator[Event[Any]]:
-        return chain.from_iterable(batch.hand_out() for batch in batches)
 
     def _batches(self, reader: EventReader) -> Iterator[Batch]:
         """Feed the whole source through a reader; errors get this trace's path."""
