@@ -23,7 +23,7 @@ from clrevents.decode.frame import Frame, Named, Resolver, nameless
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.losses import Loss
 from clrevents.decode.payloads import RawPayload
-from clrevents.decode.region import Guids, Rows, joined_windows
+from clrevents.decode.region import Guids, Rows, Runs, joined_windows
 from clrevents.decode.select import Selector
 from clrevents.decode.tabling import AnyTable, Tabler
 from clrevents.decode.window import unpack_words
@@ -41,8 +41,8 @@ _UNKNOWN_THREAD = (1 << 64) - 1
 class Batch:
     """A run of selected events in order. Iterating gives events; it owns their data.
 
-    `places` are the rows' kinds as indexes into `every_kind`; payloads are `data[starts[i]:ends[i]]`. `run_of`
-    and `run_table` tell capture threads and processors; `owners` and (in NetTrace 6) `captures` are places in
+    `places` are the rows' kinds as indexes into `every_kind`; payloads are `data[starts[i]:ends[i]]`. `runs` tell
+    capture threads and processors by `file_rows`; `owners` and (in NetTrace 6) `captures` are places in
     `thread_rows`; `counted` when events carry sequence numbers. `misfits` are the rows whose payload does not
     fit its layout; `problems` and `losses` are those that came up since the batch before it. `resolver` names
     addresses and `tabler` makes tables; decoding sets none.
@@ -60,7 +60,7 @@ class Batch:
     starts: Ints
     ends: Ints
     file_rows: Ints
-    run_table: tuple[Ints, NDArray[np.uint64], Ints]
+    runs: Runs
     stacks: dict[int, bytes]
     activities: Guids | None = None
     related: Guids | None = None
@@ -146,20 +146,15 @@ class Batch:
         return None if self.owner_column is None else self.owner_column.tolist()
 
     @cached_property
-    def _run(self) -> Ints:
-        return np.searchsorted(self.run_table[0], self.file_rows, "right") - 1
-
-    @cached_property
     def captures(self) -> list[int]:
         """The threads whose buffers the events came from (NetTrace 6: places in `thread_rows`)."""
-        return self.run_table[1][self._run].tolist()  # type: ignore[no-any-return]
+        return self.runs.captures_of(self.file_rows).tolist()  # type: ignore[no-any-return]
 
     @cached_property
     def processors(self) -> list[int]:
         """-1 where unknown, also for events about another thread than the writing one."""
         about = self.thread_column if self.owner_column is None else self.owner_column.view(np.uint64)
-        known = np.where(self.run_table[1][self._run] == about, self.run_table[2][self._run], -1)
-        return known.tolist()  # type: ignore[no-any-return]
+        return self.runs.processors_of(self.file_rows, about).tolist()  # type: ignore[no-any-return]
 
     @cached_property
     def _stack_tuples(self) -> dict[int, tuple[int, ...]]:
@@ -236,8 +231,6 @@ class Batch:
         if self.resolver is not None and self.resolver.ready and self.stack(row):
             named = Named(self.frames(row, process_id))
         start, end = int(self.starts[row]), int(self.ends[row])
-        run = int(np.searchsorted(self.run_table[0], self.file_rows[row], "right")) - 1
-        firsts, captures, processors = self.run_table
         return attrs.evolve(
             self.take([row]),
             every_kind=[self.kind(row)],
@@ -246,7 +239,7 @@ class Batch:
             starts=np.zeros(1, dtype=np.int64),
             ends=np.array([end - start], dtype=np.int64),
             file_rows=np.zeros(1, dtype=np.int64),
-            run_table=(firsts[run : run + 1] * 0, captures[run : run + 1], processors[run : run + 1]),
+            runs=self.runs.only(int(self.file_rows[row])),
             stacks={number: self.stacks[number]} if number in self.stacks else {},
             activities=_one_guid(self.activities, row),
             related=_one_guid(self.related, row),
@@ -311,7 +304,7 @@ def make_batch(
         payloads.starts,
         payloads.ends,
         rows.file_rows,
-        (shared.run_rows, shared.captures, shared.processors),
+        shared.runs,
         _stacks(rows, numbers),
         rows.activities(),
         rows.related_activities(),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import attrs
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from clrevents.decode.blocks import TraceInfo
 from clrevents.decode.column import Column, concat
 from clrevents.decode.headers import HEADERS, Known
+from clrevents.decode.kernels import end_to_end
 from clrevents.decode.payloads import PayloadReader
 from clrevents.decode.pieces import Group, Piece, PieceReader
 from clrevents.decode.region import Rows, joined_windows
@@ -138,14 +139,14 @@ class ColumnReader:
         for name in self._headers:
             header = HEADERS[name]
             headers[name] = concat(header.type, [header.make(rows, known) for rows in parts])
-        kinds = _join([rows.kinds for rows in parts])
+        kinds = end_to_end([rows.kinds for rows in parts])
         pieces: list[Piece] = []
         if self._payloads:
             if self._piece_reader is None:
                 self._piece_reader = PieceReader(self.reader, self._fields, partial(_report, self.stream))
             buf, starts = joined_windows(parts)
-            ends = starts + _join([r.sizes for r in parts])
-            offsets = _join([r.offsets for r in parts])
+            ends = starts + end_to_end([r.sizes for r in parts])
+            offsets = end_to_end([r.offsets for r in parts])
             for index, rows in grouped(kinds):
                 group = Group(self.stream.kinds.all[index], buf, starts[rows], ends[rows], offsets, rows)
                 pieces += self._piece_reader.pieces(group)
@@ -179,7 +180,3 @@ def grouped(kinds: Ints) -> Iterator[tuple[int, Ints]]:
         count = int(counts[kind])
         yield kind, order[at : at + count]
         at += count
-
-
-def _join(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -96,6 +96,11 @@ class HeaderColumns:
         return len(self.times)
 
 
+def end_to_end(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """One array of all; no copy of a single one."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
 def joined(columns: list[HeaderColumns]) -> list[NDArray[Any]]:
     """Thread ids, stack ids, times, offsets and sizes of many blocks; no copy where they stand together."""
     found: list[list[NDArray[Any]]] = [[], [], [], [], []]
@@ -116,7 +121,7 @@ def joined(columns: list[HeaderColumns]) -> list[NDArray[Any]]:
         for column, part in zip(found, parts, strict=True):
             column.append(part)
         at = end
-    return [column[0] if len(column) == 1 else np.concatenate(column) for column in found]
+    return [end_to_end(column) for column in found]
 
 
 def _follows(columns: HeaderColumns, arrays: list[NDArray[np.uint64]], row: int) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.decode.blocks import Events, InlineStacks, LabelList, Stacks, ThreadRow
-from clrevents.decode.kernels import HeaderColumns, joined
+from clrevents.decode.kernels import HeaderColumns, end_to_end, joined
 from clrevents.decode.tables import StackLookup, StackTable
 
 Ints = NDArray[np.int64]
@@ -19,6 +19,33 @@ Ints = NDArray[np.int64]
 _ACTIVITY, _RELATED = 16, 32
 _NOWHERE = -1
 _NO_INTS: Ints = np.empty(0, dtype=np.int64)
+
+
+@attrs.frozen(eq=False)
+class Runs:
+    """Whose buffer and which processor events are from: run i begins at the `firsts[i]`-th row of a release."""
+
+    firsts: Ints
+    captures: NDArray[np.uint64]
+    processors: Ints
+
+    def captures_of(self, file_rows: Ints) -> NDArray[np.uint64]:
+        """The thread whose buffer each row came from (NetTrace 6: its place in the thread table)."""
+        return self.captures[self._of(file_rows)]
+
+    def processors_of(self, file_rows: Ints, about: NDArray[np.uint64]) -> Ints:
+        """Processor numbers, -1 where unknown (also for events about another thread than the writing one)."""
+        run = self._of(file_rows)
+        return np.where(self.captures[run] == about, self.processors[run], -1)
+
+    def only(self, file_row: int) -> Runs:
+        """The run of one row, as if nothing stood before it."""
+        run = int(np.searchsorted(self.firsts, file_row, "right")) - 1
+        one = slice(run, run + 1)
+        return Runs(self.firsts[one] * 0, self.captures[one], self.processors[one])
+
+    def _of(self, file_rows: Ints) -> Ints:
+        return np.searchsorted(self.firsts, file_rows, "right") - 1
 
 
 @attrs.define(eq=False)
@@ -29,9 +56,7 @@ class Shared:
     windows: list[bytes]
     stacks: StackTable
     lookup: StackLookup | None
-    run_rows: Ints
-    processors: Ints
-    captures: NDArray[np.uint64]
+    runs: Runs
     activity_rows: Ints
     activity_offsets: Ints
     related_rows: Ints
@@ -108,15 +133,10 @@ class Rows:
         """Each row's payload bytes, copied out of the windows."""
         return self._slices(self.offsets, self.sizes)
 
-    def captures(self) -> NDArray[np.uint64]:
-        """The thread whose buffer each event came from (NetTrace 6: its place in the thread table)."""
-        return self.shared.captures[self._runs()]
-
     def processors(self) -> Ints:
         """Processor numbers, -1 where unknown (also for events about another thread than the writing one)."""
-        run = self._runs()
         about = self.threads if self.owners is None else self.owners.view(np.uint64)
-        return np.where(self.shared.captures[run] == about, self.shared.processors[run], -1)
+        return self.shared.runs.processors_of(self.file_rows, about)
 
     def activities(self) -> Guids | None:
         """The activity id of each row; None when no row has any."""
@@ -140,9 +160,6 @@ class Rows:
             return None
         known = [*(row.process_id for row in self.shared.thread_rows), None]
         return [known[place] for place in self.owners.tolist()]
-
-    def _runs(self) -> Ints:
-        return np.searchsorted(self.shared.run_rows, self.file_rows, "right") - 1
 
     def _guids(self, rows: Ints, offsets: Ints) -> Guids | None:
         if not len(rows):
@@ -195,7 +212,7 @@ def joined_windows(parts: list[Rows]) -> tuple[bytes, Ints]:
             which = np.searchsorted(shared.bases, rows.offsets, "right") - 1
             starts.append(rows.offsets + np.array(shifts)[which])
     data = windows[0] if len(windows) == 1 else b"".join(windows)
-    return data, starts[0] if len(starts) == 1 else np.concatenate(starts)
+    return data, end_to_end(starts)
 
 
 class Region:
@@ -299,9 +316,7 @@ class Region:
             self._windows,
             self.stacks,
             lookup,
-            np.concatenate(starts),
-            processors,
-            np.ascontiguousarray(run_table[:, 1]),
+            Runs(np.concatenate(starts), np.ascontiguousarray(run_table[:, 1]), processors),
             activity[0],
             activity[1],
             related[0],
