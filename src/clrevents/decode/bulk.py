@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from clrevents.decode import kernels
 from clrevents.decode.chunks import grouped
-from clrevents.decode.column import ragged
+from clrevents.decode.column import as_written, ragged
 from clrevents.decode.columns import Found, Part, Plan, bound_of, fixed_dtype, pick, plan
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payloads import PayloadReader
@@ -220,7 +220,7 @@ def _fixed(wire: WireType, pointer_size: int) -> Callable[[NDArray[Any]], Values
 
 def _guids(values: NDArray[Any]) -> Values:
     """UUIDs without their constructor, which looks at every way in which one can be given."""
-    numbers = [int.from_bytes(d[3::-1] + d[5:3:-1] + d[7:5:-1] + d[8:], "big") for d in values.tolist()]
+    numbers = [int.from_bytes(as_written(d), "big") for d in values.tolist()]
     return _UUIDS.make([numbers, [SafeUUID.unknown] * len(numbers)], len(numbers))
 
 

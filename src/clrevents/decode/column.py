@@ -312,6 +312,11 @@ def filetimes(ticks: NDArray[np.uint64]) -> Column:
     return Column(TIMESTAMP, len(ticks), ns, valid=None if good.all() else good)
 
 
+def as_written(guid: bytes) -> bytes:
+    """The sixteen bytes of a GUID from a trace in the order in which it is written and read aloud."""
+    return guid[3::-1] + guid[5:3:-1] + guid[7:5:-1] + guid[8:]
+
+
 def _bytes(value: Any) -> bytes:
     if isinstance(value, bytes):
         return value

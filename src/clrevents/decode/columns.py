@@ -22,6 +22,7 @@ from clrevents.decode.column import (
     Array,
     Column,
     ColumnType,
+    as_written,
     filetimes,
     from_values,
     offsets_of,
@@ -54,8 +55,7 @@ Build: TypeAlias = Callable[["Found"], Column]
 # The kernel's instructions, as `walk` describes them.
 RUN, TEXT16, TEXT8, COUNTED, PREFIXED, NUMBER, REST, PREFIXED_REST = range(8)
 _WIDEST: Final = 1 << 16
-# The bytes of a GUID in the order in which it is written and read aloud.
-_GUID_ORDER: Final = np.array([3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15])
+_GUID_ORDER: Final = np.frombuffer(as_written(bytes(range(16))), dtype=np.uint8)
 
 
 def column_type(wire: WireType) -> ColumnType:
@@ -164,9 +164,10 @@ _plans: weakref.WeakKeyDictionary[BoundLayout, Plan | None] = weakref.WeakKeyDic
 
 def plan(layout: BoundLayout) -> Plan | None:
     """The plan of a layout, made once; None when the kernel cannot read it."""
-    if layout not in _plans:
-        _plans[layout] = _plan(layout)
-    return _plans[layout]
+    found = _plans.get(layout, ...)
+    if found is ...:
+        found = _plans[layout] = _plan(layout)
+    return found
 
 
 def _plan(layout: BoundLayout) -> Plan | None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from clrevents.decode.blocks import LabelList
 from clrevents.decode.clock import Clock
-from clrevents.decode.column import BINARY, STRING, TIMESTAMP, Column, ColumnType, from_values
+from clrevents.decode.column import BINARY, STRING, TIMESTAMP, Column, ColumnType, as_written, from_values
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.region import Guids
 
@@ -134,7 +134,7 @@ def _guid(attribute: str) -> Make:
         for row, labels in enumerate(rows.labels() or ()):
             own = None if labels is None else getattr(labels, _LABELS[attribute])
             found[row] = found[row] if own is None else own
-        return from_values(BINARY, [None if g is None else g[3::-1] + g[5:3:-1] + g[7:5:-1] + g[8:] for g in found])
+        return from_values(BINARY, [None if g is None else as_written(g) for g in found])
 
     return make
 
