@@ -65,16 +65,20 @@ class Engine:
         while True:
             columns = [self._room(limit) for _ in range(6)]
             runs, marks = self._room(4 * limit), self._room(3 * limit)
-            status = module.scan(buf, end, limit, labels, state, *columns, runs, marks)
+            status = module.scan(buf, end, 0, limit, labels, state, *columns, runs, marks)
             found.append((status, *map(_plain, (state, *columns, runs, marks))))
             if status != module.FULL:
                 return found
 
     def tally(self, kinds: list[int], threads: list[int], times: list[int], most: int) -> Outcome:
-        counts, spans = self._given([0] * most), self._room(4 * len(kinds))
-        given = self._given(kinds), self._given(threads, signed=False), self._given(times)
-        size = self.scan_module.tally(len(kinds), *given, counts, spans)
-        return size, _plain(counts), _plain(spans)
+        rows, half = len(kinds), len(kinds) // 2
+        counts, ids, sums = self._given([0] * most), self._room(rows), self._room(3 * rows, signed=True)
+        used = 0
+        # In two steps, so that the second one finds what the first one left.
+        for part in (slice(0, half), slice(half, rows)):
+            given = self._given(kinds[part]), self._given(threads[part], signed=False), self._given(times[part])
+            used = self.scan_module.tally(len(kinds[part]), *given, counts, used, ids, sums)
+        return used, _plain(counts), _plain(ids)[:used], _plain(sums)[: 3 * used]
 
     def walk(
         self, buf: Any, program: list[int], starts: list[int], ends: list[int], repeats: list[int] | None = None

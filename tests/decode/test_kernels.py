@@ -7,10 +7,13 @@ this is looked for. And nothing is read outside of the block (with its padding) 
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
+import attrs
 import pytest
 
 import kernel_cases as cases
+from clrevents.decode.kernels import HeaderScanner
 from kernel_cases import PADDING, Block, Payloads
 from kernel_twins import Engine, Watched, interpreted, twins
 
@@ -101,18 +104,54 @@ def test_a_scan_stays_inside(real: list[Block]) -> None:
             scanner.scan(Watched(buf, 1, 1 + size + PADDING), 1, 1 + size, block.labels, 64)
 
 
+@pytest.mark.parametrize("kept", range(6))
+def test_rows_that_somebody_keeps_are_left_alone(real: list[Block], kept: int) -> None:
+    """The scanner uses its memory again once nobody has a part of it, be it a view of a single column."""
+    rng, scanner = Random(7), HeaderScanner()
+    held: list[tuple[Any, list[int]]] = []
+    for block in real + real:
+        found = scanner.scan(block.content + bytes(PADDING), 0, len(block.content), 0, block.labels)
+        again = HeaderScanner().scan(block.content + bytes(PADDING), 0, len(block.content), 0, block.labels)
+        for columns, fresh in zip(found[0], again[0], strict=True):
+            for name in ("metadata_ids", "thread_ids", "stack_ids", "times", "offsets", "sizes", "runs", "marks"):
+                assert getattr(columns, name).tolist() == getattr(fresh, name).tolist()
+        assert found[1:] == again[1:]
+        if found[0] and rng.random() < 0.2:
+            values = attrs.astuple(found[0][0], recurse=False)[kept][::2]
+            held.append((values, values.tolist()))
+        if rng.random() < 0.05:
+            held.clear()
+        del found, again
+    assert held
+    for values, before in held:
+        assert values.tolist() == before
+
+
 def test_a_tally_of_anything(engines: tuple[Engine, Engine]) -> None:
     rng = Random(3)
     edges = (0, 1, -1, (1 << 63) - 1, -(1 << 63), 5)
+    # As many that an old one is out of sight when it comes again.
+    crowds = (0, 1, M64, 1 << 63), tuple(range(40))
+    again = 0
     for _ in range(BLOCKS // 5):
-        rows = rng.randrange(30)
+        rows = rng.randrange(90)
+        crowd = rng.choice(crowds)
         kinds = [rng.randrange(9) for _ in range(rows)]
-        threads = [rng.choice((0, 1, M64, 1 << 63)) for _ in range(rows)]
+        threads = [rng.choice(crowd) for _ in range(rows)]
         times = [rng.choice(edges) for _ in range(rows)]
         first, second = (engine.tally(kinds, threads, times, 9) for engine in engines)
         assert first == second
-        assert sum(first[1]) == rows
-        assert all(0 <= n <= M64 for n in first[2])
+        used, counts, ids, sums = first
+        assert counts == [kinds.count(kind) for kind in range(9)]
+        assert set(ids) == set(threads)
+        for thread in ids:
+            mine = [sums[3 * at : 3 * at + 3] for at in range(used) if ids[at] == thread]
+            ticks = [time for time, of in zip(times, threads, strict=True) if of == thread]
+            assert sum(entry[0] for entry in mine) == len(ticks)
+            assert min(entry[1] for entry in mine) == min(ticks)
+            assert max(entry[2] for entry in mine) == max(ticks)
+        again += used > len(set(ids))
+    assert 0 < again < BLOCKS // 10
 
 
 def test_walks_of_any_program(engines: tuple[Engine, Engine]) -> None:

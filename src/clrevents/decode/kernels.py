@@ -64,8 +64,10 @@ _STATUS: Final[dict[int, Status]] = {
 _ROWS: Final = 1 << 14
 _ARENA: Final = 1 << 17
 _FEW: Final = 1 << 10
-# References to an array that only its list and the loop over it have: no view of it is left anywhere.
-_MINE: Final = 3
+# The first numbers of the scan's state: where it stopped, and how many rows, runs and marks it wrote.
+_COUNTS: Final = 4
+_THREADS: Final = 1
+_NO_MARKS: Final = np.empty((0, 3), dtype=np.int64)
 
 
 def engine() -> str:
@@ -134,10 +136,12 @@ class HeaderScanner:
 
     def __init__(self) -> None:
         self._columns: list[Any] = []
+        self._all: Any = None
+        self._signed: Any = None
+        self._idle = 0
         self._at = 0
         self._room = 0
-        self._runs: Any = None
-        self._marks: Any = None
+        self._runs, self._marks = scratch(4 * _ROWS), scratch(3 * _ROWS)
 
     def scan(
         self, buf: bytes, start: int, end: int, base: int, labels: bool
@@ -149,75 +153,111 @@ class HeaderScanner:
         state = scratch(_scan.STATE)
         state[_scan.POS] = start
         found = []
+        if not self._kept():
+            # Memory that was just used is the fastest there is.
+            self._at = 0
         while True:
-            columns, limit = self._next()
-            status = _scan.scan(buf, end, limit, labels, state, *columns, self._runs, self._marks)
-            rows, runs, marks = int(state[_scan.ROWS]), int(state[_scan.RUNS]), int(state[_scan.MARKS])
+            limit = self._limit()
+            status = _scan.scan(buf, end, self._at, limit, labels, state, *self._columns, self._runs, self._marks)
+            stop, rows, runs, marks = map(int, state[:_COUNTS])
             if rows:
-                ids, threads, stacks, times, offsets, sizes = (taken(c, rows, own=False) for c in columns)
-                absolute = offsets.view(np.int64)
-                absolute += base
+                place = (self._columns, self._at) if COMPILED else None
+                ids, threads, stacks, times, offsets, sizes = self._take(rows)
+                offsets += base
                 found.append(
                     HeaderColumns(
-                        ids.view(np.int64),
+                        ids,
                         threads,
-                        stacks.view(np.int64),
-                        times.view(np.int64),
-                        absolute,
-                        sizes.view(np.int64),
+                        stacks,
+                        times,
+                        offsets,
+                        sizes,
                         taken(self._runs, runs).reshape(-1, 4),
-                        taken(self._marks, marks).view(np.int64).reshape(-1, 3),
-                        (self._columns, self._at) if COMPILED else None,
+                        taken(self._marks, marks).view(np.int64).reshape(-1, 3) if marks else _NO_MARKS,
+                        place,
                     )
                 )
-                self._at += rows if COMPILED else 0
             if status != _scan.FULL:
-                return found, _STATUS[status], int(state[_scan.POS])
+                return found, _STATUS[status], stop
 
-    def _next(self) -> tuple[list[Any], int]:
-        """Columns to write to, and for how many rows there is room."""
+    def _limit(self) -> int:
+        """For how many rows there is room, which is made where there is too little."""
         if self._room - self._at < _FEW:
-            if self._runs is None:
-                self._runs, self._marks = scratch(4 * _ROWS), scratch(3 * _ROWS)
-            # Untouched memory costs nothing, so there may be much of it; memory that was used is better still.
-            self._room = _ARENA if COMPILED else _ROWS
-            if not self._columns or (COMPILED and any(getrefcount(column) > _MINE for column in self._columns)):
-                self._columns = [np.empty(_ARENA, dtype=np.uint64) if COMPILED else [0] * _ROWS for _ in range(6)]
+            # Where nobody keeps rows, little is enough; untouched memory costs nothing, so there may be much of it.
+            self._room = _ARENA if self._room and COMPILED else _ROWS
             self._at = 0
-        limit = min(self._room - self._at, _ROWS)
-        return ([column[self._at :] for column in self._columns] if COMPILED else self._columns), limit
+            if COMPILED:
+                self._all = np.empty((6, self._room), dtype=np.uint64)
+                self._columns = list(self._all)
+                self._signed = self._all.view(np.int64)
+                self._idle = self._references()
+            else:
+                self._columns = [[0] * self._room for _ in range(6)]
+        return min(self._room - self._at, _ROWS)
+
+    def _take(self, rows: int) -> list[NDArray[Any]]:
+        """The rows that were just written: six columns, of which only threads are unsigned."""
+        if not COMPILED:
+            columns = [taken(column, rows) for column in self._columns]
+            return [c if i == _THREADS else c.view(np.int64) for i, c in enumerate(columns)]
+        part = slice(self._at, self._at + rows)
+        self._at += rows
+        found = list(self._signed[:, part])
+        found[_THREADS] = self._all[_THREADS, part]
+        return found
+
+    def _kept(self) -> bool:
+        """Whether anybody still has a part of the columns."""
+        return COMPILED and self._references() > self._idle
+
+    def _references(self) -> int:
+        """How many views of the columns there are, and some more that are always there."""
+        return getrefcount(self._all)
 
 
 class Tally:
     """Counts rows by kind, and by thread with the first and last tick of each."""
 
     def __init__(self, threads: int) -> None:
-        self.threads: dict[int, tuple[int, int, int]] = {}
         self._most_threads = threads
         self._counts = _zeros(256)
-        self._spans = scratch(0)
+        self._room = 0
+        self._used = 0
+        self._ids, self._sums = scratch(0), _numbers(0)
+        self._threads: dict[int, tuple[int, int, int]] = {}
 
     @property
     def kinds(self) -> NDArray[np.int64]:
         """How many rows each kind has, by its index."""
         return np.asarray(self._counts, dtype=np.int64)
 
-    def add(self, columns: HeaderColumns, kinds: NDArray[np.int64]) -> None:
-        """Take one piece of a block."""
+    @property
+    def threads(self) -> dict[int, tuple[int, int, int]]:
+        """Rows, first and last tick of each thread."""
+        self._fold()
+        return self._threads
+
+    def add(self, columns: HeaderColumns, kinds: NDArray[np.int64], known: int) -> None:
+        """Take one piece of a block; there are `known` kinds."""
         rows = len(columns)
-        top = int(kinds.max())
-        if top >= len(self._counts):
-            grown = _zeros(2 * top)
+        if known > len(self._counts):
+            grown = _zeros(2 * known)
             grown[: len(self._counts)] = self._counts
             self._counts = grown
-        if 4 * rows > len(self._spans):
-            self._spans = scratch(4 * rows)
+        if self._used + rows > self._room:
+            self._fold()
+            self._room = max(self._room, 2 * rows)
+            self._ids, self._sums = scratch(self._room), _numbers(3 * self._room)
         inputs = [_given(values) for values in (kinds, columns.thread_ids, columns.times)]
-        size = _scan.tally(rows, *inputs, self._counts, self._spans)
-        threads = self.threads
-        found = taken(self._spans, size, own=False).reshape(-1, 4)
-        pairs = zip(found[:, :2].tolist(), found[:, 2:].view(np.int64).tolist(), strict=True)
-        for (thread, count), (low, high) in pairs:
+        self._used = _scan.tally(rows, *inputs, self._counts, self._used, self._ids, self._sums)
+
+    def _fold(self) -> None:
+        """Add what the kernel has found to what is known of each thread."""
+        used, self._used = self._used, 0
+        threads = self._threads
+        for at in range(used):
+            thread = int(self._ids[at])
+            count, low, high = map(int, self._sums[3 * at : 3 * at + 3])
             old = threads.get(thread)
             if old is not None:
                 threads[thread] = old[0] + count, min(old[1], low), max(old[2], high)

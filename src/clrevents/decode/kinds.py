@@ -113,11 +113,9 @@ class Kinds:
 
     def indexes(self, metadata_ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], bool]:
         """Kind indexes of metadata ids, and whether any of them had no description."""
-        top = int(metadata_ids.max())
-        if top < len(self._lookup):
-            found = self._lookup[metadata_ids]
-            if int(found.min()) >= 0:
-                return found, False
+        found = self._lookup.take(metadata_ids, mode="clip")
+        if found.min() >= 0:
+            return found, False
         missing = False
         uniques, inverse = np.unique(metadata_ids, return_inverse=True)
         mapped = []
@@ -161,8 +159,9 @@ class Kinds:
         self._by_id[row.metadata_id] = kind
         # The table of ids is for ids that are dense, as all writers have them; others are looked up one by one.
         if row.metadata_id < 64 * (len(self._by_id) + 16):
-            if row.metadata_id >= len(self._lookup):
-                grown = np.full(2 * row.metadata_id + 1, -1, dtype=np.int64)
+            # Its last place stays free: that is where ids beyond it are looked up.
+            if row.metadata_id >= len(self._lookup) - 1:
+                grown = np.full(2 * row.metadata_id + 2, -1, dtype=np.int64)
                 grown[: len(self._lookup)] = self._lookup
                 self._lookup = grown
             if row.metadata_id >= 0 and not undefined:

@@ -7,6 +7,7 @@ ctypedef unsigned long long u64
     pos=cython.Py_ssize_t,
     start=cython.Py_ssize_t,
     row=cython.Py_ssize_t,
+    full=cython.Py_ssize_t,
     run=cython.Py_ssize_t,
     mark=cython.Py_ssize_t,
     metadata_id=u64,
@@ -31,6 +32,7 @@ ctypedef unsigned long long u64
 cpdef int scan(
     const unsigned char[::1] buf,
     Py_ssize_t end,
+    Py_ssize_t first,
     Py_ssize_t max_rows,
     bint labels,
     u64[::1] state,
@@ -46,13 +48,13 @@ cpdef int scan(
 
 @cython.locals(
     at=cython.Py_ssize_t,
+    last=cython.Py_ssize_t,
     row=cython.Py_ssize_t,
     first=cython.Py_ssize_t,
     thread=u64,
     low=cython.longlong,
     high=cython.longlong,
     time=cython.longlong,
-    top=u64,
 )
 cpdef Py_ssize_t tally(
     Py_ssize_t rows,
@@ -60,5 +62,7 @@ cpdef Py_ssize_t tally(
     const u64[::1] thread_ids,
     const long long[::1] times,
     long long[::1] counts,
-    u64[::1] spans,
+    Py_ssize_t used,
+    u64[::1] threads,
+    long long[::1] sums,
 ) except -1

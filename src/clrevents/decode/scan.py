@@ -35,6 +35,7 @@ STATE = 14
 def scan(
     buf: bytes,
     end: int,
+    first: int,
     max_rows: int,
     labels: bool,
     state: list[int],
@@ -49,7 +50,7 @@ def scan(
 ) -> int:
     """Scan from `state[POS]` until `end` or `max_rows`; returns a status, leaves counts in `state`.
 
-    `runs` gets (row, capture thread, sequence, processor) where a capture thread's run of rows begins;
+    Rows are written from place `first` of the columns on. `runs` gets (row, capture thread, sequence, processor) where a capture thread's run of rows begins;
     `marks` gets (row, flags, offset) where 16-byte activity ids stand in the bytes, or, with `labels`,
     (row, flags, label list id) where the label list changes. On TRUNCATED and BAD_VARINT `state[POS]` is the
     start of the event that could not be read.
@@ -66,14 +67,15 @@ def scan(
     size = state[SIZE]
     latest = state[SORTED]
     has_sorted = state[HAS_SORTED]
-    row = 0
+    row = first
+    full = first + max_rows
     run = 0
     mark = 0
     fresh = 1
     status = 0
     start = pos
     while pos < end:
-        if row == max_rows:
+        if row == full:
             status = 1
             break
         start = pos
@@ -197,7 +199,7 @@ def scan(
         if time > top:
             time &= top
         if flags & 48:
-            marks[mark] = row
+            marks[mark] = row - first
             marks[mark + 1] = flags & 48
             marks[mark + 2] = pos
             mark += 3
@@ -248,7 +250,7 @@ def scan(
             has_sorted = 1
         if fresh:
             fresh = 0
-            runs[run] = row
+            runs[run] = row - first
             runs[run + 1] = capture
             runs[run + 2] = sequence & 0xFFFFFFFF
             runs[run + 3] = processor
@@ -266,10 +268,10 @@ def scan(
             # What stands behind the block is no part of it: whatever it says, the block is too short.
             status = 2
         pos = start
-        if mark and marks[mark - 3] == row:
+        if mark and marks[mark - 3] == row - first:
             mark -= 3
     state[POS] = pos
-    state[ROWS] = row
+    state[ROWS] = row - first
     state[RUNS] = run
     state[MARKS] = mark
     state[METADATA] = metadata_id
@@ -287,21 +289,40 @@ def scan(
 
 
 def tally(
-    rows: int, kinds: list[int], thread_ids: list[int], times: list[int], counts: list[int], spans: list[int]
+    rows: int,
+    kinds: list[int],
+    thread_ids: list[int],
+    times: list[int],
+    counts: list[int],
+    used: int,
+    threads: list[int],
+    sums: list[int],
 ) -> int:
-    """Count rows by kind into `counts`, which must be long enough; how many numbers were written to `spans`.
+    """Count rows by kind into `counts`, and by thread into `threads` and `sums`: rows, earliest and latest time of each.
 
-    `spans` gets (thread, rows, earliest, latest time) for each stretch of rows of one thread; times may be negative
-    and go in as unsigned numbers.
+    The first `used` threads are there already; returns how many are then. `counts` must be long enough, and there must
+    be room for one more thread a row. A thread that was not seen for a while comes again.
     """
-    top = TOP
-    at = 0
     row = 0
     while row < rows:
         thread = thread_ids[row]
-        first = row
+        at = used - 1
+        last = used - 16
+        if last < 0:
+            last = 0
+        while at >= last and threads[at] != thread:
+            at -= 1
         low = times[row]
         high = low
+        if at < last:
+            at = used
+            used += 1
+            threads[at] = thread
+            sums[3 * at] = 0
+        else:
+            low = sums[3 * at + 1]
+            high = sums[3 * at + 2]
+        first = row
         while row < rows and thread_ids[row] == thread:
             counts[kinds[row]] += 1
             time = times[row]
@@ -310,9 +331,7 @@ def tally(
             if time > high:
                 high = time
             row += 1
-        spans[at] = thread
-        spans[at + 1] = row - first
-        spans[at + 2] = low & top
-        spans[at + 3] = high & top
-        at += 4
-    return at
+        sums[3 * at] += row - first
+        sums[3 * at + 1] = low
+        sums[3 * at + 2] = high
+    return used

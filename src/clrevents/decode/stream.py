@@ -56,7 +56,7 @@ from clrevents.errors import (
 from clrevents.schema.registry import DEFAULT, Registry
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
-Tally: TypeAlias = Callable[[HeaderColumns, Ints], None]
+Tally: TypeAlias = Callable[[HeaderColumns, Ints, int], None]
 
 _PADDING = bytes(PADDING)
 _NEVER = -(1 << 63)
@@ -66,7 +66,8 @@ class Stream:
     """One pass over one trace. `feed` and `close` return rows; after a fatal error each call raises it again.
 
     `walk_stacks` looks into every stack block, which otherwise happens only where a stack is asked for. With a
-    `tally` no rows come out: it is given the headers and kinds of each piece as it stands in the file.
+    `tally` no rows come out: it is given the headers and kinds of each piece as it stands in the file, and how many
+    kinds there are.
     """
 
     def __init__(
@@ -409,7 +410,7 @@ class Stream:
                 self._region.add(columns, kinds, block, first)
             else:
                 self._region.count(columns)
-                self._tally(columns, kinds)
+                self._tally(columns, kinds, len(self.kinds.all))
         self._try(problem)
 
     def _labelled(self, columns: HeaderColumns, kinds: Ints, first: bool) -> tuple[HeaderColumns, Ints, Problem | None]:
