@@ -70,15 +70,21 @@ class Engine:
             if status != module.FULL:
                 return found
 
-    def tally(self, kinds: list[int], threads: list[int], times: list[int], most: int) -> Outcome:
-        rows, half = len(kinds), len(kinds) // 2
+    def tally(self, values: list[int], table: list[int], threads: list[int], times: list[int], most: int) -> Outcome:
+        rows, half = len(values), len(values) // 2
         counts, ids, sums = self._given([0] * most), self._room(rows), self._room(3 * rows, signed=True)
+        latest = self._given([-1 << 63])
         used = 0
         # In two steps, so that the second one finds what the first one left.
         for part in (slice(0, half), slice(half, rows)):
-            given = self._given(kinds[part]), self._given(threads[part], signed=False), self._given(times[part])
-            used = self.scan_module.tally(len(kinds[part]), *given, counts, used, ids, sums)
-        return used, _plain(counts), _plain(ids)[:used], _plain(sums)[: 3 * used]
+            given = self._given(values[part]), self._given(table), len(table)
+            seen = self._given(threads[part], signed=False), self._given(times[part])
+            size = len(values[part])
+            found = self.scan_module.tally(size, *given, *seen, counts, used, ids, sums, latest)
+            if found < 0:
+                return found, _plain(counts), _plain(ids)[:used], _plain(sums)[: 3 * used], _plain(latest)
+            used = found
+        return used, _plain(counts), _plain(ids)[:used], _plain(sums)[: 3 * used], _plain(latest)
 
     def walk(
         self, buf: Any, program: list[int], starts: list[int], ends: list[int], repeats: list[int] | None = None

@@ -136,14 +136,17 @@ def test_a_tally_of_anything(engines: tuple[Engine, Engine]) -> None:
     for _ in range(BLOCKS // 5):
         rows = rng.randrange(90)
         crowd = rng.choice(crowds)
-        kinds = [rng.randrange(9) for _ in range(rows)]
+        table = [rng.randrange(9) for _ in range(6)]
+        values = [rng.randrange(6) for _ in range(rows)]
         threads = [rng.choice(crowd) for _ in range(rows)]
         times = [rng.choice(edges) for _ in range(rows)]
-        first, second = (engine.tally(kinds, threads, times, 9) for engine in engines)
+        first, second = (engine.tally(values, table, threads, times, 9) for engine in engines)
         assert first == second
-        used, counts, ids, sums = first
+        used, counts, ids, sums, latest = first
+        kinds = [table[value] for value in values]
         assert counts == [kinds.count(kind) for kind in range(9)]
         assert set(ids) == set(threads)
+        assert latest == [max(times, default=-1 << 63)]
         for thread in ids:
             mine = [sums[3 * at : 3 * at + 3] for at in range(used) if ids[at] == thread]
             ticks = [time for time, of in zip(times, threads, strict=True) if of == thread]
@@ -152,6 +155,23 @@ def test_a_tally_of_anything(engines: tuple[Engine, Engine]) -> None:
             assert max(entry[2] for entry in mine) == max(ticks)
         again += used > len(set(ids))
     assert 0 < again < BLOCKS // 10
+
+
+@pytest.mark.parametrize("stray", [3, 4, -1, (1 << 62), -(1 << 63)])
+def test_a_tally_takes_all_or_nothing(engines: tuple[Engine, Engine], stray: int) -> None:
+    """An id that the table lacks, or has below zero, keeps the others from being counted too."""
+    for values in ([0, 1, stray, 1], [stray], [1, 1, 1, stray]):
+        for engine in engines:
+            half = len(values) // 2
+            known = values[:half].count(0), values[:half].count(1)
+            used, counts, ids, sums, latest = engine.tally(
+                values, [0, 1, 2, -1], [7] * len(values), [5] * len(values), 3
+            )
+            assert used == -1
+            assert counts == [0 if stray in values[:half] else known[0], 0 if stray in values[:half] else known[1], 0]
+            assert ids == [7] * bool(sum(counts))
+            assert sums == ([half, 5, 5] if ids else [])
+            assert latest == [5 if ids else -1 << 63]
 
 
 def test_walks_of_any_program(engines: tuple[Engine, Engine]) -> None:

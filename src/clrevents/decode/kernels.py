@@ -159,7 +159,7 @@ class HeaderScanner:
         while True:
             limit = self._limit()
             status = _scan.scan(buf, end, self._at, limit, labels, state, *self._columns, self._runs, self._marks)
-            stop, rows, runs, marks = map(int, state[:_COUNTS])
+            stop, rows, runs, marks = state[:_COUNTS].tolist() if COMPILED else state[:_COUNTS]
             if rows:
                 place = (self._columns, self._at) if COMPILED else None
                 ids, threads, stacks, times, offsets, sizes = self._take(rows)
@@ -224,7 +224,13 @@ class Tally:
         self._room = 0
         self._used = 0
         self._ids, self._sums = scratch(0), _numbers(0)
+        self._latest = _given(np.array([-1 << 63], dtype=np.int64))
         self._threads: dict[int, tuple[int, int, int]] = {}
+
+    @property
+    def latest(self) -> int:
+        """The last tick of all; the least number there is before any."""
+        return int(self._latest[0])
 
     @property
     def kinds(self) -> NDArray[np.int64]:
@@ -237,22 +243,30 @@ class Tally:
         self._fold()
         return self._threads
 
-    def add(self, columns: HeaderColumns, kinds: NDArray[np.int64], known: int) -> None:
-        """Take one piece of a block; there are `known` kinds."""
+    def add(self, columns: HeaderColumns, values: NDArray[np.int64], table: NDArray[np.int64], kinds: int) -> bool:
+        """Take one piece of a block; the kind of row i, one of so many `kinds`, is `table[values[i]]`.
+
+        False, and nothing is taken, where one has none: beyond the table, or -1 in it.
+        """
         rows = len(columns)
-        if known > len(self._counts):
-            grown = _zeros(2 * known)
+        if kinds > len(self._counts):
+            grown = _zeros(2 * kinds)
             grown[: len(self._counts)] = self._counts
             self._counts = grown
         if self._used + rows > self._room:
             self._fold()
             self._room = max(self._room, 2 * rows)
             self._ids, self._sums = scratch(self._room), _numbers(3 * self._room)
-        inputs = [_given(values) for values in (kinds, columns.thread_ids, columns.times)]
-        self._used = _scan.tally(rows, *inputs, self._counts, self._used, self._ids, self._sums)
+        times, threads = _given(columns.times), _given(columns.thread_ids)
+        given = (_given(values), _given(table), len(table), threads, times)
+        used = int(_scan.tally(rows, *given, self._counts, self._used, self._ids, self._sums, self._latest))
+        if used < 0:
+            return False
+        self._used = used
+        return True
 
     def _fold(self) -> None:
-        """Add what the kernel has found to what is known of each thread."""
+        """Add what the kernel found to what is known of each thread."""
         used, self._used = self._used, 0
         threads = self._threads
         for at in range(used):

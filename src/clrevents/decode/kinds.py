@@ -78,7 +78,8 @@ class Kinds:
         self._registry = registry
         self._limits = limits
         self._by_id: dict[int, EventKind] = {}
-        self._lookup = np.full(64, -1, dtype=np.int64)
+        # From metadata ids to indexes; -1 where there is none, at the end always.
+        self.table = np.full(64, -1, dtype=np.int64)
         self._variants: dict[tuple[int, tuple[tuple[str, int], ...]], int] = {}
         self._strays = 0
         self._stray: EventKind | None = None
@@ -109,11 +110,11 @@ class Kinds:
     def forget(self) -> None:
         """Drop all ids (NetTrace 6 may say so at a sequence point); kinds keep their indexes."""
         self._by_id.clear()
-        self._lookup.fill(-1)
+        self.table.fill(-1)
 
     def indexes(self, metadata_ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], bool]:
         """Kind indexes of metadata ids, and whether any of them had no description."""
-        found = self._lookup.take(metadata_ids, mode="clip")
+        found = self.table.take(metadata_ids, mode="clip")
         if found.min() >= 0:
             return found, False
         missing = False
@@ -160,12 +161,12 @@ class Kinds:
         # The table of ids is for ids that are dense, as all writers have them; others are looked up one by one.
         if row.metadata_id < 64 * (len(self._by_id) + 16):
             # Its last place stays free: that is where ids beyond it are looked up.
-            if row.metadata_id >= len(self._lookup) - 1:
+            if row.metadata_id >= len(self.table) - 1:
                 grown = np.full(2 * row.metadata_id + 2, -1, dtype=np.int64)
-                grown[: len(self._lookup)] = self._lookup
-                self._lookup = grown
+                grown[: len(self.table)] = self.table
+                self.table = grown
             if row.metadata_id >= 0 and not undefined:
-                self._lookup[row.metadata_id] = kind.index
+                self.table[row.metadata_id] = kind.index
         return kind
 
     def _make(self, row: MetadataRow, undefined: bool) -> EventKind:

@@ -51,6 +51,7 @@ cpdef int scan(
     last=cython.Py_ssize_t,
     row=cython.Py_ssize_t,
     first=cython.Py_ssize_t,
+    value=cython.longlong,
     thread=u64,
     low=cython.longlong,
     high=cython.longlong,
@@ -58,11 +59,14 @@ cpdef int scan(
 )
 cpdef Py_ssize_t tally(
     Py_ssize_t rows,
-    const long long[::1] kinds,
+    const long long[::1] values,
+    const long long[::1] table,
+    Py_ssize_t size,
     const u64[::1] thread_ids,
     const long long[::1] times,
     long long[::1] counts,
     Py_ssize_t used,
     u64[::1] threads,
     long long[::1] sums,
-) except -1
+    long long[::1] latest,
+) except? -2

@@ -50,7 +50,8 @@ def scan(
 ) -> int:
     """Scan from `state[POS]` until `end` or `max_rows`; returns a status, leaves counts in `state`.
 
-    Rows are written from place `first` of the columns on. `runs` gets (row, capture thread, sequence, processor) where a capture thread's run of rows begins;
+    Rows are written from place `first` of the columns on.
+    `runs` gets (row, capture thread, sequence, processor) where a capture thread's run of rows begins;
     `marks` gets (row, flags, offset) where 16-byte activity ids stand in the bytes, or, with `labels`,
     (row, flags, label list id) where the label list changes. On TRUNCATED and BAD_VARINT `state[POS]` is the
     start of the event that could not be read.
@@ -290,19 +291,30 @@ def scan(
 
 def tally(
     rows: int,
-    kinds: list[int],
+    values: list[int],
+    table: list[int],
+    size: int,
     thread_ids: list[int],
     times: list[int],
     counts: list[int],
     used: int,
     threads: list[int],
     sums: list[int],
+    latest: list[int],
 ) -> int:
-    """Count rows by kind into `counts`, and by thread into `threads` and `sums`: rows, earliest and latest time of each.
+    """Count rows by kind into `counts`, and by thread into `threads` and `sums`: rows, first and last time of each.
 
-    The first `used` threads are there already; returns how many are then. `counts` must be long enough, and there must
-    be room for one more thread a row. A thread that was not seen for a while comes again.
+    A row's kind is `table[value]`; where one has none (the table, of `size`, lacks it or has it below zero) nothing is
+    counted and -1 returned. The first `used` threads are there already; returns how many are then. `counts` must be
+    long enough, and there must be room for one more thread a row. A thread not seen for a while comes again.
+    `latest[0]` is the latest time of all that was counted.
     """
+    row = 0
+    while row < rows:
+        value = values[row]
+        if value < 0 or value >= size or table[value] < 0:
+            return -1
+        row += 1
     row = 0
     while row < rows:
         thread = thread_ids[row]
@@ -324,7 +336,7 @@ def tally(
             high = sums[3 * at + 2]
         first = row
         while row < rows and thread_ids[row] == thread:
-            counts[kinds[row]] += 1
+            counts[table[values[row]]] += 1
             time = times[row]
             if time < low:
                 low = time
@@ -334,4 +346,6 @@ def tally(
         sums[3 * at] += row - first
         sums[3 * at + 1] = low
         sums[3 * at + 2] = high
+        if high > latest[0]:
+            latest[0] = high
     return used

@@ -7,7 +7,6 @@ reading; knows neither payloads nor what anyone wants of them.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
 from typing import TypeAlias
 
 import attrs
@@ -34,7 +33,7 @@ from clrevents.decode.clock import Clock
 from clrevents.decode.container.base import Container, cut, damage, incomplete
 from clrevents.decode.container.detect import detect
 from clrevents.decode.doubt import Doubt, head, odd_times
-from clrevents.decode.kernels import PADDING, HeaderColumns
+from clrevents.decode.kernels import PADDING, HeaderColumns, Tally
 from clrevents.decode.kinds import Kinds
 from clrevents.decode.losses import Loss, SequenceNumbers, ticks_to_loss
 from clrevents.decode.payloads import PayloadReader
@@ -56,7 +55,6 @@ from clrevents.errors import (
 from clrevents.schema.registry import DEFAULT, Registry
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
-Tally: TypeAlias = Callable[[HeaderColumns, Ints, int], None]
 
 _PADDING = bytes(PADDING)
 _NEVER = -(1 << 63)
@@ -66,8 +64,7 @@ class Stream:
     """One pass over one trace. `feed` and `close` return rows; after a fatal error each call raises it again.
 
     `walk_stacks` looks into every stack block, which otherwise happens only where a stack is asked for. With a
-    `tally` no rows come out: it is given the headers and kinds of each piece as it stands in the file, and how many
-    kinds there are.
+    `tally` no rows come out: every piece is counted in it as it stands in the file.
     """
 
     def __init__(
@@ -393,6 +390,14 @@ class Stream:
     def _piece(self, columns: HeaderColumns, block: Events, first: bool) -> None:
         """Join rows with their kinds, threads, stacks and labels as these mean now, and put them to the others."""
         problem = None
+        tally, every = self._tally, self.kinds.all
+        if (
+            tally is not None
+            and not block.labelled
+            and tally.add(columns, columns.metadata_ids, self.kinds.table, len(every))
+        ):
+            self._counted(columns, block, tally)
+            return
         kinds, missing = self.kinds.indexes(columns.metadata_ids)
         if missing:
             row = self._undefined(columns, kinds)
@@ -403,15 +408,22 @@ class Stream:
             columns, kinds, odd = self._labelled(columns, kinds, first)
             problem = problem or odd
         if len(columns):
-            if block.counted:
-                self._numbers.events(columns)
-            self.latest = max(self.latest, int(columns.times.max()))
-            if self._tally is None:
-                self._region.add(columns, kinds, block, first)
+            if tally is not None:
+                tally.add(columns, kinds, np.arange(len(every)), len(every))
+                self._counted(columns, block, tally)
             else:
-                self._region.count(columns)
-                self._tally(columns, kinds, len(self.kinds.all))
+                if block.counted:
+                    self._numbers.events(columns)
+                self.latest = max(self.latest, int(columns.times.max()))
+                self._region.add(columns, kinds, block, first)
         self._try(problem)
+
+    def _counted(self, columns: HeaderColumns, block: Events, tally: Tally) -> None:
+        """Follow rows that were counted instead of gathered."""
+        if block.counted:
+            self._numbers.events(columns)
+        self.latest = tally.latest
+        self._region.count(columns)
 
     def _labelled(self, columns: HeaderColumns, kinds: Ints, first: bool) -> tuple[HeaderColumns, Ints, Problem | None]:
         """NetTrace 6: thread indexes to threads, label ids to labels; and the first thing that is not there."""

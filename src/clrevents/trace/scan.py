@@ -38,7 +38,7 @@ def scan_headers(
 ) -> HeaderScan:
     """Read `windows`, which are the source's. Raises a TraceError only where there is nothing to answer with."""
     totals = Tally(limits.threads)
-    stream = Stream(errors=errors, limits=limits, registry=registry, tally=totals.add)
+    stream = Stream(errors=errors, limits=limits, registry=registry, tally=totals)
     error: TraceError | None = None
     try:
         for data in windows:
