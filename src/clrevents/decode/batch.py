@@ -273,14 +273,14 @@ def payloads_of(rows: Rows) -> Payloads:
     """The payloads of these rows, together with what lies between them unless that is more than they are."""
     size = int(rows.sizes.sum())
     if 2 * size >= sum(map(len, rows.shared.windows)):
-        data, starts = joined_windows([rows])
+        data, _, starts = joined_windows([rows])
         return Payloads(data, starts, starts + rows.sizes)
     # A few events must not keep the windows of many others alive.
     ends = np.cumsum(rows.sizes)
     if len(rows) < _MANY:
         data = b"".join(rows.payloads())
     else:
-        joined, starts = joined_windows([rows])
+        joined, _, starts = joined_windows([rows])
         data = kernels.gather(joined, starts, rows.sizes).tobytes()
     return Payloads(data, ends - rows.sizes, ends)
 

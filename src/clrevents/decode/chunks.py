@@ -144,9 +144,8 @@ class ColumnReader:
         if self._payloads:
             if self._piece_reader is None:
                 self._piece_reader = PieceReader(self.reader, self._fields, partial(_report, self.stream))
-            buf, starts = joined_windows(parts)
-            ends = starts + end_to_end([r.sizes for r in parts])
-            offsets = end_to_end([r.offsets for r in parts])
+            buf, offsets, starts = joined_windows(parts)
+            ends = starts + end_to_end([rows.sizes for rows in parts])
             for index, rows in grouped(kinds):
                 group = Group(self.stream.kinds.all[index], buf, starts[rows], ends[rows], offsets, rows)
                 pieces += self._piece_reader.pieces(group)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.decode.blocks import Events, InlineStacks, LabelList, Stacks, ThreadRow
-from clrevents.decode.kernels import HeaderColumns, end_to_end, joined
+from clrevents.decode.kernels import PADDING, HeaderColumns, end_to_end, joined
 from clrevents.decode.tables import StackLookup, StackTable
 
 Ints = NDArray[np.int64]
@@ -191,28 +191,40 @@ class Rows:
 _ZERO_GUID = bytes(16)
 
 
-def joined_windows(parts: list[Rows]) -> tuple[bytes, Ints]:
-    """One buffer that holds all payloads, and where in it each one begins."""
-    windows: list[bytes] = []
-    places: dict[int, int] = {}
-    at = 0
-    starts = []
+def joined_windows(parts: list[Rows]) -> tuple[bytes, Ints, Ints]:
+    """One buffer that holds all payloads, their stream offsets, and where in the buffer each one begins."""
+    offsets = end_to_end([rows.offsets for rows in parts])
+    held: dict[int, bytes] = {}
     for rows in parts:
-        shared = rows.shared
-        shifts = []
-        for window, base in zip(shared.windows, shared.bases.tolist(), strict=True):
-            if id(window) not in places:
-                places[id(window)] = at
-                windows.append(window)
-                at += len(window)
-            shifts.append(places[id(window)] - base)
-        if len(shifts) == 1:
-            starts.append(rows.offsets + shifts[0])
-        else:
-            which = np.searchsorted(shared.bases, rows.offsets, "right") - 1
-            starts.append(rows.offsets + np.array(shifts)[which])
-    data = windows[0] if len(windows) == 1 else b"".join(windows)
-    return data, end_to_end(starts)
+        for base, window in zip(rows.shared.bases.tolist(), rows.shared.windows, strict=True):
+            if len(window) > len(held.get(base, b"")):
+                held[base] = window
+    if len(held) == 1:
+        (base,) = held
+        return held[base], offsets, offsets - base
+    # Windows overlap, or all but meet: mostly they are one stretch of the stream. What they end with is padding,
+    # or stands in the next one too.
+    pieces: list[bytes | memoryview] = []
+    stretches: list[tuple[int, int]] = []
+    at, size = -2 * PADDING, 0
+    for base in sorted(held):
+        window = held[base]
+        if base > at + PADDING:
+            stretches.append((base, size - base))
+            at = base
+        elif base > at:
+            pieces.append(bytes(base - at))
+            size += base - at
+            at = base
+        whole = memoryview(window)[at - base : len(window) - PADDING]
+        pieces.append(whole)
+        size += len(whole)
+        at += len(whole)
+    pieces.append(bytes(PADDING))
+    bases, shifts = np.array(stretches, dtype=np.int64).T
+    if len(stretches) == 1:
+        return b"".join(pieces), offsets, offsets + shifts[0]
+    return b"".join(pieces), offsets, offsets + shifts[np.searchsorted(bases, offsets, "right") - 1]
 
 
 class Region:
