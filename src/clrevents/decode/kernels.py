@@ -63,6 +63,7 @@ _STATUS: Final[dict[int, Status]] = {
 # Rows in one call, rows of the columns that blocks share, and how few of these are not worth another call.
 _ROWS: Final = 1 << 14
 _ARENA: Final = 1 << 17
+_ARENAS: Final = 3
 _FEW: Final = 1 << 10
 # The first numbers of the scan's state: where it stopped, and how many rows, runs and marks it wrote.
 _COUNTS: Final = 4
@@ -131,16 +132,46 @@ def _follows(columns: HeaderColumns, arrays: list[NDArray[np.uint64]], row: int)
     return place is not None and place[0] is arrays and place[1] == row
 
 
+class _Columns:
+    """Room for the columns of many blocks, which views of them may outlive."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self.each: list[Any] = []
+        if not COMPILED:
+            self.each = [[0] * room for _ in range(6)]
+            return
+        self._all = np.empty((6, room), dtype=np.uint64)
+        self._signed = self._all.view(np.int64)
+        self.each = list(self._all)
+        self._idle = self._references()
+
+    def take(self, at: int, rows: int) -> list[NDArray[Any]]:
+        """Rows that were written: six columns, of which only threads are unsigned."""
+        if not COMPILED:
+            columns = [taken(column, rows) for column in self.each]
+            return [c if i == _THREADS else c.view(np.int64) for i, c in enumerate(columns)]
+        part = slice(at, at + rows)
+        found = list(self._signed[:, part])
+        found[_THREADS] = self._all[_THREADS, part]
+        return found
+
+    def kept(self) -> bool:
+        """Whether anybody still has a part of them."""
+        return COMPILED and self._references() > self._idle
+
+    def _references(self) -> int:
+        """How many views there are, and some more that are always there."""
+        return getrefcount(self._all)
+
+
 class HeaderScanner:
     """Scans blocks into columns that stand one behind the other in large arrays. Not thread-safe; one a stream."""
 
     def __init__(self) -> None:
-        self._columns: list[Any] = []
-        self._all: Any = None
-        self._signed: Any = None
-        self._idle = 0
+        # The last ones are written to; memory that was used is faster than new one.
+        self._arenas = [_Columns(_ROWS)]
         self._at = 0
-        self._room = 0
         self._runs, self._marks = scratch(4 * _ROWS), scratch(3 * _ROWS)
 
     def scan(
@@ -153,16 +184,16 @@ class HeaderScanner:
         state = scratch(_scan.STATE)
         state[_scan.POS] = start
         found = []
-        if not self._kept():
-            # Memory that was just used is the fastest there is.
+        if not self._arenas[-1].kept():
+            # What was just used is the fastest of all.
             self._at = 0
         while True:
-            limit = self._limit()
-            status = _scan.scan(buf, end, self._at, limit, labels, state, *self._columns, self._runs, self._marks)
+            arena, at = self._room()
+            limit = min(arena.room - at, _ROWS)
+            status = _scan.scan(buf, end, at, limit, labels, state, *arena.each, self._runs, self._marks)
             stop, rows, runs, marks = state[:_COUNTS].tolist() if COMPILED else state[:_COUNTS]
             if rows:
-                place = (self._columns, self._at) if COMPILED else None
-                ids, threads, stacks, times, offsets, sizes = self._take(rows)
+                ids, threads, stacks, times, offsets, sizes = arena.take(at, rows)
                 offsets += base
                 found.append(
                     HeaderColumns(
@@ -174,45 +205,24 @@ class HeaderScanner:
                         sizes,
                         taken(self._runs, runs).reshape(-1, 4),
                         taken(self._marks, marks).view(np.int64).reshape(-1, 3) if marks else _NO_MARKS,
-                        place,
+                        (arena.each, at) if COMPILED else None,
                     )
                 )
+                self._at += rows if COMPILED else 0
             if status != _scan.FULL:
                 return found, _STATUS[status], stop
 
-    def _limit(self) -> int:
-        """For how many rows there is room, which is made where there is too little."""
-        if self._room - self._at < _FEW:
-            # Where nobody keeps rows, little is enough; untouched memory costs nothing, so there may be much of it.
-            self._room = _ARENA if self._room and COMPILED else _ROWS
+    def _room(self) -> tuple[_Columns, int]:
+        """Where the next rows go: columns, and from which place on."""
+        arenas = self._arenas
+        if arenas[-1].room - self._at < _FEW:
+            idle = next((arena for arena in arenas if not arena.kept()), None)
+            if idle is not None:
+                arenas.remove(idle)
+            arenas.append(idle or _Columns(_ARENA))
+            del arenas[:-_ARENAS]
             self._at = 0
-            if COMPILED:
-                self._all = np.empty((6, self._room), dtype=np.uint64)
-                self._columns = list(self._all)
-                self._signed = self._all.view(np.int64)
-                self._idle = self._references()
-            else:
-                self._columns = [[0] * self._room for _ in range(6)]
-        return min(self._room - self._at, _ROWS)
-
-    def _take(self, rows: int) -> list[NDArray[Any]]:
-        """The rows that were just written: six columns, of which only threads are unsigned."""
-        if not COMPILED:
-            columns = [taken(column, rows) for column in self._columns]
-            return [c if i == _THREADS else c.view(np.int64) for i, c in enumerate(columns)]
-        part = slice(self._at, self._at + rows)
-        self._at += rows
-        found = list(self._signed[:, part])
-        found[_THREADS] = self._all[_THREADS, part]
-        return found
-
-    def _kept(self) -> bool:
-        """Whether anybody still has a part of the columns."""
-        return COMPILED and self._references() > self._idle
-
-    def _references(self) -> int:
-        """How many views of the columns there are, and some more that are always there."""
-        return getrefcount(self._all)
+        return arenas[-1], self._at
 
 
 class Tally:
