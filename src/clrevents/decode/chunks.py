@@ -77,6 +77,7 @@ class ColumnReader:
         self._piece_reader: PieceReader | None = None
         self._waiting: list[Rows] = []
         self._held = 0
+        _keep_freed_memory()
 
     @property
     def reader(self) -> PayloadReader:
@@ -157,6 +158,14 @@ class ColumnReader:
         return join(
             [stack_arrays(t, t.new(rows.stacks), pointer_size) for rows in parts for t in (rows.shared.stacks,)]
         )
+
+
+def _keep_freed_memory() -> None:
+    """Let one chunk's memory serve the next: glibc returns what is free at the end of its heap to the system, and gets
+    it back page by page, unless a block as large as this was freed before (mallopt(3), M_MMAP_THRESHOLD). Costs
+    nothing: the block is never touched. Measured: a sixth of the time of reading all columns.
+    """
+    bytes(3 * _BYTES)
 
 
 def _report(stream: Stream, problem: Problem, times: int) -> None:
