@@ -16,6 +16,7 @@ from clrevents.decode.chunks import Chunk
 from clrevents.decode.column import STRING, Column, ColumnType, common, concat, from_values, nulls, widened
 from clrevents.decode.columns import column_type
 from clrevents.decode.headers import HEADERS, TABLE_HEADERS
+from clrevents.decode.kernels import end_to_end
 from clrevents.decode.pieces import Piece
 from clrevents.schema.layout import Layout
 from clrevents.schema.types import EnumType, WireType
@@ -105,7 +106,7 @@ def _enum(wire: WireType) -> Enumeration | None:
 
 def assemble(fields: Sequence[TableField], chunk: Chunk, pieces: Sequence[Piece], names: bool = False) -> list[Column]:
     """The columns of one event's pieces of a chunk, in the order of the chunk's rows."""
-    rows = np.concatenate([piece.rows for piece in pieces]) if pieces else np.zeros(0, dtype=np.int64)
+    rows = end_to_end([piece.rows for piece in pieces]) if pieces else np.zeros(0, dtype=np.int64)
     order = None if len(pieces) < 2 else np.argsort(rows, kind="stable")
     whole = order is None and len(rows) == chunk.length
     rows = rows if order is None else rows[order]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from clrevents.decode.chunks import Chunk, ColumnReader
 from clrevents.decode.column import Column
 from clrevents.decode.headers import DEFAULT_HEADERS, EVENT_HEADERS, HEADERS, TABLE_HEADERS
+from clrevents.decode.kernels import end_to_end
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payloads import PayloadReader
 from clrevents.decode.pieces import Piece
@@ -197,7 +198,9 @@ def stream_runs(
             part = part_of(fields(event), chunk, found, wanted.names)
             if part is not None:
                 tables[event] = Table(shown_fields(fields(event), wanted.names), (part,), {})
-                places[event] = np.sort(np.concatenate([piece.rows for piece in found]))
+                rows = end_to_end([piece.rows for piece in found])
+                # Those of one piece stand in order.
+                places[event] = rows if len(found) == 1 else np.sort(rows)
         yield Run(
             tables,
             Table(header_fields(headers), (tuple(chunk.headers[n] for n in headers),)),
