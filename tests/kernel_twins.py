@@ -86,6 +86,11 @@ class Engine:
             used = found
         return used, _plain(counts), _plain(ids)[:used], _plain(sums)[: 3 * used], _plain(latest)
 
+    def arrange(self, kinds: list[int], size: int) -> Outcome:
+        ends, order = self._given([0] * size), self._room(len(kinds), signed=True)
+        self.scan_module.arrange(len(kinds), self._given(kinds), size, ends, order)
+        return _plain(ends), _plain(order)
+
     def walk(
         self, buf: Any, program: list[int], starts: list[int], ends: list[int], repeats: list[int] | None = None
     ) -> Outcome:

@@ -10,10 +10,11 @@ from random import Random
 from typing import Any
 
 import attrs
+import numpy as np
 import pytest
 
 import kernel_cases as cases
-from clrevents.decode.kernels import HeaderScanner
+from clrevents.decode.kernels import HeaderScanner, arranged
 from kernel_cases import PADDING, Block, Payloads
 from kernel_twins import Engine, Watched, interpreted, twins
 
@@ -172,6 +173,22 @@ def test_a_tally_takes_all_or_nothing(engines: tuple[Engine, Engine], stray: int
             assert ids == [7] * bool(sum(counts))
             assert sums == ([half, 5, 5] if ids else [])
             assert latest == [5 if ids else -1 << 63]
+
+
+def test_an_arrangement_by_any_kinds(engines: tuple[Engine, Engine]) -> None:
+    rng = Random(8)
+    for _ in range(BLOCKS // 5):
+        size = rng.randrange(1, 12)
+        kinds = [rng.randrange(size) for _ in range(rng.randrange(60))]
+        first, second = (engine.arrange(kinds, size) for engine in engines)
+        assert first == second
+        assert first[1] == sorted(range(len(kinds)), key=lambda row: kinds[row])
+        assert first[0] == [sum(kind <= at for kind in kinds) for at in range(size)]
+        order, spans = arranged(np.array(kinds, dtype=np.int64))
+        assert order.tolist() == first[1]
+        assert [kind for kind, _ in spans] == sorted(set(kinds))
+        for kind, span in spans:
+            assert [kinds[row] for row in order[span].tolist()] == [kind] * kinds.count(kind)
 
 
 def test_walks_of_any_program(engines: tuple[Engine, Engine]) -> None:

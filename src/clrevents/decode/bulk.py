@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.decode import kernels
-from clrevents.decode.chunks import grouped
 from clrevents.decode.column import as_written, ragged
 from clrevents.decode.columns import Found, Part, Plan, bound_of, fixed_dtype, pick, plan
 from clrevents.decode.kinds import EventKind
@@ -77,10 +76,13 @@ class BulkReader:
         """A payload a row, and the rows in rising order whose payload is still missing."""
         payloads: Values = [None] * len(places)
         left: list[Ints] = []
-        for index, rows in grouped(places):
-            worth = len(rows) >= _FEW or int((ends[rows] - starts[rows]).sum()) >= _FEW_BYTES
+        order, groups = kernels.arranged(places)
+        starts, ends = starts.take(order), ends.take(order)
+        for index, part in groups:
+            rows = order[part]
+            worth = len(rows) >= _FEW or int((ends[part] - starts[part]).sum()) >= _FEW_BYTES
             recipe = self._recipe(kinds[index]) if worth else None
-            made = None if recipe is None else _made(recipe, data, starts[rows], ends[rows])
+            made = None if recipe is None else _made(recipe, data, starts[part], ends[part])
             if made is None:
                 left.append(rows)
                 continue
@@ -115,7 +117,7 @@ def _recipe(made: Plan, bound: BoundLayout, record: type[Any]) -> _Recipe:
 def _made(recipe: _Recipe, data: bytes, starts: Ints, ends: Ints) -> Values | None:
     """The records, if every payload is used up exactly."""
     found = recipe.plan.find(data, starts, ends)
-    if not found.fits or not np.array_equal(found.stops, ends):
+    if not found.exact:
         return None
     try:
         return recipe.records(found, len(starts))

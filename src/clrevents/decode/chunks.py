@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from clrevents.decode.blocks import TraceInfo
 from clrevents.decode.column import Column, concat
 from clrevents.decode.headers import HEADERS, Known
-from clrevents.decode.kernels import end_to_end
+from clrevents.decode.kernels import arranged, end_to_end
 from clrevents.decode.payloads import PayloadReader
 from clrevents.decode.pieces import Group, Piece, PieceReader
 from clrevents.decode.region import Rows, joined_windows
@@ -147,8 +147,10 @@ class ColumnReader:
                 self._piece_reader = PieceReader(self.reader, self._fields, partial(_report, self.stream))
             buf, offsets, starts = joined_windows(parts)
             ends = starts + end_to_end([rows.sizes for rows in parts])
-            for index, rows in grouped(kinds):
-                group = Group(self.stream.kinds.all[index], buf, starts[rows], ends[rows], offsets, rows)
+            order, groups = arranged(kinds)
+            starts, ends = starts.take(order), ends.take(order)
+            for index, part in groups:
+                group = Group(self.stream.kinds.all[index], buf, starts[part], ends[part], offsets, order[part])
                 pieces += self._piece_reader.pieces(group)
         return Chunk(len(kinds), kinds, headers, pieces, self._new_stacks(parts, info.pointer_size))
 
@@ -173,18 +175,3 @@ def _report(stream: Stream, problem: Problem, times: int) -> None:
         stream.problems.add(problem)
         raise raised(PayloadError, problem)
     stream.problems.add(problem, times)
-
-
-def grouped(kinds: Ints) -> Iterator[tuple[int, Ints]]:
-    """(kind, its rows in order) for each kind that occurs."""
-    if not len(kinds):
-        return
-    # Radix sort, where kinds are few enough for it.
-    narrow = kinds.astype(np.int16) if int(kinds.max()) < 1 << 15 else kinds
-    order = np.argsort(narrow, kind="stable")
-    counts = np.bincount(kinds)
-    at = 0
-    for kind in np.flatnonzero(counts).tolist():
-        count = int(counts[kind])
-        yield kind, order[at : at + count]
-        at += count

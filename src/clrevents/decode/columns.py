@@ -88,13 +88,17 @@ def column_type(wire: WireType) -> ColumnType:
 
 @attrs.define(eq=False)
 class Found:
-    """Where the parts of many payloads are: two arrays an instruction, and the bytes they point into."""
+    """Where the parts of many payloads are: two arrays an instruction, and the bytes they point into.
+
+    `fits` when every payload holds its fields, `exact` when none holds more.
+    """
 
     buf: bytes
     places: list[Ints]
     counts: list[Ints]
     stops: Ints
     fits: bool
+    exact: bool
     rest: Found | None = None
     _runs: dict[int, Array] = attrs.field(factory=dict)
 
@@ -142,10 +146,11 @@ class Plan:
             if self._code is None:
                 self._code = kernels.Program(self.program)
             walked = self._code.walk(buf, starts, ends, repeats)
-            found = Found(buf, walked.places, walked.counts, walked.stops, walked.fits)
+            exact = walked.fits and bool((walked.stops == ends).all())
+            found = Found(buf, walked.places, walked.counts, walked.stops, walked.fits, exact)
         if self.rest is not None and found.fits:
             found.rest = self.rest.find(buf, found.places[-1], ends, found.counts[-1])
-            found.stops, found.fits = found.rest.stops, found.rest.fits
+            found.stops, found.fits, found.exact = found.rest.stops, found.rest.fits, found.rest.exact
         return found
 
     def _fixed(self, buf: bytes, starts: Ints, ends: Ints, size: int) -> Found:
@@ -155,7 +160,8 @@ class Plan:
             at += self.program[step + 1]
             places.append(starts + at if at else starts)
             at += self.program[step + 2]
-        return Found(buf, places, places, stops, bool((stops <= ends).all()))
+        exact = bool((stops == ends).all())
+        return Found(buf, places, places, stops, exact or bool((stops <= ends).all()), exact)
 
 
 # Weakly: layouts that a trace describes go with their trace.

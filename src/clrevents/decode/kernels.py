@@ -289,6 +289,21 @@ class Tally:
                 threads[thread] = count, low, high
 
 
+def arranged(kinds: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[tuple[int, slice]]]:
+    """Row numbers by kind, rising within each; and each kind that occurs with where its rows stand among them."""
+    if not len(kinds):
+        return np.empty(0, dtype=np.int64), []
+    if COMPILED:
+        ends, order = np.zeros(int(kinds.max()) + 1, dtype=np.int64), np.empty(len(kinds), dtype=np.int64)
+        _scan.arrange(len(kinds), _given(kinds), len(ends), ends, order)
+    else:
+        # What numpy does in one step, and the kernel in Python would take long for.
+        ends, order = np.cumsum(np.bincount(kinds)), np.argsort(kinds, kind="stable")
+    stops = ends.tolist()
+    spans = zip([0, *stops], stops, strict=False)
+    return order, [(kind, slice(first, last)) for kind, (first, last) in enumerate(spans) if first < last]
+
+
 @attrs.frozen(eq=False)
 class Walk:
     """What a program found: `places[k]` and `counts[k]` are instruction k's two cells, one number a run.

@@ -69,13 +69,13 @@ class PieceReader:
             found = made.find(group.buf, group.starts, ends)
             if not found.fits:
                 continue
-            over = found.stops != ends
             # What is described without fields has none to be behind: records say what such bytes are.
             tails = index == 0 and bool(layout.fields) and (kind.newer or len(layouts) == 1)
-            if not tails and over.any():
+            if not (tails or found.exact):
                 continue
-            if over.any():
-                self._read(group, int(np.argmax(over)), int(over.sum()))
+            if not found.exact:
+                over = np.flatnonzero(found.stops != ends)
+                self._read(group, int(over[0]), len(over))
             wanted = self._fields
             columns = {
                 field.name: build(found)

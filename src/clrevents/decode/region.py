@@ -6,6 +6,8 @@ file), which is one of the orders the format allows and the only one that does n
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import attrs
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,7 @@ from clrevents.decode.kernels import PADDING, HeaderColumns, end_to_end, joined
 from clrevents.decode.tables import StackLookup, StackTable
 
 Ints = NDArray[np.int64]
+T = TypeVar("T", bound=np.generic)
 
 _ACTIVITY, _RELATED = 16, 32
 _NOWHERE = -1
@@ -109,17 +112,30 @@ class Rows:
     def __len__(self) -> int:
         return len(self.times)
 
+    def sorted(self) -> Rows:
+        """The rows in order of time; those of one time in the order they have."""
+        if (self.times[1:] >= self.times[:-1]).all():
+            return self
+        return self.take(np.argsort(self.times, kind="stable"))
+
     def take(self, wanted: NDArray[np.bool_] | Ints | slice) -> Rows:
         """The rows of a mask, of indexes or of a slice, in that order."""
+        if isinstance(wanted, np.ndarray) and wanted.dtype == np.bool_:
+            wanted = np.flatnonzero(wanted)
+
+        def pick(column: NDArray[T]) -> NDArray[T]:
+            # Not by an index: that takes half as long again.
+            return column[wanted] if isinstance(wanted, slice) else column.take(wanted)
+
         return Rows(
-            self.kinds[wanted],
-            self.times[wanted],
-            self.threads[wanted],
-            self.stack_ids[wanted],
-            self.offsets[wanted],
-            self.sizes[wanted],
-            self.file_rows[wanted],
-            None if self.owners is None else self.owners[wanted],
+            pick(self.kinds),
+            pick(self.times),
+            pick(self.threads),
+            pick(self.stack_ids),
+            pick(self.offsets),
+            pick(self.sizes),
+            pick(self.file_rows),
+            None if self.owners is None else pick(self.owners),
             self.shared,
         )
 
@@ -351,9 +367,7 @@ class Region:
             shared,
         )
         self._clear()
-        if in_time_order and (rows.times[1:] < rows.times[:-1]).any():
-            rows = rows.take(np.argsort(rows.times, kind="stable"))
-        return rows
+        return rows.sorted() if in_time_order else rows
 
     def end(self) -> None:
         """A sequence point: stack ids start anew."""

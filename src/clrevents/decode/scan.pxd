@@ -70,3 +70,8 @@ cpdef Py_ssize_t tally(
     long long[::1] sums,
     long long[::1] latest,
 ) except? -2
+
+@cython.locals(row=cython.Py_ssize_t, kind=cython.Py_ssize_t, at=cython.Py_ssize_t)
+cpdef int arrange(
+    Py_ssize_t rows, const long long[::1] kinds, Py_ssize_t size, long long[::1] ends, long long[::1] order
+) except -1

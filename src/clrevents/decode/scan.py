@@ -1,4 +1,4 @@
-"""Kernel 1: the compressed event headers of one block, into integer columns.
+"""Kernel 1: the compressed event headers of one block, into integer columns; and counting and sorting by kind.
 
 Integers in, integers out: makes no objects, raises nothing, touches no payload. The caller pads the buffer
 with at least PADDING bytes behind `end`, so that one header never reads outside it (format: NetTrace 4, 6).
@@ -349,3 +349,28 @@ def tally(
         if high > latest[0]:
             latest[0] = high
     return used
+
+
+def arrange(rows: int, kinds: list[int], size: int, ends: list[int], order: list[int]) -> None:
+    """Row numbers by kind into `order`, rising within each; those of kind k end at `ends[k]`, which must be 0 at first.
+
+    Every kind is at least 0 and below `size`.
+    """
+    row = 0
+    while row < rows:
+        ends[kinds[row]] += 1
+        row += 1
+    kind = 0
+    at = 0
+    while kind < size:
+        row = ends[kind]
+        ends[kind] = at
+        at += row
+        kind += 1
+    row = 0
+    while row < rows:
+        kind = kinds[row]
+        at = ends[kind]
+        order[at] = row
+        ends[kind] = at + 1
+        row += 1

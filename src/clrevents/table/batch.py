@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from clrevents.decode.batch import Batch
 from clrevents.decode.blocks import LabelList
-from clrevents.decode.chunks import Chunk, grouped
+from clrevents.decode.chunks import Chunk
 from clrevents.decode.headers import HEADERS, Known
+from clrevents.decode.kernels import arranged
 from clrevents.decode.payloads import PayloadReader
 from clrevents.decode.pieces import Group, Ints, Piece, PieceReader
 from clrevents.decode.region import Guids
@@ -50,8 +51,9 @@ class BatchTables:
         pieces: list[Piece] = []
         read = PieceReader(reader, wanted.fields, _nothing)
         nowhere = np.zeros(len(batch), dtype=np.int64)
-        for index, rows in grouped(batch.places):
-            kind = batch.every_kind[index]
+        order, groups = arranged(batch.places)
+        for index, places in groups:
+            kind, rows = batch.every_kind[index], order[places]
             if (kind.key.provider, kind.key.name) == event:
                 group = Group(kind, batch.data, batch.starts[rows], batch.ends[rows], nowhere, rows)
                 pieces += read.pieces(group)
