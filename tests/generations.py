@@ -53,7 +53,7 @@ def _records(rows: Rows, kinds: list[EventKind]) -> Iterator[tuple[EventRecord, 
         rows.times.tolist(),
         rows.threads.tolist(),
         rows.payloads(),
-        rows.shared.runs.captures_of(rows.file_rows).tolist(),
+        rows.captures().tolist(),
         rows.stacks.tolist(),
         strict=True,
     )

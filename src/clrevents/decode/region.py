@@ -149,6 +149,10 @@ class Rows:
         """Each row's payload bytes, copied out of the windows."""
         return self._slices(self.offsets, self.sizes)
 
+    def captures(self) -> NDArray[np.uint64]:
+        """The thread whose buffer each row came from (NetTrace 6: its place in the thread table)."""
+        return self.shared.runs.captures_of(self.file_rows)
+
     def processors(self) -> Ints:
         """Processor numbers, -1 where unknown (also for events about another thread than the writing one)."""
         about = self.threads if self.owners is None else self.owners.view(np.uint64)
