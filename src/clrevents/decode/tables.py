@@ -27,7 +27,10 @@ _STACK: Final = kernels.Program([0, 0, 4, 0, 0, 0, 3, 0, 1, 0, 0, 4])
 
 @attrs.frozen(eq=False)
 class StackLookup:
-    """From a region's stack ids to trace-wide numbers, as the ids mean at one moment."""
+    """From a region's stack ids to trace-wide numbers, as the ids mean at one moment.
+
+    `firsts[i]` and the ids behind it, up to `ends[i]`, are `bases[i]` and the numbers behind it.
+    """
 
     firsts: NDArray[np.int64]
     ends: NDArray[np.int64]
@@ -37,6 +40,12 @@ class StackLookup:
         """Trace-wide stack numbers; 0 for none, -1 where there is no such stack."""
         if not len(self.firsts):
             return np.where(ids == 0, 0, -1)
+        if len(self.firsts) == 1:
+            first = self.firsts[0]
+            found = ids + (self.bases[0] - first)
+            found[(ids < first) | (ids >= self.ends[0])] = -1
+            found[ids == 0] = 0
+            return found
         at = np.maximum(np.searchsorted(self.firsts, ids, "right") - 1, 0)
         inside = (ids >= self.firsts[at]) & (ids < self.ends[at])
         return np.where(ids == 0, 0, np.where(inside, ids - self.firsts[at] + self.bases[at], -1))
@@ -72,9 +81,12 @@ class StackTable:
             self._firsts, self._ends, self._bases = [], [], []
         self._blocks.append((block, self.next, count))
         self._numbers.append(self.next)
-        self._firsts.append(block.first_id)
-        self._ends.append(block.first_id + count)
-        self._bases.append(self.next)
+        if self._ends and block.first_id == self._ends[-1]:
+            self._ends[-1] += count
+        else:
+            self._firsts.append(block.first_id)
+            self._ends.append(block.first_id + count)
+            self._bases.append(self.next)
         self._lookup = None
         self.next += count
 
