@@ -15,7 +15,7 @@ import attrs
 
 from clrevents.decode.columns import Plan, plan
 from clrevents.schema.registry import DEFAULT
-from kernel_twins import interpreted
+from kernel_twins import BASE, interpreted
 from project_files import fixtures, tool, unpacked
 
 PADDING: Final = 96
@@ -70,7 +70,7 @@ def pieces(largest: int = 300) -> list[Block]:
             rows = outcome[1][scanner.scan_module.ROWS]
             begin = 0
             for offset, size in zip(outcome[6][:rows], outcome[7][:rows], strict=True):
-                end = offset + size
+                end = offset - BASE + size
                 if end - begin >= largest // 4:
                     piece = block.content[begin:end]
                     begin = end

@@ -19,6 +19,8 @@ from project_files import SOURCE
 Outcome = tuple[Any, ...]
 # What stands where nothing was written: both engines must leave the same places alone.
 UNTOUCHED: Final = 0xA5A5A5A5
+# Where the bytes that are scanned begin in their stream.
+BASE: Final = 1 << 40
 
 
 class Outside(Exception):
@@ -50,6 +52,10 @@ class Engine:
             return [UNTOUCHED] * count
         return np.full(count, UNTOUCHED, dtype=np.int64 if signed else np.uint64)
 
+    def _columns(self, rows: int) -> Any:
+        columns = [self._room(rows) for _ in range(6)]
+        return columns if self.name == "interpreted" else np.array(columns)
+
     def _octets(self, count: int) -> Any:
         return bytearray(count) if self.name == "interpreted" else np.zeros(count, dtype=np.uint8)
 
@@ -63,9 +69,12 @@ class Engine:
         state[module.POS] = start
         found = []
         while True:
-            columns = [self._room(limit) for _ in range(6)]
+            columns = self._columns(limit + 2)
             runs, marks = self._room(4 * limit), self._room(3 * limit)
-            status = module.scan(buf, end, 0, limit, labels, state, *columns, runs, marks)
+            status = module.scan(buf, end, BASE, 2, limit, labels, state, columns, runs, marks)
+            # Nothing in front of the place that was given.
+            assert all(_plain(column)[:2] == [UNTOUCHED] * 2 for column in columns)
+            columns = [column[2:] for column in columns]
             found.append((status, *map(_plain, (state, *columns, runs, marks))))
             if status != module.FULL:
                 return found

@@ -133,17 +133,15 @@ def _follows(columns: HeaderColumns, arrays: list[NDArray[np.uint64]], row: int)
 
 
 class _Columns:
-    """Room for the columns of many blocks, which views of them may outlive."""
+    """Room for the columns of many blocks, which views of them may outlive: all of them, and `each`."""
 
     def __init__(self, room: int) -> None:
         self.room = room
-        self.each: list[Any] = []
-        if not COMPILED:
-            self.each = [[0] * room for _ in range(6)]
-            return
-        self._all = np.empty((6, room), dtype=np.uint64)
-        self._signed = self._all.view(np.int64)
-        self.each = list(self._all)
+        every = np.empty((6, room if COMPILED else 0), dtype=np.uint64)
+        self.all: Any = every if COMPILED else [[0] * room for _ in range(6)]
+        self.each: list[Any] = list(self.all)
+        self._signed = every.view(np.int64)
+        del every
         self._idle = self._references()
 
     def take(self, at: int, rows: int) -> list[NDArray[Any]]:
@@ -153,7 +151,7 @@ class _Columns:
             return [c if i == _THREADS else c.view(np.int64) for i, c in enumerate(columns)]
         part = slice(at, at + rows)
         found = list(self._signed[:, part])
-        found[_THREADS] = self._all[_THREADS, part]
+        found[_THREADS] = self.all[_THREADS, part]
         return found
 
     def kept(self) -> bool:
@@ -162,7 +160,7 @@ class _Columns:
 
     def _references(self) -> int:
         """How many views there are, and some more that are always there."""
-        return getrefcount(self._all)
+        return getrefcount(self.all)
 
 
 class HeaderScanner:
@@ -190,11 +188,10 @@ class HeaderScanner:
         while True:
             arena, at = self._room()
             limit = min(arena.room - at, _ROWS)
-            status = _scan.scan(buf, end, at, limit, labels, state, *arena.each, self._runs, self._marks)
+            status = _scan.scan(buf, end, base, at, limit, labels, state, arena.all, self._runs, self._marks)
             stop, rows, runs, marks = state[:_COUNTS].tolist() if COMPILED else state[:_COUNTS]
             if rows:
                 ids, threads, stacks, times, offsets, sizes = arena.take(at, rows)
-                offsets += base
                 found.append(
                     HeaderColumns(
                         ids,

@@ -4,6 +4,12 @@ cimport cython
 ctypedef unsigned long long u64
 
 @cython.locals(
+    metadata_ids=u64[::1],
+    thread_ids=u64[::1],
+    stack_ids=u64[::1],
+    times=u64[::1],
+    offsets=u64[::1],
+    sizes=u64[::1],
     pos=cython.Py_ssize_t,
     start=cython.Py_ssize_t,
     row=cython.Py_ssize_t,
@@ -32,16 +38,12 @@ ctypedef unsigned long long u64
 cpdef int scan(
     const unsigned char[::1] buf,
     Py_ssize_t end,
+    u64 base,
     Py_ssize_t first,
     Py_ssize_t max_rows,
     bint labels,
     u64[::1] state,
-    u64[::1] metadata_ids,
-    u64[::1] thread_ids,
-    u64[::1] stack_ids,
-    u64[::1] times,
-    u64[::1] offsets,
-    u64[::1] sizes,
+    u64[:, ::1] columns,
     u64[::1] runs,
     u64[::1] marks,
 ) except -1

@@ -35,27 +35,30 @@ STATE = 14
 def scan(
     buf: bytes,
     end: int,
+    base: int,
     first: int,
     max_rows: int,
     labels: bool,
     state: list[int],
-    metadata_ids: list[int],
-    thread_ids: list[int],
-    stack_ids: list[int],
-    times: list[int],
-    offsets: list[int],
-    sizes: list[int],
+    columns: list[list[int]],
     runs: list[int],
     marks: list[int],
 ) -> int:
     """Scan from `state[POS]` until `end` or `max_rows`; returns a status, leaves counts in `state`.
 
-    Rows are written from place `first` of the columns on.
+    Rows are written from place `first` of the columns on: metadata id, thread id, stack id, time, offset (counted from
+    where `buf` has `base`) and size.
     `runs` gets (row, capture thread, sequence, processor) where a capture thread's run of rows begins;
     `marks` gets (row, flags, offset) where 16-byte activity ids stand in the bytes, or, with `labels`,
     (row, flags, label list id) where the label list changes. On TRUNCATED and BAD_VARINT `state[POS]` is the
     start of the event that could not be read.
     """
+    metadata_ids = columns[0]
+    thread_ids = columns[1]
+    stack_ids = columns[2]
+    times = columns[3]
+    offsets = columns[4]
+    sizes = columns[5]
     top = TOP
     pos = state[POS]
     metadata_id = state[METADATA]
@@ -260,7 +263,7 @@ def scan(
         thread_ids[row] = thread
         stack_ids[row] = stack
         times[row] = time
-        offsets[row] = pos
+        offsets[row] = base + pos
         sizes[row] = size
         row += 1
         pos += size

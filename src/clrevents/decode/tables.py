@@ -42,7 +42,7 @@ class StackLookup:
             return np.where(ids == 0, 0, -1)
         if len(self.firsts) == 1:
             first = self.firsts[0]
-            found = ids + (self.bases[0] - first)
+            found: NDArray[np.int64] = ids + (self.bases[0] - first)
             found[(ids < first) | (ids >= self.ends[0])] = -1
             found[ids == 0] = 0
             return found
