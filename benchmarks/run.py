@@ -38,7 +38,12 @@ TRACE_EVENT: Final[dict[str, dict[str, float]]] = {
     "net10-cpu": {"convert": 12.7},
 }
 # Stages that give what TraceEvent's pass over all payload values gives.
-VALUES: Final = ("every payload value into columns", "tables of every event, with headers", "typed records, all fields")
+VALUES: Final = (
+    "every payload value into columns",
+    "…as tables of every event",
+    "tables of every event, with headers",
+    "typed records, all fields",
+)
 
 
 def main() -> int:
