@@ -303,8 +303,8 @@ def pick(buf: bytes, places: Ints, dtype: np.dtype[Any]) -> Array:
 
 
 def _of_run(part: Part, pointer_size: int) -> Build:
-    type = column_type(part.wire)
-    return lambda found: fixed_column(part.wire, type, part.run(found), pointer_size)
+    read = fixed_reader(part.wire, column_type(part.wire), pointer_size)
+    return lambda found: read(part.run(found))
 
 
 def _varint(slot: int, signed: bool) -> Build:
@@ -319,12 +319,12 @@ def _varint(slot: int, signed: bool) -> Build:
 
 
 def _elements(wire: WireType, slot: int, dtype: np.dtype[Any], pointer_size: int) -> Build:
-    type = column_type(wire)
+    read = fixed_reader(wire, column_type(wire), pointer_size)
 
     def build(found: Found) -> Column:
         counts = found.counts[slot]
         elements = pick(found.buf, ragged(found.places[slot], counts, dtype.itemsize), dtype)
-        return _list(fixed_column(wire, type, elements, pointer_size), counts)
+        return _list(read(elements), counts)
 
     return build
 
@@ -346,36 +346,54 @@ def _list(elements: Column, counts: Ints) -> Column:
     return Column(type, len(counts), np.empty(0, np.uint8), offsets_of(counts), (elements,))
 
 
-def fixed_column(wire: WireType, type: ColumnType, values: Array, pointer_size: int) -> Column:
-    """A column of values that numpy has already taken apart; `type` is `column_type(wire)`."""
-    length = len(values)
+def fixed_reader(wire: WireType, type: ColumnType, pointer_size: int) -> Callable[[Array], Column]:
+    """What makes a column of values that numpy has already taken apart; `type` is `column_type(wire)`."""
     match wire:
         case Scalar(kind="bool"):
-            return Column(type, length, values != 0)
+            return lambda values: Column(type, len(values), values != 0)
         case Scalar(kind="char"):
-            units = np.ascontiguousarray(values.astype("<u2"))
-            return _utf16(units.tobytes(), np.arange(length) * 2, np.full(length, 2))
+            return _units
         case Scalar(kind="filetime"):
-            return filetimes(values)
+            return filetimes
         case GuidType():
-            return _guids(values)
+            return _guids
         case DecimalType():
-            return from_values(STRING, [decimal_of(v) for v in values.tolist()])
+            return lambda values: from_values(STRING, [decimal_of(v) for v in values.tolist()])
         case FixedArrayType() if wire.text:
-            data = np.ascontiguousarray(values).tobytes()
-            size = wire.count * (2 if wire.text == "utf-16" else 1)
             read = _utf16 if wire.text == "utf-16" else _utf8
-            return read(data, np.arange(length) * size, np.full(length, size))
+            return _fixed_text(read, wire.count * (2 if wire.text == "utf-16" else 1))
         case FixedArrayType():
-            elements = fixed_column(wire.element, type.children[0], values.reshape(-1), pointer_size)
-            return _list(elements, np.full(length, wire.count))
+            elements, count = fixed_reader(wire.element, type.children[0], pointer_size), wire.count
+            return lambda values: _list(elements(values.reshape(-1)), np.full(len(values), count))
         case StructType():
-            bound = bound_of(wire, pointer_size)
-            typed = zip(bound.fields, type.children, strict=True)
-            fields = tuple(fixed_column(f.type, t, values[f"f{i}"], pointer_size) for i, (f, t) in enumerate(typed))
-            return Column(type, length, np.empty(0, np.uint8), children=fields)
+            typed = zip(bound_of(wire, pointer_size).fields, type.children, strict=True)
+            readers = [fixed_reader(field.type, t, pointer_size) for field, t in typed]
+            return lambda values: Column(
+                type,
+                len(values),
+                np.empty(0, np.uint8),
+                children=tuple(reader(values[f"f{i}"]) for i, reader in enumerate(readers)),
+            )
         case _:
-            return Column(type, length, values if values.dtype == type.dtype else values.astype(type.dtype))
+            dtype = type.dtype
+            return lambda values: Column(type, len(values), values if values.dtype == dtype else values.astype(dtype))
+
+
+def _units(values: Array) -> Column:
+    """Single UTF-16 units as texts."""
+    length = len(values)
+    units = np.ascontiguousarray(values.astype("<u2"))
+    return _utf16(units.tobytes(), np.arange(length) * 2, np.full(length, 2))
+
+
+def _fixed_text(read: Callable[[bytes, Ints, Ints], Column], size: int) -> Callable[[Array], Column]:
+    """Texts of so many bytes each."""
+
+    def texts(values: Array) -> Column:
+        length = len(values)
+        return read(np.ascontiguousarray(values).tobytes(), np.arange(length) * size, np.full(length, size))
+
+    return texts
 
 
 def _guids(values: Array) -> Column:
