@@ -14,12 +14,14 @@ import numpy as np
 import pytest
 
 import kernel_cases as cases
-from clrevents.decode.kernels import HeaderScanner, arranged
+from clrevents.decode.doubt import head
+from clrevents.decode.kernels import HeaderScanner, arranged, joined
 from kernel_cases import PADDING, Block, Payloads
 from kernel_twins import Engine, Watched, interpreted, twins
 
 M64 = (1 << 64) - 1
 BLOCKS = 1500
+COLUMNS = ("metadata_ids", "thread_ids", "stack_ids", "times", "offsets", "sizes")
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +116,7 @@ def test_rows_that_somebody_keeps_are_left_alone(real: list[Block], kept: int) -
         found = scanner.scan(block.content + bytes(PADDING), 0, len(block.content), 0, block.labels)
         again = HeaderScanner().scan(block.content + bytes(PADDING), 0, len(block.content), 0, block.labels)
         for columns, fresh in zip(found[0], again[0], strict=True):
-            for name in ("metadata_ids", "thread_ids", "stack_ids", "times", "offsets", "sizes", "runs", "marks"):
+            for name in (*COLUMNS, "runs", "marks"):
                 assert getattr(columns, name).tolist() == getattr(fresh, name).tolist()
         assert found[1:] == again[1:]
         if found[0] and rng.random() < 0.2:
@@ -126,6 +128,48 @@ def test_rows_that_somebody_keeps_are_left_alone(real: list[Block], kept: int) -
     assert held
     for values, before in held:
         assert values.tolist() == before
+
+
+def block_of(events: int, rng: Random) -> bytes:
+    """Event headers of one thread, each but the first in two bytes, with payloads of equal size."""
+    size = rng.randrange(3)
+    numbers = (rng.randrange(1, 100), 0, 5, 0, *(rng.randrange(100) for _ in range(3)), size)
+    return bytes([0b10001111, *numbers]) + bytes(size) + (b"\0\x05" + bytes(size)) * (events - 1)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_memory_of_many_blocks(seed: int) -> None:
+    """Blocks small and larger than what is read at once, of which parts are kept, joined, viewed and dropped."""
+    rng, scanner = Random(seed), HeaderScanner()
+    blocks = [block_of(n, rng) for n in (1, 5, 1000, 1024, 1500, 5000, 16383, 16384, 16385, 33000, 40000)]
+    held: list[tuple[Any, Any]] = []
+    pieces = 0
+    for _ in range(150):
+        block, base = rng.choice(blocks), rng.randrange(1 << 40)
+        columns, status, _ = scanner.scan(block + bytes(PADDING), 0, len(block), base, False)
+        fresh, _, _ = HeaderScanner().scan(block + bytes(PADDING), 0, len(block), base, False)
+        assert status == "done"
+        pieces = max(pieces, len(columns))
+        for name in COLUMNS:
+            mine, right = (np.concatenate([getattr(c, name) for c in found]) for found in (columns, fresh))
+            assert np.array_equal(mine, right)
+        if rng.random() < 0.4:
+            view = getattr(rng.choice(columns), rng.choice(COLUMNS))[:: rng.choice((1, 2))]
+            held.append((memoryview(view) if rng.random() < 0.3 else view, view.copy()))
+            del view
+        elif rng.random() < 0.5:
+            cut = [head(c, rng.randrange(1, len(c) + 1)) if rng.random() < 0.3 else c for c in columns]
+            whole = joined(cut)
+            for name, column in zip(COLUMNS[1:], whole, strict=True):
+                assert np.array_equal(column, np.concatenate([getattr(c, name) for c in cut]))
+            held.append((whole[0], whole[0].copy()))
+            del cut, whole
+        if rng.random() < 0.1:
+            assert all(np.array_equal(view, copy) for view, copy in held)
+            held = [pair for pair in held if rng.random() < 0.4]
+        del columns
+    assert all(np.array_equal(view, copy) for view, copy in held)
+    assert pieces > 1
 
 
 def test_a_tally_of_anything(engines: tuple[Engine, Engine]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import clrevents
+import hostile
 from clrevents.decode.shape import TableField
 from clrevents.events import GCStart_V0, GCStart_V1, GCStart_V2, MethodLoadVerbose_V1
 from clrevents.schema.registry import DEFAULT
@@ -203,6 +204,44 @@ def test_activity_ids() -> None:
         assert table["activity_id"].tolist() == [first.activity_id.bytes, None]
         assert second.activity_id is None
         assert table["related_activity_id"].tolist() == [None, None]
+
+
+@pytest.mark.parametrize("format", ["nettrace4", "nettrace6"])
+@pytest.mark.parametrize("year", [1601, 1677, 1678, 1969, 2026, 2262, 9999])
+def test_moments_that_no_timestamp_holds(format: Format, year: int) -> None:
+    """Null, in tables as in `headers()`; times since the session's start are there all the same."""
+    start = datetime(year, 4, 11, 23, 47, 16, tzinfo=UTC)
+    later = 10**9 * 3600
+    builder = TraceBuilder(format, start=start)
+    with clrevents.open(builder.event(NEW).at(later).event(NEW).bytes()) as trace:
+        whole = (start - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) * 1000
+        expected = [ns if abs(ns) < (1 << 63) - 1 else None for ns in (whole, whole + later)]
+        for table in (trace.table("GCStart"), trace.headers()):
+            assert table.column("time").tolist() == expected
+            assert table["time_ns"].tolist() == [0, later]
+
+
+def test_headers_of_hostile_moments() -> None:
+    """Clocks and dates at the ends of their ranges: a table or a TraceError, and what is there is the events' time."""
+    seen = 0
+    for name, data in hostile.cases():
+        if ": started at" not in name:
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", clrevents.TraceWarning)
+            try:
+                with clrevents.open(data, errors="salvage") as trace:
+                    table = trace.headers(columns=["time_ns", "time"])
+                    events = list(trace.events())
+            except clrevents.TraceError:
+                continue
+        most = (1 << 63) - 1
+        assert table["time_ns"].tolist() == [min(max(event.time_ns, -most - 1), most) for event in events], name
+        for moment, event in zip(table.column("time").tolist(), events, strict=True):
+            if moment is not None and event.time is not None:
+                assert (event.time - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) == moment // 1000
+        seen += len(table)
+    assert seen > 20
 
 
 # Rows

@@ -35,8 +35,8 @@ class Clock:
         """The same for many ticks; what 64 bits do not hold becomes the nearest that they do."""
         found = self._ns(qpc)
         if found is None:
-            top = (1 << 63) - 1
-            found = np.array([min(max(self.ns(q), -top), top) for q in qpc.tolist()], dtype=np.int64)
+            low, high = -(1 << 63), (1 << 63) - 1
+            found = np.array([min(max(self.ns(q), low), high) for q in qpc.tolist()], dtype=np.int64)
         return found
 
     def _ns(self, qpc: NDArray[np.int64]) -> NDArray[np.int64] | None:

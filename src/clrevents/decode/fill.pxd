@@ -5,14 +5,7 @@ cdef extern from *:
     """
     static PyObject *clrevents_create(PyObject *cls) {
         PyTypeObject *type = (PyTypeObject *)cls;
-        PyObject *item;
-        if (PyType_IS_GC(type) && type->tp_itemsize == 0 && type->tp_alloc == PyType_GenericAlloc) {
-            item = PyObject_GC_New(PyObject, type);
-            if (item != NULL)
-                memset((char *)item + sizeof(PyObject), 0, type->tp_basicsize - sizeof(PyObject));
-            return item;
-        }
-        item = type->tp_alloc(type, 0);
+        PyObject *item = type->tp_alloc(type, 0);
         /* Made from values that were there before, and never changed: no cycle can go through it. So the
            collector, which would look at all of them again and again, need not know of it. */
         if (item != NULL && PyType_IS_GC(type))

@@ -22,6 +22,7 @@ Ints: TypeAlias = NDArray[np.int64]
 
 _UNKNOWN_THREAD: Final = np.uint64((1 << 64) - 1)
 _EPOCH_SECONDS: Final = 10**9
+_MOST: Final = (1 << 63) - 1
 
 
 @attrs.frozen(eq=False)
@@ -78,13 +79,18 @@ def _time_ns(rows: HeaderRows, known: Known) -> Column:
 
 
 def _time(rows: HeaderRows, known: Known) -> Column:
-    """Null where the trace does not say when it started."""
+    """Null where the trace does not say when it started, and where 64 bits do not hold the moment (1677 to 2262)."""
     start = known.clock.start
     length = len(rows)
-    if start is None:
+    whole = None if start is None else int(start.timestamp()) * _EPOCH_SECONDS + start.microsecond * 1000
+    if whole is None or not -_MOST <= whole <= _MOST:
         return Column(TIMESTAMP, length, np.zeros(length, np.int64), valid=np.zeros(length, np.bool_))
-    whole = int(start.timestamp()) * _EPOCH_SECONDS + start.microsecond * 1000
-    return Column(TIMESTAMP, length, known.clock.ns_array(rows.times) + whole)
+    since = known.clock.ns_array(rows.times)
+    # Where 64 bits do not even hold the time since the start, it stands at the end of what they hold.
+    good = (since > max(-_MOST - 1, -_MOST - whole)) & (since < min(_MOST, _MOST - whole))
+    if good.all():
+        return Column(TIMESTAMP, length, since + whole)
+    return Column(TIMESTAMP, length, np.where(good, since, 0) + whole, valid=good)
 
 
 def _thread_id(rows: HeaderRows, known: Known) -> Column:

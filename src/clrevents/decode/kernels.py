@@ -135,15 +135,18 @@ def _follows(columns: HeaderColumns, arrays: list[NDArray[np.uint64]], row: int)
 
 
 class _Columns:
-    """Room for the columns of many blocks, which views of them may outlive: all of them, and `each`."""
+    """Room for the columns of many blocks, which views of them may outlive: all of them, and `each`.
+
+    Whoever keeps a view of one column keeps all six.
+    """
 
     def __init__(self, room: int) -> None:
         self.room = room
-        every = np.empty((6, room + _APART if COMPILED else 0), dtype=np.uint64)
-        self.all: Any = every if COMPILED else [[0] * room for _ in range(6)]
+        self.all: Any = [[0] * room for _ in range(6)]
+        if COMPILED:
+            self.all = np.empty((6, room + _APART), dtype=np.uint64)
+            self._signed = self.all.view(np.int64)
         self.each: list[Any] = list(self.all)
-        self._signed = every.view(np.int64)
-        del every
         self._idle = self._references()
 
     def take(self, at: int, rows: int) -> list[NDArray[Any]]:

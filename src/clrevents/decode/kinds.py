@@ -78,7 +78,7 @@ class Kinds:
         self._registry = registry
         self._limits = limits
         self._by_id: dict[int, EventKind] = {}
-        # From metadata ids to indexes; -1 where there is none, at the end always.
+        # From metadata ids, which are never negative, to indexes; -1 where there is none, at the end always.
         self.table = np.full(64, -1, dtype=np.int64)
         self._variants: dict[tuple[int, tuple[tuple[str, int], ...]], int] = {}
         self._strays = 0

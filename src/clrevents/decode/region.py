@@ -226,6 +226,7 @@ def joined_windows(parts: list[Rows]) -> tuple[bytes, Ints, Ints]:
     # or stands in the next one too.
     pieces: list[bytes | memoryview] = []
     stretches: list[tuple[int, int]] = []
+    # Far enough in front for the first window to begin a stretch.
     at, size = -2 * PADDING, 0
     for base in sorted(held):
         window = held[base]

@@ -391,13 +391,12 @@ class Stream:
         """Join rows with their kinds, threads, stacks and labels as these mean now, and put them to the others."""
         problem = None
         tally, every = self._tally, self.kinds.all
-        if (
-            tally is not None
-            and not block.labelled
-            and tally.add(columns, columns.metadata_ids, self.kinds.table, len(every))
-        ):
-            self._counted(columns, block, tally)
-            return
+        if tally is not None and not block.labelled:
+            # At once, where every row has a kind that is known.
+            counted = tally.add(columns, columns.metadata_ids, self.kinds.table, len(every))
+            if counted:
+                self._counted(columns, block, tally)
+                return
         kinds, missing = self.kinds.indexes(columns.metadata_ids)
         if missing:
             row = self._undefined(columns, kinds)
@@ -409,7 +408,8 @@ class Stream:
             problem = problem or odd
         if len(columns):
             if tally is not None:
-                tally.add(columns, kinds, np.arange(len(every)), len(every))
+                counted = tally.add(columns, kinds, np.arange(len(every)), len(every))
+                assert counted, "these are kinds"
                 self._counted(columns, block, tally)
             else:
                 if block.counted:

@@ -84,6 +84,7 @@ class Codec:
 
     def build(self, record: Any) -> bytes:
         """The bytes of a record. ValueError when a value does not fit its field."""
+        # What is built need not be a record: anything with the fields as attributes will do.
         names = getattr(type(record), "__fields__", None) or [f.name for f in self._layout.fields]
         values = {f.name: getattr(record, name) for f, name in zip(self._layout.fields, names, strict=True)}
         self._check_counts(values)
