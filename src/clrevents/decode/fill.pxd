@@ -5,9 +5,18 @@ cdef extern from *:
     """
     static PyObject *clrevents_create(PyObject *cls) {
         PyTypeObject *type = (PyTypeObject *)cls;
-        PyObject *item = type->tp_alloc(type, 0);
+        PyObject *item;
         /* Made from values that were there before, and never changed: no cycle can go through it. So the
            collector, which would look at all of them again and again, need not know of it. */
+        if (PyType_IS_GC(type) && type->tp_alloc == PyType_GenericAlloc && type->tp_itemsize == 0
+            && type->tp_dictoffset == 0 && !(type->tp_flags & Py_TPFLAGS_MANAGED_DICT)) {
+            /* Nothing but slots: memory that the collector is not told of in the first place. */
+            item = PyObject_GC_New(PyObject, type);
+            if (item != NULL)
+                memset((char *)item + sizeof(PyObject), 0, type->tp_basicsize - sizeof(PyObject));
+            return item;
+        }
+        item = type->tp_alloc(type, 0);
         if (item != NULL && PyType_IS_GC(type))
             PyObject_GC_UnTrack(item);
         return item;

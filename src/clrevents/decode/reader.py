@@ -21,7 +21,7 @@ from clrevents.decode.stream import Buffer, Stream
 from clrevents.errors import PayloadError, Problem, TraceError, raised
 
 # The first batch is small, so that the first event comes soon; later ones are worth their calls.
-_FIRST, _ROWS = 1 << 10, 1 << 14
+_FIRST, _ROWS = 1 << 10, 1 << 15
 
 
 @attrs.frozen
