@@ -11,6 +11,7 @@ import pickle
 import weakref
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -112,6 +113,29 @@ def test_only_groups_of_some_size_are_read_at_once() -> None:
     payload = codec(MethodUnload_V1, 8).build(UNLOAD)
     assert readers.at_once([payload] * 23) == ([None] * 23, list(range(23)))
     assert readers.at_once([payload] * 24)[1] == []
+
+
+def test_classes_with_more_than_slots() -> None:
+    """Whatever a class's objects have beside their fields is there and empty, however they were allocated."""
+
+    class Loose:
+        pass
+
+    class Tight:
+        __slots__ = ("__weakref__", "more")
+
+    for base in (Loose, Tight, object):
+        made: Any = attrs.make_class("Made", {"A": attrs.field(), "B": attrs.field()}, (base,), slots=True, frozen=True)
+        made.__fields__ = ("A", "B")
+        first, second = bulk.constructor(made)([[1, 2], ["x", "y"]], 2)
+        assert (first, second) == (made(1, "x"), made(2, "y"))
+        assert weakref.ref(first)() is first
+        if base is not object:
+            assert not hasattr(first, "more")
+            object.__setattr__(first, "more", [first])
+            assert first.more == [first]
+            assert not hasattr(second, "more")
+        assert attrs.evolve(second, B="z") == made(2, "z")
 
 
 def both(data: bytes, monkeypatch: pytest.MonkeyPatch) -> list[clrevents.Event[Any]]:
