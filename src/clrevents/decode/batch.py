@@ -35,6 +35,8 @@ _EVENTS: kernels.Maker[Event[Any]] = kernels.Maker(Event, SLOTS)
 # From so many payloads on, copying all windows first is cheaper than cutting out one after the other.
 _MANY = 1 << 12
 _UNKNOWN_THREAD = (1 << 64) - 1
+# As many rows as a reader puts into a batch at most.
+_USUAL = 1 << 15
 
 
 @attrs.define(eq=False, repr=False, slots=False)
@@ -89,7 +91,7 @@ class Batch:
     def events(self, payloads: list[Any]) -> list[Event[Any]]:
         """One event a row, with these payloads."""
         rows = len(payloads)
-        return _EVENTS.make([[self] * rows, list(range(rows)), payloads], rows)
+        return _EVENTS.make([[self] * rows, _numbers(rows), payloads], rows)
 
     def table(self, selector: Selector, /, *, columns: Sequence[str] | None = None, names: bool = False) -> AnyTable:
         """The batch's events of one kind as a `clrevents.Table`; columns and errors as for `Trace.table`.
@@ -250,6 +252,18 @@ class Batch:
             resolver=named,
             tabler=None,
         )
+
+
+_few: list[int] = []
+
+
+def _numbers(count: int) -> list[int]:
+    """At least the numbers below `count`, from 0; made once for batches of the usual size."""
+    if count > _USUAL:
+        return list(range(count))
+    if not _few:
+        _few.extend(range(_USUAL))
+    return _few
 
 
 def _one_guid(guids: Guids | None, row: int) -> Guids | None:
