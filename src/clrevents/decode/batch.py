@@ -7,7 +7,7 @@ stream but where most of it is payloads; knows no layout.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, TypeAlias
 from uuid import UUID
 
@@ -36,7 +36,7 @@ _EVENTS: kernels.Maker[Event[Any]] = kernels.Maker(Event, SLOTS)
 _MANY = 1 << 12
 _UNKNOWN_THREAD = (1 << 64) - 1
 # As many rows as a reader puts into a batch at most.
-_USUAL = 1 << 15
+MOST_ROWS = 1 << 15
 
 
 @attrs.define(eq=False, repr=False, slots=False)
@@ -91,7 +91,8 @@ class Batch:
     def events(self, payloads: list[Any]) -> list[Event[Any]]:
         """One event a row, with these payloads."""
         rows = len(payloads)
-        return _EVENTS.make([[self] * rows, _numbers(rows), payloads], rows)
+        numbers = _numbers() if rows <= MOST_ROWS else list(range(rows))
+        return _EVENTS.make([[self] * rows, numbers, payloads], rows)
 
     def table(self, selector: Selector, /, *, columns: Sequence[str] | None = None, names: bool = False) -> AnyTable:
         """The batch's events of one kind as a `clrevents.Table`; columns and errors as for `Trace.table`.
@@ -254,16 +255,10 @@ class Batch:
         )
 
 
-_few: list[int] = []
-
-
-def _numbers(count: int) -> list[int]:
-    """At least the numbers below `count`, from 0; made once for batches of the usual size."""
-    if count > _USUAL:
-        return list(range(count))
-    if not _few:
-        _few.extend(range(_USUAL))
-    return _few
+@cache
+def _numbers() -> list[int]:
+    """The numbers of a batch's rows, made once for all."""
+    return list(range(MOST_ROWS))
 
 
 def _one_guid(guids: Guids | None, row: int) -> Guids | None:

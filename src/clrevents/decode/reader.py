@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 import attrs
 import numpy as np
 
-from clrevents.decode.batch import Batch, Payloads, make_batch, payloads_of
+from clrevents.decode.batch import MOST_ROWS, Batch, Payloads, make_batch, payloads_of
 from clrevents.decode.blocks import TraceInfo
 from clrevents.decode.bulk import BulkReader
 from clrevents.decode.kinds import EventKind
@@ -21,7 +21,7 @@ from clrevents.decode.stream import Buffer, Stream
 from clrevents.errors import PayloadError, Problem, TraceError, raised
 
 # The first batch is small, so that the first event comes soon; later ones are worth their calls.
-_FIRST, _ROWS = 1 << 10, 1 << 15
+_FIRST = 1 << 10
 
 
 @attrs.frozen
@@ -120,7 +120,7 @@ class EventReader:
             part = slice(at, at + self._rows)
             yield self._batch(rows.take(part), payloads.slice(part), info)
             at = part.stop
-            self._rows = min(4 * self._rows, _ROWS)
+            self._rows = min(4 * self._rows, MOST_ROWS)
 
     def _undecoded(self, rows: Rows, payloads: Payloads, info: TraceInfo) -> Batch:
         stream = self.stream
