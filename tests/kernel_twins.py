@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 import pytest
 
-from project_files import SOURCE
+from project_files import SOURCE, loaded
 
 Outcome = tuple[Any, ...]
 # What stands where nothing was written: both engines must leave the same places alone.
@@ -131,15 +131,9 @@ def _plain(values: Any) -> list[int]:
 
 def interpreted() -> Engine:
     """The sources, run by Python whatever was built."""
-    modules = []
-    for name in ("scan", "walk"):
-        spec = importlib.util.spec_from_file_location(f"{name}_twin", SOURCE / "decode" / f"{name}.py")
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        modules.append(module)
-    return Engine("interpreted", *modules)
+    return Engine(
+        "interpreted", *(loaded(f"{name}_twin", SOURCE / "decode" / f"{name}.py") for name in ("scan", "walk"))
+    )
 
 
 def compiled() -> Engine | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import importlib.util
+import sys
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -36,9 +37,15 @@ def unpacked(path: Path) -> bytes:
 @cache
 def tool(name: str) -> ModuleType:
     """A script of `tools/` as a module."""
-    spec = importlib.util.spec_from_file_location(f"tools_{name}", ROOT / "tools" / f"{name}.py")
+    return loaded(f"tools_{name}", ROOT / "tools" / f"{name}.py")
+
+
+def loaded(name: str, path: Path) -> ModuleType:
+    """A file run as a module of its own, whatever else it may be."""
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module

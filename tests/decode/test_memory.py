@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gc
-import importlib.util
 import io
-import sys
 import weakref
 from functools import cache
 from pathlib import Path
@@ -18,7 +16,7 @@ from clrevents import open as open_trace
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, Label, LabelKind, MetadataRecord, ThreadRow
-from project_files import ROOT, fixture, unpacked
+from project_files import ROOT, fixture, loaded, unpacked
 
 MIB = 1 << 20
 
@@ -27,13 +25,7 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="
 
 @cache
 def benchmark() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("benchmarks_memory", ROOT / "benchmarks" / "memory.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return loaded("benchmarks_memory", ROOT / "benchmarks" / "memory.py")
 
 
 def test_repeated_regions_are_a_sound_trace() -> None:

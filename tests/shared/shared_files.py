@@ -6,7 +6,6 @@ None of it is part of the project, so every test here is skipped where the folde
 from __future__ import annotations
 
 import gzip
-import importlib.util
 import json
 from collections.abc import Iterator
 from functools import cache
@@ -16,6 +15,8 @@ from typing import Any, Final
 
 import attrs
 import pytest
+
+from project_files import loaded
 
 SHARED: Final = Path(__file__).resolve().parents[3] / "shared"
 
@@ -95,10 +96,4 @@ def unpacked(trace: Shared) -> bytes:
 @cache
 def checksums() -> ModuleType:
     """The script that defines the checksums: `canon` is the text that a value is hashed as."""
-    path = SHARED / "oracle" / "checksums.py"
-    spec = importlib.util.spec_from_file_location("shared_checksums", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded("shared_checksums", SHARED / "oracle" / "checksums.py")
