@@ -263,6 +263,9 @@ def test_kernels_are_dull(module: str) -> None:
                 assert called in {"len", "range"}, f"{module}:{node.lineno}: calls {called}"
             if isinstance(node, ast.Constant) and not isinstance(node.value, int):
                 assert isinstance(node.value, str), f"{module}:{node.lineno}: {node.value!r} is no integer"
+            if isinstance(node, ast.Constant) and isinstance(node.value, int):
+                # Cython makes these Python objects, which a loop must not touch.
+                assert node.value < 1 << 31, f"{module}:{node.lineno}: {node.value:#x} belongs into a typed variable"
 
 
 FAMILIES: Final = [p for p in MODULES if dotted(p).startswith("schema.events.")]

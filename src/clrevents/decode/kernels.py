@@ -142,10 +142,12 @@ class _Columns:
 
     def __init__(self, room: int) -> None:
         self.room = room
-        self.all: Any = [[0] * room for _ in range(6)]
+        self.all: Any
         if COMPILED:
             self.all = np.empty((6, room + _APART), dtype=np.uint64)
             self._signed = self.all.view(np.int64)
+        else:
+            self.all = [[0] * room for _ in range(6)]
         self.each: list[Any] = list(self.all)
         self._idle = self._references()
 

@@ -28,6 +28,7 @@ ctypedef unsigned long long u64
     has_sorted=u64,
     delta=u64,
     top=u64,
+    word=u64,
     label=u64,
     b=u64,
     flags=cython.uint,

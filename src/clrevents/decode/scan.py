@@ -6,8 +6,9 @@ Times, thread ids and sequence numbers wrap as unsigned 64- and 32-bit numbers d
 """
 
 PADDING = 96
-# Taken into a local variable: a literal beyond 63 bits is a Python object in the compiled engine, each time.
+# Taken into local variables: in the compiled engine a literal beyond 31 bits is a Python object, each time.
 TOP = 0xFFFFFFFFFFFFFFFF
+WORD = 0xFFFFFFFF
 # The function body has these as plain numbers: in the compiled engine a name would be a look-up for each event.
 DONE = 0
 FULL = 1
@@ -60,6 +61,7 @@ def scan(
     offsets = columns[4]
     sizes = columns[5]
     top = TOP
+    word = WORD
     pos = state[POS]
     metadata_id = state[METADATA]
     sequence = state[SEQUENCE]
@@ -97,7 +99,7 @@ def scan(
                     pos += 1
                     metadata_id |= (b & 127) << shift
                     shift += 7
-                metadata_id &= 0xFFFFFFFF
+                metadata_id &= word
                 if b > 127:
                     status = 3
                     break
@@ -143,7 +145,7 @@ def scan(
                     pos += 1
                     processor |= (b & 127) << shift
                     shift += 7
-                processor &= 0xFFFFFFFF
+                processor &= word
                 if b > 127:
                     status = 3
                     break
@@ -180,7 +182,7 @@ def scan(
                     pos += 1
                     stack |= (b & 127) << shift
                     shift += 7
-                stack &= 0xFFFFFFFF
+                stack &= word
                 if b > 127:
                     status = 3
                     break
@@ -220,7 +222,7 @@ def scan(
                             pos += 1
                             label |= (b & 127) << shift
                             shift += 7
-                        label &= 0xFFFFFFFF
+                        label &= word
                         if b > 127:
                             status = 3
                             break
@@ -242,7 +244,7 @@ def scan(
                     pos += 1
                     size |= (b & 127) << shift
                     shift += 7
-                size &= 0xFFFFFFFF
+                size &= word
                 if b > 127:
                     status = 3
                     break
@@ -256,7 +258,7 @@ def scan(
             fresh = 0
             runs[run] = row - first
             runs[run + 1] = capture
-            runs[run + 2] = sequence & 0xFFFFFFFF
+            runs[run + 2] = sequence & word
             runs[run + 3] = processor
             run += 4
         metadata_ids[row] = metadata_id
@@ -279,7 +281,7 @@ def scan(
     state[RUNS] = run
     state[MARKS] = mark
     state[METADATA] = metadata_id
-    state[SEQUENCE] = sequence & 0xFFFFFFFF
+    state[SEQUENCE] = sequence & word
     state[CAPTURE] = capture
     state[PROCESSOR] = processor
     state[THREAD] = thread

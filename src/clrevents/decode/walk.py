@@ -15,7 +15,7 @@ NUMBER = 5  # one to ten bytes, seven bits each
 REST = 6  # as COUNTED with elements of at least a bytes, which a second walk reads: the last instruction
 PREFIXED_REST = 7  # as REST behind a 16-bit count
 WIDTH = 6
-# Taken into a local variable: a literal beyond 63 bits is a Python object in the compiled engine, each time.
+# Taken into a local variable: a literal beyond 31 bits is a Python object in the compiled engine, each time.
 TOP = 0xFFFFFFFFFFFFFFFF
 
 
