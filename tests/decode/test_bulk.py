@@ -9,13 +9,14 @@ from __future__ import annotations
 import gc
 import pickle
 import weakref
-from typing import Any
+from typing import Any, Final
 
 import attrs
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 import clrevents
 from clrevents.decode import bulk
@@ -55,14 +56,16 @@ class Readers:
             data += payload
             ends.append(len(data))
         places = np.zeros(len(payloads), dtype=np.int64)
-        return self._bulk.read(self.kinds.all, places, data + b"\xfe", np.array(starts), np.array(ends))
+        records, left = self._bulk.read(self.kinds.all, places, data + b"\xfe", np.array(starts), np.array(ends))
+        return [record for run in records.runs() for record in run], left
 
     def one_by_one(self, payloads: list[bytes]) -> list[Any]:
         return [self._single.read(self.kinds.all[0], payload, 0)[0] for payload in payloads]
 
 
 def always(monkeypatch: pytest.MonkeyPatch, in_bulk: bool) -> None:
-    """However few or many there are."""
+    """However few or many there are; those that are made at once a few at a time, which must not show."""
+    monkeypatch.setattr(bulk, "RUN", 7)
     monkeypatch.setattr(bulk, "_FEW", 1 if in_bulk else 1 << 60)
     monkeypatch.setattr(bulk, "_FEW_BYTES", 1 << 60)
 
@@ -127,7 +130,7 @@ def test_classes_with_more_than_slots() -> None:
     for base in (Loose, Tight, object):
         made: Any = attrs.make_class("Made", {"A": attrs.field(), "B": attrs.field()}, (base,), slots=True, frozen=True)
         made.__fields__ = ("A", "B")
-        first, second = bulk.constructor(made)([[1, 2], ["x", "y"]], 2)
+        first, second = bulk.constructor(made)([[1, 2], ["x", "y"]])(0, 2)
         assert (first, second) == (made(1, "x"), made(2, "y"))
         assert weakref.ref(first)() is first
         if base is not object:
@@ -136,6 +139,54 @@ def test_classes_with_more_than_slots() -> None:
             assert first.more == [first]
             assert not hasattr(second, "more")
         assert attrs.evolve(second, B="z") == made(2, "z")
+
+
+NUMBERS: Final = [
+    *(
+        np.array([np.iinfo(f"{sign}int{bits}").min, 7, np.iinfo(f"{sign}int{bits}").max], f"{sign}int{bits}")
+        for sign in ("", "u")
+        for bits in (8, 16, 32, 64)
+    ),
+    np.array([True, False, True]),
+    np.array([0.5, -0.0, float("inf")]),
+    np.frombuffer(bytes(range(1, 28)), dtype=np.dtype([("f0", "<u8"), ("f1", "<i1")]))["f0"],
+    np.arange(6, dtype=np.int32)[::-2],
+]
+
+
+@pytest.mark.parametrize("numbers", NUMBERS, ids=lambda numbers: f"{numbers.dtype}-{numbers.strides[0]}")
+def test_numbers_of_arrays_become_what_their_lists_are(numbers: NDArray[Any]) -> None:
+    made: Any = attrs.make_class("Made", ["A", "B", "C"], slots=True, frozen=True)
+    made.__fields__ = ("A", "B", "C")
+    make = bulk.constructor(made)([numbers, ["x", "y", "z"], numbers[::-1]])
+    rows = zip(numbers.tolist(), ["x", "y", "z"], numbers.tolist()[::-1], strict=True)
+    expected = [made(*row) for row in rows]
+    for first, last in ((0, 3), (1, 3), (2, 2), (0, 1)):
+        found = make(first, last)
+        assert found == expected[first:last]
+        assert [[type(v) for v in attrs.astuple(r)] for r in found] == [
+            [type(v) for v in attrs.astuple(r)] for r in expected[first:last]
+        ]
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_the_collector_is_left_as_it_was(on: bool) -> None:
+    """It rests while a batch is made, and never while its events are looked at."""
+    seen = set()
+    try:
+        if not on:
+            gc.disable()
+        with clrevents.open(method_trace(50)) as trace:
+            for _ in trace.events():
+                seen.add(gc.isenabled())
+        assert seen == {on}
+        assert gc.isenabled() is on
+        decoder = clrevents.Decoder(errors="strict")
+        with pytest.raises(clrevents.TraceError):
+            decoder.feed(bytes(4000))
+        assert gc.isenabled() is on
+    finally:
+        gc.enable()
 
 
 def both(data: bytes, monkeypatch: pytest.MonkeyPatch) -> list[clrevents.Event[Any]]:
@@ -279,9 +330,9 @@ def test_a_kept_event_keeps_no_other_payload_alive() -> None:
     decoder = clrevents.Decoder()
     batches = [*decoder.feed(method_trace()), *decoder.close()]
     (batch,) = [batch for batch in batches if len(batch)]
-    batch.payloads = [Payload() for _ in range(len(batch))]
+    batch.records = [Payload() for _ in range(len(batch))]
     watched = [weakref.ref(payload) for payload in batch.payloads]
-    events = batch.hand_out()
+    events = list(batch.hand_out())
     assert all(ref() is not None for ref in watched)
     kept = events[7]
     del events

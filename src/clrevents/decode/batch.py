@@ -7,7 +7,8 @@ stream but where most of it is payloads; knows no layout.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache, cached_property
+from functools import cached_property
+from itertools import chain
 from typing import Any, TypeAlias
 from uuid import UUID
 
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from clrevents.decode import kernels
 from clrevents.decode.blocks import LabelList, ThreadRow
+from clrevents.decode.bulk import Records
 from clrevents.decode.clock import Clock
 from clrevents.decode.event import SLOTS, Event
 from clrevents.decode.frame import Frame, Named, Resolver, nameless
@@ -36,7 +38,7 @@ _EVENTS: kernels.Maker[Event[Any]] = kernels.Maker(Event, SLOTS)
 _MANY = 1 << 12
 _UNKNOWN_THREAD = (1 << 64) - 1
 # As many rows as a reader puts into a batch at most.
-MOST_ROWS = 1 << 15
+MOST_ROWS = 1 << 17
 
 
 @attrs.define(eq=False, repr=False, slots=False)
@@ -71,7 +73,7 @@ class Batch:
     thread_rows: list[ThreadRow] = attrs.field(factory=list)
     processes: list[int | None] | None = None
     labels: list[LabelList | None] | None = None
-    payloads: list[Any] = attrs.field(factory=list)
+    records: list[Any] | Records = attrs.field(factory=list)
     tails: dict[int, bytes] = attrs.field(factory=dict)
     misfits: set[int] = attrs.field(factory=set)
     problems: tuple[Problem, ...] = ()
@@ -86,13 +88,19 @@ class Batch:
         payloads = self.payloads
         if len(payloads) != len(self):
             payloads = [RawPayload(data, "not asked for") for data in self.raw]
-        return iter(self.events(payloads))
+        return iter(self._events(0, payloads))
 
-    def events(self, payloads: list[Any]) -> list[Event[Any]]:
-        """One event a row, with these payloads."""
+    def _events(self, first: int, payloads: list[Any]) -> list[Event[Any]]:
+        """The events of the rows from `first` on, with these payloads."""
         rows = len(payloads)
-        numbers = _numbers() if rows <= MOST_ROWS else list(range(rows))
-        return _EVENTS.make([[self] * rows, numbers, payloads], rows)
+        return _EVENTS.of([[self] * rows, np.arange(first, first + rows), payloads])(0, rows)
+
+    @property
+    def payloads(self) -> list[Any]:
+        """Each row's record, or `RawPayload`; empty where they were not asked for."""
+        if not isinstance(self.records, list):
+            self.records = [record for run in self.records.runs() for record in run]
+        return self.records
 
     def table(self, selector: Selector, /, *, columns: Sequence[str] | None = None, names: bool = False) -> AnyTable:
         """The batch's events of one kind as a `clrevents.Table`; columns and errors as for `Trace.table`.
@@ -103,10 +111,22 @@ class Batch:
             raise ValueError("decode.Decoder makes no tables: use clrevents.Decoder")
         return self.tabler.table(self, selector, columns, names)
 
-    def hand_out(self) -> list[Event[Any]]:
-        """The events; the batch no longer keeps their payloads alive."""
-        payloads, self.payloads = self.payloads, []
-        return self.events(payloads)
+    def hand_out(self) -> Iterator[Event[Any]]:
+        """The events, made while they are taken; the batch no longer keeps their payloads alive."""
+        records, self.records = self.records, []
+        return chain.from_iterable(self._made(iter([records]) if isinstance(records, list) else records.runs()))
+
+    def _made(self, runs: Iterator[list[Any]]) -> Iterator[list[Event[Any]]]:
+        first = 0
+        while first < len(self):
+            with kernels.collector_paused():
+                run = next(runs)
+                events = self._events(first, run)
+            first += len(run)
+            # What is let go before the next run is made leaves it its memory, which is still in the cache.
+            del run
+            yield events
+            del events
 
     def __repr__(self) -> str:
         return f"<Batch of {len(self)} events, {len(self.problems)} problems, {len(self.losses)} losses>"
@@ -199,6 +219,7 @@ class Batch:
         names = {a.name for a in attrs.fields(Batch)}
         state = {name: value for name, value in self.__dict__.items() if name in names}
         state["resolver"] = self.resolver if isinstance(self.resolver, Named) else None
+        state["records"] = self.payloads
         return state
 
     def take(self, rows: list[int]) -> Batch:
@@ -222,7 +243,7 @@ class Batch:
             owner_column=None if self.owner_column is None else self.owner_column[chosen],
             processes=pick(self.processes),
             labels=pick(self.labels),
-            payloads=[self.payloads[row] for row in rows] if self.payloads else [],
+            records=[self.payloads[row] for row in rows] if self.payloads else [],
             tails={new: self.tails[old] for new, old in enumerate(rows) if old in self.tails},
             misfits={new for new, old in enumerate(rows) if old in self.misfits},
         )
@@ -247,18 +268,12 @@ class Batch:
             activities=_one_guid(self.activities, row),
             related=_one_guid(self.related, row),
             thread_rows=[],
-            payloads=[],
+            records=[],
             problems=(),
             losses=(),
             resolver=named,
             tabler=None,
         )
-
-
-@cache
-def _numbers() -> list[int]:
-    """The numbers of a batch's rows, made once for all."""
-    return list(range(MOST_ROWS))
 
 
 def _one_guid(guids: Guids | None, row: int) -> Guids | None:

@@ -21,16 +21,15 @@ cdef extern from *:
             PyObject_GC_UnTrack(item);
         return item;
     }
-    static void clrevents_resume(int paused) {
-        if (paused)
-            PyGC_Enable();
+    static void clrevents_forget(PyObject *list) {
+        /* It would look at every item again and again, and the items are no business of its own either. */
+        PyObject_GC_UnTrack(list);
     }
     static int clrevents_put(PyObject *slot, PyObject *item, PyObject *value) {
         return Py_TYPE(slot)->tp_descr_set(slot, item, value);
     }
     """
-    int pause "PyGC_Disable"()
-    void resume "clrevents_resume"(int paused)
+    void forget "clrevents_forget"(object made)
     object create "clrevents_create"(object cls)
     int put "clrevents_put"(object slot, object item, object value) except -1
 
@@ -38,11 +37,20 @@ cdef extern from *:
     row=cython.Py_ssize_t,
     slot=cython.Py_ssize_t,
     count=cython.Py_ssize_t,
-    paused=cython.int,
+    at=cython.longlong,
     made=list,
     values=list,
 )
-cpdef list fill(object cls, list setters, list columns, Py_ssize_t rows)
+cpdef list fill(
+    object cls,
+    list setters,
+    list columns,
+    const long long[::1] places,
+    const unsigned long long[::1] unsigned,
+    const long long[::1] signed,
+    Py_ssize_t first,
+    Py_ssize_t last,
+)
 
 @cython.locals(at=cython.Py_ssize_t, count=cython.Py_ssize_t)
 cpdef Py_ssize_t scatter(list into, const long long[::1] rows, list values) except -1

@@ -1,7 +1,7 @@
-"""Kernel 3: objects of one class, each slot from its own list of values.
+"""Kernel 3: objects of one class, each slot from its own list of values or column of numbers.
 
-Sees no bytes: what it puts into slots was validated before. `create`, `put`, and `pause` and `resume` of the
-garbage collector are what the engine offers: functions of C in the compiled one, and in the other what
+Sees no bytes: what it puts into slots was validated before. `create` and `put`, and `forget`, which takes a list off
+the garbage collector's, are what the engine offers: functions of C in the compiled one, and in the other what
 `kernels` gives this module.
 """
 
@@ -9,25 +9,41 @@ garbage collector are what the engine offers: functions of C in the compiled one
 # mypy: disable-error-code="name-defined, type-arg"
 
 
-def fill(cls: type, setters: list, columns: list, rows: int) -> list:
-    """`rows` objects of a slotted class; slot k of object i is `columns[k][i]`. No `__init__` runs."""
+def fill(
+    cls: type,
+    setters: list,
+    columns: list,
+    places: list[int],
+    unsigned: list[int],
+    signed: list[int],
+    first: int,
+    last: int,
+) -> list:
+    """The objects `first` to `last` of a slotted class; no `__init__` runs.
+
+    Slot k of object i is `columns[k][i]`, or an int where `columns[k]` is None: the number at `places[k] + i` of
+    `unsigned`, and where `places[k]` is negative that at `i - places[k] - 1` of `signed`.
+    """
     made = []
-    row = 0
+    row = first
     count = len(setters)
-    # Nothing here can become garbage, and no other code runs in between.
-    paused = pause()
-    try:
-        while row < rows:
-            item = create(cls)
-            slot = 0
-            while slot < count:
-                values = columns[slot]
+    while row < last:
+        item = create(cls)
+        slot = 0
+        while slot < count:
+            values = columns[slot]
+            if values is not None:
                 put(setters[slot], item, values[row])
-                slot += 1
-            made.append(item)
-            row += 1
-    finally:
-        resume(paused)
+            else:
+                at = places[slot]
+                if at < 0:
+                    put(setters[slot], item, signed[row - at - 1])
+                else:
+                    put(setters[slot], item, unsigned[row + at])
+            slot += 1
+        made.append(item)
+        row += 1
+    forget(made)
     return made
 
 

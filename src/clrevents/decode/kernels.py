@@ -5,11 +5,13 @@ Hands their integers on as numpy columns; refuses to know what the integers mean
 
 from __future__ import annotations
 
+import gc
 import importlib
 import importlib.util
 import os
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from sys import getrefcount
 from typing import Any, Final, Generic, Literal, TypeVar
@@ -50,7 +52,7 @@ if os.environ.get("CLREVENTS_REQUIRE_COMPILED") and not COMPILED:
 if not COMPILED:
     _fill.create = object.__new__
     _fill.put = lambda slot, item, value: slot.__set__(item, value)
-    _fill.pause = _fill.resume = lambda *_: None
+    _fill.forget = lambda made: None
 
 PADDING: Final[int] = _scan.PADDING
 INSTRUCTION: Final[int] = _walk.WIDTH
@@ -370,16 +372,60 @@ def gather(buf: bytes | NDArray[np.uint8], starts: NDArray[np.int64], lengths: N
 
 
 class Maker(Generic[T]):
-    """Makes objects of one slotted class without running `__init__`: slot `names[k]` of object i is `columns[k][i]`."""
+    """Makes objects of one slotted class without running `__init__`."""
 
     def __init__(self, cls: type[T], names: Sequence[str]) -> None:
         self._cls = cls
         # What writes each slot, wherever in the class's ancestry it was made.
         self._setters = [next(vars(c)[name] for c in cls.__mro__ if name in vars(c)) for name in names]
 
-    def make(self, columns: list[list[Any]], rows: int) -> list[T]:
-        made: list[T] = _fill.fill(self._cls, self._setters, columns, rows)
-        return made
+    def of(self, columns: Sequence[list[Any] | NDArray[Any]]) -> Callable[[int, int], list[T]]:
+        """A function that makes objects `first` to `last`: slot `names[k]` of object i is `columns[k][i]`.
+
+        Numbers of an array become ints, floats and bools.
+        """
+        lists: list[list[Any] | None] = []
+        places, numbers, length = [], [], 0
+        for column in columns:
+            place = 0
+            if isinstance(column, list):
+                lists.append(column)
+            elif not COMPILED or column.dtype.kind not in "iu":
+                lists.append(column.tolist())
+            else:
+                lists.append(None)
+                place = length if column.dtype.kind == "u" else -1 - length
+                numbers.append(column)
+                length += len(column)
+            places.append(place)
+        unsigned = scratch(length)
+        at = 0
+        for column in numbers:
+            unsigned[at : at + len(column)] = column
+            at += len(column)
+        signed = unsigned.view(np.int64) if COMPILED else []
+        given = (self._cls, self._setters, lists, _given(np.array(places)), unsigned, signed)
+
+        def make(first: int, last: int) -> list[T]:
+            made: list[T] = _fill.fill(*given, first, last)
+            return made
+
+        return make
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """No garbage is collected in between: for what makes many objects, none of which can be garbage.
+
+    The collector starts by how many were made, and would look at all that is waiting, over and over.
+    """
+    paused = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if paused:
+            gc.enable()
 
 
 def scatter(into: list[Any], rows: NDArray[np.int64], values: list[Any]) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 import attrs
 import numpy as np
 
+from clrevents.decode import kernels
 from clrevents.decode.batch import MOST_ROWS, Batch, Payloads, make_batch, payloads_of
 from clrevents.decode.blocks import TraceInfo
 from clrevents.decode.bulk import BulkReader
@@ -95,8 +96,9 @@ class EventReader:
         batches: list[Batch] = []
         try:
             for rows in released:
-                for batch in self._decode(rows):
-                    batches.append(batch)
+                with kernels.collector_paused():
+                    for batch in self._decode(rows):
+                        batches.append(batch)
         except _Stop:
             batches.extend(self._batches)
         self._batches = []
@@ -135,8 +137,9 @@ class EventReader:
             self._bulk = BulkReader(self._reader)
         read, stream = self._reader.read, self.stream
         every = batch.every_kind
-        payloads, left = self._bulk.read(every, batch.places, batch.data, batch.starts, batch.ends)
-        batch.payloads = payloads
+        records, left = self._bulk.read(every, batch.places, batch.data, batch.starts, batch.ends)
+        batch.records = records
+        raw = False
         if left:
             chosen = (column[left].tolist() for column in (batch.places, batch.starts, batch.ends, rows.offsets))
             for row, place, start, end, offset in zip(left, *chosen, strict=True):
@@ -149,10 +152,11 @@ class EventReader:
                         batch.tails[row] = tail
                     if problem.severity == "payload":
                         batch.misfits.add(row)
-                payloads[row] = payload
+                records.put(row, payload)
+                raw = raw or isinstance(payload, RawPayload)
         for row in np.flatnonzero(batch.numbers < 0).tolist():
             stream.report(_missing_stack(batch.kind(row), int(rows.offsets[row])))
-        if self._selection.typed and any(isinstance(payloads[row], RawPayload) for row in left):
+        if self._selection.typed and raw:
             batch = _typed(batch)
         return self._finish(batch)
 
