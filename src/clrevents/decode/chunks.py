@@ -7,7 +7,7 @@ name but a column's; leaves payloads to `pieces`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import Final, TypeAlias
 
 import attrs
@@ -77,8 +77,6 @@ class ColumnReader:
         self._piece_reader: PieceReader | None = None
         self._waiting: list[Rows] = []
         self._held = 0
-        if payloads:
-            _keep_freed_memory()
 
     @property
     def reader(self) -> PayloadReader:
@@ -161,16 +159,6 @@ class ColumnReader:
         return join(
             [stack_arrays(t, t.new(rows.stacks), pointer_size) for rows in parts for t in (rows.shared.stacks,)]
         )
-
-
-@cache
-def _keep_freed_memory() -> None:
-    """Let one chunk's memory serve the next: glibc returns what is free at the end of its heap to the system, and gets
-    it back page by page, unless a block as large as this was freed before (mallopt(3), M_MMAP_THRESHOLD).
-
-    The process keeps up to twice as much from then on. Measured: a sixth of the time of reading all columns.
-    """
-    bytes(3 * _BYTES)
 
 
 def _report(stream: Stream, problem: Problem, times: int) -> None:

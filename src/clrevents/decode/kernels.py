@@ -97,7 +97,7 @@ class HeaderColumns:
     sizes: NDArray[np.int64]
     runs: NDArray[np.uint64]
     marks: NDArray[np.int64]
-    place: tuple[list[NDArray[np.uint64]], int] | None = None
+    place: tuple[list[NDArray[Any]], int] | None = None
 
     def __len__(self) -> int:
         return len(self.times)
@@ -121,8 +121,7 @@ def joined(columns: list[HeaderColumns]) -> list[NDArray[Any]]:
             while end < len(columns) and _follows(columns[end], arrays, stop):
                 stop += len(columns[end])
                 end += 1
-            _, threads, *rest = (array[row:stop] for array in arrays)
-            parts: list[NDArray[Any]] = [threads, *(array.view(np.int64) for array in rest)]
+            parts = [array[row:stop] for array in arrays[_THREADS:]]
         else:
             parts = [first.thread_ids, first.stack_ids, first.times, first.offsets, first.sizes]
         for column, part in zip(found, parts, strict=True):
@@ -131,7 +130,7 @@ def joined(columns: list[HeaderColumns]) -> list[NDArray[Any]]:
     return [end_to_end(column) for column in found]
 
 
-def _follows(columns: HeaderColumns, arrays: list[NDArray[np.uint64]], row: int) -> bool:
+def _follows(columns: HeaderColumns, arrays: list[NDArray[Any]], row: int) -> bool:
     place = columns.place
     return place is not None and place[0] is arrays and place[1] == row
 
@@ -145,12 +144,13 @@ class _Columns:
     def __init__(self, room: int) -> None:
         self.room = room
         self.all: Any
+        self.each: list[Any]
         if COMPILED:
             self.all = np.empty((6, room + _APART), dtype=np.uint64)
-            self._signed = self.all.view(np.int64)
+            self.each = [*self.all.view(np.int64)]
+            self.each[_THREADS] = self.all[_THREADS]
         else:
-            self.all = [[0] * room for _ in range(6)]
-        self.each: list[Any] = list(self.all)
+            self.all = self.each = [[0] * room for _ in range(6)]
         self._idle = self._references()
 
     def take(self, at: int, rows: int) -> list[NDArray[Any]]:
@@ -158,10 +158,8 @@ class _Columns:
         if not COMPILED:
             columns = [taken(column, rows) for column in self.each]
             return [c if i == _THREADS else c.view(np.int64) for i, c in enumerate(columns)]
-        part = slice(at, at + rows)
-        found = list(self._signed[:, part])
-        found[_THREADS] = self.all[_THREADS, part]
-        return found
+        end = at + rows
+        return [column[at:end] for column in self.each]
 
     def kept(self) -> bool:
         """Whether anybody still has a part of them."""
@@ -188,7 +186,7 @@ class HeaderScanner:
 
         `base` is the stream offset of `buf[0]`. `buf` must reach at least PADDING bytes beyond `end`.
         """
-        state = scratch(_scan.STATE)
+        state = _zeros(_scan.STATE, np.uint64)
         state[_scan.POS] = start
         found = []
         if not self._arenas[-1].kept():
@@ -342,7 +340,7 @@ class Program:
         rows = len(starts)
         total = rows if repeats is None else int(repeats.sum())
         times = _ones(rows) if repeats is None else _given(repeats)
-        cells, stops, states = _cells(2 * self.steps * total), _numbers(rows), _numbers(rows)
+        cells, stops, states = scratch(2 * self.steps * total), _numbers(rows), _numbers(rows)
         bad = _walk.walk(
             buf, rows, total, self.code, self.length, _given(starts), _given(ends), times, cells, stops, states
         )
@@ -440,14 +438,9 @@ def _given(values: NDArray[Any]) -> Any:
     return values if values.flags.c_contiguous else np.ascontiguousarray(values)
 
 
-def _zeros(count: int) -> Any:
-    """`count` signed numbers, all 0."""
-    return np.zeros(count, dtype=np.int64) if COMPILED else [0] * count
-
-
-def _cells(count: int) -> Any:
-    """Room for what a walk finds; what it does not find is never looked at."""
-    return np.empty(count, dtype=np.uint64) if COMPILED else [0] * count
+def _zeros(count: int, dtype: type[np.generic] = np.int64) -> Any:
+    """`count` numbers, all 0."""
+    return np.zeros(count, dtype=dtype) if COMPILED else [0] * count
 
 
 _units: Any = None
@@ -469,8 +462,8 @@ def _numbers(count: int) -> Any:
 
 
 def scratch(count: int) -> Any:
-    """Room for `count` unsigned 64-bit numbers, in what the engine writes to fastest."""
-    return np.zeros(count, dtype=np.uint64) if COMPILED else [0] * count
+    """Room for `count` unsigned 64-bit numbers, in what the engine writes to fastest; anything stands in it."""
+    return np.empty(count, dtype=np.uint64) if COMPILED else [0] * count
 
 
 def taken(values: Any, count: int, own: bool = True) -> NDArray[np.uint64]:

@@ -73,12 +73,8 @@ class SequenceNumbers:
 
     def events(self, columns: HeaderColumns) -> None:
         """Follow one block's runs."""
-        times = columns.times
-        runs = columns.runs.tolist()
-        ends = [run[0] for run in runs[1:]]
-        ends.append(len(columns))
-        last = self._last
-        for (row, thread, sequence, _), end in zip(runs, ends, strict=True):
+        times, last = columns.times, self._last
+        for row, thread, sequence, end in _runs(columns):
             known = last.get(thread)
             if known is None and not self.starts_at_zero:
                 if len(last) >= self._limits.threads:
@@ -96,10 +92,7 @@ class SequenceNumbers:
         Learns nothing from them. A last number from behind damage proves nothing.
         """
         last: dict[int, int] = {}
-        runs = columns.runs.tolist()
-        ends = [run[0] for run in runs[1:]]
-        ends.append(len(columns))
-        for (row, thread, sequence, _), end in zip(runs, ends, strict=True):
+        for row, thread, sequence, end in _runs(columns):
             known = last.get(thread)
             inside = known is not None
             if known is None and thread in self._last and not self._suspect(thread):
@@ -140,6 +133,13 @@ class SequenceNumbers:
             self._explained(thread, gap)
         else:
             self._lost(thread, gap, start, end)
+
+
+def _runs(columns: HeaderColumns) -> list[tuple[int, int, int, int]]:
+    """First row, capture thread and its number of each run, and the row behind it."""
+    runs = columns.runs.tolist()
+    ends = [*(run[0] for run in runs[1:]), len(columns)]
+    return [(run[0], run[1], run[2], end) for run, end in zip(runs, ends, strict=True)]
 
 
 def ticks_to_loss(clock: Clock, thread: int, count: int, start: int, end: int) -> Loss:
