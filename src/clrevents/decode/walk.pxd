@@ -5,16 +5,16 @@ ctypedef unsigned long long u64
 
 @cython.locals(
     bad=cython.Py_ssize_t,
-    run=cython.Py_ssize_t,
-    row=cython.Py_ssize_t,
-    pos=cython.Py_ssize_t,
-    end=cython.Py_ssize_t,
+    run=cython.size_t,
+    row=cython.size_t,
+    pos=cython.size_t,
+    end=cython.size_t,
     left=cython.Py_ssize_t,
-    at=cython.Py_ssize_t,
-    cell=cython.Py_ssize_t,
+    at=cython.size_t,
+    cell=cython.size_t,
     size=cython.Py_ssize_t,
-    first=cython.Py_ssize_t,
-    room=cython.Py_ssize_t,
+    first=cython.size_t,
+    room=cython.size_t,
     wide=cython.Py_ssize_t,
     op=cython.int,
     state=cython.int,
@@ -41,10 +41,10 @@ cpdef Py_ssize_t walk(
 ) except -1
 
 @cython.locals(
-    at=cython.Py_ssize_t,
-    row=cython.Py_ssize_t,
-    pos=cython.Py_ssize_t,
-    end=cython.Py_ssize_t,
+    at=cython.size_t,
+    row=cython.size_t,
+    pos=cython.size_t,
+    end=cython.size_t,
     unit=cython.uint,
     low=cython.uint,
 )
@@ -58,10 +58,10 @@ cpdef Py_ssize_t narrow(
 ) except -1
 
 @cython.locals(
-    at=cython.Py_ssize_t,
-    row=cython.Py_ssize_t,
-    pos=cython.Py_ssize_t,
-    end=cython.Py_ssize_t,
+    at=cython.size_t,
+    row=cython.size_t,
+    pos=cython.size_t,
+    end=cython.size_t,
 )
 cpdef Py_ssize_t gather(
     const unsigned char[::1] buf,

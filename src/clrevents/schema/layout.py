@@ -84,7 +84,7 @@ class BoundField:
         return isinstance(self.type, Scalar | EnumType | GuidType)
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class BoundLayout:
     """A layout for one pointer size. `fixed_size` is None when any field's width depends on the bytes."""
 
