@@ -109,16 +109,20 @@ class ColumnReader:
         self._selection.check_names(stream.kinds.all)
 
     def _add(self, released: list[Rows]) -> Iterator[Chunk]:
-        stream = self.stream
-        for rows in released:
-            assert stream.info is not None
-            rows = self._selection.rows(rows, stream.kinds.all, stream.clock, self._duration, stream.info.process_id)
-            if not len(rows):
-                continue
-            self._waiting.append(rows)
-            self._held += sum(map(len, rows.shared.windows)) if self._payloads else 0
+        while released:
+            # Taken out, and kept by nothing here: it is let go as soon as it was read.
+            self._wait(released.pop(0))
             while sum(map(len, self._waiting)) >= self._goal or self._held >= _BYTES:
                 yield from self._flush(self._goal)
+
+    def _wait(self, rows: Rows) -> None:
+        """Put what is selected of these rows to those that wait."""
+        stream = self.stream
+        assert stream.info is not None
+        rows = self._selection.rows(rows, stream.kinds.all, stream.clock, self._duration, stream.info.process_id)
+        if len(rows):
+            self._waiting.append(rows)
+            self._held += sum(map(len, rows.shared.windows)) if self._payloads else 0
 
     def _flush(self, goal: int | None = None) -> Iterator[Chunk]:
         """A chunk of what waits: all of it, or `goal` rows."""
@@ -134,24 +138,28 @@ class ColumnReader:
             yield self._chunk(waiting, info)
 
     def _chunk(self, parts: list[Rows], info: TraceInfo) -> Chunk:
+        """What these rows hold, which are taken out of the list."""
         known = Known(self.stream.kinds.all, self.stream.clock, info.process_id)
         headers = {}
         for name in self._headers:
             header = HEADERS[name]
             headers[name] = concat(header.type, [header.make(rows, known) for rows in parts])
         kinds = end_to_end([rows.kinds for rows in parts])
+        stacks = self._new_stacks(parts, info.pointer_size)
         pieces: list[Piece] = []
         if self._payloads:
             if self._piece_reader is None:
                 self._piece_reader = PieceReader(self.reader, self._fields, partial(_report, self.stream))
             buf, offsets, starts = joined_windows(parts)
             ends = starts + end_to_end([rows.sizes for rows in parts])
+            # Their windows' memory goes to the columns, while it is still in the cache.
+            parts.clear()
             order, groups = arranged(kinds)
             starts, ends = starts.take(order), ends.take(order)
             for index, part in groups:
                 group = Group(self.stream.kinds.all[index], buf, starts[part], ends[part], offsets, order[part])
                 pieces += self._piece_reader.pieces(group)
-        return Chunk(len(kinds), kinds, headers, pieces, self._new_stacks(parts, info.pointer_size))
+        return Chunk(len(kinds), kinds, headers, pieces, stacks)
 
     def _new_stacks(self, parts: list[Rows], pointer_size: int) -> StackArrays:
         if not self._stacks:

@@ -102,6 +102,7 @@ class Stream:
         self._labels: dict[int, LabelList] = {}
         self._carried: LabelList | None = None
         self._doubts: Doubt | None = None
+        # Only told where somebody asks: of what is counted, and where threads are described.
         self.latest = _NEVER
         self._region = Region()
         self._chunks: list[bytes] = []
@@ -414,7 +415,8 @@ class Stream:
             else:
                 if block.counted:
                     self._numbers.events(columns)
-                self.latest = max(self.latest, int(columns.times.max()))
+                if block.labelled:
+                    self.latest = max(self.latest, int(columns.times.max()))
                 self._region.add(columns, kinds, block, first)
         self._try(problem)
 
