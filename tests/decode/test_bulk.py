@@ -340,6 +340,8 @@ def test_a_kept_event_keeps_no_other_payload_alive() -> None:
     assert [n for n, ref in enumerate(watched) if ref() is not None] == [7]
     assert kept.payload is watched[7]()
     assert kept.name
+    # What was handed out is gone.
+    assert list(batch.hand_out()) == []
 
 
 def test_batches_iterate_twice() -> None:

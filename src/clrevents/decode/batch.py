@@ -118,15 +118,15 @@ class Batch:
 
     def _made(self, runs: Iterator[list[Any]]) -> Iterator[list[Event[Any]]]:
         first = 0
-        while first < len(self):
-            with kernels.collector_paused():
-                run = next(runs)
-                events = self._events(first, run)
-            first += len(run)
-            # What is let go before the next run is made leaves it its memory, which is still in the cache.
-            del run
+        while events := self._next(first, runs):
+            first += len(events)
             yield events
+            # What is let go before the next run is made leaves it its memory, which is still in the cache.
             del events
+
+    def _next(self, first: int, runs: Iterator[list[Any]]) -> list[Event[Any]]:
+        with kernels.collector_paused():
+            return self._events(first, next(runs, []))
 
     def __repr__(self) -> str:
         return f"<Batch of {len(self)} events, {len(self.problems)} problems, {len(self.losses)} losses>"

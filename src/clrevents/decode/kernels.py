@@ -415,7 +415,8 @@ class Maker(Generic[T]):
 def collector_paused() -> Iterator[None]:
     """No garbage is collected in between: for what makes many objects, none of which can be garbage.
 
-    The collector starts by how many were made, and would look at all that is waiting, over and over.
+    The collector starts by how many were made, and would look at all that is waiting, over and over. It is the whole
+    process's: what other threads leave behind waits for some milliseconds.
     """
     paused = gc.isenabled()
     gc.disable()
