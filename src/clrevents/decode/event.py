@@ -40,38 +40,38 @@ class Event(Generic[P_co]):
     @property
     def key(self) -> EventKey:
         """(provider, id, version, name): equal for all events of the same kind."""
-        return self._batch.kind(self._row).key
+        return self._batch.kinds[self._row].key
 
     @property
     def provider(self) -> str:
-        return self.key.provider
+        return self._batch.kinds[self._row].key.provider
 
     @property
     def id(self) -> int:
-        return self.key.id
+        return self._batch.kinds[self._row].key.id
 
     @property
     def version(self) -> int:
-        return self.key.version
+        return self._batch.kinds[self._row].key.version
 
     @property
     def name(self) -> str:
         """The event's name without its version; `EventID(303)` when nobody knows one."""
-        return self.key.name
+        return self._batch.kinds[self._row].key.name
 
     @property
     def opcode(self) -> int:
         """As in the file: 0 where it gives none."""
-        return self._batch.kind(self._row).row.opcode or 0
+        return self._batch.kinds[self._row].row.opcode or 0
 
     @property
     def level(self) -> int:
-        return self._batch.kind(self._row).row.level
+        return self._batch.kinds[self._row].row.level
 
     @property
     def keywords(self) -> int:
         """As in the file, bits 44 to 47 of the session included."""
-        return self._batch.kind(self._row).row.keywords
+        return self._batch.kinds[self._row].row.keywords
 
     @property
     def time_ns(self) -> int:
@@ -81,7 +81,8 @@ class Event(Generic[P_co]):
     @property
     def time(self) -> datetime | None:
         """UTC, cut to microseconds; None when the trace does not say when it started."""
-        return self._batch.clock.utc(self.time_ns)
+        batch = self._batch
+        return batch.clock.utc(batch.times_ns[self._row])
 
     @property
     def thread_id(self) -> int:
