@@ -6,7 +6,6 @@ Knows how each engine wants its numbers. What is fed to them is `kernel_cases`' 
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from types import ModuleType
 from typing import Any, Final, Literal
 

@@ -57,7 +57,7 @@ class Readers:
             ends.append(len(data))
         places = np.zeros(len(payloads), dtype=np.int64)
         records, left = self._bulk.read(self.kinds.all, places, data + b"\xfe", np.array(starts), np.array(ends))
-        return [record for run in records.runs() for record in run], left
+        return records.all(), left
 
     def one_by_one(self, payloads: list[bytes]) -> list[Any]:
         return [self._single.read(self.kinds.all[0], payload, 0)[0] for payload in payloads]

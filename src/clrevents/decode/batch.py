@@ -99,7 +99,7 @@ class Batch:
     def payloads(self) -> list[Any]:
         """Each row's record, or `RawPayload`; empty where they were not asked for."""
         if not isinstance(self.records, list):
-            self.records = [record for run in self.records.runs() for record in run]
+            self.records = self.records.all()
         return self.records
 
     def table(self, selector: Selector, /, *, columns: Sequence[str] | None = None, names: bool = False) -> AnyTable:

@@ -86,9 +86,6 @@ class Records:
         self._groups: list[_Group] = []
         self._single: dict[int, Any] = {}
 
-    def __len__(self) -> int:
-        return self._length
-
     def add(self, group: _Group) -> None:
         self._groups.append(group)
 
@@ -116,6 +113,10 @@ class Records:
                 made[row - first] = payload
                 at += 1
             yield made
+
+    def all(self) -> Objects:
+        """All of them at once."""
+        return [record for run in self.runs() for record in run]
 
 
 class BulkReader:

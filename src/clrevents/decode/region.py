@@ -112,6 +112,12 @@ class Rows:
     def __len__(self) -> int:
         return len(self.times)
 
+    def sorted(self) -> Rows:
+        """The rows in order of time; those of one time in the order they have."""
+        if (self.times[1:] >= self.times[:-1]).all():
+            return self
+        return self.take(np.argsort(self.times, kind="stable"))
+
     def take(self, wanted: NDArray[np.bool_] | Ints | slice) -> Rows:
         """The rows of a mask, of indexes or of a slice, in that order."""
         if isinstance(wanted, np.ndarray) and wanted.dtype == np.bool_:
@@ -354,17 +360,19 @@ class Region:
             threads,
             self._counted,
         )
-        kinds = np.concatenate(self._kinds)
-        owners = np.concatenate(self._owners) if self._owners else None
-        order = np.arange(self.events)
-        if in_time_order and (times[1:] < times[:-1]).any():
-            # Those of one time in the order they have.
-            order = np.argsort(times, kind="stable")
-            kinds, times, threads_of = kinds.take(order), times.take(order), threads_of.take(order)
-            stack_ids, offsets, sizes = stack_ids.take(order), offsets.take(order), sizes.take(order)
-            owners = None if owners is None else owners.take(order)
+        rows = Rows(
+            np.concatenate(self._kinds),
+            times,
+            threads_of,
+            stack_ids,
+            offsets,
+            sizes,
+            np.arange(self.events),
+            np.concatenate(self._owners) if self._owners else None,
+            shared,
+        )
         self._clear()
-        return Rows(kinds, times, threads_of, stack_ids, offsets, sizes, order, owners, shared)
+        return rows.sorted() if in_time_order else rows
 
     def end(self) -> None:
         """A sequence point: stack ids start anew."""

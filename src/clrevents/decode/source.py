@@ -64,8 +64,6 @@ class _Path:
 
     def windows(self, size: int = WINDOW) -> Iterator[bytes]:
         assert self.path is not None
-        if size >= WINDOW:
-            _keep_freed_memory()
         try:
             with open(self.path, "rb", buffering=0) as file:
                 while data := file.read(size):
@@ -147,6 +145,7 @@ def _keep_freed_memory() -> None:
 
 def open_source(source: Openable, limits: Limits) -> Source:
     """The source for what a user may pass. SourceError when it cannot be opened, TypeError when it is none."""
+    _keep_freed_memory()
     if isinstance(source, bytes | bytearray | memoryview):
         raw: Source = _Bytes(bytes(source))
     elif isinstance(source, str | os.PathLike):
