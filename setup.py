@@ -7,7 +7,7 @@ import os
 
 from setuptools import setup
 
-KERNELS = [f"src/clrevents/decode/{name}.py" for name in ("scan", "walk", "fill")]
+KERNELS = [f"src/clrevents/decode/kernels/{name}.py" for name in ("scan", "walk", "fill")]
 DIRECTIVES = {
     "language_level": 3,
     "boundscheck": True,

@@ -91,15 +91,15 @@ def columns(path: Path) -> int:
 
     A table has the same columns, but its schema must be known before its first rows: that takes a pass more.
     """
-    from clrevents.decode.chunks import ColumnReader
-    from clrevents.decode.select import Filters, Selection
-    from clrevents.decode.source import open_source
-    from clrevents.decode.stream import Stream
+    from clrevents.decode.column_pass import ColumnPass
+    from clrevents.decode.selection import Filters, Selection
+    from clrevents.decode.stream.stream import Stream
     from clrevents.errors import Limits
     from clrevents.schema.registry import DEFAULT
+    from clrevents.sources import open_source
 
     source = open_source(path, Limits())
-    reader = ColumnReader(Stream(), Selection((), Filters(), DEFAULT), lambda: 0, headers=())
+    reader = ColumnPass(Stream(), Selection((), Filters(), DEFAULT), lambda: 0, headers=())
     chunks = reader.chunks(source.windows(), lambda: source.fault)
     return sum(len(piece.rows) for chunk in chunks for piece in chunk.pieces)
 

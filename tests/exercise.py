@@ -15,9 +15,9 @@ from typing import Any
 
 from clrevents import Limits, TraceError, TraceWarning
 from clrevents import open as open_trace
-from clrevents.decode.decoder import Decoder
-from clrevents.decode.event import Event
 from clrevents.errors import ERROR_MODES, ErrorMode
+from clrevents.trace.event import Event
+from clrevents.trace.push import Decoder
 
 Seen = tuple[list[Any], list[str], list[Any], str]
 

@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any, Final
 
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.region import Rows
-from clrevents.decode.stream import Stream
+from clrevents.decode.rows import Rows
+from clrevents.decode.stream.stream import Stream
 from clrevents.encode.netperf import NetPerf3Writer, NetPerf12Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow, TraceHeader

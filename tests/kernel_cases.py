@@ -13,7 +13,7 @@ from typing import Final
 
 import attrs
 
-from clrevents.decode.columns import Plan, plan
+from clrevents.decode.payload.plan import Plan, plan
 from clrevents.schema.registry import DEFAULT
 from kernel_twins import BASE, interpreted
 from project_files import fixtures, tool, unpacked

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents import TraceError
-from clrevents.decode.region import Rows
-from clrevents.decode.stream import Stream
+from clrevents.decode.rows import Rows
+from clrevents.decode.stream.stream import Stream
 from clrevents.errors import Problem
 from damage import Blocks, Damage, Way, damages
 

@@ -20,7 +20,7 @@ import pytest
 from project_files import ROOT, SOURCE, tool
 
 MODULES: Final = sorted(SOURCE.rglob("*.py"))
-KERNELS: Final = ("decode.scan", "decode.walk")
+KERNELS: Final = ("decode.kernels.scan", "decode.kernels.walk")
 OPTIONAL: Final = ("duckdb", "pandas", "polars", "pyarrow", "pytz", "dateutil")
 
 
@@ -34,7 +34,7 @@ class Room:
     stdlib: bool = True
 
 
-# The table of the design (§2); added are the public faces `types` and `__main__`, and `live`, which joins two rooms.
+# The table of the design (§2); added are the public faces `types` and `__main__`, and `trace.decoder`, which joins two rooms.
 ROOMS: Final = {
     "errors": Room(()),
     "schema": Room(("errors",), ("attrs",)),
@@ -47,7 +47,7 @@ ROOMS: Final = {
     "symbols": Room(("errors", "schema", "decode"), ("attrs", "numpy")),
     "table": Room(("errors", "schema", "decode"), ("attrs", "numpy"), OPTIONAL),
     "trace": Room(("errors", "schema", "decode", "symbols", "table"), ("attrs", "numpy")),
-    "live": Room(("errors", "schema", "decode", "symbols", "table"), ("attrs", "numpy")),
+    "trace.decoder": Room(("errors", "schema", "decode", "symbols", "table"), ("attrs", "numpy")),
     "analysis": Room(("errors", "schema", "symbols", "table", "trace"), ("attrs", "numpy"), OPTIONAL),
     "rewrite": Room(("errors", "schema", "symbols", "trace", "encode", "reference"), ("attrs",)),
     "export": Room(("errors", "schema", "table", "trace", "symbols", "analysis"), ("numpy",), OPTIONAL),
@@ -77,7 +77,7 @@ class Import:
 
 
 def dotted(path: Path) -> str:
-    """`decode.scan` for src/clrevents/decode/scan.py; `clrevents` for the package itself."""
+    """`decode.kernels.scan` for src/clrevents/decode/kernels/scan.py; `clrevents` for the package itself."""
     parts = path.relative_to(SOURCE).with_suffix("").parts
     parts = parts[:-1] if parts[-1] == "__init__" else parts
     return ".".join(parts) or "clrevents"
@@ -151,11 +151,11 @@ def _may_see(module: str, room: str, rules: Room, other: str) -> bool:
         home, _, name = other.partition(".")
         return home == "schema" and (name in VOCABULARY or name.endswith("_flags"))
     if other in KERNELS:
-        return module == "decode.kernels"
+        return module == "decode.kernels.engine"
     if room_of(other) == "schema.events":
         # Families are loaded by name on the first question about one of their events.
         return False
-    if other == "decode.kernels" and room not in ("decode", "symbols", "table", "trace"):
+    if other == "decode.kernels.engine" and room not in ("decode", "symbols", "table", "trace"):
         return False
     return room_of(other) == room or room_of(other) in rules.ours
 
@@ -171,25 +171,25 @@ def test_imports_follow_the_table(path: Path) -> None:
 @pytest.mark.parametrize(
     ("module", "line"),
     [
-        ("decode.stream", "import construct"),
-        ("decode.stream", "from clrevents.trace import Trace"),
-        ("decode.stream", "from clrevents.schema.events.method import MethodLoad_V0"),
-        ("decode.stream", "from clrevents.decode import scan"),
-        ("decode.scan", "import struct"),
-        ("decode.scan", "from clrevents.errors import Problem"),
+        ("decode.stream.stream", "import construct"),
+        ("decode.stream.stream", "from clrevents.trace import Trace"),
+        ("decode.stream.stream", "from clrevents.schema.events.method import MethodLoad_V0"),
+        ("decode.stream.stream", "from clrevents.decode import scan"),
+        ("decode.kernels.scan", "import struct"),
+        ("decode.kernels.scan", "from clrevents.errors import Problem"),
         ("schema.types", "from clrevents.decode import window"),
         ("schema.types", "import numpy as np"),
         ("schema.events.method", "from clrevents.schema.layout import Layout"),
         ("schema.events.method", "import struct"),
         ("schema.events.method", "from clrevents.schema.events.jit import TailCallType"),
-        ("reference.codec", "from clrevents.decode.records import make_reader"),
-        ("encode.blocks", "from clrevents.decode.blocks import TraceInfo"),
+        ("reference.codec", "from clrevents.decode.payload.records import make_reader"),
+        ("encode.blocks", "from clrevents.decode.container.blocks import TraceInfo"),
         ("encode.blocks", "import attrs"),
         ("errors", "import attrs"),
         ("trace", "import rich"),
-        ("export.jsonl", "from clrevents.decode.event import Event"),
+        ("export.jsonl", "from clrevents.trace.event import Event"),
         ("export.parquet", "import pyarrow"),
-        ("cli.info", "from clrevents.decode.event import Event"),
+        ("cli.info", "from clrevents.trace.event import Event"),
         ("testing.strategies", "import hypothesis"),
         ("testing.builder", "from clrevents.decode import window"),
         ("clrevents", "from clrevents.trace import Trace"),
@@ -208,7 +208,7 @@ def test_the_table_refuses(module: str, line: str) -> None:
         ("export.parquet", "def f():\n import pyarrow"),
         ("testing.strategies", "if TYPE_CHECKING:\n from hypothesis import strategies"),
         ("clrevents", "if TYPE_CHECKING:\n from clrevents.trace import Trace"),
-        ("decode.kernels", "from clrevents.decode import scan as _scan"),
+        ("decode.kernels.engine", "from clrevents.decode import scan as _scan"),
         ("schema.events.gc", "from clrevents.schema.gc_flags import GCReason"),
     ],
 )

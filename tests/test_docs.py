@@ -22,8 +22,8 @@ import attrs
 import pytest
 
 from clrevents import asdict, errors
-from clrevents.decode.records import TextCache, make_reader
-from clrevents.decode.stream import Stream
+from clrevents.decode.payload.records import TextCache, make_reader
+from clrevents.decode.stream.stream import Stream
 from project_files import FIXTURES, ROOT, SHARED, SOURCE, tool
 
 PAGES: Final = [

@@ -14,14 +14,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from clrevents.decode.batch import Batch as Batch
-    from clrevents.decode.blocks import TraceInfo as TraceInfo
-    from clrevents.decode.event import Event as Event
-    from clrevents.decode.frame import Frame as Frame
-    from clrevents.decode.kernels import engine as engine
+    from clrevents.decode.container.blocks import TraceInfo as TraceInfo
+    from clrevents.decode.kernels.engine import engine as engine
     from clrevents.decode.kinds import EventKey as EventKey
-    from clrevents.decode.losses import Loss as Loss
-    from clrevents.decode.payloads import RawPayload as RawPayload
+    from clrevents.decode.payload.payload_decoder import RawPayload as RawPayload
+    from clrevents.decode.stream.losses import Loss as Loss
     from clrevents.errors import AmbiguousEventError as AmbiguousEventError
     from clrevents.errors import DamageError as DamageError
     from clrevents.errors import LimitError as LimitError
@@ -33,30 +30,33 @@ if TYPE_CHECKING:
     from clrevents.errors import TraceWarning as TraceWarning
     from clrevents.errors import UnknownEventError as UnknownEventError
     from clrevents.errors import UnreadableError as UnreadableError
-    from clrevents.live import Decoder as Decoder
     from clrevents.schema.describe import register as register
     from clrevents.schema.event import asdict as asdict
     from clrevents.schema.event import event as event
     from clrevents.schema.event import struct as struct
     from clrevents.schema.registry import Registry as Registry
+    from clrevents.symbols.frame import Frame as Frame
     from clrevents.symbols.methods import Methods as Methods
     from clrevents.table.table import Table as Table
     from clrevents.trace import Report as Report
     from clrevents.trace import ThreadInfo as ThreadInfo
     from clrevents.trace import Trace as Trace
     from clrevents.trace import open as open
+    from clrevents.trace.batch import Batch as Batch
+    from clrevents.trace.decoder import Decoder as Decoder
+    from clrevents.trace.event import Event as Event
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "decode.blocks": ("TraceInfo",),
-    "decode.batch": ("Batch",),
-    "decode.event": ("Event",),
-    "decode.frame": ("Frame",),
-    "decode.kernels": ("engine",),
-    "decode.payloads": ("RawPayload",),
+    "decode.container.blocks": ("TraceInfo",),
+    "trace.batch": ("Batch",),
+    "trace.event": ("Event",),
+    "symbols.frame": ("Frame",),
+    "decode.kernels.engine": ("engine",),
+    "decode.payload.payload_decoder": ("RawPayload",),
     "decode.kinds": ("EventKey",),
-    "decode.losses": ("Loss",),
+    "decode.stream.losses": ("Loss",),
     "errors": (
         "AmbiguousEventError",
         "DamageError",
@@ -70,7 +70,7 @@ _HOMES = {
         "UnknownEventError",
         "UnreadableError",
     ),
-    "live": ("Decoder",),
+    "trace.decoder": ("Decoder",),
     "schema.describe": ("register",),
     "schema.event": ("asdict", "event", "struct"),
     "schema.registry": ("Registry",),

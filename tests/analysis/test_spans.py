@@ -237,7 +237,7 @@ def test_windows(losses: list[clrevents.Loss], asked: list[tuple[int, int, int]]
 
 
 def test_pairs_reach_over_runs_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("clrevents.decode.chunks._BYTES", 1)
+    monkeypatch.setattr("clrevents.decode.column_pass._BYTES", 1)
     builder = TraceBuilder()
     for number in range(4):
         begin(builder, number, "long" * 200).sequence_point()

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 import clrevents
 from clrevents.decode import bulk
-from clrevents.decode.blocks import MetadataRow
+from clrevents.decode.container.blocks import MetadataRow
 from clrevents.decode.kinds import Kinds
-from clrevents.decode.payloads import PayloadReader, RawPayload
+from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
 from clrevents.encode.values import FieldDescription
 from clrevents.errors import Limits
 from clrevents.events import MethodFlags, MethodLoad_V1, MethodUnload_V1, MethodUnload_V2
@@ -44,8 +44,8 @@ class Readers:
     def __init__(self, info: EventInfo, size: int) -> None:
         self.kinds = Kinds(DEFAULT, Limits())
         assert self.kinds.define(MetadataRow(1, info.provider, info.id, info.version)) is None
-        self._bulk = bulk.BulkReader(PayloadReader(size, Limits()))
-        self._single = PayloadReader(size, Limits())
+        self._bulk = bulk.RecordMaker(PayloadDecoder(size, Limits()))
+        self._single = PayloadDecoder(size, Limits())
 
     def at_once(self, payloads: list[bytes]) -> tuple[list[Any], list[int]]:
         """The payloads and the rows left, with poison around each."""

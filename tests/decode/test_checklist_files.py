@@ -14,7 +14,7 @@ import pytest
 from checklist_cases import Read, case, kept, perfview
 
 import clrevents
-from clrevents.decode.stream import Stream
+from clrevents.decode.stream.stream import Stream
 from project_files import SHARED
 
 RUNTIME = "Microsoft-Windows-DotNETRuntime"

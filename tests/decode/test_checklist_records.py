@@ -12,7 +12,7 @@ import pytest
 from checklist_cases import Built4, Read, case, described, event
 
 import clrevents
-from clrevents.decode.stream import Stream
+from clrevents.decode.stream.stream import Stream
 from clrevents.encode.netperf import NetPerf3Writer, NetPerf12Writer
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord

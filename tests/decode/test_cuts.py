@@ -17,7 +17,7 @@ import pytest
 
 import clrevents
 from clrevents import DamageError, TraceError, UnreadableError
-from clrevents.decode.stream import Stream
+from clrevents.decode.stream.stream import Stream
 from clrevents.errors import ErrorMode
 from project_files import fixtures, unpacked
 

@@ -11,8 +11,8 @@ from collections import Counter
 import pytest
 
 from clrevents import Limits
-from clrevents.decode.decoder import Decoder
 from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord, ThreadRow
+from clrevents.trace.push import Decoder
 from exercise import decode, exercise
 from hostile import cases, described, event, four, nested, six, sized
 

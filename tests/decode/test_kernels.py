@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import kernel_cases as cases
-from clrevents.decode.doubt import head
-from clrevents.decode.kernels import HeaderScanner, arranged, joined
+from clrevents.decode.kernels.header_scan import HeaderScanner, arranged, joined
+from clrevents.decode.stream.salvage import head
 from kernel_cases import PADDING, Block, Payloads
 from kernel_twins import Engine, Watched, interpreted, twins
 

@@ -19,8 +19,8 @@ import attrs
 import pytest
 
 from clrevents import Decoder, TraceError
-from clrevents.decode.region import Guids, Rows
-from clrevents.decode.stream import Stream
+from clrevents.decode.rows import Guids, Rows
+from clrevents.decode.stream.stream import Stream
 from clrevents.errors import ErrorMode, Limits
 
 ROOT: Final = Path(__file__).resolve().parents[2]

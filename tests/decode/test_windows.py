@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 import pytest
 
-from clrevents.decode.kernels import PADDING
-from clrevents.decode.region import joined_windows
+from clrevents.decode.kernels.header_scan import PADDING
+from clrevents.decode.rows import joined_windows
 
 
 @attrs.frozen

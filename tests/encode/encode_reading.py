@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from clrevents.decode.blocks import Events, InlineStacks
+from clrevents.decode.container.blocks import Events, InlineStacks
 from clrevents.decode.container.detect import detect
-from clrevents.decode.kernels import PADDING
-from clrevents.decode.window import NeedMore, Window
+from clrevents.decode.container.window import NeedMore, Window
+from clrevents.decode.kernels.header_scan import PADDING
 from clrevents.encode.values import NO_GUID, EventRecord
 from clrevents.errors import Limits
 

@@ -14,8 +14,17 @@ from pathlib import Path
 import pytest
 from encode_reading import blocks, records
 
-from clrevents.decode.blocks import End, Events, Header, InlineStacks, Metadata, MetadataRow, SequencePoint, Stacks
-from clrevents.decode.kernels import PADDING, HeaderScanner
+from clrevents.decode.container.blocks import (
+    End,
+    Events,
+    Header,
+    InlineStacks,
+    Metadata,
+    MetadataRow,
+    SequencePoint,
+    Stacks,
+)
+from clrevents.decode.kernels.header_scan import HeaderScanner, PADDING
 from clrevents.encode.netperf import NetPerf3Writer, NetPerf12Writer
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.values import (

@@ -15,7 +15,7 @@ from encode_reading import netperf_records, records, values
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clrevents.decode.blocks import (
+from clrevents.decode.container.blocks import (
     End,
     Events,
     Fault,

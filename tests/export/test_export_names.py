@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents.export.names import Names, safe_name, trace_stem
+from clrevents.export.file_names import Names, safe_name, trace_stem
 
 ODD = ["", ".", "..", "../../etc/passwd", "a/b", "a\\b", "CON", "con.txt", "nul", "COM1", "lpt¹.x"]
 ODD += ["_headers", "_trace"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clrevents.decode.columns import column_type, plan
+from clrevents.decode.payload.plan import column_type, plan
 from clrevents.reference import codec
 from clrevents.schema.registry import EventInfo
 from clrevents.testing.strategies import records

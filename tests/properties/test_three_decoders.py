@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.decode.records import Misfit, TextCache, make_reader
+from clrevents.decode.payload.records import Misfit, TextCache, make_reader
 from clrevents.errors import PayloadError
 from clrevents.reference import codec
 from clrevents.schema.layout import BoundLayout

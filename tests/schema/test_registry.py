@@ -17,7 +17,7 @@ from clrevents import Registry, event
 from clrevents.schema._index import EVENTS
 from clrevents.schema.flags import OpenEnum, OpenFlag
 from clrevents.schema.layout import Layout
-from clrevents.schema.names import glob, select_entries
+from clrevents.schema.matching import glob, select_entries
 from clrevents.schema.registry import (
     DEFAULT,
     RUNDOWN,

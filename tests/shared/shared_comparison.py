@@ -20,8 +20,8 @@ from shared_differences import DIFFERENCES, Difference, Fields
 from shared_files import Shared, json_lines, unpacked
 
 import clrevents
-from clrevents.decode.payloads import NO_FIELDS, RawPayload
-from clrevents.decode.stream import Stream
+from clrevents.decode.payload.payload_decoder import NO_FIELDS, RawPayload
+from clrevents.decode.stream.stream import Stream
 from clrevents.schema.registry import DEFAULT
 from clrevents.schema.types import Scalar
 

@@ -10,7 +10,7 @@ import pytest
 from shared_files import SUMMED_ONLY, Shared, needs_shared, params, traces
 
 import clrevents
-from clrevents.decode.payloads import NO_FIELDS
+from clrevents.decode.payload.payload_decoder import NO_FIELDS
 
 # The largest is left out: decoding its 1.3 million events once more would take as long as all others together.
 TRACES: Final = [

@@ -16,7 +16,7 @@ import pytest
 from shared_files import SHARED, Shared, needs_shared, traces, unpacked
 
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.stream import Stream
+from clrevents.decode.stream.stream import Stream
 from clrevents.schema.registry import DEFAULT, PRIVATE, RUNDOWN, RUNTIME, SAMPLE, TPL
 
 Id: TypeAlias = tuple[str, int]

@@ -17,8 +17,8 @@ import pytest
 from shared_files import Shared, needs_shared, traces, unpacked
 
 import clrevents
-from clrevents.decode.losses import Loss
-from clrevents.decode.stream import Stream
+from clrevents.decode.stream.losses import Loss
+from clrevents.decode.stream.stream import Stream
 
 Gap: TypeAlias = tuple[int, int, int, int]
 

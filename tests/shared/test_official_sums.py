@@ -21,7 +21,7 @@ from shared_differences import DIFFERENCES
 from shared_files import Shared, checksums, params, summed, unpacked
 
 import clrevents
-from clrevents.decode.stream import Stream
+from clrevents.decode.stream.stream import Stream
 from clrevents.schema.registry import DEFAULT
 
 _SUM = 0xFFFFFFFFFFFFFFFF

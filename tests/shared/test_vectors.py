@@ -26,9 +26,9 @@ from shared_files import SHARED, needs_shared
 
 import clrevents
 from clrevents import DamageError, Decoder, Event, PayloadError, RawPayload, TraceError, UnreadableError
-from clrevents.decode.blocks import FieldDescription, MetadataRow, ThreadRow
+from clrevents.decode.container.blocks import FieldDescription, MetadataRow, ThreadRow
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.stream import Stream
+from clrevents.decode.stream.stream import Stream
 from clrevents.errors import ErrorMode
 from clrevents.schema.registry import RUNTIME
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import clrevents
-from clrevents.decode.blocks import Stacks
+from clrevents.decode.container.blocks import Stacks
+from clrevents.decode.container.window import unpack_words
 from clrevents.decode.stacks import stack_arrays
-from clrevents.decode.tables import StackTable
-from clrevents.decode.window import unpack_words
+from clrevents.decode.stacks import StackTable
 from clrevents.testing.builder import Format, TraceBuilder
 from project_files import FIXTURES
 

@@ -13,9 +13,9 @@ import pytest
 
 import clrevents
 import hostile
-from clrevents.decode.shape import TableField
 from clrevents.events import GCStart_V0, GCStart_V1, GCStart_V2, MethodLoadVerbose_V1
 from clrevents.schema.registry import DEFAULT
+from clrevents.table.event_schema import TableField
 from clrevents.testing.builder import Format, TraceBuilder
 from project_files import FIXTURES, SHARED, fixture, fixtures
 

@@ -16,7 +16,7 @@ from clrevents.analysis.keys import group_numbers
 from clrevents.analysis.pairs import pair
 from clrevents.table.build import Column, TableField, header_fields
 from clrevents.table.table import Table
-from clrevents.trace import Selector, Trace
+from clrevents.trace import Selector, Trace, passes_of
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -57,19 +57,19 @@ class Rows:
 def gather(trace: Trace, selectors: Sequence[Selector], headers: Iterable[str] = HEADERS) -> list[Rows]:
     """The rows of each selected event, which must be one (provider, name) each; what the trace lacks has no rows."""
     names = tuple(headers)
-    events = [trace.one_event(selector) for selector in selectors]
+    passes = passes_of(trace)
+    events = [passes.one_event(selector) for selector in selectors]
     parts: dict[tuple[str, str] | None, list[tuple[Column, ...]]] = {event: [] for event in events}
     places: dict[tuple[str, str] | None, list[Ints]] = {event: [np.zeros(0, dtype=np.int64)] for event in events}
     seen = 0
-    for run in trace.runs(*selectors, columns=names, stacks=False):
-        for what, rows in run.tables.items():
+    for chunk in passes.table_chunks(*selectors, columns=names, stacks=False):
+        for what, rows in chunk.tables.items():
             parts[what] += rows.parts
-            places[what].append(run.places[what] + seen)
-        seen += len(run.headers)
+            places[what].append(chunk.places[what] + seen)
+        seen += len(chunk.headers)
     found = []
-    for event, selector in zip(events, selectors, strict=True):
-        schema = trace.schemas(selector) if event is not None else {}
-        payload = tuple(f for table in schema.values() for f in table.fields if f.wire is not None)
+    for event in events:
+        payload = passes.fields(event) if event is not None else ()
         table = Table((*header_fields(names), *payload), tuple(parts[event]))
         found.append(Rows(event, table, np.concatenate(places[event])))
     return found

@@ -17,7 +17,7 @@ from clrevents.analysis.jit_facts import INLINED, NO_TAIL_CALLS, NOT_INLINED, TA
 from clrevents.analysis.jit_rows import Compilation
 from clrevents.analysis.lossy import FOREVER, LossWindows
 from clrevents.schema.method_flags import MethodFlags, OptimizationTier
-from clrevents.symbols.names import display_name, raw_name
+from clrevents.symbols.method_names import display_name, raw_name
 from clrevents.trace import Trace
 
 Ints: TypeAlias = NDArray[np.int64]

@@ -11,8 +11,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.symbols.method_names import raw_name
 from clrevents.symbols.methods import Methods
-from clrevents.symbols.names import raw_name
 from clrevents.symbols.stacks import ResolvedStacks
 
 Ints: TypeAlias = NDArray[np.int64]

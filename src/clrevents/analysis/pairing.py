@@ -16,7 +16,7 @@ from clrevents.analysis.gather import Rows, gather, matched
 from clrevents.analysis.lossy import LossWindows
 from clrevents.table.build import TABLE_HEADERS, ColumnType, TableField, number_column, renamed
 from clrevents.table.table import Table
-from clrevents.trace import Selector, Trace
+from clrevents.trace import Selector, Trace, passes_of
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -44,7 +44,8 @@ def spans(trace: Trace, begin: Selector, end: Selector, on: Iterable[str] = ("th
     side lacks, ValueError when begin and end are the same event, TypeError for a column that has no order.
     """
     keys = tuple(on) if not isinstance(on, str) else (on,)
-    events = trace.one_event(begin), trace.one_event(end)
+    one_event = passes_of(trace).one_event
+    events = one_event(begin), one_event(end)
     if events[0] is not None and events[0] == events[1]:
         raise ValueError(f"begin and end are both {'/'.join(events[0])}: one cannot be told from the other")
     headers = dict.fromkeys((*_HEADERS, *(key for key in keys if key in TABLE_HEADERS)))

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from clrevents.analysis.merged import StackFrame, merged_stacks
 from clrevents.schema.registry import SAMPLE
 from clrevents.symbols.stacks import resolve_stacks
+from clrevents.table.read import Wanted
 from clrevents.table.stacks import Stacks
 from clrevents.table.table import Table
-from clrevents.trace import Moment, Selector, Threads, Trace
+from clrevents.trace import Filters, Moment, Selector, ThreadIds, Trace, passes_of
 
 Ints: TypeAlias = NDArray[np.int64]
 Weights: TypeAlias = NDArray[np.int64 | np.float64]
@@ -103,7 +104,7 @@ def read_samples(
     event: Selector | None = None,
     weight: str | None = None,
     *,
-    thread_id: Threads = None,
+    thread_id: ThreadIds = None,
     start: Moment | None = None,
     end: Moment | None = None,
 ) -> Samples:
@@ -130,10 +131,11 @@ def stacked_events(trace: Trace) -> dict[tuple[str, str], int]:
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _timed(trace: Trace, thread_id: Threads, start: Moment | None, end: Moment | None) -> Samples:
+def _timed(trace: Trace, thread_id: ThreadIds, start: Moment | None, end: Moment | None) -> Samples:
     """The sample profiler's; a window's first stack is the one that a thread was seen with before."""
-    low = None if start is None else trace.moment_ns(start, "start")
-    high = None if end is None else trace.moment_ns(end, "end")
+    moment_ns = passes_of(trace).moment_ns
+    low = None if start is None else moment_ns(start, "start")
+    high = None if end is None else moment_ns(end, "end")
     rows = _read(trace, SAMPLES, "Type", thread_id, None, None)
     order = np.lexsort((rows.time, rows.thread, rows.process))
     until = rows.time.copy()
@@ -175,13 +177,14 @@ def _read(
     trace: Trace,
     selector: Selector,
     field: str | None,
-    thread_id: Threads,
+    thread_id: ThreadIds,
     start: Moment | None,
     end: Moment | None,
 ) -> _Rows:
     """One pass over the trace."""
     columns = [*_HEADERS, field] if field is not None else [*_HEADERS]
-    table, stacks = trace.table_and_stacks(selector, columns=columns, thread_id=thread_id, start=start, end=end)
+    filters = Filters.of({"thread_id": thread_id, "start": start, "end": end})
+    table, stacks = passes_of(trace).table(selector, Wanted.of(columns), filters, "time", stacks=True)
     name = table.metadata.get("name", "")
     if not len(table):
         none: Ints = np.zeros(0, dtype=np.int64)

@@ -16,7 +16,7 @@ import numpy as np
 from clrevents.analysis.compilations import NONE, Compilations, compilations
 from clrevents.analysis.gather import Rows, gather
 from clrevents.analysis.lossy import LossWindows
-from clrevents.symbols.names import display_name, raw_name
+from clrevents.symbols.method_names import display_name, raw_name
 from clrevents.table.build import UInt64, plain, row_table
 from clrevents.table.table import Table
 from clrevents.trace import Trace

@@ -8,6 +8,7 @@ from clrevents.cli.output import safe, say
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.rewrite import cut
+from clrevents.trace import passes_of
 
 
 @click.command(name="cut")
@@ -45,7 +46,7 @@ def command(
         try:
             for what, moment in (("start", start), ("end", end)):
                 if moment is not None:
-                    reading.trace.moment_ns(moment, what)
+                    passes_of(reading.trace).moment_ns(moment, what)
         except (TypeError, ValueError) as error:
             raise click.UsageError(safe(str(error))) from None
         try:

@@ -16,7 +16,7 @@ from clrevents.cli.reading import Reading
 from clrevents.schema import keywords
 from clrevents.schema.flags import OpenFlag, named_values
 from clrevents.schema.layout import Layout
-from clrevents.schema.names import select_entries
+from clrevents.schema.matching import select_entries
 from clrevents.schema.registry import DEFAULT, MONO, PRIVATE, RUNDOWN, RUNTIME, STRESS, Entry, EventInfo
 from clrevents.schema.types import (
     CountedType,
@@ -28,6 +28,7 @@ from clrevents.schema.types import (
     WireType,
     type_name,
 )
+from clrevents.trace import passes_of
 
 _KEYWORDS: Final[dict[str, type[OpenFlag]]] = {
     RUNTIME: keywords.RuntimeKeyword,
@@ -81,7 +82,7 @@ def _write(name: str | None, file: str) -> int:
     if name is None:
         raise click.UsageError("--write needs the NAME of an event of the trace")
     with Reading(file) as reading, Output() as out:
-        bodies = reading.trace.class_bodies(name)
+        bodies = passes_of(reading.trace).class_bodies(name)
         for i, body in enumerate(bodies):
             out.lines(([""] if i else []) + [safe(line) for line in body.splitlines()])
         if not bodies:

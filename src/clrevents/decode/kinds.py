@@ -13,8 +13,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode.blocks import MetadataRow
-from clrevents.decode.container.base import damage
+from clrevents.decode.container.blocks import MetadataRow
+from clrevents.decode.container.container import damage
 from clrevents.errors import Limits, Problem
 from clrevents.schema.registry import Entry, EventInfo, Registry
 

@@ -1,23 +1,182 @@
-"""Many stacks as three arrays: what tables of stacks and flame graphs are made from.
+"""Stacks of a region: from the ids that events use to numbers which are unique in the trace, and to addresses.
 
-Copies addresses out of the windows, so that the arrays outlive them. Knows neither events nor names.
+The only bytes it sees are those of stacks; whose they are and what stands at an address is not known here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeAlias
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import Final, TypeAlias
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode import kernels
-from clrevents.decode.column import offsets_of, ragged
-from clrevents.decode.tables import StackTable
+from clrevents.decode.arrays import offsets_of, ragged
+from clrevents.decode.container.blocks import InlineStacks, Stacks
+from clrevents.decode.container.container import damage
+from clrevents.decode.kernels.program import Program, gather
+from clrevents.errors import Problem
 
 Ints: TypeAlias = NDArray[np.int64]
 Addresses: TypeAlias = NDArray[np.uint64]
+
+# A stack for the walk kernel: a run of four bytes, then as many single bytes as these say.
+_STACK: Final = Program([0, 0, 4, 0, 0, 0, 3, 0, 1, 0, 0, 4])
+
+
+@attrs.frozen(eq=False)
+class StackLookup:
+    """From a region's stack ids to trace-wide numbers, as the ids mean at one moment.
+
+    `firsts[i]` and the ids behind it, up to `ends[i]`, are `bases[i]` and the numbers behind it.
+    """
+
+    firsts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    bases: NDArray[np.int64]
+
+    def unique(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Trace-wide stack numbers; 0 for none, -1 where there is no such stack."""
+        if not len(self.firsts):
+            return np.where(ids == 0, 0, -1)
+        if len(self.firsts) == 1:
+            first = self.firsts[0]
+            found: NDArray[np.int64] = ids + (self.bases[0] - first)
+            found[(ids < first) | (ids >= self.ends[0])] = -1
+            found[ids == 0] = 0
+            return found
+        at = np.maximum(np.searchsorted(self.firsts, ids, "right") - 1, 0)
+        inside = (ids >= self.firsts[at]) & (ids < self.ends[at])
+        return np.where(ids == 0, 0, np.where(inside, ids - self.firsts[at] + self.bases[at], -1))
+
+
+class StackTable:
+    """The stacks of one region: from the region's ids to numbers that are unique in the trace, and to bytes.
+
+    Ids mean nothing beyond the next sequence point. Blocks are walked only when a stack is asked for.
+    """
+
+    def __init__(self, base: int = 1) -> None:
+        self.next = base
+        self._blocks: list[tuple[Stacks | InlineStacks, int, int]] = []
+        self._firsts: list[int] = []
+        self._ends: list[int] = []
+        self._bases: list[int] = []
+        self._numbers: list[int] = []
+        self._walked: dict[int, tuple[Ints, Ints]] = {}
+        self._base = base
+        self._given: NDArray[np.bool_] = np.zeros(0, dtype=np.bool_)
+        self._lookup: StackLookup | None = None
+
+    def restarts(self, block: Stacks | InlineStacks) -> bool:
+        """Whether ids begin anew with this block, without a sequence point (which was damaged)."""
+        return bool(self._ends) and block.first_id < self._ends[-1]
+
+    def add(self, block: Stacks | InlineStacks) -> None:
+        count = len(block.starts) if isinstance(block, InlineStacks) else block.count
+        if not count:
+            return
+        if self.restarts(block):
+            self._firsts, self._ends, self._bases = [], [], []
+        self._blocks.append((block, self.next, count))
+        self._numbers.append(self.next)
+        if self._ends and block.first_id == self._ends[-1]:
+            self._ends[-1] += count
+        else:
+            self._firsts.append(block.first_id)
+            self._ends.append(block.first_id + count)
+            self._bases.append(self.next)
+        self._lookup = None
+        self.next += count
+
+    def successor(self) -> StackTable:
+        """The empty table of the next region."""
+        return StackTable(self.next)
+
+    def lookup(self) -> StackLookup:
+        """What ids mean now."""
+        if self._lookup is None:
+            columns = (self._firsts, self._ends, self._bases)
+            self._lookup = StackLookup(*(np.array(column, dtype=np.int64) for column in columns))
+        return self._lookup
+
+    def data(self, number: int) -> bytes | None:
+        """The address bytes of a trace-wide stack number; None when the table does not hold it whole."""
+        place = bisect_right(self._numbers, number) - 1
+        if place < 0:
+            return None
+        block, base, _ = self._blocks[place]
+        starts, sizes = self._walk(block, base)
+        index = number - base
+        if index >= len(starts):
+            return None
+        start = int(starts[index])
+        return block.window[start : start + int(sizes[index])]
+
+    def new(self, numbers: Ints) -> Ints:
+        """Those of these trace-wide numbers that this was not asked about before, in rising order."""
+        asked = np.zeros(self.next - self._base, dtype=np.bool_)
+        asked[numbers[numbers > 0] - self._base] = True
+        old = len(self._given)
+        asked[:old] &= ~self._given
+        self._given = np.concatenate((self._given | asked[:old], asked[old:]))
+        return np.flatnonzero(asked) + self._base
+
+    def pieces(self, numbers: Ints) -> Iterator[tuple[Ints, bytes, Ints, Ints]]:
+        """Where stacks are (numbers in rising order): window by window, their numbers, starts and sizes in bytes.
+
+        What the table does not hold whole is left out.
+        """
+        for block, base, count in self._blocks:
+            low, high = np.searchsorted(numbers, (base, base + count)).tolist()
+            if low == high:
+                continue
+            starts, sizes = self._walk(block, base)
+            places = numbers[low:high] - base
+            places = places[places < len(starts)]
+            yield places + base, block.window, starts[places], sizes[places]
+
+    def problems(self) -> Iterator[Problem]:
+        """Walk every block and say where one does not hold what it claims."""
+        for block, base, count in self._blocks:
+            starts, _ = self._walk(block, base)
+            if isinstance(block, Stacks) and len(starts) < count:
+                text = f"a stack block claims {count} stacks and holds {len(starts)}"
+                at = block.base + block.start
+                yield damage("bad-stacks", text, at, block.end - block.start, "its last stacks")
+
+    def _walk(self, block: Stacks | InlineStacks, base: int) -> tuple[Ints, Ints]:
+        walked = self._walked.get(base)
+        if walked is None:
+            walked = self._walked[base] = _places(block)
+        return walked
+
+
+def _places(block: Stacks | InlineStacks) -> tuple[Ints, Ints]:
+    """Starts and sizes of a block's stacks, as many as are there."""
+    if isinstance(block, InlineStacks):
+        return np.array(block.starts, dtype=np.int64), np.array(block.sizes, dtype=np.int64)
+    data, pos, end = block.window, block.start, block.end
+    room = max(end - pos, 0) // 4
+    if block.count <= room:
+        every = (np.array([value], dtype=np.int64) for value in (pos, end, block.count))
+        found = _STACK.walk(data, *every)
+        if found.fits:
+            return found.places[1].copy(), found.counts[1].copy()
+    # A block that claims more than it holds: those that are there.
+    starts, sizes = [], []
+    for _ in range(min(block.count, room)):
+        if end - pos < 4:
+            break
+        size = int.from_bytes(data[pos : pos + 4], "little")
+        if size > end - pos - 4:
+            break
+        starts.append(pos + 4)
+        sizes.append(size)
+        pos += 4 + size
+    return np.array(starts, dtype=np.int64), np.array(sizes, dtype=np.int64)
 
 
 @attrs.frozen(eq=False)
@@ -44,7 +203,7 @@ def stack_arrays(table: StackTable, numbers: Ints, pointer_size: int) -> StackAr
         sizes = sizes - sizes % pointer_size
         ids.append(found)
         lengths.append(sizes // pointer_size)
-        data.append(kernels.gather(window, starts, sizes).view(f"<u{pointer_size}").astype(np.uint64))
+        data.append(gather(window, starts, sizes).view(f"<u{pointer_size}").astype(np.uint64))
     return _made(ids, lengths, data)
 
 

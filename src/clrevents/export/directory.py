@@ -18,10 +18,10 @@ from typing import Any, Final, TypeAlias
 from clrevents.errors import UnknownEventError
 from clrevents.export.buffered import PARTIAL, TableFile, TableFiles
 from clrevents.export.facts import problem_object, trace_object
+from clrevents.export.file_names import Names
 from clrevents.export.formats import Format
-from clrevents.export.names import Names
 from clrevents.table.table import Table
-from clrevents.trace import Trace
+from clrevents.trace import Trace, passes_of
 
 Event: TypeAlias = tuple[str, str]
 """(provider, name)."""
@@ -82,7 +82,7 @@ class _Export:
         self._providers = Names()
         self._names: dict[str, Names] = {}
         self._tables: dict[Event, TableFile] = {}
-        self._schemas = trace.schemas(*options.selectors, names=options.names)
+        self._schemas = passes_of(trace).schemas(*options.selectors, enum_names=options.names)
         self._facts = trace_object(trace)
         self._brief = {"trace": json.dumps({key: self._facts[key] for key in _BRIEF})}
         self._counts: Counter[Event] = Counter()
@@ -122,15 +122,15 @@ class _Export:
 
     def _pass(self) -> UnknownEventError | None:
         trace, options = self._trace, self._options
-        runs = trace.runs(*options.selectors, names=options.names)
+        chunks = passes_of(trace).table_chunks(*options.selectors, enum_names=options.names)
         headers: TableFile | None = None
         try:
-            for run in runs:
+            for chunk in chunks:
                 if headers is None:
-                    headers, stacks = self._own("_headers", run.headers), self._own("_stacks", run.stacks)
-                self._files.write(headers, run.headers)
-                self._files.write(stacks, run.stacks)
-                for event, table in run.tables.items():
+                    headers, stacks = self._own("_headers", chunk.headers), self._own("_stacks", chunk.stacks)
+                self._files.write(headers, chunk.headers)
+                self._files.write(stacks, chunk.stacks)
+                for event, table in chunk.tables.items():
                     self._files.write(self._tables.get(event) or self._file(event), table)
         except UnknownEventError as error:
             # Raised behind the last event. Another trace may have such events.

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Final
 
 from clrevents.errors import ErrorMode, Problem, TraceError, TraceWarning
 from clrevents.export.directory import FACTS, Options, Written, export_directory
-from clrevents.export.names import name_hash, trace_stem
+from clrevents.export.file_names import name_hash, trace_stem
 from clrevents.trace import Trace
 
 _HEAD: Final = 1 << 16

@@ -23,7 +23,7 @@ def export_table(trace: Trace, selector: Any, path: Path, format: Format, *, nam
     with _replacing(path) as partial:
         files = TableFiles(format)
         file = None
-        for table in trace.batches(selector, rows=1 << 18, names=names):
+        for table in trace.batches(selector, rows=1 << 18, enum_names=names):
             if file is None:
                 file = files.add(partial, table, table.metadata)
             files.write(file, table)

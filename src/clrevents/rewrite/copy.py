@@ -19,7 +19,7 @@ from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import NO_GUID, EventRecord, Label, LabelKind, MetadataRecord, ThreadRow, TraceHeader
 from clrevents.schema.dynamic import ARRAY, DATALOC, FIXED_ARRAY, RELLOC, FieldDescription
-from clrevents.trace import Batch, Loss, TraceInfo
+from clrevents.trace import DecodedRows, EventRows, Loss, TraceInfo
 
 _REGION_EVENTS: Final = 20_000
 _BLOCK_BYTES: Final = 100_000
@@ -56,7 +56,7 @@ class _Point:
 
 
 class Copier:
-    """Appends batches to a new trace, in time order. `losses` are those that the result shall show."""
+    """Appends rows to a new trace, in time order. `losses` are those that the result shall show."""
 
     def __init__(self, sink: IO[bytes], info: TraceInfo, losses: Iterable[Loss] = ()) -> None:
         self._info = info
@@ -88,18 +88,20 @@ class Copier:
         self._lost = 0
         self._undescribed = 0
 
-    def add(self, batch: Batch, payloads: list[bytes] | None = None) -> None:
-        """Append a batch; `payloads` replaces its payload bytes."""
-        self._rows = batch.thread_rows
-        for row, kind in enumerate(batch.kinds):
+    def add(self, rows: DecodedRows, payloads: list[bytes] | None = None) -> None:
+        """Append rows; `payloads` replaces their payload bytes."""
+        self._rows = rows.thread_rows
+        captures, ticks = rows.capture_threads.tolist(), rows.ticks.tolist()
+        events = EventRows(rows)
+        for row, kind in enumerate(events.kinds):
             if kind.undefined:
                 self._undescribed += 1
                 continue
-            tick = batch.ticks[row]
+            tick = ticks[row]
             while self._points and self._points[0].tick <= tick:
                 self._pass(self._points.pop(0))
-            payload = batch.raw[row] if payloads is None else payloads[row]
-            self._event(batch, row, tick, payload)
+            payload = rows.payload_bytes[row] if payloads is None else payloads[row]
+            self._event(events, row, tick, captures[row], payload)
 
     def finish(self) -> Copied:
         """Write the losses behind the last event, the last sequence point and the end mark."""
@@ -109,31 +111,30 @@ class Copier:
         self._writer.end()
         return Copied(self._written, self._lost, self._undescribed, self._writer.offset)
 
-    def _event(self, batch: Batch, row: int, tick: int, payload: bytes) -> None:
-        capture = batch.captures[row]
-        thread = batch.threads[row]
+    def _event(self, events: EventRows, row: int, tick: int, capture: int, payload: bytes) -> None:
+        rows = events.rows
+        thread = events.thread_ids[row]
         if self._labelled:
-            assert batch.owners is not None
-            thread = batch.owners[row]
-            thread, capture = self._thread(thread), self._thread(capture)
-        elif not batch.counted:
+            assert rows.thread_places is not None
+            thread, capture = self._thread(int(rows.thread_places[row])), self._thread(capture)
+        elif not rows.sequenced:
             capture = thread
         number = self._numbers[capture] = self._numbers.get(capture, self._first) + 1 & _M32
-        activity = batch.activities.get(row) if batch.activities is not None else None
-        related = batch.related.get(row) if batch.related is not None else None
+        activity = rows.activities.get(row) if rows.activities is not None else None
+        related = rows.related_activities.get(row) if rows.related_activities is not None else None
         self._events.append(
             EventRecord(
-                self._metadata(batch, row),
+                self._metadata(events.kinds[row]),
                 tick,
                 thread,
                 payload,
                 capture_thread_id=capture,
                 sequence=number,
-                processor=batch.processors[row],
-                stack_id=self._stack(batch, row),
+                processor=events.processors[row],
+                stack_id=self._stack(rows, events.stack_ids[row]),
                 activity_id=activity or NO_GUID,
                 related_activity_id=related or NO_GUID,
-                label_id=self._label(batch, row) if self._labelled else 0,
+                label_id=self._label(rows, row) if self._labelled else 0,
                 is_sorted=False,
             )
         )
@@ -146,13 +147,13 @@ class Copier:
         if self._in_region >= _REGION_EVENTS:
             self._sequence_point(tick, {})
 
-    def _metadata(self, batch: Batch, row: int) -> int:
-        kind = batch.kinds[row].base or batch.kinds[row]
+    def _metadata(self, kind: Any) -> int:
+        kind = kind.base or kind
         known = self._ids.get(kind.index)
         if known is not None:
             return known
         described = kind.row
-        wanted = described.metadata_id
+        wanted: int = described.metadata_id
         if not 0 < wanted <= _LARGEST_ID or wanted in self._used:
             # NetPerf 1 and 2 have file offsets there; damaged traces use one id twice.
             while self._next_id in self._used:
@@ -192,9 +193,8 @@ class Copier:
             self._writer.threads([ThreadRow(index, row.thread_id, row.process_id, row.name, row.attributes)])
         return index
 
-    def _stack(self, batch: Batch, row: int) -> int:
-        number = batch.stack_ids[row]
-        data = batch.stacks.get(number)
+    def _stack(self, rows: DecodedRows, number: int) -> int:
+        data = rows.stack_bytes.get(number)
         if data is None:
             return 0
         known = self._stacks.get(number)
@@ -204,8 +204,8 @@ class Copier:
             self._bytes += len(data) + 4
         return known
 
-    def _label(self, batch: Batch, row: int) -> int:
-        labels = batch.labels[row] if batch.labels is not None else None
+    def _label(self, rows: DecodedRows, row: int) -> int:
+        labels = rows.labels[row] if rows.labels is not None else None
         if labels is None:
             return 0
         known = self._labels.get(id(labels))

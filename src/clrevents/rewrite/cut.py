@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, Unpack
 
 from clrevents.rewrite.copy import Copied, Copier, whole_file
-from clrevents.trace import Loss, Moment, Selector, Threads, Trace
+from clrevents.trace import FilterOptions, Loss, Selector, Trace, passes_of
 
 CONTEXT: Final = (
     "rundown/*",
@@ -33,12 +33,8 @@ def cut(
     trace: Trace,
     out: str | os.PathLike[str],
     *selectors: Selector,
-    provider: str | None = None,
-    process_id: int | None = None,
-    thread_id: Threads = None,
-    start: Moment | None = None,
-    end: Moment | None = None,
     rundown: bool = True,
+    **filters: Unpack[FilterOptions],
 ) -> Copied:
     """Write the selected events to `out`, in the time order and with everything they say of themselves.
 
@@ -48,28 +44,24 @@ def cut(
     `Limits.problems` only the first are known. `out` appears only when it is complete. Raises what `Trace.events`
     raises, and OSError.
     """
-    threads = thread_id if thread_id is None or isinstance(thread_id, int) else tuple(thread_id)
-    batches = trace.event_batches(
-        *selectors,
-        provider=provider,
-        process_id=process_id,
-        thread_id=threads,
-        start=start,
-        end=end,
-        always=CONTEXT if rundown else (),
-        decode=False,
-    )
-    losses = _inside(trace, threads, start, end)
+    if "thread_id" in filters and not isinstance(filters["thread_id"], int | None):
+        # Asked for twice: an iterator would be empty by then.
+        filters["thread_id"] = tuple(filters["thread_id"])
+    rows = passes_of(trace).event_rows(*selectors, always=CONTEXT if rundown else (), decode=False, filters=filters)
+    losses = _inside(trace, filters)
     with whole_file(out) as file:
         copier = Copier(file, trace.info, losses)
-        for batch in batches:
-            copier.add(batch)
+        for found in rows:
+            copier.add(found)
         return copier.finish()
 
 
-def _inside(trace: Trace, thread_id: Threads, start: Moment | None, end: Moment | None) -> Iterable[Loss]:
-    low = None if start is None else trace.moment_ns(start, "start")
-    high = None if end is None else trace.moment_ns(end, "end")
+def _inside(trace: Trace, filters: FilterOptions) -> Iterable[Loss]:
+    """The losses whose window lies inside what is asked for."""
+    start, end, thread_id = filters.get("start"), filters.get("end"), filters.get("thread_id")
+    moment_ns = passes_of(trace).moment_ns
+    low = None if start is None else moment_ns(start, "start")
+    high = None if end is None else moment_ns(end, "end")
     threads = None if thread_id is None else {thread_id} if isinstance(thread_id, int) else set(thread_id)
     return [
         loss

@@ -32,7 +32,7 @@ from clrevents.schema.types import (
     Utf16Z,
     WireType,
 )
-from clrevents.trace import Batch, RawPayload, Trace
+from clrevents.trace import DecodedRows, RawPayload, Trace, passes_of
 
 
 @attrs.frozen
@@ -97,9 +97,9 @@ def redact(
     losses = trace.losses
     with whole_file(out) as file:
         copier = Copier(file, info, losses)
-        for batch in trace.event_batches():
-            payloads = [work.payload(batch, row) for row in range(len(batch))]
-            copier.add(work.surroundings(batch), payloads)
+        for rows in passes_of(trace).event_rows():
+            payloads = [work.payload(rows, row) for row in range(len(rows))]
+            copier.add(work.surroundings(rows), payloads)
         copied = copier.finish()
     return Redacted(copied, dict(work.replaced), work.blanked, work.tails)
 
@@ -120,15 +120,15 @@ class _Redaction:
         self.blanked = 0
         self.tails = 0
 
-    def payload(self, batch: Batch, row: int) -> bytes:
+    def payload(self, rows: DecodedRows, row: int) -> bytes:
         """The bytes of one payload without what goes."""
-        data, payload = batch.raw[row], batch.payloads[row]
+        data, payload = rows.payload_bytes[row], rows.payloads[row]
         if isinstance(payload, RawPayload):
             self.blanked += bool(data)
             return bytes(len(data))
         before = Counter(self.replaced)
         changed = self._record(payload)
-        tail = batch.tails.get(row, b"")
+        tail = rows.tails.get(row, b"")
         body = data[: len(data) - len(tail)]
         if changed is not payload or self._has_gaps(type(payload)):
             rebuilt = self._rebuilt(payload, changed, body)
@@ -141,18 +141,18 @@ class _Redaction:
         self.tails += bool(tail)
         return body + bytes(len(tail))
 
-    def surroundings(self, batch: Batch) -> Batch:
-        """The batch with its descriptions, labels and threads without what goes."""
-        kinds = [self._once(self._kinds, kind, self._kind) for kind in batch.every_kind]
-        if batch.labels is None and not batch.thread_rows:
-            return attrs.evolve(batch, every_kind=kinds)
-        labels = batch.labels
+    def surroundings(self, given: DecodedRows) -> DecodedRows:
+        """The rows with their descriptions, labels and threads without what goes."""
+        kinds = [self._once(self._kinds, kind, self._kind) for kind in given.kinds]
+        if given.labels is None and not given.thread_rows:
+            return attrs.evolve(given, kinds=kinds)
+        labels = given.labels
         if labels is not None:
-            # Only for this batch: a trace may have as many lists as events.
+            # Only for these rows: a trace may have as many lists as events.
             done: dict[int, tuple[Any, Any]] = {}
             labels = [None if item is None else self._once(done, item, self._labels) for item in labels]
-        rows = [self._once(self._threads, row, self._thread) for row in batch.thread_rows]
-        return attrs.evolve(batch, every_kind=kinds, labels=labels, thread_rows=rows)
+        rows = [self._once(self._threads, row, self._thread) for row in given.thread_rows]
+        return attrs.evolve(given, kinds=kinds, labels=labels, thread_rows=rows)
 
     def pairs(self, pairs: tuple[tuple[str, Any], ...]) -> tuple[tuple[str, Any], ...]:
         """Key and value pairs, where the key stands for the field's name."""

@@ -1,4 +1,4 @@
-"""Batches of events → what the map of methods is made of: columns of sightings, and payloads to be read on demand.
+"""Rows of events → what the map of methods is made of: columns of sightings, and payloads to be read on demand.
 
 The one place that knows which events tell of code, and where their numbers stand. Reads the leading numbers of all
 payloads of a kind at once; texts, modules and IL maps stay bytes until somebody asks.
@@ -12,10 +12,10 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode.batch import Batch
+from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payloads import PayloadReader, RawPayload
-from clrevents.decode.select import Filters, Selection
+from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
+from clrevents.decode.selection import Filters, Selection
 from clrevents.errors import LimitError, Limits
 from clrevents.schema.layout import BoundField, FixedStep
 from clrevents.schema.registry import RUNDOWN, RUNTIME, Registry
@@ -102,7 +102,7 @@ class MethodColumns:
 
 
 class Feed:
-    """Takes batches, whose payloads need not be decoded; `columns` and the lists of rows grow."""
+    """Takes rows, whose payloads need not be decoded; `columns` and the lists of rows grow."""
 
     def __init__(self, limits: Limits) -> None:
         self._limit = limits.code_events
@@ -115,20 +115,20 @@ class Feed:
         self.taken = 0
         self.held = 0
         self._parts: list[MethodColumns] = []
-        self._reader: PayloadReader | None = None
+        self._reader: PayloadDecoder | None = None
 
-    def take(self, batch: Batch) -> None:
-        """Keep what this batch tells of code; other events are passed over. LimitError when it is too much."""
-        self.pointer_size = batch.pointer_size
+    def take(self, given: DecodedRows) -> None:
+        """Keep what these rows tell of code; other events are passed over. LimitError when it is too much."""
+        self.pointer_size = given.pointer_size
         groups: dict[int, list[int]] = {}
-        for row, kind in enumerate(batch.kinds):
-            groups.setdefault(kind.index, []).append(row)
-        for rows in groups.values():
-            kind = batch.kinds[rows[0]]
+        for row, index in enumerate(given.kind_indexes.tolist()):
+            groups.setdefault(index, []).append(row)
+        for index, rows in groups.items():
+            kind = given.kinds[index]
             what = (kind.key.provider, kind.key.name)
             role = METHODS.get(what)
             if role is not None:
-                self._methods(batch, rows, kind, role)
+                self._methods(given, rows, kind, role)
             elif what in COMPLETE:
                 self.complete = True
             elif what in STARTED:
@@ -137,7 +137,7 @@ class Feed:
                 kept = self._list(what)
                 if kept is None:
                     continue
-                kept += [Row(kind, batch.times_ns[r], _process(batch, r), batch.raw[r]) for r in rows]
+                kept += [Row(kind, given.times_ns[r], _process(given, r), given.payload_bytes[r]) for r in rows]
             self.taken += len(rows)
             self.held += len(rows)
             if self.held > self._limit:
@@ -168,7 +168,7 @@ class Feed:
     def record(self, kind: EventKind, data: bytes) -> Any:
         """A payload's record; None when it does not fit its layout."""
         if self._reader is None:
-            self._reader = PayloadReader(self.pointer_size, Limits())
+            self._reader = PayloadDecoder(self.pointer_size, Limits())
         payload, _, _ = self._reader.read(kind, data, 0)
         return None if isinstance(payload, RawPayload) else payload
 
@@ -179,21 +179,21 @@ class Feed:
             return self.maps
         return self.native if what in NATIVE else None
 
-    def _methods(self, batch: Batch, rows: list[int], kind: EventKind, role: int) -> None:
-        data = [batch.raw[r] for r in rows]
+    def _methods(self, given: DecodedRows, rows: list[int], kind: EventKind, role: int) -> None:
+        data = [given.payload_bytes[r] for r in rows]
         if role == ENTRY or kind.newer or kind.info is None:
             sound, numbers = self._one_by_one(kind, data)
         else:
-            sound, numbers = _all_at_once(kind, data, batch.pointer_size)
+            sound, numbers = _all_at_once(kind, data, given.pointer_size)
         kept = [r for r, fits in zip(rows, sound.tolist(), strict=True) if fits]
         self._parts.append(
             MethodColumns(
                 np.full(len(kept), role, dtype=np.int8),
-                np.array([batch.times_ns[r] for r in kept], dtype=np.int64),
-                np.array([_process(batch, r) for r in kept], dtype=np.int64),
+                np.array([given.times_ns[r] for r in kept], dtype=np.int64),
+                np.array([_process(given, r) for r in kept], dtype=np.int64),
                 {name: column[sound] for name, column in numbers.items()},
                 [kind] * len(kept),
-                [batch.raw[r] for r in kept],
+                [given.payload_bytes[r] for r in kept],
             )
         )
 
@@ -263,9 +263,8 @@ def _join(parts: list[MethodColumns]) -> MethodColumns:
     )
 
 
-def _process(batch: Batch, row: int) -> int:
-    own = None if batch.processes is None else batch.processes[row]
-    known = batch.process_id if own is None else own
+def _process(rows: DecodedRows, row: int) -> int:
+    known = rows.process(row)
     return -1 if known is None else known
 
 

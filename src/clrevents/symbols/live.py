@@ -1,16 +1,16 @@
 """Names while a trace arrives: what is known so far, without what is long gone.
 
-Sees batches of code events as a decoder releases them; knows no decoder.
+Sees rows of code events as a decoder releases them; knows no decoder.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from clrevents.decode.batch import Batch
-from clrevents.decode.frame import Frame
+from clrevents.decode.decoded import DecodedRows
 from clrevents.errors import LimitError, Limits
 from clrevents.symbols.feed import Feed
+from clrevents.symbols.frame import Frame
 from clrevents.symbols.methods import Methods
 
 _ROOM: Final = 1 << 16
@@ -30,13 +30,13 @@ class LiveMethods:
         self._full = False
         self._least = self._room = min(_ROOM, limits.code_events // 2)
 
-    def take(self, batch: Batch) -> None:
-        """Learn from a batch; its payloads need not be decoded."""
-        if not len(batch) or self._full:
+    def take(self, rows: DecodedRows) -> None:
+        """Learn from rows; their payloads need not be decoded."""
+        if not len(rows) or self._full:
             return
-        self._now = max(self._now, batch.times_ns[-1])
+        self._now = max(self._now, rows.times_ns[-1])
         try:
-            self._feed.take(batch)
+            self._feed.take(rows)
         except LimitError:
             # Who follows a session wants its events more than all names.
             self._full = True

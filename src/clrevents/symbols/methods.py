@@ -13,9 +13,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode.frame import Frame
 from clrevents.schema.method_flags import MethodFlags
 from clrevents.symbols.feed import ENTRY, Feed, with_entries
+from clrevents.symbols.frame import Frame
 from clrevents.symbols.il import ILMaps
 from clrevents.symbols.lifetimes import ALWAYS, FOREVER, LISTED, Addresses, Ints, Sightings, lifetimes
 from clrevents.symbols.method import (
@@ -29,8 +29,8 @@ from clrevents.symbols.method import (
     UNLOADED,
     Method,
 )
+from clrevents.symbols.method_names import display_name
 from clrevents.symbols.modules import Modules
-from clrevents.symbols.names import display_name
 from clrevents.symbols.native import Native
 from clrevents.symbols.ranges import EARLY, FOUND, GONE, Ranges
 

@@ -10,8 +10,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode.frame import Frame
 from clrevents.decode.stacks import StackArrays
+from clrevents.symbols.frame import Frame
 from clrevents.symbols.lifetimes import Addresses, Ints
 from clrevents.symbols.method import NOT_YET, REASONS, UNLOADED
 from clrevents.symbols.methods import Methods

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode.column import Column, ColumnType
-from clrevents.decode.shape import TableField
+from clrevents.decode.payload.column import Column, ColumnType
+from clrevents.table.event_schema import TableField
 
 if TYPE_CHECKING:
     import pyarrow

@@ -14,9 +14,9 @@ from typing import Annotated, Any, Final, TypeAlias
 import attrs
 from numpy.typing import NDArray
 
-from clrevents.decode.column import STRING, Column, ColumnType, from_values
-from clrevents.decode.headers import TABLE_HEADERS
-from clrevents.decode.shape import TableField, header_fields, unique_name
+from clrevents.decode.header_columns import TABLE_HEADERS
+from clrevents.decode.payload.column import STRING, Column, ColumnType, from_values
+from clrevents.table.event_schema import TableField, header_fields, unique_name
 from clrevents.table.table import Table
 
 UInt64: TypeAlias = Annotated[int, "uint64"]

@@ -7,30 +7,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeAlias
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode.chunks import Chunk, ColumnReader
-from clrevents.decode.column import Column
-from clrevents.decode.headers import DEFAULT_HEADERS, EVENT_HEADERS, HEADERS, TABLE_HEADERS
-from clrevents.decode.kernels import end_to_end
+from clrevents.decode.arrays import end_to_end
+from clrevents.decode.column_pass import Chunk, ColumnPass
+from clrevents.decode.header_columns import DEFAULT_HEADERS, EVENT_HEADERS, HEADERS, TABLE_HEADERS
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payloads import PayloadReader
-from clrevents.decode.pieces import Piece
-from clrevents.decode.select import Filters, Selection, Selector, one_event
-from clrevents.decode.shape import TableField, assemble, header_fields, payload_fields, shown_fields
+from clrevents.decode.payload.column import Column
+from clrevents.decode.payload.column_maker import KindColumns
+from clrevents.decode.payload.payload_decoder import PayloadDecoder
+from clrevents.decode.selection import EventName
 from clrevents.decode.stacks import join
-from clrevents.errors import AmbiguousEventError
-from clrevents.schema.names import is_glob
 from clrevents.schema.registry import Registry
+from clrevents.table.event_schema import TableField, assemble, header_fields, payload_fields, shown_fields
 from clrevents.table.stacks import stack_table
 from clrevents.table.table import Table
 
-EventName: TypeAlias = tuple[str, str]
-"""(provider, name)."""
 _PREFIX = "payload."
 
 
@@ -39,13 +34,13 @@ class Wanted:
     """Which columns a table shall have: those that were named, or the default headers and every field."""
 
     columns: tuple[str, ...] | None = None
-    names: bool = False
+    enum_names: bool = False
 
     @classmethod
-    def of(cls, columns: Sequence[str] | None, names: bool = False) -> Wanted:
+    def of(cls, columns: Sequence[str] | None, enum_names: bool = False) -> Wanted:
         if isinstance(columns, str):
             raise TypeError(f"columns is a list of names, not the text {columns!r}")
-        return cls(None if columns is None else tuple(columns), names)
+        return cls(None if columns is None else tuple(columns), enum_names)
 
     @property
     def headers(self) -> tuple[str, ...]:
@@ -79,7 +74,7 @@ class Wanted:
 
 
 def event_fields(
-    registry: Registry, event: EventName, kinds: Iterable[EventKind], reader: PayloadReader | None
+    registry: Registry, event: EventName, kinds: Iterable[EventKind], decoder: PayloadDecoder | None
 ) -> tuple[TableField, ...]:
     """The payload columns of one event: by the registry alone, and by the trace where only it describes them."""
     mine = [kind for kind in kinds if (kind.key.provider, kind.key.name) == event and not kind.undefined]
@@ -91,72 +86,36 @@ def event_fields(
     registered = set(layouts)
     described = []
     for kind in sorted(mine, key=lambda kind: (kind.key.version, kind.index)):
-        assert reader is not None
-        for _, layout in reader.layouts(kind):
+        assert decoder is not None
+        for _, layout in decoder.layouts(kind):
             if layout not in registered:
                 described.append(layout)
                 break
     return payload_fields([*layouts, *described], optional=bool(described))
 
 
-def check_one(selector: Selector, registry: Registry) -> None:
-    """AmbiguousEventError at once, where the registry alone tells that a name means several events."""
-    if isinstance(selector, str) and not is_glob(selector):
-        found = sorted({e.qualified for e in registry.named(selector)})
-        if len(found) > 1:
-            raise AmbiguousEventError(f"{selector!r} means several events; write one of: {', '.join(found)}")
-
-
-def read_table(
-    reader: ColumnReader, chunks: Sequence[Chunk], selector: Selector, registry: Registry, wanted: Wanted
-) -> Table:
-    """All events that a selector means, which must be of one (provider, name); `chunks` are all of the reader's."""
-    kinds = reader.stream.kinds.all
-    found = one_event(selector, registry, kinds)
-    if not found:
-        # Known by a pattern or a class alone, and not in this trace.
-        found = named_by(selector, registry)
-    if len(found) != 1:
+def read_table(columns: ColumnPass, chunks: Sequence[Chunk], registry: Registry, wanted: Wanted) -> Table:
+    """All events of a pass, whose selection must mean one; `chunks` are all of the pass's."""
+    stream = columns.stream
+    kinds = stream.kinds.all
+    event = columns.selection.one_event(kinds)
+    if event is None:
+        # A pattern that fits nothing.
         return Table((), (), {})
-    (event,) = found
-    payload = event_fields(registry, event, kinds, reader.reader)
-    fields = wanted.choose(payload, event[1])
-    parts = tuple(part for chunk in chunks if (part := part_of(fields, chunk, chunk.pieces, wanted.names)))
-    stream = reader.stream
+    fields = wanted.choose(event_fields(registry, event, kinds, columns.decoder), event[1])
+    parts = tuple(part for chunk in chunks if (part := part_of(fields, chunk, chunk.pieces, wanted.enum_names)))
     metadata = facts(event, registry, kinds, stream.lost, stream.problems.total)
-    return Table(shown_fields(fields, wanted.names), parts, metadata)
-
-
-def named_by(selector: Selector, registry: Registry) -> set[EventName]:
-    """The event of a class or a key, for a trace that has none of it."""
-    info = getattr(selector, "__event__", None)
-    if info is not None:
-        return {(info.provider, info.name)}
-    if isinstance(selector, str):
-        return set()
-    provider, name = getattr(selector, "provider", None), getattr(selector, "name", None)
-    return {(provider, name)} if isinstance(provider, str) and isinstance(name, str) else set()
-
-
-def meant(selectors: Sequence[Selector], registry: Registry, kinds: Iterable[EventKind]) -> list[EventName]:
-    """The events that selectors mean: those among these kinds, and what the registry knows by exactly that name."""
-    selection = Selection(selectors, Filters(), registry)
-    found = {(kind.key.provider, kind.key.name) for kind in kinds if selection.wants(kind)}
-    for selector in selectors:
-        found |= named_by(selector, registry)
-        if isinstance(selector, str) and not is_glob(selector):
-            found |= {(entry.provider, entry.name) for entry in registry.named(selector)}
-    return sorted(found)
+    return Table(shown_fields(fields, wanted.enum_names), parts, metadata)
 
 
 def stream_table(
     chunks: Iterable[Chunk], fields: tuple[TableField, ...], wanted: Wanted, metadata: dict[str, str]
 ) -> Iterator[Table]:
     """Table by table, each of one chunk, all with the same columns; one without rows where there is no event."""
-    shown = shown_fields(fields, wanted.names)
+    shown = shown_fields(fields, wanted.enum_names)
     empty = True
     for chunk in chunks:
-        part = part_of(fields, chunk, chunk.pieces, wanted.names)
+        part = part_of(fields, chunk, chunk.pieces, wanted.enum_names)
         if part is not None:
             empty = False
             yield Table(shown, (part,), metadata)
@@ -165,9 +124,9 @@ def stream_table(
 
 
 @attrs.frozen(eq=False)
-class Run:
-    """Some events in succession: their tables by (provider, name), all their headers in one, and the stacks that no
-    run before it had.
+class TableChunk:
+    """A chunk as tables: of each event by (provider, name), of all headers in one, and of the stacks that no chunk
+    before it had.
 
     `places` has for each table which rows of `headers` its rows are; a payload that cannot be read is in no table.
     """
@@ -178,30 +137,30 @@ class Run:
     places: dict[EventName, NDArray[np.int64]]
 
 
-def stream_runs(
+def table_chunks(
     chunks: Iterable[Chunk],
     fields: Callable[[EventName], tuple[TableField, ...]],
     wanted: Wanted,
     headers: tuple[str, ...] = (),
-) -> Iterator[Run]:
+) -> Iterator[TableChunk]:
     """Chunk by chunk, everything that is in it; `headers` are the columns of the one table of all headers.
 
-    The first run is empty, so that the columns are known whatever comes.
+    The first one is empty, so that the columns are known whatever comes.
     """
-    yield Run({}, Table(header_fields(headers)), stack_table(join(())), {})
+    yield TableChunk({}, Table(header_fields(headers)), stack_table(join(())), {})
     for chunk in chunks:
-        pieces: dict[EventName, list[Piece]] = {}
+        pieces: dict[EventName, list[KindColumns]] = {}
         for piece in chunk.pieces:
             pieces.setdefault((piece.kind.key.provider, piece.kind.key.name), []).append(piece)
         tables, places = {}, {}
         for event, found in pieces.items():
-            part = part_of(fields(event), chunk, found, wanted.names)
+            part = part_of(fields(event), chunk, found, wanted.enum_names)
             if part is not None:
-                tables[event] = Table(shown_fields(fields(event), wanted.names), (part,), {})
+                tables[event] = Table(shown_fields(fields(event), wanted.enum_names), (part,), {})
                 rows = end_to_end([piece.rows for piece in found])
                 # Those of one piece stand in order.
                 places[event] = rows if len(found) == 1 else np.sort(rows)
-        yield Run(
+        yield TableChunk(
             tables,
             Table(header_fields(headers), (tuple(chunk.headers[n] for n in headers),)),
             stack_table(chunk.stacks),
@@ -239,8 +198,8 @@ def facts(event: EventName, registry: Registry, kinds: Iterable[EventKind], lost
 
 
 def part_of(
-    fields: Sequence[TableField], chunk: Chunk, pieces: Sequence[Piece], names: bool
+    fields: Sequence[TableField], chunk: Chunk, pieces: Sequence[KindColumns], enum_names: bool
 ) -> tuple[Column, ...] | None:
-    """One run of a table's rows; None for none."""
-    columns = assemble(fields, chunk, pieces, names)
+    """A table's rows in one chunk; None for none."""
+    columns = assemble(fields, chunk, pieces, enum_names)
     return tuple(columns) if columns and len(columns[0]) else None

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import attrs
 import numpy as np
 
-from clrevents.decode.column import Column, ColumnType
-from clrevents.decode.shape import TableField
+from clrevents.decode.payload.column import Column, ColumnType
 from clrevents.decode.stacks import StackArrays
+from clrevents.table.event_schema import TableField
 from clrevents.table.table import Table
 
 _ADDRESSES = ColumnType("list", (ColumnType("uint64"),))

@@ -14,9 +14,10 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode.column import NUMBERS, Column, concat, nulls
-from clrevents.decode.shape import TableField
+from clrevents.decode.payload.column import NUMBERS, Column, concat, nulls
 from clrevents.table.arrow import arrow_array, arrow_schema
+from clrevents.table.display import table_html
+from clrevents.table.event_schema import TableField
 
 if TYPE_CHECKING:
     import pandas
@@ -87,8 +88,6 @@ class Table:
         return f"<Table{' of ' + what if what else ''}, {len(self):,} rows>\n{columns}"
 
     def _repr_html_(self) -> str:
-        from clrevents.decode.show import table_html
-
         head = [column.slice(0, min(len(column), 10)) for column in self.parts[0]] if self.parts else []
         return table_html([f.name for f in self.fields], [c.tolist() for c in head], len(self))
 

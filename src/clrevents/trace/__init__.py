@@ -1,27 +1,34 @@
 """A whole trace that can be asked questions, and the words its answers are made of."""
 
-from clrevents.decode.batch import Batch
-from clrevents.decode.blocks import TraceInfo
-from clrevents.decode.losses import Loss
-from clrevents.decode.payloads import RawPayload
-from clrevents.decode.select import Selector, Threads
-from clrevents.decode.when import Moment
+from clrevents.decode.container.blocks import TraceInfo
+from clrevents.decode.decoded import DecodedRows
+from clrevents.decode.moment import Moment
+from clrevents.decode.payload.payload_decoder import RawPayload
+from clrevents.decode.selection import FilterOptions, Filters, Selector, ThreadIds
+from clrevents.decode.stream.losses import Loss
 from clrevents.errors import DamageError
+from clrevents.trace.batch import Batch
+from clrevents.trace.event_rows import EventRows
 from clrevents.trace.report import KindReport, Report, ThreadInfo
-from clrevents.trace.trace import Trace, open
+from clrevents.trace.trace import Trace, open, passes_of
 
 __all__ = [
     "Batch",
     "DamageError",
+    "DecodedRows",
+    "EventRows",
+    "FilterOptions",
+    "Filters",
     "KindReport",
     "Loss",
     "Moment",
     "RawPayload",
     "Report",
     "Selector",
+    "ThreadIds",
     "ThreadInfo",
-    "Threads",
     "Trace",
     "TraceInfo",
     "open",
+    "passes_of",
 ]

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import attrs
 
-from clrevents.decode.blocks import TraceInfo
+from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.kinds import EventKey
-from clrevents.decode.losses import Loss
+from clrevents.decode.stream.losses import Loss
 from clrevents.errors import Problem
 
 

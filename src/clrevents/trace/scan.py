@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from clrevents.decode.blocks import ThreadRow
-from clrevents.decode.kernels import Tally
+from clrevents.decode.container.blocks import ThreadRow
+from clrevents.decode.kernels.tally import Tally
 from clrevents.decode.kinds import EventKey, EventKind
-from clrevents.decode.losses import Loss
-from clrevents.decode.source import Source
-from clrevents.decode.stream import Stream
+from clrevents.decode.stream.losses import Loss
+from clrevents.decode.stream.stream import Stream
 from clrevents.errors import ErrorMode, Limits, Problems, TraceError
 from clrevents.schema.registry import Registry
+from clrevents.sources import Source
 from clrevents.trace.report import ThreadInfo
 
 

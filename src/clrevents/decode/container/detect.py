@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from clrevents.decode.container.base import Container
+from clrevents.decode.container.container import Container
 from clrevents.decode.container.netperf import NetPerf3, NetPerf12
 from clrevents.decode.container.nettrace4 import NetTrace4
 from clrevents.decode.container.nettrace6 import NetTrace6
-from clrevents.decode.window import Window
+from clrevents.decode.container.window import Window
 from clrevents.errors import Limits, UnreadableError
 
 FAST_SERIALIZATION = b"\x14\0\0\0!FastSerialization.1"

@@ -14,7 +14,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode.blocks import (
+from clrevents.decode.container.blocks import (
     Block,
     Boundary,
     End,
@@ -26,12 +26,12 @@ from clrevents.decode.blocks import (
     MetadataRow,
     TraceInfo,
 )
-from clrevents.decode.container.base import check_clock, cut, damage, read_trace_header, system_time
+from clrevents.decode.container.container import check_clock, cut, damage, read_trace_header, system_time
+from clrevents.decode.container.metadata import BadFields, read_fields_v1, read_record
 from clrevents.decode.container.nettrace4 import bad_event, bad_fields
-from clrevents.decode.container.objects import Body, ObjectContainer
-from clrevents.decode.kernels import make_columns
-from clrevents.decode.metadata import BadFields, read_fields_v1, read_record
-from clrevents.decode.window import Cursor, NeedMore, Short, Window
+from clrevents.decode.container.object_envelope import Body, ObjectContainer
+from clrevents.decode.container.window import Cursor, NeedMore, Short, Window
+from clrevents.decode.kernels.header_scan import make_columns
 from clrevents.errors import Limits, Problem, UnreadableError
 
 _RECORD = struct.Struct("<iiiq32si")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from clrevents.decode.blocks import (
+from clrevents.decode.container.blocks import (
     Block,
     Events,
     Fault,
@@ -18,12 +18,12 @@ from clrevents.decode.blocks import (
     Stacks,
     TraceInfo,
 )
-from clrevents.decode.container.base import damage, one, read_trace_header, stack_count
-from clrevents.decode.container.objects import Body, ObjectContainer
+from clrevents.decode.container.container import damage, one, read_trace_header, stack_count
+from clrevents.decode.container.metadata import read_record
+from clrevents.decode.container.object_envelope import Body, ObjectContainer
 from clrevents.decode.container.uncompressed import NETTRACE4, walk
-from clrevents.decode.kernels import HeaderScanner
-from clrevents.decode.metadata import read_record
-from clrevents.decode.window import Cursor, Short, Window
+from clrevents.decode.container.window import Cursor, Short, Window
+from clrevents.decode.kernels.header_scan import HeaderScanner
 from clrevents.errors import Limits, Problem, UnreadableError
 
 _BLOCK_HEADER = struct.Struct("<HHqq")

@@ -9,7 +9,8 @@ import struct
 from collections.abc import Iterator
 from typing import Final
 
-from clrevents.decode.blocks import (
+from clrevents.decode.container import chain
+from clrevents.decode.container.blocks import (
     Block,
     End,
     Events,
@@ -27,8 +28,7 @@ from clrevents.decode.blocks import (
     Threads,
     TraceInfo,
 )
-from clrevents.decode.container import chain
-from clrevents.decode.container.base import (
+from clrevents.decode.container.container import (
     check_clock,
     check_pointer_size,
     cut,
@@ -37,11 +37,11 @@ from clrevents.decode.container.base import (
     stack_count,
     system_time,
 )
+from clrevents.decode.container.metadata import ARRAY, OBJECT, BadFields, Budget
 from clrevents.decode.container.nettrace4 import bad_event, bad_fields
 from clrevents.decode.container.uncompressed import NETTRACE6, walk
-from clrevents.decode.kernels import HeaderScanner
-from clrevents.decode.metadata import ARRAY, OBJECT, BadFields, Budget
-from clrevents.decode.window import Cursor, NeedMore, Short, Window
+from clrevents.decode.container.window import Cursor, NeedMore, Short, Window
+from clrevents.decode.kernels.header_scan import HeaderScanner
 from clrevents.errors import Limits, Problem, UnreadableError
 
 END, TRACE, EVENTS, METADATA, POINT, STACKS, THREADS, REMOVED, LABELS = range(9)

@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from clrevents.decode.kernels import HeaderColumns, Status, make_columns
+from clrevents.decode.kernels.header_scan import HeaderColumns, Status, make_columns
 
 _GUIDS = bytes(32)
 _ID_MASK = (1 << 31) - 1

@@ -1,0 +1,177 @@
+"""Rows of a stream → `Chunk`s: many events at once, their headers and payloads as columns.
+
+Gathers rows until there are enough for numpy to be worth its calls and groups them by kind. Knows no table and no
+name but a column's; leaves payloads to `pieces`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Final, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.decode.arrays import end_to_end
+from clrevents.decode.container.blocks import TraceInfo
+from clrevents.decode.header_columns import HEADERS, Known
+from clrevents.decode.kernels.header_scan import arranged
+from clrevents.decode.payload.column import Column, concat
+from clrevents.decode.payload.column_maker import ColumnMaker, Group, KindColumns
+from clrevents.decode.payload.payload_decoder import PayloadDecoder
+from clrevents.decode.rows import Rows, joined_windows
+from clrevents.decode.selection import Selection
+from clrevents.decode.stacks import StackArrays, join, stack_arrays
+from clrevents.decode.stream.stream import Stream
+from clrevents.errors import PayloadError, Problem, TraceError, raised
+
+Ints: TypeAlias = NDArray[np.int64]
+
+_ROWS: Final = 1 << 19
+# Small enough that the memory of one chunk serves the next while it is warm: measured best, from 4 to 64 MiB.
+_BYTES: Final = 8 << 20
+
+
+@attrs.frozen(eq=False)
+class Chunk:
+    """A run of selected events in order. Rows that no piece has could not be read, and were reported.
+
+    `stacks` are those of its events that no chunk before it had; empty where they were not asked for.
+    """
+
+    length: int
+    kinds: Ints
+    headers: dict[str, Column]
+    pieces: list[KindColumns]
+    stacks: StackArrays
+
+
+class ColumnPass:
+    """Reads a whole stream into chunks. `headers` and `fields` (None for all) say which columns are wanted.
+
+    With `payloads` False no payload is touched; `stacks` asks for the addresses of stacks too.
+    """
+
+    def __init__(
+        self,
+        stream: Stream,
+        selection: Selection,
+        duration_ns: Callable[[], int],
+        *,
+        headers: Sequence[str],
+        fields: frozenset[str] | None = None,
+        payloads: bool = True,
+        stacks: bool = False,
+        rows: int = _ROWS,
+    ) -> None:
+        self.stream = stream
+        self.selection = selection
+        self._duration = duration_ns
+        self._headers = headers
+        self._fields = fields
+        self._payloads = payloads
+        self._stacks = stacks
+        self._goal = rows
+        self._decoder: PayloadDecoder | None = None
+        self._column_maker: ColumnMaker | None = None
+        self._waiting: list[Rows] = []
+        self._held = 0
+
+    @property
+    def decoder(self) -> PayloadDecoder:
+        """Knows the layouts of this trace's kinds; only after the trace's header was read."""
+        if self._decoder is None:
+            assert self.stream.info is not None
+            self._decoder = PayloadDecoder(self.stream.info.pointer_size, self.stream.limits)
+        return self._decoder
+
+    def chunks(self, windows: Iterable[bytes], fault: Callable[[], Problem | None]) -> Iterator[Chunk]:
+        """All chunks; behind the last one a TraceError is raised if anything ended the reading.
+
+        `fault` is asked at the end: what is wrong with the source itself.
+        """
+        stream = self.stream
+        error: TraceError | None = None
+        try:
+            for data in windows:
+                yield from self._add(stream.feed(data))
+            broken = fault()
+            if broken is not None:
+                stream.end_in(broken)
+            yield from self._add(stream.close())
+        except TraceError as ended:
+            error = ended
+        yield from self._flush()
+        error = error or stream.error
+        if error is not None:
+            raise error
+        self.selection.check_names(stream.kinds.all)
+
+    def _add(self, released: list[Rows]) -> Iterator[Chunk]:
+        while released:
+            # Taken out, and kept by nothing here: it is let go as soon as it was read.
+            self._wait(released.pop(0))
+            while sum(map(len, self._waiting)) >= self._goal or self._held >= _BYTES:
+                yield from self._flush(self._goal)
+
+    def _wait(self, rows: Rows) -> None:
+        """Put what is selected of these rows to those that wait."""
+        stream = self.stream
+        assert stream.info is not None
+        rows = self.selection.rows(rows, stream.kinds.all, stream.clock, self._duration, stream.info.process_id)
+        if len(rows):
+            self._waiting.append(rows)
+            self._held += sum(map(len, rows.release.windows)) if self._payloads else 0
+
+    def _flush(self, goal: int | None = None) -> Iterator[Chunk]:
+        """A chunk of what waits: all of it, or `goal` rows."""
+        waiting, self._waiting, self._held = self._waiting, [], 0
+        if goal is not None and sum(map(len, waiting)) > goal:
+            last = waiting[-1]
+            cut = len(last) - (sum(map(len, waiting)) - goal)
+            waiting[-1] = last.take(slice(0, cut))
+            self._waiting = [last.take(slice(cut, len(last)))]
+        if waiting:
+            info = self.stream.info
+            assert info is not None
+            yield self._chunk(waiting, info)
+
+    def _chunk(self, parts: list[Rows], info: TraceInfo) -> Chunk:
+        """What these rows hold, which are taken out of the list."""
+        known = Known(self.stream.kinds.all, self.stream.clock, info.process_id)
+        headers = {}
+        for name in self._headers:
+            header = HEADERS[name]
+            headers[name] = concat(header.type, [header.make(rows, known) for rows in parts])
+        kinds = end_to_end([rows.kind_indexes for rows in parts])
+        stacks = self._new_stacks(parts, info.pointer_size)
+        pieces: list[KindColumns] = []
+        if self._payloads:
+            if self._column_maker is None:
+                self._column_maker = ColumnMaker(self.decoder, self._fields, partial(_report, self.stream))
+            buf, offsets, starts = joined_windows(parts)
+            ends = starts + end_to_end([rows.sizes for rows in parts])
+            # Their windows' memory goes to the columns, while it is still in the cache.
+            parts.clear()
+            order, groups = arranged(kinds)
+            starts, ends = starts.take(order), ends.take(order)
+            for index, part in groups:
+                group = Group(self.stream.kinds.all[index], buf, starts[part], ends[part], offsets, order[part])
+                pieces += self._column_maker.pieces(group)
+        return Chunk(len(kinds), kinds, headers, pieces, stacks)
+
+    def _new_stacks(self, parts: list[Rows], pointer_size: int) -> StackArrays:
+        if not self._stacks:
+            return join(())
+        return join(
+            [stack_arrays(t, t.new(rows.stack_ids), pointer_size) for rows in parts for t in (rows.release.stacks,)]
+        )
+
+
+def _report(stream: Stream, problem: Problem, times: int) -> None:
+    if problem.severity == "payload" and stream.errors == "strict":
+        stream.problems.add(problem)
+        raise raised(PayloadError, problem)
+    stream.problems.add(problem, times)

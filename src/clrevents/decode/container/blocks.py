@@ -1,0 +1,208 @@
+"""What every container generation yields: the same few values, in file order.
+
+Pure values. A container turns bytes into these; everything behind it sees nothing else.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TypeAlias
+from uuid import UUID
+
+import attrs
+
+from clrevents.decode.kernels.header_scan import HeaderColumns
+from clrevents.errors import Problem
+from clrevents.schema.dynamic import FieldDescription
+
+
+@attrs.frozen
+class TraceInfo:
+    """What the trace's own header says. Unknown is None; nothing here needs a scan.
+
+    `start` is the moment of `sync_qpc`, good to a millisecond; `frequency` is clock ticks a second.
+    """
+
+    format: str
+    version: int
+    start: datetime | None
+    sync_qpc: int
+    frequency: int
+    pointer_size: int
+    process_id: int | None = None
+    processors: int | None = None
+    sampling_interval_ns: int | None = None
+    path: str | None = None
+    key_values: tuple[tuple[str, str], ...] = ()
+
+
+@attrs.frozen
+class MetadataRow:
+    """One event description of the trace. Native events have no name and no fields."""
+
+    metadata_id: int
+    provider: str
+    id: int
+    version: int
+    name: str = ""
+    keywords: int = 0
+    level: int = 0
+    opcode: int | None = None
+    fields: tuple[FieldDescription, ...] = ()
+    attributes: tuple[tuple[str, str], ...] = ()
+    description: str = ""
+    message: str = ""
+    provider_guid: UUID | None = None
+    offset: int = attrs.field(default=0, eq=False)
+
+
+@attrs.frozen(eq=False)
+class Header:
+    info: TraceInfo
+
+
+@attrs.frozen(eq=False)
+class Metadata:
+    rows: tuple[MetadataRow, ...]
+
+
+@attrs.frozen(eq=False)
+class Events:
+    """Event headers of one block; their payloads stand in `window`, whose first byte is at `base`.
+
+    `broken`: the block is known to be damaged, so only rows that still make sense may be believed; `span` is
+    then the (first, last) tick its header announces, if it does. `counted`: rows carry sequence numbers;
+    `labelled`: threads are indexes and marks are label ids (NetTrace 6).
+    """
+
+    columns: list[HeaderColumns]
+    window: bytes
+    base: int
+    broken: bool = False
+    span: tuple[int, int] | None = None
+    counted: bool = True
+    labelled: bool = False
+
+
+@attrs.frozen(eq=False)
+class InlineStacks:
+    """Stacks that stand behind each event (NetPerf): number i is `window[starts[i]:starts[i] + sizes[i]]`."""
+
+    first_id: int
+    starts: list[int]
+    sizes: list[int]
+    window: bytes
+
+
+@attrs.frozen(eq=False)
+class Stacks:
+    """Stacks `first_id`, `first_id + 1`, …, each behind its byte count, in `window[start:end]`.
+
+    Not walked here: most questions never look at a stack. `base` is the stream offset of `window[0]`.
+    """
+
+    first_id: int
+    count: int
+    window: bytes
+    start: int
+    end: int
+    base: int
+
+
+@attrs.frozen(eq=False)
+class SequencePoint:
+    """No event before it is later, none after it is earlier. Stack ids end here."""
+
+    time: int
+    threads: tuple[tuple[int, int], ...]
+    offset: int
+    forget_threads: bool = False
+    forget_metadata: bool = False
+
+
+@attrs.frozen(eq=False)
+class Boundary:
+    """No later event is earlier than any before (NetPerf, which is written in order): rows may go."""
+
+
+@attrs.frozen
+class ThreadRow:
+    """A thread as NetTrace 6 describes it; ids that it does not give are None."""
+
+    index: int
+    thread_id: int | None = None
+    process_id: int | None = None
+    name: str | None = None
+    attributes: tuple[tuple[str, str], ...] = ()
+    offset: int = attrs.field(default=0, eq=False)
+
+
+@attrs.frozen(eq=False)
+class Threads:
+    """Threads that begin to exist here (NetTrace 6)."""
+
+    rows: tuple[ThreadRow, ...]
+
+
+@attrs.frozen(eq=False)
+class RemovedThreads:
+    """Threads that are gone from here on: (index, last sequence number) each (NetTrace 6)."""
+
+    threads: tuple[tuple[int, int], ...]
+    offset: int
+
+
+@attrs.frozen
+class LabelList:
+    """What NetTrace 6 adds to single events: ids of activity and trace, and (key, value) pairs.
+
+    `overrides` holds what the labels say instead of the event's description: (attribute, value) pairs.
+    """
+
+    activity_id: bytes | None = None
+    related_activity_id: bytes | None = None
+    trace_id: bytes | None = None
+    span_id: int | None = None
+    pairs: tuple[tuple[str, str | int], ...] = ()
+    overrides: tuple[tuple[str, int], ...] = ()
+
+
+@attrs.frozen(eq=False)
+class Labels:
+    """Label lists `first_id`, `first_id + 1`, …; they live until the next sequence point."""
+
+    first_id: int
+    lists: tuple[LabelList, ...]
+
+
+@attrs.frozen(eq=False)
+class Fault:
+    """Something is wrong here; `fatal` when the container cannot go on behind it."""
+
+    problem: Problem
+    fatal: bool = False
+
+
+@attrs.frozen(eq=False)
+class End:
+    """The stream says that it is complete."""
+
+    offset: int
+
+
+Block: TypeAlias = (
+    Header
+    | Metadata
+    | Events
+    | Stacks
+    | InlineStacks
+    | SequencePoint
+    | Boundary
+    | Threads
+    | RemovedThreads
+    | Labels
+    | Fault
+    | End
+)
+
+__all__ = ["FieldDescription"]

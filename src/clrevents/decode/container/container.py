@@ -1,0 +1,108 @@
+"""What the stream asks of a container, and the few things all of them do the same way."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Protocol
+
+from clrevents.decode.container.blocks import Block, TraceInfo
+from clrevents.decode.container.window import Window
+from clrevents.errors import Problem, UnreadableError
+
+_TRACE = struct.Struct("<8hqqiiii")
+
+
+class Container(Protocol):
+    """Parses one generation of the format, a block at a time."""
+
+    def read(self, window: Window) -> Iterator[Block]:
+        """The values of the next block, leaving `window.pos` behind it.
+
+        Raises NeedMore, with the position unmoved, when the window ends before the block and is not final;
+        in a final window what is there of a cut block is yielded, then a fatal Fault.
+        """
+        ...
+
+
+def system_time(fields: tuple[int, ...]) -> datetime | None:
+    """A Windows SYSTEMTIME as an aware datetime; None when it is no date. The day of the week is not believed."""
+    year, month, _, day, hour, minute, second, millisecond = fields
+    try:
+        return datetime(year, month, day, hour, minute, second, millisecond * 1000, tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def read_trace_header(window: Window, format: str, version: int) -> TraceInfo:
+    """The 48 bytes that NetPerf 3 and NetTrace 4/5 share (format §1.3); the position moves behind them."""
+    window.require(_TRACE.size + 1)
+    *when, sync, frequency, pointer_size, pid, processors, interval = _TRACE.unpack_from(window.data, window.pos)
+    check_clock(frequency, window.offset + 24)
+    check_pointer_size(pointer_size, window.offset + 32)
+    window.pos += _TRACE.size
+    return TraceInfo(
+        format=format,
+        version=version,
+        start=system_time(tuple(when)),
+        sync_qpc=sync,
+        frequency=frequency,
+        pointer_size=pointer_size,
+        process_id=pid or None,
+        processors=processors or None,
+        sampling_interval_ns=interval,
+    )
+
+
+def check_clock(frequency: int, offset: int) -> None:
+    """No time can be told without a sound clock, so nothing can be read."""
+    if frequency <= 0:
+        raise UnreadableError(f"the header's clock has {frequency} ticks a second", offset=offset)
+
+
+def check_pointer_size(pointer_size: int, offset: int) -> None:
+    if pointer_size not in (4, 8):
+        raise UnreadableError(f"the header's pointer size is {pointer_size}", offset=offset)
+
+
+def stack_count(claimed: int, room: int, broken: bool) -> int | None:
+    """How many stacks of at least four bytes can be there; None when the claim cannot be true."""
+    possible = room // 4
+    if 0 <= claimed <= possible:
+        return claimed
+    return possible if broken and claimed > possible else None
+
+
+def one(name: str) -> str:
+    """A kind of block with its article, for sentences."""
+    return f"{'an' if name[0].upper() in 'AEIOU' or name.startswith('SP') else 'a'} {name}"
+
+
+def damage(kind: str, message: str, offset: int, length: int | None, breaks: str) -> Problem:
+    """A problem of severity `damage`."""
+    return Problem(kind, "damage", message, offset, length, breaks=breaks)
+
+
+def incomplete(offset: int) -> Problem:
+    """The note for a stream that stops after a whole block without its end mark."""
+    return Problem(
+        "missing-end",
+        "note",
+        "the trace stops without its end mark: the process or the recorder ended early",
+        offset,
+        breaks="the end of the trace, often with the names of its methods, was never written",
+    )
+
+
+def cut(what: str, offset: int, needed: int, available: int) -> Problem:
+    """The damage of a stream that ends inside a block."""
+    return Problem(
+        "truncated",
+        "damage",
+        f"the file ends inside {what}: {needed} bytes are announced, {available} are there",
+        offset,
+        available,
+        breaks="everything from here on is missing",
+        needed=needed,
+    )

@@ -1,0 +1,239 @@
+"""The object envelope that NetPerf 3 and NetTrace 4/5 share (format §1.2), and finding it again after damage.
+
+Knows tags, type names, sizes and alignment; what a block holds is its subclass's business. In salvage mode a
+block that does not end where it says is cut at the next object that can be recognised.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Final
+
+import attrs
+
+from clrevents.decode.container.blocks import Block, End, Fault, Header
+from clrevents.decode.container.container import cut, damage, one
+from clrevents.decode.container.window import NeedMore, Window
+from clrevents.errors import Limits, UnreadableError
+
+NULL, END = 1, 6
+_NAME_LIMIT: Final = 64
+# How far a salvaging reader looks for the next object: many times the largest block that a runtime writes.
+_REACH: Final = 1 << 22
+_LONGEST: Final = 64
+_LOOKAHEAD: Final = 4
+_END_LOOK: Final = 1 << 20
+
+
+@attrs.frozen
+class Body:
+    """A block's payload: `window.data[start:end]`. `broken` when it is known not to be whole and sound."""
+
+    name: str
+    start: int
+    end: int
+    broken: bool = False
+
+
+class ObjectContainer(ABC):
+    """Reads objects one after the other; see `decode.container.base.Container`.
+
+    `begin` is the tag that opens an object of this generation, `block_names` the kinds it is made of.
+    """
+
+    def __init__(self, begin: int, block_names: tuple[str, ...], limits: Limits, salvage: bool) -> None:
+        self._limits = limits
+        self._salvage = salvage
+        self._prefix = bytes((begin, begin, NULL))
+        names = b"|".join(struct.pack("<i", len(n)) + n.encode() for n in block_names)
+        self._signature = re.compile(re.escape(self._prefix) + b".{8}(?:" + names + b")" + bytes((END,)), re.DOTALL)
+        self._shift = 0
+        self._seen_header = False
+
+    @abstractmethod
+    def _header(self, window: Window, version: int) -> Header:
+        """The trace's own object, whose content begins at the window's position."""
+
+    @abstractmethod
+    def _content(self, window: Window, body: Body) -> Iterator[Block]:
+        """The values of one block."""
+
+    def read(self, window: Window) -> Iterator[Block]:
+        start = window.pos
+        try:
+            yield from self._object(window)
+        except NeedMore as more:
+            raise window.back_to(start, more) from None
+        except BaseException:
+            window.pos = start
+            raise
+
+    def _object(self, window: Window) -> Iterator[Block]:
+        start = window.pos
+        window.require(1)
+        if window.data[start] == NULL and self._seen_header and not self._spurious_end(window):
+            window.pos += 1
+            yield End(window.base + start)
+            return
+        typed = self._type_header(window)
+        if isinstance(typed, str):
+            yield from self._lost(window, start, typed)
+            return
+        name, version = typed
+        if name == "Trace" and not self._seen_header:
+            yield self._header(window, version)
+            if window.data[window.pos] != END:
+                raise UnreadableError("the header does not end where it should", offset=window.offset)
+            window.pos += 1
+            self._seen_header = True
+            return
+        if not self._seen_header:
+            text = f"the first object is {name!r} instead of the trace's own header"
+            raise UnreadableError(text, offset=window.base + start)
+        yield from self._block(window, name)
+
+    def _spurious_end(self, window: Window) -> bool:
+        """In salvage mode an end mark is only believed where no object can be found behind it."""
+        if not self._salvage:
+            return False
+        if not window.final:
+            window.require(_END_LOOK)
+        return self._signature.search(window.data, window.pos, min(window.end, window.pos + _END_LOOK)) is not None
+
+    def _type_header(self, window: Window) -> str | tuple[str, int]:
+        """Name and version of the object that begins here, and the position behind it; or what is wrong."""
+        start = window.pos
+        if window.final and window.available < 15:
+            window.require(15)
+        window.require(3)
+        if window.data[start : start + 3] != self._prefix:
+            return "no object begins here"
+        window.require(15)
+        version, _, length = struct.unpack_from("<iii", window.data, start + 3)
+        if not 0 < length <= _NAME_LIMIT:
+            return f"an object's type name claims {length} bytes"
+        window.require(15 + length + 1)
+        if window.data[start + 15 + length] != END:
+            return "an object's type does not end where it says"
+        window.pos = start + 15 + length + 1
+        return window.data[start + 15 : start + 15 + length].decode("utf-8", "replace"), version
+
+    def _lost(self, window: Window, start: int, what: str) -> Iterator[Block]:
+        """Nothing readable begins here: in salvage mode go on at the next object that can be recognised."""
+        at = window.base + start
+        if not self._salvage:
+            yield _fault("bad-object", what, at, None, fatal=True)
+            return
+        found = self._find(window, start + 1)
+        end = start + 1 + _REACH if self._beyond_reach(window, start + 1) else window.end
+        if found is not None:
+            end = found
+            self._realign(window, found)
+        yield _fault("bad-object", f"{what}; {end - start} bytes were skipped", at, end - start)
+        window.pos = end
+
+    def _block(self, window: Window, name: str) -> Iterator[Block]:
+        begin = window.pos
+        window.require(4)
+        at = window.offset
+        (size,) = struct.unpack_from("<i", window.data, begin)
+        start = begin + 4 + self._padding(at + 4, self._shift)
+        possible = 0 <= size <= self._limits.block_bytes
+        if not possible and not self._salvage:
+            yield _fault("bad-block", f"{one(name)} claims {size} bytes", at, None, fatal=True)
+            return
+        if possible and not window.final:
+            window.require(start - begin + size + (_LOOKAHEAD if self._salvage else 1))
+        if possible and self._ends_soundly(window, start + size):
+            body = Body(name, start, start + size)
+            yield from self._content(window, body)
+            window.pos = body.end + 1
+            return
+        yield from self._unsound(window, name, at, start, size)
+
+    def _unsound(self, window: Window, name: str, at: int, start: int, size: int) -> Iterator[Block]:
+        """A block that does not end where it says, or lies partly beyond the end of the stream."""
+        end = start + size
+        found = self._find(window, start) if self._salvage else None
+        if found is not None:
+            stop = found - 1 if window.data[found - 1] == END else found
+            self._realign(window, found)
+            yield from self._content(window, Body(name, min(start, stop), stop, broken=True))
+            text = f"{one(name)} does not end where it says; what makes sense of it was kept"
+            yield _fault("bad-block", text, window.base + start, found - start)
+            window.pos = found
+            return
+        lost = self._salvage and self._beyond_reach(window, start)
+        beyond = not lost and (size < 0 or end >= window.end)
+        stop = start + _REACH if lost else window.end if beyond or self._salvage else end
+        whole = end == window.end
+        yield from self._content(window, Body(name, min(start, stop), stop, broken=not whole))
+        window.pos = stop
+        if beyond:
+            there = max(stop - start, 0)
+            problem = cut(one(name), at, size + 1, there)
+            yield Fault(problem, fatal=not self._salvage)
+        else:
+            text = f"{one(name)} does not end where it says"
+            yield _fault("bad-block", text, window.base + start, stop - start, fatal=not self._salvage)
+
+    def _ends_soundly(self, window: Window, end: int) -> bool:
+        """Whether a block ends here; in salvage mode also whether something recognisable follows."""
+        if end >= window.end or window.data[end] != END:
+            return False
+        if not self._salvage:
+            return True
+        following = window.data[end + 1 : min(end + _LOOKAHEAD, window.end)]
+        return not following or following[0] == NULL or self._prefix.startswith(following[:3])
+
+    def _find(self, window: Window, start: int) -> int | None:
+        """Where the next recognisable object begins; None when there is none within reach, or none at all.
+
+        The reach bounds what is held in memory, and makes the outcome the same however the stream is cut.
+        """
+        end = min(window.end, start + _REACH + _LONGEST)
+        match = self._signature.search(window.data, min(start, end), end)
+        if match is not None and (window.final or match.end() + 8 <= window.end):
+            return match.start()
+        if match is None and self._beyond_reach(window, start):
+            return None
+        if not window.final:
+            # Twice as much each time, so that a long search stays linear.
+            reach = start + _REACH + _LONGEST + 8 - window.pos
+            raise NeedMore(max(min(2 * window.available + 64, reach), window.available + 1))
+        return None
+
+    @staticmethod
+    def _beyond_reach(window: Window, start: int) -> bool:
+        """Whether the stream goes on behind what a search from `start` looks at."""
+        return window.end >= start + _REACH + _LONGEST
+
+    def _realign(self, window: Window, found: int) -> None:
+        """Bytes may be missing or added before `found`: choose the alignment that leads to a sound end.
+
+        Raises NeedMore while that end is not there, so nothing may have been yielded before.
+        """
+        match = self._signature.match(window.data, found, window.end)
+        if match is None or match.end() + 8 > window.end:
+            return
+        begin = match.end()
+        (size,) = struct.unpack_from("<i", window.data, begin)
+        if not window.final and 0 <= size <= self._limits.block_bytes:
+            window.require(begin + 7 + size + _LOOKAHEAD - window.pos)
+        for shift in dict.fromkeys((self._shift, 0, 1, 2, 3)):
+            end = begin + 4 + self._padding(window.base + begin + 4, shift) + size
+            if size >= 0 and begin < end < window.end and self._ends_soundly(window, end):
+                self._shift = shift
+                return
+
+    @staticmethod
+    def _padding(offset: int, shift: int) -> int:
+        """Bytes to the next multiple of four, counted where the writer stood."""
+        return -(offset - shift) % 4
+
+
+def _fault(kind: str, message: str, offset: int, length: int | None, fatal: bool = False) -> Fault:
+    return Fault(damage(kind, message, offset, length, "the events, names or stacks of this range"), fatal)

@@ -1,0 +1,253 @@
+"""`DecodedRows`: selected rows which own all that they show: headers, payload bytes, records, stacks.
+
+Header columns stay numpy arrays. Holds no window of the stream unless most of it is payloads; knows no layout,
+no name for an address, and nothing of how events look to users.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.decode.clock import Clock
+from clrevents.decode.container.blocks import LabelList, ThreadRow
+from clrevents.decode.kernels.program import gather
+from clrevents.decode.kinds import EventKind
+from clrevents.decode.payload.record_maker import Records
+from clrevents.decode.rows import Guids, Rows, Runs, joined_windows
+from clrevents.decode.stream.losses import Loss
+from clrevents.errors import Problem
+
+Ints: TypeAlias = NDArray[np.int64]
+
+# From so many payloads on, copying all windows first is cheaper than cutting out one after the other.
+_MANY = 1 << 12
+
+
+@attrs.define(eq=False, repr=False, slots=False)
+class DecodedRows:
+    """Rows of selected events in order, with the names that `HeaderRows` has for columns.
+
+    `kind_indexes` are places in `kinds`; the payload of row i is `data[starts[i]:ends[i]]`. `runs` tell capture
+    threads and processors by `file_rows`; `thread_places` and (in NetTrace 6) `capture_threads` are places in
+    `thread_rows`; `sequenced` says whether events carry sequence numbers. `stack_bytes` has the addresses of each
+    stack by its id. `misfits` are the rows whose payload does not fit its layout, `tails` the bytes that were left
+    over; `problems` and `losses` are those that came up since the rows before these.
+    """
+
+    kinds: list[EventKind]
+    clock: Clock
+    pointer_size: int
+    process_id: int | None
+    kind_indexes: Ints
+    ticks: Ints
+    thread_ids: NDArray[np.uint64]
+    stack_ids: Ints
+    data: bytes
+    starts: Ints
+    ends: Ints
+    file_rows: Ints
+    runs: Runs
+    stack_bytes: dict[int, bytes]
+    activities: Guids | None = None
+    related_activities: Guids | None = None
+    sequenced: bool = True
+    thread_places: Ints | None = None
+    thread_rows: list[ThreadRow] = attrs.field(factory=list)
+    process_ids: list[int | None] | None = None
+    labels: list[LabelList | None] | None = None
+    records: list[Any] | Records = attrs.field(factory=list)
+    tails: dict[int, bytes] = attrs.field(factory=dict)
+    misfits: set[int] = attrs.field(factory=set)
+    problems: tuple[Problem, ...] = ()
+    losses: tuple[Loss, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.ticks)
+
+    @property
+    def sizes(self) -> Ints:
+        """Bytes of payload."""
+        return self.ends - self.starts
+
+    @property
+    def processors(self) -> Ints:
+        """-1 where unknown, also for events about another thread than the writing one."""
+        about = self.thread_ids if self.thread_places is None else self.thread_places.view(np.uint64)
+        return self.runs.processors_of(self.file_rows, about)
+
+    @property
+    def capture_threads(self) -> NDArray[np.uint64]:
+        """The threads whose buffers the events came from (NetTrace 6: places in `thread_rows`)."""
+        return self.runs.captures_of(self.file_rows)
+
+    @cached_property
+    def times_ns(self) -> list[int]:
+        """Nanoseconds since the session started."""
+        return self.clock.ns_list(self.ticks)
+
+    @cached_property
+    def payload_bytes(self) -> list[bytes]:
+        """Each row's payload as it stands in the file."""
+        data = self.data
+        return [data[a:b] for a, b in zip(self.starts.tolist(), self.ends.tolist(), strict=True)]
+
+    @property
+    def payloads(self) -> list[Any]:
+        """Each row's record, or `RawPayload`; empty where they were not asked for."""
+        if not isinstance(self.records, list):
+            self.records = self.records.all()
+        return self.records
+
+    def kind(self, row: int) -> EventKind:
+        """The kind of one row."""
+        return self.kinds[int(self.kind_indexes[row])]
+
+    def process(self, row: int) -> int | None:
+        """The process of one row: its own, or the trace's; None when the trace does not say."""
+        own = self.process_ids[row] if self.process_ids is not None else None
+        return self.process_id if own is None else own
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is worked out on access is worked out again.
+        names = {a.name for a in attrs.fields(DecodedRows)}
+        state = {name: value for name, value in self.__dict__.items() if name in names}
+        state["records"] = self.payloads
+        return state
+
+    def take(self, rows: list[int]) -> DecodedRows:
+        """Some of the rows, in rising order, with their payloads."""
+        chosen = np.array(rows, dtype=np.int64)
+
+        def pick(column: list[Any] | None) -> list[Any] | None:
+            return None if column is None else [column[row] for row in rows]
+
+        return attrs.evolve(
+            self,
+            kind_indexes=self.kind_indexes[chosen],
+            ticks=self.ticks[chosen],
+            thread_ids=self.thread_ids[chosen],
+            stack_ids=self.stack_ids[chosen],
+            starts=self.starts[chosen],
+            ends=self.ends[chosen],
+            file_rows=self.file_rows[chosen],
+            activities=None if self.activities is None else self.activities.take(chosen),
+            related_activities=None if self.related_activities is None else self.related_activities.take(chosen),
+            thread_places=None if self.thread_places is None else self.thread_places[chosen],
+            process_ids=pick(self.process_ids),
+            labels=pick(self.labels),
+            records=[self.payloads[row] for row in rows] if self.payloads else [],
+            tails={new: self.tails[old] for new, old in enumerate(rows) if old in self.tails},
+            misfits={new for new, old in enumerate(rows) if old in self.misfits},
+        )
+
+    def only(self, row: int) -> DecodedRows:
+        """One row that keeps nothing of the others alive; without its payload's record."""
+        stack_id = int(self.stack_ids[row])
+        start, end = int(self.starts[row]), int(self.ends[row])
+        return attrs.evolve(
+            self.take([row]),
+            kinds=[self.kind(row)],
+            kind_indexes=np.zeros(1, dtype=np.int64),
+            data=self.data[start:end],
+            starts=np.zeros(1, dtype=np.int64),
+            ends=np.array([end - start], dtype=np.int64),
+            file_rows=np.zeros(1, dtype=np.int64),
+            runs=self.runs.only(int(self.file_rows[row])),
+            stack_bytes={stack_id: self.stack_bytes[stack_id]} if stack_id in self.stack_bytes else {},
+            activities=_one_guid(self.activities, row),
+            related_activities=_one_guid(self.related_activities, row),
+            thread_rows=[],
+            records=[],
+            problems=(),
+            losses=(),
+        )
+
+
+def _one_guid(guids: Guids | None, row: int) -> Guids | None:
+    data = None if guids is None else guids.get(row)
+    return None if data is None else Guids(np.zeros(1, dtype=np.int64), [data])
+
+
+@attrs.frozen(eq=False)
+class PayloadPlaces:
+    """Where the payloads of rows are: `data[starts[i]:ends[i]]`."""
+
+    data: bytes
+    starts: Ints
+    ends: Ints
+
+    def slice(self, part: slice) -> PayloadPlaces:
+        return PayloadPlaces(self.data, self.starts[part], self.ends[part])
+
+
+def payloads_of(rows: Rows) -> PayloadPlaces:
+    """The payloads of these rows, together with what lies between them unless that is more than they are."""
+    size = int(rows.sizes.sum())
+    if 2 * size >= sum(map(len, rows.release.windows)):
+        data, _, starts = joined_windows([rows])
+        return PayloadPlaces(data, starts, starts + rows.sizes)
+    # A few events must not keep the windows of many others alive.
+    ends = np.cumsum(rows.sizes)
+    if len(rows) < _MANY:
+        data = b"".join(rows.payloads())
+    else:
+        joined, _, starts = joined_windows([rows])
+        data = gather(joined, starts, rows.sizes).tobytes()
+    return PayloadPlaces(data, ends - rows.sizes, ends)
+
+
+def own_rows(
+    rows: Rows, payloads: PayloadPlaces, kinds: list[EventKind], clock: Clock, pointer_size: int, process_id: int | None
+) -> DecodedRows:
+    """What these rows show, without decoding payloads."""
+    stack_ids = rows.stack_ids
+    return DecodedRows(
+        kinds=kinds,
+        clock=clock,
+        pointer_size=pointer_size,
+        process_id=process_id,
+        kind_indexes=rows.kind_indexes,
+        ticks=rows.ticks,
+        thread_ids=rows.thread_ids,
+        stack_ids=stack_ids,
+        data=payloads.data,
+        starts=payloads.starts,
+        ends=payloads.ends,
+        file_rows=rows.file_rows,
+        runs=rows.release.runs,
+        stack_bytes=_stack_bytes(rows, stack_ids),
+        activities=rows.activities,
+        related_activities=rows.related_activities,
+        sequenced=rows.release.sequenced,
+        thread_places=rows.thread_places,
+        thread_rows=rows.release.thread_rows,
+        process_ids=rows.process_ids,
+        labels=rows.labels,
+    )
+
+
+def _stack_bytes(rows: Rows, numbers: Ints) -> dict[int, bytes]:
+    """The bytes of every stack that a row has, by its number."""
+    if not len(numbers):
+        return {}
+    low = max(int(numbers.min()), 1)
+    high = int(numbers.max())
+    if high < low:
+        return {}
+    found: dict[int, bytes] = {}
+    if high - low > 4 * len(numbers) + (1 << 16):
+        wanted = np.unique(numbers[numbers > 0])
+    else:
+        mask = np.zeros(high - low + 1, dtype=np.bool_)
+        mask[numbers[numbers > 0] - low] = True
+        wanted = np.flatnonzero(mask) + low
+    for known, window, starts, sizes in rows.release.stacks.pieces(wanted):
+        ends = (starts + sizes).tolist()
+        for number, start, end in zip(known.tolist(), starts.tolist(), ends, strict=True):
+            found[number] = window[start:end]
+    return found

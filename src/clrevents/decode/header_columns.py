@@ -1,0 +1,153 @@
+"""Header columns: what a table says of each event beside its payload.
+
+Knows their names, types and how rows give them; touches no payload.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.decode.clock import Clock
+from clrevents.decode.kinds import EventKind
+from clrevents.decode.payload.column import BINARY, STRING, TIMESTAMP, Column, ColumnType, as_written, from_values
+from clrevents.decode.rows import Guids, HeaderRows
+
+Ints: TypeAlias = NDArray[np.int64]
+
+_UNKNOWN_THREAD: Final = np.uint64((1 << 64) - 1)
+_EPOCH_SECONDS: Final = 10**9
+_MOST: Final = (1 << 63) - 1
+
+
+@attrs.frozen(eq=False)
+class Known:
+    """What header columns are made from besides the rows: the trace's kinds, clock and process."""
+
+    kinds: list[EventKind]
+    clock: Clock
+    process_id: int | None
+
+
+Make: TypeAlias = Callable[[HeaderRows, Known], Column]
+
+
+@attrs.frozen
+class Header:
+    """One header column: its type, whether it may be null, and how it is made."""
+
+    type: ColumnType
+    nullable: bool
+    make: Make
+
+
+def _number(kind: str, values: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Column:
+    type = ColumnType(kind)
+    return Column(type, len(values), values.astype(type.dtype))
+
+
+def _time_ns(rows: HeaderRows, known: Known) -> Column:
+    return _number("int64", known.clock.ns_array(rows.ticks))
+
+
+def _time(rows: HeaderRows, known: Known) -> Column:
+    """Null where the trace does not say when it started, and where 64 bits do not hold the moment (1677 to 2262)."""
+    start = known.clock.start
+    length = len(rows)
+    whole = None if start is None else int(start.timestamp()) * _EPOCH_SECONDS + start.microsecond * 1000
+    if whole is None or not -_MOST <= whole <= _MOST:
+        return Column(TIMESTAMP, length, np.zeros(length, np.int64), valid=np.zeros(length, np.bool_))
+    since = known.clock.ns_array(rows.ticks)
+    # Where 64 bits do not even hold the time since the start, it stands at the end of what they hold.
+    good = (since > max(-_MOST - 1, -_MOST - whole)) & (since < min(_MOST, _MOST - whole))
+    if good.all():
+        return Column(TIMESTAMP, length, since + whole)
+    return Column(TIMESTAMP, length, np.where(good, since, 0) + whole, valid=good)
+
+
+def _thread_id(rows: HeaderRows, known: Known) -> Column:
+    """Null where NetTrace 6 does not say."""
+    valid = None
+    if rows.thread_places is not None:
+        valid = rows.thread_ids != _UNKNOWN_THREAD
+    return Column(
+        ColumnType("uint64"), len(rows), rows.thread_ids, valid=None if valid is None or valid.all() else valid
+    )
+
+
+def _stack_id(rows: HeaderRows, known: Known) -> Column:
+    return _number("int32", rows.stack_ids)
+
+
+def _process_id(rows: HeaderRows, known: Known) -> Column:
+    own = rows.process_ids
+    if own is None:
+        return from_values(ColumnType("int64"), [known.process_id]).take(np.zeros(len(rows), np.int64))
+    return from_values(ColumnType("int64"), [known.process_id if p is None else p for p in own])
+
+
+def _processor(rows: HeaderRows, known: Known) -> Column:
+    numbers = rows.processors
+    good = numbers >= 0
+    column = _number("int32", numbers)
+    return column if good.all() else attrs.evolve(column, valid=good)
+
+
+def _of_kind(type: ColumnType, value: Callable[[EventKind], object]) -> Make:
+    """A column that the event's kind decides."""
+
+    def make(rows: HeaderRows, known: Known) -> Column:
+        each = from_values(type, [value(kind) for kind in known.kinds])
+        if type == STRING:
+            return Column(STRING, len(rows), rows.kind_indexes, texts=each)
+        return each.take(rows.kind_indexes)
+
+    return make
+
+
+def _guid(attribute: str) -> Make:
+    """Sixteen bytes in the order in which a GUID is written; null where there is none."""
+
+    def make(rows: HeaderRows, known: Known) -> Column:
+        given: Guids | None = getattr(rows, attribute)
+        found: list[bytes | None] = [None] * len(rows) if given is None else given.all()
+        for row, labels in enumerate(rows.labels or ()):
+            own = None if labels is None else getattr(labels, _LABELS[attribute])
+            found[row] = found[row] if own is None else own
+        return from_values(BINARY, [None if g is None else as_written(g) for g in found])
+
+    return make
+
+
+_LABELS: Final = {"activities": "activity_id", "related_activities": "related_activity_id"}
+
+HEADERS: Final[Mapping[str, Header]] = {
+    "time_ns": Header(ColumnType("int64"), False, _time_ns),
+    "time": Header(TIMESTAMP, True, _time),
+    "thread_id": Header(ColumnType("uint64"), True, _thread_id),
+    "stack_id": Header(ColumnType("int32"), False, _stack_id),
+    "event_version": Header(ColumnType("int32"), False, _of_kind(ColumnType("int32"), lambda k: k.key.version)),
+    "process_id": Header(ColumnType("int64"), True, _process_id),
+    "processor": Header(ColumnType("int32"), True, _processor),
+    "opcode": Header(ColumnType("int32"), False, _of_kind(ColumnType("int32"), lambda k: k.row.opcode or 0)),
+    "level": Header(ColumnType("int32"), False, _of_kind(ColumnType("int32"), lambda k: k.row.level)),
+    "keywords": Header(
+        ColumnType("uint64"), False, _of_kind(ColumnType("uint64"), lambda k: k.row.keywords & (1 << 64) - 1)
+    ),
+    "activity_id": Header(BINARY, True, _guid("activities")),
+    "related_activity_id": Header(BINARY, True, _guid("related_activities")),
+    "payload_size": Header(ColumnType("uint32"), False, lambda rows, known: _number("uint32", rows.sizes)),
+    "provider": Header(STRING, False, _of_kind(STRING, lambda k: k.key.provider)),
+    "name": Header(STRING, False, _of_kind(STRING, lambda k: k.key.name)),
+    "id": Header(ColumnType("int64"), False, _of_kind(ColumnType("int64"), lambda k: k.key.id)),
+}
+"""All of them. The last three only make sense where events of several kinds stand together."""
+TABLE_HEADERS: Final = tuple(HEADERS)[:-3]
+"""Those that a table of one event may have."""
+DEFAULT_HEADERS: Final = ("time_ns", "time", "thread_id", "stack_id")
+EVENT_HEADERS: Final = (*DEFAULT_HEADERS, "provider", "id", "event_version", "name")
+"""What `headers()` has when it is not told."""

@@ -1,0 +1,97 @@
+"""Picks the engine that runs the kernels, once, and says which. The only importer of the kernels.
+
+Makes room for their numbers in what the engine reads fastest; refuses to know what the integers mean.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+from array import array
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+_NAMES: Final = ("scan", "walk", "fill")
+
+
+def _load(name: str, interpreted: bool) -> Any:
+    """A kernel as it was built, or the same source run by Python."""
+    if not interpreted:
+        return importlib.import_module(f"clrevents.decode.kernels.{name}")
+    source = Path(__file__).with_name(f"{name}.py")
+    spec = importlib.util.spec_from_file_location(f"clrevents.decode.kernels.{name}_interpreted", source)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _built(name: str) -> bool:
+    """Whether a kernel was compiled when the package was installed."""
+    spec = importlib.util.find_spec(f"clrevents.decode.kernels.{name}")
+    return spec is not None and spec.origin is not None and not spec.origin.endswith(".py")
+
+
+# One engine for all kernels: what they are given differs.
+COMPILED: Final = not os.environ.get("CLREVENTS_PURE") and all(map(_built, _NAMES))
+SCAN, WALK, FILL = (_load(name, not COMPILED) for name in _NAMES)
+if os.environ.get("CLREVENTS_REQUIRE_COMPILED") and not COMPILED:
+    raise ImportError("CLREVENTS_REQUIRE_COMPILED is set, but the kernels are not compiled (see docs/hacking.md)")
+
+if not COMPILED:
+    FILL.create = object.__new__
+    FILL.put = lambda slot, item, value: slot.__set__(item, value)
+    FILL.forget = lambda made: None
+
+
+def engine() -> str:
+    """Which engine runs the inner loops: `"interpreted"`, or `"compiled"` where a compiler was at hand."""
+    return "compiled" if COMPILED else "interpreted"
+
+
+def given(values: NDArray[Any]) -> Any:
+    """Numbers for a kernel, in what the engine reads fastest."""
+    if not COMPILED:
+        return values.tolist()
+    return values if values.flags.c_contiguous else np.ascontiguousarray(values)
+
+
+def zeros(count: int, dtype: type[np.generic] = np.int64) -> Any:
+    """`count` numbers, all 0."""
+    return np.zeros(count, dtype=dtype) if COMPILED else [0] * count
+
+
+_units: Any = None
+
+
+def ones(count: int) -> Any:
+    """`count` times the number 1, made as seldom as possible."""
+    global _units
+    if not COMPILED:
+        return [1] * count
+    if _units is None or len(_units) < count:
+        _units = np.ones(max(2 * count, 1 << 16), dtype=np.int64)
+    return _units[:count]
+
+
+def numbers_room(count: int) -> Any:
+    """Room for `count` signed numbers."""
+    return np.empty(count, dtype=np.int64) if COMPILED else [0] * count
+
+
+def scratch(count: int) -> Any:
+    """Room for `count` unsigned 64-bit numbers, in what the engine writes to fastest; anything stands in it."""
+    return np.empty(count, dtype=np.uint64) if COMPILED else [0] * count
+
+
+def taken(values: Any, count: int, own: bool = True) -> NDArray[np.uint64]:
+    """The first `count` numbers of a scratch column, as an array of their own (unless the scratch is given up)."""
+    if COMPILED:
+        found: NDArray[np.uint64] = values[:count]
+        return found.copy() if own else found
+    return np.frombuffer(array("Q", values[:count]), dtype=np.uint64)

@@ -1,0 +1,220 @@
+"""Event headers of blocks → `HeaderColumns`, through the scan kernel, in memory that is used again.
+
+Knows how columns of many blocks lie together; refuses to know what their integers mean.
+"""
+
+from __future__ import annotations
+
+from sys import getrefcount
+from typing import Any, Final, Literal
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.decode.arrays import end_to_end
+from clrevents.decode.kernels.engine import COMPILED, SCAN, given, scratch, taken, zeros
+
+PADDING: Final[int] = SCAN.PADDING
+"""How many bytes behind a block the scan may look at, without believing them."""
+
+Status = Literal["done", "truncated", "bad-varint"]
+_STATUS: Final[dict[int, Status]] = {
+    SCAN.DONE: "done",
+    SCAN.TRUNCATED: "truncated",
+    SCAN.BAD_VARINT: "bad-varint",
+}
+# Rows in one call, rows of the columns that blocks share, and how few of these are not worth another call.
+_ROWS: Final = 1 << 14
+_ARENA: Final = 1 << 17
+_ARENAS: Final = 3
+_FEW: Final = 1 << 10
+# How much further than their rows columns lie apart: at a power of two they all fall into the same places of a cache.
+_APART: Final = 72
+# The first numbers of the scan's state: where it stopped, and how many rows, runs and marks it wrote.
+_COUNTS: Final = 4
+_THREADS: Final = 1
+_NO_MARKS: Final = np.empty((0, 3), dtype=np.int64)
+
+
+@attrs.define(eq=False)
+class HeaderColumns:
+    """Event headers of one block, one array an attribute; row i is the i-th event in file order.
+
+    `ticks` are raw clock ticks; `offsets` are absolute in the stream. `runs` has a row (row, capture thread,
+    sequence, processor) where a capture thread's run begins; `marks` a row (row, flags, offset or label id).
+    `place` says in which larger columns they stand, and from which row, where they do.
+    """
+
+    metadata_ids: NDArray[np.int64]
+    thread_ids: NDArray[np.uint64]
+    stack_ids: NDArray[np.int64]
+    ticks: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    runs: NDArray[np.uint64]
+    marks: NDArray[np.int64]
+    place: tuple[list[NDArray[Any]], int] | None = None
+
+    def __len__(self) -> int:
+        return len(self.ticks)
+
+
+def joined(columns: list[HeaderColumns]) -> list[NDArray[Any]]:
+    """Thread ids, stack ids, times, offsets and sizes of many blocks; no copy where they stand together."""
+    found: list[list[NDArray[Any]]] = [[], [], [], [], []]
+    at = 0
+    while at < len(columns):
+        first = columns[at]
+        end = at + 1
+        if first.place is not None:
+            arrays, row = first.place
+            stop = row + len(first)
+            while end < len(columns) and _follows(columns[end], arrays, stop):
+                stop += len(columns[end])
+                end += 1
+            parts = [array[row:stop] for array in arrays[_THREADS:]]
+        else:
+            parts = [first.thread_ids, first.stack_ids, first.ticks, first.offsets, first.sizes]
+        for column, part in zip(found, parts, strict=True):
+            column.append(part)
+        at = end
+    return [end_to_end(column) for column in found]
+
+
+def _follows(columns: HeaderColumns, arrays: list[NDArray[Any]], row: int) -> bool:
+    place = columns.place
+    return place is not None and place[0] is arrays and place[1] == row
+
+
+class _Columns:
+    """Room for the columns of many blocks, which views of them may outlive: all of them, and `each`.
+
+    Whoever keeps a view of one column keeps all six.
+    """
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self.all: Any
+        self.each: list[Any]
+        if COMPILED:
+            self.all = np.empty((6, room + _APART), dtype=np.uint64)
+            self.each = [*self.all.view(np.int64)]
+            self.each[_THREADS] = self.all[_THREADS]
+        else:
+            self.all = self.each = [[0] * room for _ in range(6)]
+        self._idle = self._references()
+
+    def take(self, at: int, rows: int) -> list[NDArray[Any]]:
+        """Rows that were written: six columns, of which only threads are unsigned."""
+        if not COMPILED:
+            columns = [taken(column, rows) for column in self.each]
+            return [c if i == _THREADS else c.view(np.int64) for i, c in enumerate(columns)]
+        end = at + rows
+        return [column[at:end] for column in self.each]
+
+    def kept(self) -> bool:
+        """Whether anybody still has a part of them."""
+        return COMPILED and self._references() > self._idle
+
+    def _references(self) -> int:
+        """How many views there are, and some more that are always there."""
+        return getrefcount(self.all)
+
+
+class HeaderScanner:
+    """Scans blocks into columns that stand one behind the other in large arrays. Not thread-safe; one a stream."""
+
+    def __init__(self) -> None:
+        # The last ones are written to; memory that was used is faster than new one.
+        self._arenas = [_Columns(_ROWS)]
+        self._at = 0
+        self._runs, self._marks = scratch(4 * _ROWS), scratch(3 * _ROWS)
+
+    def scan(
+        self, buf: bytes, start: int, end: int, base: int, labels: bool
+    ) -> tuple[list[HeaderColumns], Status, int]:
+        """The columns of `buf[start:end]`, how the scan ended, and where (in `buf`).
+
+        `base` is the stream offset of `buf[0]`. `buf` must reach at least PADDING bytes beyond `end`.
+        """
+        state = zeros(SCAN.STATE, np.uint64)
+        state[SCAN.POS] = start
+        found = []
+        if not self._arenas[-1].kept():
+            # What was just used is the fastest of all.
+            self._at = 0
+        while True:
+            arena, at = self._room()
+            limit = min(arena.room - at, _ROWS)
+            status = SCAN.scan(buf, end, base, at, limit, labels, state, arena.all, self._runs, self._marks)
+            stop, rows, runs, marks = state[:_COUNTS].tolist() if COMPILED else state[:_COUNTS]
+            if rows:
+                ids, threads, stacks, times, offsets, sizes = arena.take(at, rows)
+                found.append(
+                    HeaderColumns(
+                        ids,
+                        threads,
+                        stacks,
+                        times,
+                        offsets,
+                        sizes,
+                        taken(self._runs, runs).reshape(-1, 4),
+                        taken(self._marks, marks).view(np.int64).reshape(-1, 3) if marks else _NO_MARKS,
+                        (arena.each, at) if COMPILED else None,
+                    )
+                )
+                self._at += rows if COMPILED else 0
+            if status != SCAN.FULL:
+                return found, _STATUS[status], stop
+
+    def _room(self) -> tuple[_Columns, int]:
+        """Where the next rows go: columns, and from which place on."""
+        arenas = self._arenas
+        if arenas[-1].room - self._at < _FEW:
+            idle = next((arena for arena in arenas if not arena.kept()), None)
+            if idle is not None:
+                arenas.remove(idle)
+            arenas.append(idle or _Columns(_ARENA))
+            del arenas[:-_ARENAS]
+            self._at = 0
+        return arenas[-1], self._at
+
+
+def arranged(kinds: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[tuple[int, slice]]]:
+    """Row numbers by kind, rising within each; and each kind that occurs with where its rows stand among them."""
+    if not len(kinds):
+        return np.empty(0, dtype=np.int64), []
+    if COMPILED:
+        ends, order = np.zeros(int(kinds.max()) + 1, dtype=np.int64), np.empty(len(kinds), dtype=np.int64)
+        SCAN.arrange(len(kinds), given(kinds), len(ends), ends, order)
+    else:
+        # What numpy does in one step, and the kernel in Python would take long for.
+        ends, order = np.cumsum(np.bincount(kinds)), np.argsort(kinds, kind="stable")
+    stops = ends.tolist()
+    spans = zip([0, *stops], stops, strict=False)
+    return order, [(kind, slice(first, last)) for kind, (first, last) in enumerate(spans) if first < last]
+
+
+def make_columns(
+    rows: list[tuple[int, int, int, int, int, int]],
+    runs: list[tuple[int, int, int, int]],
+    marks: list[tuple[int, int, int]],
+) -> HeaderColumns:
+    """Columns from rows (metadata id, thread, stack id, time, absolute offset, size) that were read otherwise."""
+    table = [np.array(column, dtype=np.uint64) for column in zip(*(_wrap(r) for r in rows), strict=True)]
+    return HeaderColumns(
+        table[0].view(np.int64),
+        table[1],
+        table[2].view(np.int64),
+        table[3].view(np.int64),
+        table[4].view(np.int64),
+        table[5].view(np.int64),
+        np.array(runs, dtype=np.uint64).reshape(-1, 4),
+        np.array(marks, dtype=np.int64).reshape(-1, 3),
+    )
+
+
+def _wrap(row: tuple[int, int, int, int, int, int]) -> tuple[int, int, int, int, int, int]:
+    """The same row with a time that may be negative as unsigned, as the scan has it."""
+    return row[0], row[1], row[2], row[3] & ((1 << 64) - 1), row[4], row[5]

@@ -1,0 +1,77 @@
+"""Programs of integers over payloads, and bytes and texts gathered: the walk kernel with numpy on both sides.
+
+Knows instructions by number; the plan of a layout knows what they are for.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.decode.kernels.engine import COMPILED, WALK, given, numbers_room, ones, scratch, taken
+
+INSTRUCTION: Final[int] = WALK.WIDTH
+
+
+@attrs.frozen(eq=False)
+class Walk:
+    """What a program found: `places[k]` and `counts[k]` are instruction k's two cells, one number a run.
+
+    `stops` are the positions behind the rows; `fits` says whether every row went through to the end.
+    """
+
+    places: list[NDArray[np.int64]]
+    counts: list[NDArray[np.int64]]
+    stops: NDArray[np.int64]
+    fits: bool
+
+
+class Program:
+    """A layout's instructions, in what the engine reads fastest."""
+
+    def __init__(self, numbers: list[int]) -> None:
+        self.length = len(numbers)
+        self.steps = len(numbers) // INSTRUCTION
+        self.code: Any = np.array(numbers, dtype=np.int64) if COMPILED else numbers
+
+    def walk(
+        self,
+        buf: bytes,
+        starts: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        repeats: NDArray[np.int64] | None = None,
+    ) -> Walk:
+        """Run over the payloads `buf[starts[i]:ends[i]]`, `repeats[i]` times each (once if None)."""
+        rows = len(starts)
+        total = rows if repeats is None else int(repeats.sum())
+        times = ones(rows) if repeats is None else given(repeats)
+        cells, stops, states = scratch(2 * self.steps * total), numbers_room(rows), numbers_room(rows)
+        bad = WALK.walk(
+            buf, rows, total, self.code, self.length, given(starts), given(ends), times, cells, stops, states
+        )
+        table = taken(cells, 2 * self.steps * total, own=False).view(np.int64).reshape(2 * self.steps, total)
+        found = list(table)
+        return Walk(found[0::2], found[1::2], np.asarray(stops, dtype=np.int64), not bad)
+
+
+def narrow(
+    buf: bytes, starts: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """UTF-16LE text of `lengths[i]` bytes at `starts[i]` as UTF-8: all bytes, and where each row ends in them."""
+    rows = len(starts)
+    room = int(lengths.sum()) // 2 * 3
+    out = np.empty(room, dtype=np.uint8) if COMPILED else bytearray(room)
+    ends = numbers_room(rows)
+    size = WALK.narrow(buf, rows, given(starts), given(lengths), out, ends)
+    return np.frombuffer(out, dtype=np.uint8)[:size].copy(), np.asarray(ends, dtype=np.int64)
+
+
+def gather(buf: bytes | NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """The bytes of all rows, one behind the other."""
+    size = int(lengths.sum())
+    out = np.empty(size, dtype=np.uint8) if COMPILED else bytearray(size)
+    WALK.gather(buf, len(starts), given(starts), given(lengths), out)
+    return np.frombuffer(out, dtype=np.uint8)

@@ -1,0 +1,1 @@
+"""Payload bytes → records or columns, by the plan of their layout."""

@@ -1,0 +1,318 @@
+"""`Column`: values of one field in Arrow's layout, in numpy buffers; and the types columns have.
+
+Knows offsets, validity and how columns are picked, joined and widened. Knows no wire type and no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any, Final
+from uuid import UUID
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.decode.arrays import offsets_of, ragged
+from clrevents.decode.kernels.program import gather
+
+Array = NDArray[Any]
+
+INTEGERS: Final = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+NUMBERS: Final = (*INTEGERS, "float32", "float64", "bool")
+_NO_INTS: Final = np.zeros(0, dtype=np.int64)
+
+
+@attrs.frozen
+class ColumnType:
+    """`kind` is a number's numpy name, `string`, `binary`, `timestamp` (ns, UTC), `list` or `struct`."""
+
+    kind: str
+    children: tuple[ColumnType, ...] = ()
+    names: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if self.kind == "list":
+            return f"list<{self.children[0]}>"
+        if self.kind == "struct":
+            inner = ", ".join(f"{n}: {c}" for n, c in zip(self.names, self.children, strict=True))
+            return f"struct<{inner}>"
+        return self.kind
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of `Column.values`."""
+        if self.kind in NUMBERS:
+            return np.dtype(self.kind)
+        return np.dtype(np.int64 if self.kind == "timestamp" else np.uint8)
+
+
+STRING: Final = ColumnType("string")
+BINARY: Final = ColumnType("binary")
+TIMESTAMP: Final = ColumnType("timestamp")
+
+
+@attrs.frozen(eq=False)
+class Column:
+    """One field of many rows.
+
+    `values` are the numbers (bytes of text, nanoseconds since 1970 for a timestamp); `offsets` has one more
+    number than rows, for text, bytes and lists; `children` are a list's elements or a struct's fields;
+    `valid` is None where nothing is null. Where text repeats, `texts` may hold it once and `values` be the
+    places in it.
+    """
+
+    type: ColumnType
+    length: int
+    values: Array
+    offsets: NDArray[np.int64] = _NO_INTS
+    children: tuple[Column, ...] = ()
+    valid: NDArray[np.bool_] | None = None
+    texts: Column | None = None
+
+    def __len__(self) -> int:
+        return self.length
+
+    def take(self, rows: NDArray[np.int64]) -> Column:
+        """These rows in this order."""
+        valid = None if self.valid is None else self.valid[rows]
+        kind = self.type.kind
+        if kind == "struct":
+            children = tuple(child.take(rows) for child in self.children)
+            return Column(self.type, len(rows), self.values, children=children, valid=valid)
+        if kind not in ("list", "string", "binary") or self.texts is not None:
+            return Column(self.type, len(rows), self.values[rows], valid=valid, texts=self.texts)
+        starts = self.offsets[:-1][rows]
+        lengths = self.offsets[1:][rows] - starts
+        offsets = offsets_of(lengths)
+        if kind == "list":
+            child = (self.children[0].take(ragged(starts, lengths)),)
+            return Column(self.type, len(rows), self.values, offsets, child, valid)
+        data = gather(np.ascontiguousarray(self.values), starts, lengths)
+        return Column(self.type, len(rows), data, offsets, valid=valid)
+
+    def slice(self, start: int, end: int) -> Column:
+        """Rows `start` to `end`; shares the numbers."""
+        valid = None if self.valid is None else self.valid[start:end]
+        kind = self.type.kind
+        if kind == "struct":
+            children = tuple(child.slice(start, end) for child in self.children)
+            return Column(self.type, end - start, self.values, children=children, valid=valid)
+        if kind not in ("list", "string", "binary") or self.texts is not None:
+            return Column(self.type, end - start, self.values[start:end], valid=valid, texts=self.texts)
+        low, high = int(self.offsets[start]), int(self.offsets[end])
+        offsets = self.offsets[start : end + 1] - low
+        if kind == "list":
+            return Column(self.type, end - start, self.values, offsets, (self.children[0].slice(low, high),), valid)
+        return Column(self.type, end - start, self.values[low:high], offsets, valid=valid)
+
+    def tolist(self) -> list[Any]:
+        """As Python values: int, float, bool, str, bytes, list, dict; None where null; nanoseconds for a timestamp."""
+        found: list[Any]
+        if self.texts is not None:
+            return self.plain().tolist()
+        match self.type.kind:
+            case "struct":
+                columns = [child.tolist() for child in self.children]
+                found = [dict(zip(self.type.names, row, strict=True)) for row in zip(*columns, strict=True)]
+                found = found or [{} for _ in range(self.length)]
+            case "list":
+                inner = self.children[0].tolist()
+                found = [inner[a:b] for a, b in self._spans()]
+            case "string":
+                data = self.values.tobytes()
+                found = [data[a:b].decode("utf-8") for a, b in self._spans()]
+            case "binary":
+                data = self.values.tobytes()
+                found = [data[a:b] for a, b in self._spans()]
+            case _:
+                found = self.values.tolist()
+        if self.valid is not None:
+            found = [value if good else None for value, good in zip(found, self.valid.tolist(), strict=True)]
+        return found
+
+    def plain(self) -> Column:
+        """The same with every text written out."""
+        if self.texts is None:
+            return self
+        return attrs.evolve(self.texts.take(self.values), valid=self.valid)
+
+    def _spans(self) -> Iterator[tuple[int, int]]:
+        return pairwise(self.offsets.tolist())
+
+    def numpy(self) -> Array:
+        """One numpy array: numbers and `datetime64[ns]` masked where null, objects for everything else."""
+        if self.type.kind in NUMBERS or self.type.kind == "timestamp":
+            values = np.ascontiguousarray(self.values)
+            values = values.view("datetime64[ns]") if self.type.kind == "timestamp" else values
+            return values if self.valid is None else np.ma.MaskedArray(values, mask=~self.valid)
+        found = np.empty(self.length, dtype=object)
+        found[:] = self.tolist() if self.type.kind != "list" else [None] * self.length
+        if self.type.kind == "list":
+            # Lists of equal length would become a second dimension.
+            for row, value in enumerate(self.tolist()):
+                found[row] = value
+        return found
+
+
+def nulls(type: ColumnType, length: int) -> Column:
+    """A column without any value."""
+    valid = np.zeros(length, dtype=np.bool_)
+    values = np.zeros(length if type.kind in NUMBERS or type.kind == "timestamp" else 0, dtype=type.dtype)
+    if type.kind == "struct":
+        return Column(type, length, values, children=tuple(nulls(c, length) for c in type.children), valid=valid)
+    if type.kind == "list":
+        return Column(type, length, values, np.zeros(length + 1, dtype=np.int64), (nulls(type.children[0], 0),), valid)
+    if type.kind in ("string", "binary"):
+        return Column(type, length, values, np.zeros(length + 1, dtype=np.int64), valid=valid)
+    return Column(type, length, values, valid=valid)
+
+
+def concat(type: ColumnType, columns: Sequence[Column]) -> Column:
+    """One column of many, all of this type."""
+    if len(columns) == 1:
+        return columns[0]
+    length = sum(c.length for c in columns)
+    valid = None
+    if any(c.valid is not None for c in columns):
+        valid = np.concatenate([np.ones(c.length, np.bool_) if c.valid is None else c.valid for c in columns])
+    if type.kind == "struct":
+        inner = [concat(t, [c.children[i] for c in columns]) for i, t in enumerate(type.children)]
+        return Column(type, length, np.zeros(0, type.dtype), children=tuple(inner), valid=valid)
+    if type.kind == "list":
+        child = (
+            (concat(type.children[0], [c.children[0] for c in columns]),) if columns else (nulls(type.children[0], 0),)
+        )
+        return Column(type, length, np.zeros(0, type.dtype), _joined(columns), child, valid)
+    if any(c.texts is not None for c in columns):
+        if all(c.texts is columns[0].texts for c in columns):
+            codes = np.concatenate([c.values for c in columns])
+            return Column(type, length, codes, valid=valid, texts=columns[0].texts)
+        columns = [c.plain() for c in columns]
+    values = np.concatenate([c.values for c in columns]) if columns else np.zeros(0, type.dtype)
+    offsets = _joined(columns) if type.kind in ("string", "binary") else _NO_INTS
+    return Column(type, length, values, offsets, valid=valid)
+
+
+def _joined(columns: Sequence[Column]) -> NDArray[np.int64]:
+    parts, at = [np.zeros(1, dtype=np.int64)], 0
+    for c in columns:
+        parts.append(c.offsets[1:] + at)
+        at += int(c.offsets[-1])
+    return np.concatenate(parts)
+
+
+def common(one: ColumnType, other: ColumnType) -> ColumnType | None:
+    """The type that holds both without loss; None when there is none."""
+    if one == other:
+        return one
+    if one.kind in INTEGERS and other.kind in INTEGERS:
+        wide = np.promote_types(one.kind, other.kind)
+        return ColumnType(str(wide)) if wide.kind in "iu" else None
+    if {one.kind, other.kind} == {"float32", "float64"}:
+        return ColumnType("float64")
+    if one.kind == other.kind == "list":
+        inner = common(one.children[0], other.children[0])
+        return None if inner is None else ColumnType("list", (inner,))
+    if one.kind == other.kind == "struct":
+        return _joined_struct(one, other)
+    return None
+
+
+def _joined_struct(one: ColumnType, other: ColumnType) -> ColumnType | None:
+    """The fields of both, as far as they agree; what a side lacks is null there."""
+    fields = dict(zip(one.names, one.children, strict=True))
+    for name, type in zip(other.names, other.children, strict=True):
+        wide = common(fields.get(name, type), type)
+        if wide is None:
+            return None
+        fields[name] = wide
+    return ColumnType("struct", tuple(fields.values()), tuple(fields))
+
+
+def widened(column: Column, type: ColumnType) -> Column:
+    """The same values in a type that `common` gave."""
+    if column.type == type:
+        return column
+    if type.kind == "list":
+        child = (widened(column.children[0], type.children[0]),)
+        return attrs.evolve(column, type=type, children=child)
+    if type.kind == "struct":
+        own = dict(zip(column.type.names, column.children, strict=True))
+        pairs = zip(type.names, type.children, strict=True)
+        fields = tuple(widened(own[n], t) if n in own else nulls(t, column.length) for n, t in pairs)
+        return attrs.evolve(column, type=type, children=fields)
+    return attrs.evolve(column, type=type, values=column.values.astype(type.dtype))
+
+
+def from_values(type: ColumnType, values: Sequence[Any]) -> Column:
+    """A column from Python values as records hold them; None is null. For what no kernel reads."""
+    length = len(values)
+    good = np.array([v is not None for v in values], dtype=np.bool_)
+    valid = None if good.all() else good
+    match type.kind:
+        case "struct":
+            children = tuple(
+                from_values(t, [None if v is None else getattr(v, v.__fields__[i]) for v in values])
+                for i, t in enumerate(type.children)
+            )
+            return Column(type, length, np.zeros(0, np.uint8), children=children, valid=valid)
+        case "list":
+            lengths = np.array([0 if v is None else len(v) for v in values], dtype=np.int64)
+            inner = [item for v in values if v is not None for item in v]
+            child = (from_values(type.children[0], inner),)
+            return Column(type, length, np.zeros(0, np.uint8), offsets_of(lengths), child, valid)
+        case "string" | "binary":
+            parts = [b"" if v is None else _bytes(v) for v in values]
+            lengths = np.array([len(p) for p in parts], dtype=np.int64)
+            data = np.frombuffer(b"".join(parts), dtype=np.uint8)
+            return Column(type, length, data, offsets_of(lengths), valid=valid)
+        case "timestamp":
+            found = [None if v is None else filetime_ns(int(v)) for v in values]
+            good = np.array([v is not None for v in found], dtype=np.bool_)
+            numbers = np.array([v or 0 for v in found], dtype=np.int64)
+            return Column(type, length, numbers, valid=None if good.all() else good)
+        case _:
+            plain = [0 if v is None else getattr(v, "value", v) for v in values]
+            return Column(type, length, np.array(plain, dtype=type.dtype), valid=valid)
+
+
+_FILETIME_UNIX: Final = 116_444_736_000_000_000
+_NS_MAX: Final = (1 << 63) - 1
+
+
+def filetime_ns(ticks: int) -> int | None:
+    """Nanoseconds since 1970 of a FILETIME; None where 64 bits do not hold them (before 1678, behind 2262)."""
+    ns = (ticks - _FILETIME_UNIX) * 100
+    return ns if -_NS_MAX <= ns <= _NS_MAX else None
+
+
+def filetimes(ticks: NDArray[np.uint64]) -> Column:
+    """FILETIMEs as timestamps; null where a timestamp of nanoseconds cannot hold them."""
+    low, high = _FILETIME_UNIX - _NS_MAX // 100, _FILETIME_UNIX + _NS_MAX // 100
+    good = (ticks >= low) & (ticks <= high)
+    ns = (np.where(good, ticks, _FILETIME_UNIX).astype(np.int64) - _FILETIME_UNIX) * 100
+    return Column(TIMESTAMP, len(ticks), ns, valid=None if good.all() else good)
+
+
+def as_written(guid: bytes) -> bytes:
+    """The sixteen bytes of a GUID from a trace in the order in which it is written and read aloud."""
+    return guid[3::-1] + guid[5:3:-1] + guid[7:5:-1] + guid[8:]
+
+
+def _bytes(value: Any) -> bytes:
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, UUID):
+        return value.bytes
+    if isinstance(value, Decimal):
+        value = decimal_text(value)
+    # Half a surrogate pair is no text in UTF-8.
+    return str(value).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode("utf-8")
+
+
+def decimal_text(value: Decimal) -> str:
+    """All digits, without an exponent."""
+    return format(value, "f")

@@ -1,0 +1,122 @@
+"""Payloads of one kind → columns, by the layout's plan or by records where there is none.
+
+Decides which of several readings it is. Knows neither where the payloads are from nor what becomes of problems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.decode.kinds import EventKind
+from clrevents.decode.payload.column import Column, from_values
+from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
+from clrevents.decode.payload.plan import Plan, column_type, plan
+from clrevents.errors import Problem
+from clrevents.schema.layout import BoundLayout
+
+Ints: TypeAlias = NDArray[np.int64]
+Report: TypeAlias = Callable[[Problem, int], None]
+
+
+@attrs.frozen(eq=False)
+class KindColumns:
+    """Payload columns of some rows of a chunk, which share a kind and a layout; by wire name."""
+
+    kind: EventKind
+    rows: Ints
+    columns: dict[str, Column]
+
+
+@attrs.frozen(eq=False)
+class Group:
+    """Rows of one kind: where their payloads stand in `buf`, which rows of the chunk they are, and the stream
+    offsets of all the chunk's payloads.
+    """
+
+    kind: EventKind
+    buf: bytes
+    starts: Ints
+    ends: Ints
+    offsets: Ints
+    rows: Ints
+
+
+class ColumnMaker:
+    """Reads groups of one trace. `fields` (None for all) are wanted; `report` is told of each problem, and how often
+    it was met."""
+
+    def __init__(self, reader: PayloadDecoder, fields: frozenset[str] | None, report: Report) -> None:
+        self._reader = reader
+        self._fields = fields
+        self._report = report
+        self._plans: dict[int, list[tuple[BoundLayout, Plan | None]]] = {}
+
+    def pieces(self, group: Group) -> Iterator[KindColumns]:
+        """By the first reading that uses up every payload, or row by row."""
+        kind = group.kind
+        ends = group.ends
+        layouts = self._layouts(kind)
+        if self._reader.drifted(kind):
+            self._read(group, 0)
+        for index, (layout, made) in enumerate(layouts):
+            if made is None:
+                break
+            found = made.find(group.buf, group.starts, ends)
+            if not found.fits:
+                continue
+            # What is described without fields has none to be behind: records say what such bytes are.
+            tails = index == 0 and bool(layout.fields) and (kind.newer or len(layouts) == 1)
+            if not (tails or found.exact):
+                continue
+            if not found.exact:
+                over = np.flatnonzero(found.stops != ends)
+                self._read(group, int(over[0]), len(over))
+            wanted = self._fields
+            columns = {
+                field.name: build(found)
+                for field, build in zip(layout.fields, made.fields, strict=True)
+                if wanted is None or field.name in wanted
+            }
+            yield KindColumns(kind, group.rows, columns)
+            return
+        if layouts:
+            yield from self._by_records(group)
+        else:
+            self._read(group, 0, len(group.rows))
+
+    def _by_records(self, group: Group) -> Iterator[KindColumns]:
+        """One row after the other: what no plan reads, what is damaged, what is written in several ways."""
+        found: dict[type[Any], tuple[list[int], list[Any]]] = {}
+        for row in range(len(group.rows)):
+            payload = self._read(group, row)
+            if not isinstance(payload, RawPayload):
+                rows, records = found.setdefault(type(payload), ([], []))
+                rows.append(row)
+                records.append(payload)
+        for record, (rows, records) in found.items():
+            cls: Any = record
+            columns = {
+                field.name: from_values(column_type(field.type), [getattr(r, attribute) for r in records])
+                for field, attribute in zip(cls.__layout__.fields, cls.__fields__, strict=True)
+                if self._fields is None or field.name in self._fields
+            }
+            yield KindColumns(group.kind, group.rows[rows], columns)
+
+    def _read(self, group: Group, row: int, times: int = 1) -> Any:
+        """One payload as a record; what is wrong with it is reported, as often as it was met."""
+        data = group.buf[int(group.starts[row]) : int(group.ends[row])]
+        payload, _, problem = self._reader.read(group.kind, data, int(group.offsets[group.rows[row]]))
+        if problem is not None:
+            self._report(problem, times)
+        return payload
+
+    def _layouts(self, kind: EventKind) -> list[tuple[BoundLayout, Plan | None]]:
+        known = self._plans.get(kind.index)
+        if known is None:
+            known = self._plans[kind.index] = [(layout, plan(layout)) for layout, _ in self._reader.layouts(kind)]
+        return known

@@ -1,0 +1,247 @@
+"""Payload bytes of one event → its record, or an honest `RawPayload`, and the problem if there is one.
+
+Joins an event kind with its readers: the registry's layout, else the trace's own description. Decides what
+counts as a problem; knows neither order nor selection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import attrs
+
+from clrevents.decode.kinds import EventKind
+from clrevents.decode.payload.records import Misfit, Reader, TextCache, make_reader
+from clrevents.errors import Limits, Problem
+from clrevents.schema.dynamic import ClassCache, Undescribable, Variant, drift, variants
+from clrevents.schema.layout import BoundLayout, Layout
+from clrevents.schema.registry import EventInfo
+
+
+@attrs.frozen
+class RawPayload:
+    """A payload that could not be read as fields: its bytes, why, and the fields in front of the fault."""
+
+    data: bytes
+    reason: str
+    partial: Mapping[str, Any] = attrs.field(factory=dict)
+
+
+UNKNOWN = "no schema is known for this event, and the trace does not describe it"
+TOO_MANY = "the trace describes more kinds of event than Limits.learned"
+NO_FIELDS = "the trace describes this event without fields, but it has a payload"
+
+
+@attrs.define(eq=False)
+class _Reading:
+    """One way to read a kind: by this layout. Its record class and function are made when a record is wanted."""
+
+    layout: BoundLayout
+    fields: Layout
+    record: Callable[[], type[Any]]
+    make: Callable[[BoundLayout, type[Any]], Reader]
+    _reader: Reader | None = None
+
+    @property
+    def reader(self) -> Reader:
+        """OverflowError when there are too many classes already."""
+        if self._reader is None:
+            self._reader = self.make(self.layout, self.record())
+        return self._reader
+
+
+@attrs.define
+class _Readers:
+    """How to read one kind: by these readings in this order, or not at all and why."""
+
+    readings: list[_Reading] = attrs.field(factory=list)
+    reason: str = UNKNOWN
+    without_fields: bool = False
+    drift: str = ""
+
+
+class PayloadDecoder:
+    """Reads payloads of any kind of event of one trace; readers are made when a kind is first met."""
+
+    def __init__(self, pointer_size: int, limits: Limits) -> None:
+        self._pointer_size = pointer_size
+        self._readers: dict[int, _Readers] = {}
+        self._texts = TextCache()
+        self._classes = ClassCache(limits.learned)
+
+    def read(self, kind: EventKind, data: bytes, offset: int) -> tuple[Any, bytes, Problem | None]:
+        """(payload, tail, problem). `offset` is where `data` stands in the stream."""
+        known = self._known(kind)
+        if not known.readings or (known.without_fields and data):
+            return RawPayload(data, known.reason), b"", _unknown(kind, data, offset, known.reason)
+        try:
+            reader = known.readings[0].reader
+        except OverflowError:
+            known.readings, known.reason = [], TOO_MANY
+            return RawPayload(data, TOO_MANY), b"", _unknown(kind, data, offset, TOO_MANY)
+        try:
+            payload, end = reader(data, 0, len(data))
+        except Misfit as misfit:
+            return self._other(kind, known, data, offset, misfit)
+        if end == len(data) and not kind.newer:
+            return payload, b"", _drift(kind, known, offset)
+        if len(known.readings) > 1:
+            for reading in known.readings[1:]:
+                exact = _exact(reading, data)
+                if exact is not None:
+                    return exact, b"", _drift(kind, known, offset)
+        return payload, data[end:], _tail(kind, data, end, offset)
+
+    def layouts(self, kind: EventKind) -> list[tuple[BoundLayout, Layout]]:
+        """The layouts that payloads of this kind are tried with, in this order; none for what stays bytes."""
+        return [(reading.layout, reading.fields) for reading in self._known(kind).readings]
+
+    def record(self, kind: EventKind) -> type[Any] | None:
+        """The class of records read by the first of `layouts`; None when there are too many classes already."""
+        reading = self._known(kind).readings[0]
+        try:
+            return reading.record()
+        except OverflowError:
+            return None
+
+    def drifted(self, kind: EventKind) -> bool:
+        """Whether the trace's own description still has to be reported as another than the registry's."""
+        return bool(self._known(kind).drift)
+
+    def _known(self, kind: EventKind) -> _Readers:
+        known = self._readers.get(kind.index)
+        if known is None:
+            known = self._readers[kind.index] = self._make(kind)
+        return known
+
+    def fits(self, kind: EventKind, data: bytes) -> bool:
+        """Whether a payload of a known layout is used up exactly; kinds without one always fit."""
+        if kind.info is None and not kind.row.fields:
+            return True
+        payload, tail, _ = self.read(kind, data, 0)
+        return kind.newer or not (tail or isinstance(payload, RawPayload))
+
+    def _other(
+        self, kind: EventKind, known: _Readers, data: bytes, offset: int, misfit: Misfit
+    ) -> tuple[Any, bytes, Problem | None]:
+        """Another reading, if one uses up the payload exactly; else what is wrong with the first."""
+        for reading in known.readings[1:]:
+            exact = _exact(reading, data)
+            if exact is not None:
+                return exact, b"", _drift(kind, known, offset)
+        label = event_label(kind)
+        text = (
+            f"{label}: {misfit.why} at field {misfit.field!r}: "
+            f"it needs {misfit.needed} bytes, {misfit.available} are there"
+        )
+        problem = Problem(
+            "short-payload",
+            "payload",
+            text,
+            offset + misfit.offset,
+            misfit.available,
+            event=label,
+            field=misfit.field,
+            breaks="this event's fields from here on",
+            needed=misfit.needed,
+        )
+        reason = f"{misfit.why} at field {misfit.field!r}"
+        return RawPayload(data, reason, misfit.partial), b"", problem
+
+    def _make(self, kind: EventKind) -> _Readers:
+        if kind.info is not None and not (kind.info.only_undescribed and kind.row.fields):
+            return self._registered(kind, kind.info)
+        row = kind.row
+        if kind.undefined:
+            return _Readers(reason="the trace does not hold this event's description")
+        if not row.fields and not row.name:
+            return _Readers()
+        try:
+            known = _Readers(reason=NO_FIELDS, without_fields=not row.fields)
+            self._describe(kind, known)
+            return known
+        except Undescribable as error:
+            return _Readers(reason=f"its description cannot be used: {error}")
+        except OverflowError:
+            return _Readers(reason=TOO_MANY)
+
+    def _registered(self, kind: EventKind, info: EventInfo) -> _Readers:
+        """By the registry; where the trace describes the event otherwise, also by that, and it is said."""
+        bound = info.layout.bind(self._pointer_size)
+        make = partial(make_reader, texts=self._texts)
+        known = _Readers([_Reading(bound, info.layout, lambda: info.record, make)])
+        if not kind.row.fields or kind.newer:
+            return known
+        try:
+            described = self._classes.layout(kind.row.fields, Variant())
+            known.drift = "" if described is None else drift(info.layout, described.fields)
+            if known.drift:
+                self._describe(kind, known)
+        except (Undescribable, OverflowError):
+            pass
+        return known
+
+    def _describe(self, kind: EventKind, known: _Readers) -> None:
+        """Add the readings that the trace's own description allows."""
+        for variant in variants(kind.row.fields, kind.row.provider):
+            layout = self._classes.layout(kind.row.fields, variant)
+            if layout is None:
+                raise OverflowError
+            bound = layout.bind(self._pointer_size)
+            make = partial(make_reader, texts=self._texts, absent_is_none=True)
+            known.readings.append(_Reading(bound, layout, partial(self._learned, _class_name(kind), layout), make))
+
+    def _learned(self, name: str, layout: Layout) -> type[Any]:
+        """A class made for this layout. OverflowError when there are too many already."""
+        record = self._classes.get(name, layout)
+        if record is None:
+            raise OverflowError
+        return record
+
+
+def event_label(kind: EventKind) -> str:
+    """The event's name and version, as messages show it."""
+    return f"{kind.key.name}_V{kind.key.version}"
+
+
+def _class_name(kind: EventKind) -> str:
+    """What the learned class is called; only ever shown."""
+    name = "".join(c if c.isalnum() and c.isascii() else "_" for c in kind.key.name)[:80]
+    return f"{name or 'Event'}_V{kind.key.version}"
+
+
+def _exact(reading: _Reading, data: bytes) -> Any:
+    """The record, when this reading uses up the payload exactly; else None."""
+    try:
+        payload, end = reading.reader(data, 0, len(data))
+    except (Misfit, OverflowError):
+        return None
+    return payload if end == len(data) else None
+
+
+def _unknown(kind: EventKind, data: bytes, offset: int, reason: str) -> Problem:
+    label = event_label(kind)
+    text = f"{label} of {kind.key.provider or 'an unknown provider'}: {reason}"
+    return Problem("unknown-event", "note", text, offset, len(data), event=label, breaks="its payload stays bytes")
+
+
+def _drift(kind: EventKind, known: _Readers, offset: int) -> Problem | None:
+    """Once for each kind: the trace's description and the registry disagree."""
+    if not known.drift:
+        return None
+    label = event_label(kind)
+    text, known.drift = f"{label}: {known.drift}", ""
+    return Problem("schema-drift", "note", text, offset, event=label, breaks="this event's fields, if either is wrong")
+
+
+def _tail(kind: EventKind, data: bytes, end: int, offset: int) -> Problem | None:
+    label = event_label(kind)
+    left = len(data) - end
+    if kind.newer:
+        assert kind.info is not None
+        text = f"{label}: only versions up to {kind.info.version} are known; {left} bytes are kept as payload_tail"
+        return Problem("newer-version", "note", text, offset + end, left, event=label, breaks="its newest fields")
+    text = f"{label}: {left} bytes follow its last field and are kept as payload_tail"
+    return Problem("payload-tail", "note", text, offset + end, left, event=label, breaks="what these bytes mean")

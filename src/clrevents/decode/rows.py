@@ -1,0 +1,280 @@
+"""Rows of events as decoding moves them: header columns, and where in the stream the rest of each row stands.
+
+The one vocabulary of rows for every consumer. Reads no header and no payload; `HeaderRows` is what all who
+need header columns ask for, whoever owns the bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, TypeAlias, TypeVar
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.decode.arrays import end_to_end
+from clrevents.decode.container.blocks import LabelList, ThreadRow
+from clrevents.decode.kernels.header_scan import PADDING
+from clrevents.decode.stacks import StackLookup, StackTable
+
+Ints: TypeAlias = NDArray[np.int64]
+T = TypeVar("T", bound=np.generic)
+
+
+class HeaderRows(Protocol):
+    """What header columns are made from: rows of a stream, or rows which own what they show."""
+
+    @property
+    def kind_indexes(self) -> Ints: ...
+    @property
+    def ticks(self) -> Ints: ...
+    @property
+    def thread_ids(self) -> NDArray[np.uint64]: ...
+    @property
+    def thread_places(self) -> Ints | None: ...
+    @property
+    def stack_ids(self) -> Ints: ...
+    @property
+    def sizes(self) -> Ints: ...
+    @property
+    def processors(self) -> Ints: ...
+    @property
+    def process_ids(self) -> list[int | None] | None: ...
+    @property
+    def activities(self) -> Guids | None: ...
+    @property
+    def related_activities(self) -> Guids | None: ...
+    @property
+    def labels(self) -> list[LabelList | None] | None: ...
+    def __len__(self) -> int: ...
+
+
+@attrs.frozen(eq=False)
+class Runs:
+    """Whose buffer and which processor events are from: run i begins at the `firsts[i]`-th row of a release."""
+
+    firsts: Ints
+    captures: NDArray[np.uint64]
+    processors: Ints
+
+    def captures_of(self, file_rows: Ints) -> NDArray[np.uint64]:
+        """The thread whose buffer each row came from (NetTrace 6: its place in the thread table)."""
+        return self.captures[self._of(file_rows)]
+
+    def processors_of(self, file_rows: Ints, about: NDArray[np.uint64]) -> Ints:
+        """Processor numbers, -1 where unknown (also for events about another thread than the writing one)."""
+        run = self._of(file_rows)
+        return np.where(self.captures[run] == about, self.processors[run], -1)
+
+    def only(self, file_row: int) -> Runs:
+        """The run of one row, as if nothing stood before it."""
+        run = int(np.searchsorted(self.firsts, file_row, "right")) - 1
+        one = slice(run, run + 1)
+        return Runs(self.firsts[one] * 0, self.captures[one], self.processors[one])
+
+    def _of(self, file_rows: Ints) -> Ints:
+        return np.searchsorted(self.firsts, file_rows, "right") - 1
+
+
+@attrs.define(eq=False)
+class Release:
+    """What all rows of one release point into. Rows refer to it by `file_rows`, their place in the file."""
+
+    bases: Ints
+    windows: list[bytes]
+    stacks: StackTable
+    lookup: StackLookup | None
+    runs: Runs
+    activity_rows: Ints
+    activity_offsets: Ints
+    related_rows: Ints
+    related_offsets: Ints
+    label_rows: Ints
+    label_places: Ints
+    label_lists: list[LabelList]
+    thread_rows: list[ThreadRow]
+    sequenced: bool
+
+
+@attrs.frozen(eq=False)
+class Guids:
+    """A GUID for some rows: sixteen bytes, `each[places[row]]`; place -1 is for none."""
+
+    places: Ints
+    each: list[bytes]
+
+    def get(self, row: int) -> bytes | None:
+        place = int(self.places[row])
+        return None if place < 0 else self.each[place]
+
+    def take(self, rows: Ints) -> Guids:
+        return Guids(self.places[rows], self.each)
+
+    def all(self) -> list[bytes | None]:
+        """One item a row."""
+        each = [*self.each, None]
+        return [each[place] for place in self.places.tolist()]
+
+
+@attrs.define(eq=False)
+class Rows:
+    """Event headers, one array an attribute, ready to be filtered.
+
+    `kind_indexes` are indexes into the stream's kinds, `ticks` raw clock ticks, `region_stack_ids` are ids as the
+    file has them, `offsets` stream offsets of payloads, `file_rows` places in the file within the `release`,
+    `thread_places` places in the thread table of NetTrace 6 (else None).
+    """
+
+    kind_indexes: Ints
+    ticks: Ints
+    thread_ids: NDArray[np.uint64]
+    region_stack_ids: Ints
+    offsets: Ints
+    sizes: Ints
+    file_rows: Ints
+    thread_places: Ints | None
+    release: Release
+
+    def __len__(self) -> int:
+        return len(self.ticks)
+
+    def sorted(self) -> Rows:
+        """The rows in order of time; those of one time in the order they have."""
+        if (self.ticks[1:] >= self.ticks[:-1]).all():
+            return self
+        return self.take(np.argsort(self.ticks, kind="stable"))
+
+    def take(self, wanted: NDArray[np.bool_] | Ints | slice) -> Rows:
+        """The rows of a mask, of indexes or of a slice, in that order."""
+        if isinstance(wanted, np.ndarray) and wanted.dtype == np.bool_:
+            wanted = np.flatnonzero(wanted)
+
+        def pick(column: NDArray[T]) -> NDArray[T]:
+            # Not by an index: that takes half as long again.
+            return column[wanted] if isinstance(wanted, slice) else column.take(wanted)
+
+        return Rows(
+            pick(self.kind_indexes),
+            pick(self.ticks),
+            pick(self.thread_ids),
+            pick(self.region_stack_ids),
+            pick(self.offsets),
+            pick(self.sizes),
+            pick(self.file_rows),
+            None if self.thread_places is None else pick(self.thread_places),
+            self.release,
+        )
+
+    @property
+    def stack_ids(self) -> Ints:
+        """Trace-wide stack numbers: 0 for none, -1 where the stack is missing."""
+        lookup = self.release.lookup
+        return self.region_stack_ids if lookup is None else lookup.unique(self.region_stack_ids)
+
+    def payloads(self) -> list[bytes]:
+        """Each row's payload bytes, copied out of the windows."""
+        return self._slices(self.offsets, self.sizes)
+
+    @property
+    def capture_threads(self) -> NDArray[np.uint64]:
+        """The thread whose buffer each row came from (NetTrace 6: its place in the thread table)."""
+        return self.release.runs.captures_of(self.file_rows)
+
+    @property
+    def processors(self) -> Ints:
+        """Processor numbers, -1 where unknown (also for events about another thread than the writing one)."""
+        about = self.thread_ids if self.thread_places is None else self.thread_places.view(np.uint64)
+        return self.release.runs.processors_of(self.file_rows, about)
+
+    @property
+    def activities(self) -> Guids | None:
+        """The activity id of each row; None when no row has any."""
+        return self._guids(self.release.activity_rows, self.release.activity_offsets)
+
+    @property
+    def related_activities(self) -> Guids | None:
+        return self._guids(self.release.related_rows, self.release.related_offsets)
+
+    @property
+    def labels(self) -> list[LabelList | None] | None:
+        """The label list of each row (NetTrace 6); None for all when no row has any."""
+        release = self.release
+        if not len(release.label_rows):
+            return None
+        at = np.searchsorted(release.label_rows, self.file_rows, "right") - 1
+        places = np.where(at >= 0, release.label_places[at], -1).tolist()
+        return [release.label_lists[place] if place >= 0 else None for place in places]
+
+    @property
+    def process_ids(self) -> list[int | None] | None:
+        """Process ids where the thread table gives them; None for all when there is no such table."""
+        if self.thread_places is None:
+            return None
+        known = [*(row.process_id for row in self.release.thread_rows), None]
+        return [known[place] for place in self.thread_places.tolist()]
+
+    def _guids(self, rows: Ints, offsets: Ints) -> Guids | None:
+        if not len(rows):
+            return None
+        at = np.searchsorted(rows, self.file_rows, "right") - 1
+        used = np.zeros(len(rows) + 1, dtype=np.bool_)
+        used[at] = True
+        # Position -1 stands for the rows in front of the first mark.
+        marks = np.flatnonzero(used[:-1] & (offsets >= 0))
+        if not len(marks):
+            return None
+        places = np.full(len(rows) + 1, -1, dtype=np.int64)
+        each = self._slices(offsets[marks], np.full(len(marks), 16))
+        places[marks] = np.where([guid != _ZERO_GUID for guid in each], np.arange(len(marks)), -1)
+        return Guids(places[at], each)
+
+    def _slices(self, offsets: Ints, sizes: Ints) -> list[bytes]:
+        windows, bases = self.release.windows, self.release.bases
+        if len(windows) == 1:
+            data = windows[0]
+            starts = offsets - bases[0]
+            return [data[a:b] for a, b in zip(starts.tolist(), (starts + sizes).tolist(), strict=True)]
+        which = np.searchsorted(bases, offsets, "right") - 1
+        starts = offsets - bases[which]
+        ends = starts + sizes
+        return [windows[w][a:b] for w, a, b in zip(which.tolist(), starts.tolist(), ends.tolist(), strict=True)]
+
+
+_ZERO_GUID = bytes(16)
+
+
+def joined_windows(parts: list[Rows]) -> tuple[bytes, Ints, Ints]:
+    """One buffer that holds all payloads, their stream offsets, and where in the buffer each one begins."""
+    offsets = end_to_end([rows.offsets for rows in parts])
+    held: dict[int, bytes] = {}
+    for rows in parts:
+        for base, window in zip(rows.release.bases.tolist(), rows.release.windows, strict=True):
+            if len(window) > len(held.get(base, b"")):
+                held[base] = window
+    if len(held) == 1:
+        (base,) = held
+        return held[base], offsets, offsets - base
+    # Windows overlap, or all but meet: mostly they are one stretch of the stream. What they end with is padding,
+    # or stands in the next one too.
+    pieces: list[bytes | memoryview] = []
+    stretches: list[tuple[int, int]] = []
+    # Far enough in front for the first window to begin a stretch.
+    at, size = -2 * PADDING, 0
+    for base in sorted(held):
+        window = held[base]
+        if base > at + PADDING:
+            stretches.append((base, size - base))
+            at = base
+        elif base > at:
+            pieces.append(bytes(base - at))
+            size += base - at
+            at = base
+        whole = memoryview(window)[at - base : len(window) - PADDING]
+        pieces.append(whole)
+        size += len(whole)
+        at += len(whole)
+    pieces.append(bytes(PADDING))
+    bases, shifts = np.array(stretches, dtype=np.int64).T
+    if len(stretches) == 1:
+        return b"".join(pieces), offsets, offsets + shifts[0]
+    return b"".join(pieces), offsets, offsets + shifts[np.searchsorted(bases, offsets, "right") - 1]

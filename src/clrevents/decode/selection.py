@@ -1,0 +1,261 @@
+"""Which events are wanted: selectors (class, key, name, alias, `Provider/Event`, glob) and filters.
+
+One grammar for everything that selects. Decides by event kind first, then by integer columns; no payload.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias, TypedDict
+
+import attrs
+import numpy as np
+
+from clrevents.decode.clock import Clock
+from clrevents.decode.kinds import EventKey, EventKind
+from clrevents.decode.moment import Moment, check_moment, to_ns
+from clrevents.decode.rows import Rows
+from clrevents.errors import AmbiguousEventError
+from clrevents.schema.matching import glob, is_glob, unknown_event
+from clrevents.schema.registry import Entry, Registry, match_exact, provider_name
+
+Selector: TypeAlias = type[Any] | EventKey | str
+ThreadIds: TypeAlias = int | Iterable[int] | None
+EventName: TypeAlias = tuple[str, str]
+"""(provider, name): the same for all versions of an event."""
+
+
+class FilterOptions(TypedDict, total=False):
+    """What may be asked of an event besides its kind, as users write it: the keywords of everything that filters.
+
+    `provider` is a name, a short name or a glob; `thread_id` one thread or several. `start` and `end` are half-open
+    (start <= time < end): nanoseconds since the session started, `timedelta`, an aware `datetime`, or text such as
+    `"1.5s"`, `"50%"` and ISO-8601 with a zone.
+    """
+
+    provider: str | None
+    process_id: int | None
+    thread_id: ThreadIds
+    start: Moment | None
+    end: Moment | None
+
+
+@attrs.frozen
+class Filters:
+    """`FilterOptions`, checked."""
+
+    provider: str | None = None
+    process_id: int | None = None
+    thread_ids: tuple[int, ...] | None = None
+    start: Moment | None = None
+    end: Moment | None = None
+
+    @classmethod
+    def of(cls, options: FilterOptions) -> Filters:
+        """Filters as users write them. TypeError or ValueError for what makes no sense."""
+        for name in options:
+            if name not in FilterOptions.__annotations__:
+                known = ", ".join(FilterOptions.__annotations__)
+                raise TypeError(f"unexpected keyword argument {name!r}; events are filtered by {known}")
+        start, end = options.get("start"), options.get("end")
+        check_moment(start, "start")
+        check_moment(end, "end")
+        thread_id, provider = options.get("thread_id"), options.get("provider")
+        threads: tuple[int, ...] | None = None
+        if thread_id is not None:
+            threads = (thread_id,) if isinstance(thread_id, int) else tuple(thread_id)
+            for thread in threads:
+                if not isinstance(thread, int) or not 0 <= thread < 1 << 64:
+                    raise TypeError(f"thread_id must be one or several thread numbers, not {thread!r}")
+        if provider is not None and not isinstance(provider, str):
+            raise TypeError(f"provider must be a name, not {provider!r}")
+        wanted = None if provider is None else provider_name(provider)
+        return cls(wanted, options.get("process_id"), threads, start, end)
+
+
+@attrs.frozen(eq=False)
+class Wish:
+    """One selector, resolved against the registry: `test` says whether it means a kind of event.
+
+    `declared` are the events that it means whatever a trace holds; `exact` is the name, if it is one and no pattern.
+    """
+
+    selector: Selector
+    test: Callable[[EventKind], bool]
+    declared: frozenset[EventName] = frozenset()
+    exact: str | None = None
+
+
+class Selection:
+    """Selectors and filters, resolved once; kinds are asked as a trace comes to name them.
+
+    `always` selects kinds that are wanted wherever they stand, whatever the filters say.
+    """
+
+    def __init__(
+        self, selectors: Iterable[Selector], filters: Filters, registry: Registry, always: Iterable[Selector] = ()
+    ) -> None:
+        self.filters = filters
+        self._registry = registry
+        self._met: set[str] = set()
+        self._wishes = [self._resolve(selector) for selector in selectors]
+        self._always = [self._resolve(selector).test for selector in always]
+        self._known: dict[int, bool] = {}
+        self._array = np.zeros(0, dtype=np.bool_)
+        self._window: tuple[int | None, int | None] | None = None
+        self.typed = bool(self._wishes) and all(isinstance(wish.selector, type) for wish in self._wishes)
+
+    @property
+    def everything(self) -> bool:
+        """Whether nothing was left out by kind."""
+        return not self._wishes and self.filters.provider is None
+
+    def wants(self, kind: EventKind) -> bool:
+        """Whether events of this kind are selected (the answer is remembered by kind)."""
+        known = self._known.get(kind.index)
+        if known is None:
+            provider = self.filters.provider
+            known = provider is None or _match(kind.key.provider, provider)
+            if self._wishes:
+                known = self.means(kind) and known
+            self._known[kind.index] = known
+        return known
+
+    def means(self, kind: EventKind) -> bool:
+        """Whether any selector means this kind, whatever the filters say."""
+        # Every test runs, so that each exact name learns whether it was met.
+        met = [wish.test(kind) for wish in self._wishes]
+        return any(met)
+
+    def events(self, kinds: Iterable[EventKind]) -> list[EventName]:
+        """The events that selectors mean: those among these kinds, and those that the registry knows by name."""
+        found = {(kind.key.provider, kind.key.name) for kind in kinds if self.means(kind)}
+        return sorted(found.union(*(wish.declared for wish in self._wishes)))
+
+    def one_event(self, kinds: Iterable[EventKind] = ()) -> EventName | None:
+        """The one event that is meant; None when there is none.
+
+        AmbiguousEventError when there are several, by what is known so far.
+        """
+        found = self.events(kinds)
+        if len(found) > 1:
+            names = ", ".join(f"{provider}/{name}" for provider, name in found)
+            (wish,) = self._wishes
+            raise AmbiguousEventError(f"{wish.selector!r} means several events; write one of: {names}")
+        return found[0] if found else None
+
+    def rows(
+        self,
+        rows: Rows,
+        kinds: list[EventKind],
+        clock: Clock,
+        duration_ns: Callable[[], int],
+        process_id: int | None,
+    ) -> Rows:
+        """The selected rows, in the same order; `process_id` is the trace's own, if it has one.
+
+        Kinds that are wanted `always` pass every filter.
+        """
+        if self._always:
+            always = np.array([any(test(k) for test in self._always) for k in kinds], dtype=np.bool_)[rows.kind_indexes]
+            chosen = np.zeros(len(rows), dtype=np.bool_)
+            place = attrs.evolve(rows, file_rows=np.arange(len(rows)))
+            chosen[self._filtered(place, kinds, clock, duration_ns, process_id).file_rows] = True
+            return rows.take(always | chosen)
+        return self._filtered(rows, kinds, clock, duration_ns, process_id)
+
+    def _filtered(
+        self,
+        rows: Rows,
+        kinds: list[EventKind],
+        clock: Clock,
+        duration_ns: Callable[[], int],
+        process_id: int | None,
+    ) -> Rows:
+        if not self.everything:
+            rows = rows.take(self._wanted(kinds)[rows.kind_indexes])
+        filters = self.filters
+        if filters.process_id is not None:
+            own = rows.process_ids or [None] * len(rows)
+            keep = np.array([(process_id if p is None else p) == filters.process_id for p in own], dtype=np.bool_)
+            rows = rows.take(keep)
+        if filters.thread_ids is not None and len(rows):
+            rows = rows.take(np.isin(rows.thread_ids, np.array(filters.thread_ids, dtype=np.uint64)))
+        if (filters.start is not None or filters.end is not None) and len(rows):
+            low, high = self._ticks(clock, duration_ns)
+            keep = np.ones(len(rows), dtype=np.bool_)
+            if low is not None:
+                keep &= rows.ticks >= low
+            if high is not None:
+                keep &= rows.ticks < high
+            rows = rows.take(keep)
+        return rows
+
+    def check_names(self, kinds: Iterable[EventKind]) -> None:
+        """After the pass: UnknownEventError for an exact name that neither the registry nor the trace knows."""
+        kinds = list(kinds)
+        for wish in self._wishes:
+            name = wish.exact
+            if name is None or name in self._met or wish.declared:
+                continue
+            known = {n for e in self._registry.entries() for n in (e.name, *e.aliases)}
+            for kind in kinds:
+                known.update((kind.entry.name, *kind.entry.aliases, kind.entry.qualified))
+            raise unknown_event(name, known)
+
+    def _wanted(self, kinds: list[EventKind]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        if len(self._array) < len(kinds):
+            self._array = np.array([self.wants(k) for k in kinds], dtype=np.bool_)
+        return self._array
+
+    def _ticks(self, clock: Clock, duration_ns: Callable[[], int]) -> tuple[int | None, int | None]:
+        if self._window is None:
+            bounds = []
+            for what, moment in (("start", self.filters.start), ("end", self.filters.end)):
+                tick = None
+                if moment is not None:
+                    tick = clock.first_tick(to_ns(moment, what, clock, duration_ns))
+                    tick = max(min(tick, (1 << 63) - 1), -(1 << 63))
+                bounds.append(tick)
+            self._window = bounds[0], bounds[1]
+        return self._window
+
+    def _resolve(self, selector: Selector) -> Wish:
+        if isinstance(selector, type):
+            if not hasattr(selector, "__layout__"):
+                raise TypeError(f"{selector!r} is not an event class (see clrevents.events)")
+            info = getattr(selector, "__event__", None)
+            return Wish(
+                selector,
+                lambda kind: kind.info is not None and issubclass(kind.info.record, selector),
+                frozenset() if info is None else frozenset({(info.provider, info.name)}),
+            )
+        if isinstance(selector, EventKey):
+            return Wish(selector, lambda kind: kind.key == selector, frozenset({(selector.provider, selector.name)}))
+        if not isinstance(selector, str):
+            raise TypeError(f"a selector is an event class, an EventKey or a name, not {selector!r}")
+        if is_glob(selector):
+            fits = glob(selector)
+            return Wish(selector, lambda kind: fits(kind.entry))
+        return self._named(selector)
+
+    def _named(self, name: str) -> Wish:
+        entries = self._registry.named(name)
+        keys = {(entry.provider, entry.id) for entry in entries}
+
+        def test(kind: EventKind) -> bool:
+            if (kind.key.provider, kind.key.id) in keys or means(kind.entry):
+                self._met.add(name)
+                return True
+            return False
+
+        def means(entry: Entry) -> bool:
+            # An entry that the registry knows was already found through the registry's own precedence.
+            return not entry.versions and bool(match_exact(name, [entry]))
+
+        return Wish(name, test, frozenset((entry.provider, entry.name) for entry in entries), name)
+
+
+def _match(name: str, wanted: str) -> bool:
+    return fnmatch.fnmatchcase(name, wanted) if is_glob(wanted) else name == wanted

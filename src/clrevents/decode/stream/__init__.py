@@ -1,0 +1,1 @@
+"""Blocks → rows of events in order: kinds, stacks, threads, sequence numbers and losses, salvage."""

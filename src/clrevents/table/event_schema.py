@@ -1,0 +1,148 @@
+"""What the table of one event looks like: the fields of all its versions as columns with names and types.
+
+A function of layouts alone, so that the tables of all traces fit together. Sees no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import Enum
+from typing import TypeAlias
+
+import attrs
+import numpy as np
+
+from clrevents.decode.arrays import end_to_end
+from clrevents.decode.column_pass import Chunk
+from clrevents.decode.header_columns import HEADERS, TABLE_HEADERS
+from clrevents.decode.payload.column import STRING, Column, ColumnType, common, concat, from_values, nulls, widened
+from clrevents.decode.payload.column_maker import KindColumns
+from clrevents.decode.payload.plan import column_type
+from clrevents.schema.layout import Layout
+from clrevents.schema.types import EnumType, WireType
+
+Enumeration: TypeAlias = type[Enum]
+
+
+@attrs.frozen
+class TableField:
+    """One column of a table. `wire` is the payload field's name as on the wire, None for a header column."""
+
+    name: str
+    type: ColumnType
+    nullable: bool = False
+    wire: str | None = None
+    enum: Enumeration | None = None
+
+
+@attrs.define
+class _Union:
+    type: ColumnType
+    enum: Enumeration | None
+    count: int
+
+
+def header_fields(names: Iterable[str]) -> tuple[TableField, ...]:
+    """The fields of header columns. KeyError for a name that is none."""
+    return tuple(TableField(name, HEADERS[name].type, HEADERS[name].nullable) for name in names)
+
+
+def payload_fields(layouts: Sequence[Layout], optional: bool = False) -> tuple[TableField, ...]:
+    """The union of all versions, oldest first: a field that only some have is nullable, all if `optional`.
+
+    A field whose width changed takes the wider type; one that changed beyond that becomes two.
+    """
+    fields: dict[tuple[str, int], _Union] = {}
+    order: list[tuple[str, int]] = []
+    for layout in layouts:
+        before = -1
+        for field in layout.fields:
+            type = column_type(field.type)
+            key = (field.name, 0)
+            while key in fields and common(fields[key].type, type) is None:
+                key = (field.name, key[1] + 1)
+            known = fields.get(key)
+            if known is None:
+                # Where the wire has it: behind the field in front of it.
+                before += 1
+                order.insert(before, key)
+                fields[key] = _Union(type, _enum(field.type), 1)
+                continue
+            wide = common(known.type, type)
+            assert wide is not None
+            known.type, known.count = wide, known.count + 1
+            known.enum = _enum(field.type) or known.enum
+            before = order.index(key)
+    taken = {name.lower() for name in TABLE_HEADERS}
+    found = []
+    for index, key in enumerate(order):
+        union = fields[key]
+        name = unique_name(key[0] or f"field_{index}", taken)
+        nullable = optional or union.count < len(layouts) or _may_be_null(union.type)
+        found.append(TableField(name, union.type, nullable, key[0], union.enum))
+    return tuple(found)
+
+
+def unique_name(name: str, taken: set[str]) -> str:
+    """A column name that no other has, ignoring case: `payload.<Name>` where it is taken. Adds it to `taken`."""
+    if name.lower() in taken:
+        name = f"payload.{name}"
+    plain, number = name, 2
+    while name.lower() in taken:
+        name = f"{plain} ({number})"
+        number += 1
+    taken.add(name.lower())
+    return name
+
+
+def _may_be_null(type: ColumnType) -> bool:
+    """A moment may lie outside of what a timestamp holds."""
+    return type.kind == "timestamp"
+
+
+def _enum(wire: WireType) -> Enumeration | None:
+    return wire.enum if isinstance(wire, EnumType) else None
+
+
+def assemble(
+    fields: Sequence[TableField], chunk: Chunk, pieces: Sequence[KindColumns], enum_names: bool = False
+) -> list[Column]:
+    """The columns of one event's pieces of a chunk, in the order of the chunk's rows."""
+    rows = end_to_end([piece.rows for piece in pieces]) if pieces else np.zeros(0, dtype=np.int64)
+    order = None if len(pieces) < 2 else np.argsort(rows, kind="stable")
+    whole = order is None and len(rows) == chunk.length
+    rows = rows if order is None else rows[order]
+    columns = []
+    for field in fields:
+        if field.wire is None:
+            header = chunk.headers[field.name]
+            columns.append(header if whole else header.take(rows))
+            continue
+        parts = [_part(field, piece) for piece in pieces]
+        column = concat(field.type, parts)
+        column = column if order is None else column.take(order)
+        columns.append(named(column, field.enum) if enum_names and field.enum is not None else column)
+    return columns
+
+
+def _part(field: TableField, piece: KindColumns) -> Column:
+    """A piece's share of a column: null where its version lacks the field, or has it as something else."""
+    assert field.wire is not None
+    column = piece.columns.get(field.wire)
+    if column is None or common(field.type, column.type) != field.type:
+        return nulls(field.type, len(piece.rows))
+    return widened(column, field.type)
+
+
+def named(column: Column, enum: Enumeration) -> Column:
+    """Numbers as the names they have, as text."""
+    values, places = np.unique(column.values, return_inverse=True)
+    texts = from_values(STRING, [str(enum(value)) for value in values.tolist()])
+    return Column(STRING, len(column), places.astype(np.int64), valid=column.valid, texts=texts)
+
+
+def shown_fields(fields: Sequence[TableField], enum_names: bool) -> tuple[TableField, ...]:
+    """The fields as a table has them: with `enum_names` enums are text."""
+    if not enum_names:
+        return tuple(fields)
+    return tuple(attrs.evolve(f, type=STRING) if f.enum is not None else f for f in fields)

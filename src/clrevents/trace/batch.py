@@ -1,0 +1,86 @@
+"""`Batch`: consecutive selected events in order, which owns all that its events show.
+
+Joins decoded rows with the names of addresses and with tables. Decodes nothing itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+import attrs
+import numpy as np
+
+from clrevents.decode.kernels.objects import Maker, collector_paused
+from clrevents.decode.payload.payload_decoder import RawPayload
+from clrevents.decode.selection import Selector
+from clrevents.decode.stream.losses import Loss
+from clrevents.errors import Problem
+from clrevents.table.table import Table
+from clrevents.trace.batch_tables import BatchTables
+from clrevents.trace.event import SLOTS, Event
+from clrevents.trace.event_rows import EventRows
+
+_EVENTS: Maker[Event[Any]] = Maker(Event, SLOTS)
+
+
+@attrs.define(eq=False, repr=False, slots=False)
+class Batch(EventRows):
+    """Consecutive selected events in order. Iterating gives events; they own their data."""
+
+    tables: BatchTables = attrs.field(kw_only=True)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Event[Any]]:
+        payloads = self.rows.payloads
+        if len(payloads) != len(self):
+            payloads = [RawPayload(data, "not asked for") for data in self.rows.payload_bytes]
+        return iter(self._events(0, payloads))
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What was reported since the batch before this one."""
+        return self.rows.problems
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """Lost events that were found since the batch before this one."""
+        return self.rows.losses
+
+    def table(self, selector: Selector, /, *, columns: Sequence[str] | None = None, enum_names: bool = False) -> Table:
+        """The batch's events of one kind as a `clrevents.Table`; columns and errors as for `Trace.table`.
+
+        Of an event that only the trace describes, what was described so far decides on the columns.
+        """
+        return self.tables.table(self.rows, selector, columns, enum_names)
+
+    def hand_out(self) -> Iterator[Event[Any]]:
+        """The events, made while they are taken; the batch no longer keeps their payloads alive."""
+        records, self.rows.records = self.rows.records, []
+        return chain.from_iterable(self._made(iter([records]) if isinstance(records, list) else records.portions()))
+
+    def _made(self, portions: Iterator[list[Any]]) -> Iterator[list[Event[Any]]]:
+        first = 0
+        while events := self._next(first, portions):
+            first += len(events)
+            yield events
+            # What is let go before the next portion is made leaves it its memory, which is still in the cache.
+            del events
+
+    def _next(self, first: int, portions: Iterator[list[Any]]) -> list[Event[Any]]:
+        with collector_paused():
+            return self._events(first, next(portions, []))
+
+    def _events(self, first: int, payloads: list[Any]) -> list[Event[Any]]:
+        """The events of the rows from `first` on, with these payloads."""
+        rows = len(payloads)
+        return _EVENTS.of([[self] * rows, np.arange(first, first + rows), payloads])(0, rows)
+
+    def __repr__(self) -> str:
+        return f"<Batch of {len(self)} events, {len(self.problems)} problems, {len(self.losses)} losses>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "tables": self.tables}

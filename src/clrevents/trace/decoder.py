@@ -1,0 +1,100 @@
+"""`Decoder`: selectors and bytes in, batches of events out. For sockets and for embedding.
+
+Joins a pass over events with tables, and with names for addresses where they are asked for. No I/O, threads,
+warnings or logging.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Unpack
+
+from clrevents.decode.container.blocks import TraceInfo
+from clrevents.decode.decoded import DecodedRows
+from clrevents.decode.event_pass import EventPass, Watch
+from clrevents.decode.selection import FilterOptions, Filters, Selection, Selector
+from clrevents.decode.stream.losses import Loss
+from clrevents.decode.stream.stream import Buffer, Stream
+from clrevents.errors import ErrorMode, Limits, Problem
+from clrevents.schema.registry import DEFAULT, Registry
+from clrevents.symbols.feed import CodeEvents
+from clrevents.symbols.live import LiveMethods
+from clrevents.symbols.methods import Methods
+from clrevents.trace.batch import Batch
+from clrevents.trace.batch_tables import BatchTables
+from clrevents.trace.passes import Order, in_time_order
+
+
+class Decoder:
+    """Reads a trace that arrives in pieces.
+
+    `feed(buffer)` and `flush()` return batches of the selected events; `close()` says that nothing more comes.
+    `batch.table(name)` has a batch's events of one kind as typed columns. Memory is bounded by what lies between two
+    sequence points and by `limits`. After a TraceError each call raises the same one. The filters are those of
+    `Trace.events`; `start` and `end` in percent need a file: use `clrevents.open`.
+
+    With `symbols`, events of code are followed too, whether they are selected or not: `methods` and the events'
+    `frames` then know what was seen so far. Methods that were there before the trace began are listed at its end.
+    """
+
+    def __init__(
+        self,
+        *selectors: Selector,
+        errors: ErrorMode = "report",
+        limits: Limits | None = None,
+        registry: Registry | None = None,
+        order: Order = "time",
+        symbols: bool = False,
+        **filters: Unpack[FilterOptions],
+    ) -> None:
+        registry, limits = registry or DEFAULT, limits or Limits()
+        self._tables = BatchTables(registry, limits)
+        self._live = LiveMethods(limits) if symbols else None
+        watch = None if self._live is None else Watch(CodeEvents(registry), self._live.take)
+        selection = Selection(selectors, Filters.of(filters), registry)
+        self._stream = Stream(errors=errors, limits=limits, registry=registry, in_time_order=in_time_order(order))
+        self._pass = EventPass(self._stream, selection, _no_duration, watch=watch)
+
+    @property
+    def info(self) -> TraceInfo | None:
+        """The trace's header; None until it was fed."""
+        return self._stream.info
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What was reported so far, at most `Limits.problems` of each severity."""
+        return self._stream.problems.items
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """Lost events found so far."""
+        return tuple(self._stream.losses)
+
+    @property
+    def methods(self) -> Methods:
+        """Names for addresses, as known so far. ValueError without `symbols=True`."""
+        if self._live is None:
+            raise ValueError("this decoder does not follow code: make it with symbols=True")
+        return self._live.methods
+
+    def feed(self, buffer: Buffer) -> list[Batch]:
+        """Take more bytes, which are not kept; the batches that became ready."""
+        return list(self._batches(self._pass.feed(buffer)))
+
+    def flush(self) -> list[Batch]:
+        """Release what waits for its order, for instance when a live session has gone quiet."""
+        return list(self._batches(self._pass.flush()))
+
+    def close(self) -> Iterator[Batch]:
+        """The end of the input: the last batches, after which a pending TraceError is raised.
+
+        That includes UnknownEventError for a selected name that neither the registry nor the trace knows.
+        """
+        return self._batches(self._pass.close())
+
+    def _batches(self, found: Iterable[DecodedRows]) -> Iterator[Batch]:
+        return (Batch(rows, self._live, tables=self._tables) for rows in found)
+
+
+def _no_duration() -> int:
+    raise ValueError("a percentage needs a trace whose end is known: open the file instead of feeding a decoder")

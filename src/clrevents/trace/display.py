@@ -1,0 +1,121 @@
+"""How a trace and an event show themselves in a terminal and in a notebook: never more than a screen.
+
+Text in, text out; escapes everything that came from a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from html import escape
+from typing import Any, Protocol
+
+from clrevents.decode.container.blocks import TraceInfo
+from clrevents.decode.kinds import EventKey
+from clrevents.decode.stream.losses import Loss
+from clrevents.errors import Problems
+from clrevents.table.display import html_table, shortened
+
+_TOP = 10
+
+
+class Facts(Protocol):
+    """What a header scan knows."""
+
+    @property
+    def counts(self) -> Mapping[EventKey, int]: ...
+    @property
+    def duration_ns(self) -> int: ...
+    @property
+    def losses(self) -> tuple[Loss, ...]: ...
+    @property
+    def lost(self) -> int: ...
+    @property
+    def problems(self) -> Problems: ...
+    @property
+    def complete(self) -> bool: ...
+    @property
+    def threads(self) -> tuple[Any, ...]: ...
+
+
+def banner(facts: Facts) -> str:
+    """What spoils trust in the trace, in one line; empty when nothing does."""
+    parts = []
+    damage = facts.problems.severities["damage"]
+    if damage:
+        parts.append(f"DAMAGED in {damage} place{'s' if damage > 1 else ''}")
+    if facts.lost:
+        parts.append(f"{facts.lost:,} events were LOST while recording")
+    if not facts.complete and not damage:
+        parts.append("the end is missing")
+    return "; ".join(parts)
+
+
+def _facts(info: TraceInfo, facts: Facts) -> list[tuple[str, str]]:
+    events = sum(facts.counts.values())
+    process = f"process {info.process_id}, " if info.process_id else ""
+    start = info.start.isoformat(sep=" ", timespec="milliseconds") if info.start else "unknown"
+    return [
+        ("format", f"{info.format} {info.version}, {process}{8 * info.pointer_size}-bit"),
+        ("start", start),
+        ("duration", f"{facts.duration_ns / 1e9:.3f} s"),
+        ("events", f"{events:,} of {len(facts.counts)} kinds on {len(facts.threads)} threads"),
+    ]
+
+
+def trace_line(info: TraceInfo) -> str:
+    """The repr of a Trace: what its header says, and where more is to be had."""
+    parts = [f"{info.format} {info.version}"]
+    if info.process_id:
+        parts.append(f"process {info.process_id}")
+    parts.append(f"{8 * info.pointer_size}-bit")
+    if info.start:
+        parts.append(f"started {info.start.isoformat(sep=' ', timespec='seconds')}")
+    return f"<Trace {info.path or 'in memory'}: {', '.join(parts)}; summary() says what is in it>"
+
+
+def trace_text(info: TraceInfo, facts: Facts) -> str:
+    """The summary of a Trace, for a terminal."""
+    lines = [f"<Trace {info.path or 'in memory'}>"]
+    lines += [f"  {name:<9} {value}" for name, value in _facts(info, facts)]
+    warning = banner(facts)
+    if warning:
+        lines.append(f"  warning   {warning}")
+    for key, count in _top(facts):
+        lines.append(f"  {count:>11,}  {key.name}  ({key.provider})")
+    rest = len(facts.counts) - _TOP
+    if rest > 0:
+        lines.append(f"  {'':>11}  and {rest} more kinds")
+    return "\n".join(lines)
+
+
+def trace_html(info: TraceInfo, facts: Facts) -> str:
+    """The notebook view of a Trace."""
+    parts = [f"<b>{escape(info.path or 'trace in memory')}</b>"]
+    warning = banner(facts)
+    if warning:
+        parts.append(f'<div style="color:#b00;font-weight:bold">{escape(warning)}</div>')
+    parts.append(html_table((), _facts(info, facts)))
+    rows = [(f"{count:,}", key.name, key.provider) for key, count in _top(facts)]
+    rest = len(facts.counts) - _TOP
+    if rest > 0:
+        rows.append(("", f"and {rest} more kinds", ""))
+    parts.append(html_table(("events", "name", "provider"), rows))
+    return "".join(parts)
+
+
+def event_html(event: str, version: int, header: list[tuple[str, str]], payload: Any) -> str:
+    """The notebook view of an event: its name, lines about its header, and its record."""
+    rows = list(header)
+    layout = getattr(type(payload), "__layout__", None)
+    if layout is None:
+        rows.append(("payload", shortened(repr(payload))))
+    else:
+        names = type(payload).__fields__
+        rows += [
+            (field.name, shortened(str(getattr(payload, name)))) for field, name in zip(layout, names, strict=True)
+        ]
+    return f"<b>{escape(event)}</b> version {version}" + html_table((), rows)
+
+
+def _top(facts: Facts) -> Iterable[tuple[EventKey, int]]:
+    return list(facts.counts.items())[:_TOP]

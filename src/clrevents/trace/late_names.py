@@ -1,0 +1,44 @@
+"""What events ask for frames: the trace's names for addresses, also when the trace is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+
+from clrevents.errors import SourceError
+from clrevents.symbols.frame import Frame, nameless
+from clrevents.symbols.methods import Methods
+
+
+@attrs.define(eq=False)
+class LateNames:
+    """Names that are read when the first event asks for them.
+
+    `of_trace` asks the trace, which this does not keep alive, and gives None when it is gone; `again` opens it once
+    more, where that can be done.
+    """
+
+    of_trace: Callable[[], Methods | None]
+    again: Callable[[], Methods] | None
+    known: Methods | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether it can answer without reading the trace."""
+        return self.known is not None
+
+    def frames(self, addresses: tuple[int, ...], time_ns: int | None, process_id: int | None) -> tuple[Frame, ...]:
+        """The frames of one stack, innermost first."""
+        methods = self.known or self._read()
+        return nameless(addresses) if methods is None else methods.frames(addresses, time_ns, process_id)
+
+    def _read(self) -> Methods | None:
+        try:
+            self.known = self.of_trace()
+        except SourceError:
+            if self.again is None:
+                raise
+        if self.known is None and self.again is not None:
+            self.known = self.again()
+        return self.known

@@ -1,0 +1,387 @@
+"""`Passes`: every way of reading one trace from its first byte to its last, in bounded memory.
+
+For the rooms of this package; users have `Trace`. Owns the source, what came up in any pass, and the one cached
+scan of all headers. Knows no analysis and prints nothing; warns once.
+"""
+
+from __future__ import annotations
+
+import time as _time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, Literal, TypeAlias
+
+import attrs
+
+from clrevents.decode.clock import Clock
+from clrevents.decode.column_pass import Chunk, ColumnPass
+from clrevents.decode.container.blocks import TraceInfo
+from clrevents.decode.decoded import DecodedRows
+from clrevents.decode.event_pass import EventPass
+from clrevents.decode.header_columns import DEFAULT_HEADERS, EVENT_HEADERS
+from clrevents.decode.moment import Moment, to_ns
+from clrevents.decode.payload.payload_decoder import PayloadDecoder
+from clrevents.decode.selection import EventName, FilterOptions, Filters, Selection, Selector
+from clrevents.decode.stacks import join
+from clrevents.decode.stream.losses import Loss
+from clrevents.decode.stream.stream import Stream
+from clrevents.errors import DamageError, ErrorMode, LimitError, Limits, Problem, TraceError, UnreadableError
+from clrevents.schema.describe import class_body
+from clrevents.schema.dynamic import ClassCache, variants
+from clrevents.schema.registry import Registry
+from clrevents.sources import Source
+from clrevents.table.event_schema import TableField, header_fields, shown_fields
+from clrevents.table.read import (
+    TableChunk,
+    Wanted,
+    event_fields,
+    facts,
+    header_names,
+    read_table,
+    stream_table,
+    table_chunks,
+)
+from clrevents.table.stacks import Stacks
+from clrevents.table.table import Table
+from clrevents.trace.scan import HeaderScan, scan_headers
+from clrevents.trace.warn import warn_caller
+
+Order: TypeAlias = Literal["time", "file"]
+Progress: TypeAlias = Callable[[int, int], Any]
+
+_PROGRESS_SECONDS: Final = 0.1
+_ROWS: Final = 1 << 19
+
+
+class Passes:
+    """The passes over one trace. `problems` are those that any pass met, bounded by `Limits.problems`."""
+
+    def __init__(
+        self, source: Source, errors: ErrorMode, limits: Limits, registry: Registry, progress: Progress | None
+    ) -> None:
+        self.source = source
+        self.errors: ErrorMode = errors
+        self.limits = limits
+        self.registry = registry
+        self._progress = progress
+        self._found: dict[tuple[object, ...], Problem] = {}
+        self._found_of: Counter[str] = Counter()
+        self._warned = False
+        self._scanned: HeaderScan | None = None
+        self.info = self._read_info()
+
+    # What is known of the whole.
+
+    def scan(self, raising: bool = True) -> HeaderScan:
+        """The scan of all headers, made once; raises what ended it unless told not to."""
+        if self._scanned is None:
+            scan = scan_headers(self.source, self._windows(), self.errors, self.limits, self.registry)
+            for problem in scan.problems:
+                if problem.severity == "damage":
+                    self._warn(f"the trace is damaged: {problem.message}")
+            if scan.lost:
+                self._warn(f"{scan.lost:,} events were lost while recording")
+            self._scanned = scan
+        if raising and self._scanned.error is not None:
+            raise self._scanned.error
+        return self._scanned
+
+    def duration_ns(self) -> int:
+        """From the session's start to its last event."""
+        return self.scan().duration_ns
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The container's problems, then those of payloads that were decoded so far."""
+        scan = self.scan(raising=False)
+        listed = {_identity(problem) for problem in scan.problems}
+        return (*scan.problems, *(problem for key, problem in self._found.items() if key not in listed))
+
+    def moment_ns(self, moment: Moment, what: str = "moment") -> int:
+        """A moment as filters take it, in nanoseconds since the session started."""
+        info = self.info
+        return to_ns(moment, what, Clock(info.sync_qpc, info.frequency, info.start), self.duration_ns)
+
+    def one_event(self, selector: Selector) -> EventName | None:
+        """The event that a selector means; None for a pattern that nothing fits.
+
+        AmbiguousEventError when it means several events, UnknownEventError when nobody knows it.
+        """
+        return self._one(self.selection((selector,)))
+
+    def _one(self, selection: Selection) -> EventName | None:
+        selection.one_event()
+        kinds = self.scan(raising=False).kinds
+        event = selection.one_event(kinds)
+        if event is None:
+            selection.check_names(kinds)
+        return event
+
+    # Streams, and what is selected of them.
+
+    def stream(self, order: Order = "time", errors: ErrorMode | None = None, walk_stacks: bool = False) -> Stream:
+        """A stream in this trace's way with errors, unless told otherwise."""
+        return Stream(
+            errors=errors or self.errors,
+            limits=self.limits,
+            registry=self.registry,
+            in_time_order=in_time_order(order),
+            walk_stacks=walk_stacks,
+        )
+
+    def selection(
+        self, selectors: Iterable[Selector], filters: Filters | None = None, always: Iterable[Selector] = ()
+    ) -> Selection:
+        """Selectors and filters, resolved against this trace's registry."""
+        return Selection(selectors, filters or Filters(), self.registry, always)
+
+    # Passes over events.
+
+    def rows(self, stream: Stream, selection: Selection, decode: bool = True) -> Iterator[DecodedRows]:
+        """Feed the whole source through a stream; errors get this trace's path.
+
+        Without `decode` payloads stay bytes.
+        """
+        events = EventPass(stream, selection, self.duration_ns, decode=decode)
+        with self._noting(stream):
+            for data in self._windows():
+                for rows in events.feed(data):
+                    yield self._noted(rows)
+            if self.source.fault is not None:
+                # Where it ends the reading its error is raised after the last rows.
+                stream.end_in(self.source.fault)
+            for rows in events.close():
+                yield self._noted(rows)
+
+    def event_rows(
+        self,
+        *selectors: Selector,
+        order: Order = "time",
+        always: Iterable[Selector] = (),
+        decode: bool = True,
+        filters: FilterOptions | None = None,
+    ) -> Iterator[DecodedRows]:
+        """The selected events as rows; `always` names kinds that pass every filter."""
+        checked = Filters.of(filters or {})
+        stream = self.stream(order)
+        return self.rows(stream, self.selection(selectors, checked, always), decode)
+
+    def class_bodies(self, selector: Selector) -> list[str]:
+        """Class bodies to paste, one for each kind of event that is meant, as the trace describes it."""
+        selection = self.selection((selector,))
+        stream = self.stream("file")
+        for _ in self.rows(stream, selection, decode=False):
+            pass
+        cache = ClassCache(self.limits.learned)
+        bodies = []
+        for kind in stream.kinds.all:
+            if selection.wants(kind) and not kind.undefined:
+                fields = kind.row.fields
+                layout = cache.layout(fields, variants(fields, kind.key.provider)[0]) if fields else None
+                if layout is None and kind.info is not None:
+                    layout = kind.info.layout
+                bodies.append(class_body(kind.key.name, kind.key.provider, kind.key.id, kind.key.version, layout))
+        return bodies
+
+    # Passes over columns.
+
+    def columns(
+        self,
+        selection: Selection,
+        order: Order = "file",
+        headers: Sequence[str] = (),
+        fields: frozenset[str] | None = None,
+        payloads: bool = True,
+        rows: int = _ROWS,
+        stacks: bool = False,
+    ) -> ColumnPass:
+        """A pass that makes columns; nothing is read before `chunks`."""
+        if rows < 1:
+            raise ValueError(f"rows must be positive, not {rows!r}")
+        return ColumnPass(
+            self.stream(order),
+            selection,
+            self.duration_ns,
+            headers=headers,
+            fields=fields,
+            payloads=payloads,
+            stacks=stacks,
+            rows=rows,
+        )
+
+    def chunks(self, columns: ColumnPass) -> Iterator[Chunk]:
+        """Read the whole source; errors get this trace's path."""
+        with self._noting(columns.stream):
+            yield from columns.chunks(self._windows(), lambda: self.source.fault)
+
+    def table(
+        self, selector: Selector, wanted: Wanted, filters: Filters, order: Order, stacks: bool = False
+    ) -> tuple[Table, Stacks]:
+        """All events of one kind, and the stacks that its `stack_id` names (none unless they are asked for)."""
+        selection = self.selection((selector,), filters)
+        # At once, where the registry alone tells that a name means several events.
+        selection.one_event()
+        columns = self.columns(selection, order, wanted.headers, wanted.fields, stacks=stacks)
+        chunks = list(self.chunks(columns))
+        table = read_table(columns, chunks, self.registry, wanted)
+        return table, Stacks(join([chunk.stacks for chunk in chunks]))
+
+    def tables(self, selector: Selector, wanted: Wanted, filters: Filters, order: Order, rows: int) -> Iterator[Table]:
+        """The same in tables of at most `rows` rows, in bounded memory."""
+        selection = self.selection((selector,), filters)
+        event = self._one(selection)
+        if event is None:
+            return
+        fields = wanted.choose(self.fields(event), event[1])
+        columns = self.columns(selection, order, wanted.headers, wanted.fields, rows=rows)
+        yield from stream_table(self.chunks(columns), fields, wanted, self.facts_of(event))
+
+    def table_chunks(
+        self,
+        *selectors: Selector,
+        columns: Sequence[str] | None = None,
+        enum_names: bool = False,
+        headers: tuple[str, ...] = EVENT_HEADERS,
+        stacks: bool = True,
+        rows: int = 1 << 16,
+        order: Order = "time",
+        filters: FilterOptions | None = None,
+    ) -> Iterator[TableChunk]:
+        """Everything of the selected events in one pass and in bounded memory.
+
+        Chunk by chunk: their tables as `Trace.tables` has them, their headers as `Trace.headers` has them, and their
+        stacks (which cost a look at every block of them; without `stacks` there are none).
+        """
+        wanted = Wanted((*DEFAULT_HEADERS,) if columns is None else tuple(columns), enum_names)
+        header_names(wanted.columns)
+        known: dict[EventName, tuple[TableField, ...]] = {}
+
+        def fields(event: EventName) -> tuple[TableField, ...]:
+            if event not in known:
+                known[event] = (*header_fields(wanted.headers), *self.fields(event))
+            return known[event]
+
+        both = tuple(dict.fromkeys((*wanted.headers, *headers)))
+        selection = self.selection(selectors, Filters.of(filters or {}))
+        made = self.columns(selection, order, headers=both, rows=rows, stacks=stacks)
+        return table_chunks(self.chunks(made), fields, wanted, headers)
+
+    def schemas(self, *selectors: Selector, enum_names: bool = False) -> dict[EventName, Table]:
+        """Tables without rows, by (provider, name): of all selected events, with columns and metadata as a table has.
+
+        A name that the registry knows has one also where the trace has no such event.
+        """
+        scan = self.scan(raising=False)
+        events = self.selection(selectors).events(kind for kind in scan.kinds if kind.key in scan.counts)
+        headers = header_fields(DEFAULT_HEADERS)
+        return {
+            event: Table(shown_fields((*headers, *self.fields(event)), enum_names), (), self.facts_of(event))
+            for event in events
+        }
+
+    def stacks(self) -> Stacks:
+        """The call stacks of all events; of a damaged trace those that stand before the damage."""
+        columns = self.columns(self.selection(()), headers=(), payloads=False, stacks=True)
+        parts = []
+        with self.before_damage():
+            for chunk in self.chunks(columns):
+                parts.append(chunk.stacks)
+        return Stacks(join(parts))
+
+    @contextmanager
+    def before_damage(self) -> Iterator[None]:
+        """What is gathered stands, although the trace breaks: whoever reads events meets the damage too."""
+        try:
+            yield
+        except (DamageError, LimitError):
+            if self.errors == "strict":
+                raise
+
+    def fields(self, event: EventName) -> tuple[TableField, ...]:
+        """The payload columns of one event, as its tables have them."""
+        decoder = PayloadDecoder(self.info.pointer_size, self.limits)
+        return event_fields(self.registry, event, self.scan(raising=False).kinds, decoder)
+
+    def facts_of(self, event: EventName) -> dict[str, str]:
+        """The metadata of an event's tables."""
+        scan = self.scan(raising=False)
+        return facts(event, self.registry, scan.kinds, scan.lost, scan.problems.total)
+
+    # The source, and what came up.
+
+    def _read_info(self) -> TraceInfo:
+        stream = self.stream(errors="salvage")
+        for data in self.source.windows(4096):
+            stream.feed(data)
+            if stream.info is not None:
+                return attrs.evolve(stream.info, path=self.source.path)
+        stream.close()
+        if stream.info is None:
+            raise UnreadableError("the file ends before the trace's own header", offset=self.source.size)
+        return attrs.evolve(stream.info, path=self.source.path)
+
+    def _windows(self) -> Iterator[bytes]:
+        """The source's bytes, telling `progress` at most ten times a second."""
+        if self._progress is None:
+            yield from self.source.windows()
+            return
+        done, total = 0, self.source.size
+        told = _time.monotonic()
+        for data in self.source.windows():
+            yield data
+            done += len(data)
+            now = _time.monotonic()
+            if now - told >= _PROGRESS_SECONDS:
+                told = now
+                self._progress(done, max(total, done))
+        self._progress(done, max(total, done))
+
+    @contextmanager
+    def _noting(self, stream: Stream) -> Iterator[None]:
+        """Errors get this trace's path; what came up in the pass is kept and warned of."""
+        try:
+            yield
+        except TraceError as error:
+            if not isinstance(error, LookupError):
+                error.path = error.path or self.source.path
+            raise
+        finally:
+            for problem in stream.problems.items:
+                self._note(problem)
+            self._warn_of(tuple(stream.losses))
+
+    def _noted(self, rows: DecodedRows) -> DecodedRows:
+        for problem in rows.problems:
+            self._note(problem)
+        self._warn_of(rows.losses)
+        return rows
+
+    def _warn_of(self, losses: tuple[Loss, ...]) -> None:
+        if losses:
+            self._warn(f"{sum(loss.count for loss in losses):,} or more events were lost while recording")
+
+    def _note(self, problem: Problem) -> None:
+        key = _identity(problem)
+        if key not in self._found and self._found_of[problem.severity] < self.limits.problems:
+            self._found[key] = problem
+            self._found_of[problem.severity] += 1
+        if problem.severity == "damage":
+            self._warn(f"the trace is damaged: {problem.message}")
+
+    def _warn(self, text: str) -> None:
+        if not self._warned:
+            self._warned = True
+            path = f"{self.source.path}: " if self.source.path else ""
+            warn_caller(f"{path}{text}")
+
+
+def in_time_order(order: Order) -> bool:
+    """ValueError unless `order` is "time" or "file"."""
+    if order not in ("time", "file"):
+        raise ValueError(f'order must be "time" or "file", not {order!r}')
+    return order == "time"
+
+
+def _identity(problem: Problem) -> tuple[object, ...]:
+    return problem.kind, problem.offset, problem.event, problem.field
