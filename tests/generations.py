@@ -49,17 +49,17 @@ def _described(kind: EventKind) -> MetadataRecord:
 def _records(rows: Rows, kinds: list[EventKind]) -> Iterator[tuple[EventRecord, int, bytes]]:
     """Events, each with the number of its stack and its bytes."""
     columns = zip(
-        rows.kinds.tolist(),
-        rows.times.tolist(),
-        rows.threads.tolist(),
+        rows.kind_indexes.tolist(),
+        rows.ticks.tolist(),
+        rows.thread_ids.tolist(),
         rows.payloads(),
-        rows.captures().tolist(),
-        rows.stacks.tolist(),
+        rows.capture_threads.tolist(),
+        rows.stack_ids.tolist(),
         strict=True,
     )
     for kind, time, thread, payload, capture, stack in columns:
         record = EventRecord(kinds[kind].row.metadata_id, time, thread, payload, capture)
-        yield record, stack, rows.shared.stacks.data(stack) or b"" if stack > 0 else b""
+        yield record, stack, rows.release.stacks.data(stack) or b"" if stack > 0 else b""
 
 
 def _nettrace6(writer: NetTrace6Writer, regions: list[Rows], stream: Stream) -> None:
@@ -68,7 +68,7 @@ def _nettrace6(writer: NetTrace6Writer, regions: list[Rows], stream: Stream) -> 
         events = list(_records(rows, kinds))
         for at in range(0, len(events), _BLOCK):
             part = events[at : at + _BLOCK]
-            new = {kinds[k].row.metadata_id: kinds[k] for k in rows.kinds[at : at + _BLOCK].tolist()}
+            new = {kinds[k].row.metadata_id: kinds[k] for k in rows.kind_indexes[at : at + _BLOCK].tolist()}
             fresh = [_described(kind) for number, kind in new.items() if number not in told]
             told.update(new)
             if fresh:
@@ -86,7 +86,7 @@ def _nettrace6(writer: NetTrace6Writer, regions: list[Rows], stream: Stream) -> 
             if stacks:
                 writer.stacks(at + 1, stacks)
             writer.events([_with_stack(record, numbers.get(stack, 0)) for record, stack, _ in part])
-        writer.sequence_point(int(rows.times.max()))
+        writer.sequence_point(int(rows.ticks.max()))
     writer.end()
 
 
@@ -108,7 +108,7 @@ def _netperf(writer: NetPerf3Writer | NetPerf12Writer, regions: list[Rows], stre
         for at in range(0, len(events), _BLOCK):
             part: list[EventRecord | MetadataRecord] = []
             for (record, _, data), kind in zip(
-                events[at : at + _BLOCK], rows.kinds[at : at + _BLOCK].tolist(), strict=True
+                events[at : at + _BLOCK], rows.kind_indexes[at : at + _BLOCK].tolist(), strict=True
             ):
                 if record.metadata_id not in told:
                     told.add(record.metadata_id)

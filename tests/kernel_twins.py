@@ -131,13 +131,14 @@ def _plain(values: Any) -> list[int]:
 def interpreted() -> Engine:
     """The sources, run by Python whatever was built."""
     return Engine(
-        "interpreted", *(loaded(f"{name}_twin", SOURCE / "decode" / f"{name}.py") for name in ("scan", "walk"))
+        "interpreted",
+        *(loaded(f"{name}_twin", SOURCE / "decode" / "kernels" / f"{name}.py") for name in ("scan", "walk")),
     )
 
 
 def compiled() -> Engine | None:
     """What was built from the sources when the package was installed; None where nothing was."""
-    modules = [importlib.import_module(f"clrevents.decode.{name}") for name in ("scan", "walk")]
+    modules = [importlib.import_module(f"clrevents.decode.kernels.{name}") for name in ("scan", "walk")]
     if any(str(module.__file__).endswith(".py") for module in modules):
         return None
     return Engine("compiled", *modules)

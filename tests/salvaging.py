@@ -68,14 +68,14 @@ def read(data: bytes) -> Events:
     def column(of: Any) -> Ints:
         return np.concatenate([np.asarray(of(r)).astype(np.int64) for r in rows] or [np.empty(0, dtype=np.int64)])
 
-    places = column(lambda r: r.kinds)
+    places = column(lambda r: r.kind_indexes)
     events = Events(
         stream,
         error,
         column(lambda r: r.offsets),
         column(lambda r: r.sizes),
-        column(lambda r: r.times),
-        column(lambda r: r.threads.view(np.int64)),
+        column(lambda r: r.ticks),
+        column(lambda r: r.thread_ids.view(np.int64)),
         ids[places],
         keys[places],
         column(lambda r: np.fromiter(map(hash, r.payloads()), np.int64, len(r))),
@@ -90,8 +90,8 @@ def read(data: bytes) -> Events:
 
 
 def _stack_hashes(rows: Rows) -> Ints:
-    table = rows.shared.stacks
-    numbers, where = np.unique(rows.stacks, return_inverse=True)
+    table = rows.release.stacks
+    numbers, where = np.unique(rows.stack_ids, return_inverse=True)
     hashes = [n if n <= 0 else hash(table.data(n)) for n in numbers.tolist()]
     return np.array(hashes, dtype=np.int64)[where]
 

@@ -34,7 +34,7 @@ class Room:
     stdlib: bool = True
 
 
-# The table of the design (§2); added are the public faces `types` and `__main__`, and `trace.decoder`, which joins two rooms.
+# The table of the design (§2); added are the public faces `types` and `__main__`.
 ROOMS: Final = {
     "errors": Room(()),
     "schema": Room(("errors",), ("attrs",)),

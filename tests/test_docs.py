@@ -254,7 +254,9 @@ def _payloads(name: str) -> dict[int, Any]:
     stream = Stream(in_time_order=False)
     found = {}
     for rows in (*stream.feed(_capture(name)), *stream.close()):
-        for offset, size, kind in zip(rows.offsets.tolist(), rows.sizes.tolist(), rows.kinds.tolist(), strict=True):
+        for offset, size, kind in zip(
+            rows.offsets.tolist(), rows.sizes.tolist(), rows.kind_indexes.tolist(), strict=True
+        ):
             found[offset] = stream.kinds.all[kind], size
     return found
 

@@ -53,7 +53,9 @@ def test_case_01_counts_and_first_events_equal_the_baseline(name: str) -> None:
     for batch in (*stream.feed(data), *stream.close()):
         info = stream.info
         assert info is not None
-        for kind, time, thread in zip(batch.kinds.tolist(), batch.times.tolist(), batch.threads.tolist(), strict=True):
+        for kind, time, thread in zip(
+            batch.kind_indexes.tolist(), batch.ticks.tolist(), batch.thread_ids.tolist(), strict=True
+        ):
             row = stream.kinds.all[kind].row
             key: tuple[str, Any] = (row.provider, row.name or row.id)
             key = ONE_NAME.get(key, key)

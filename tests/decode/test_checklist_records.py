@@ -57,11 +57,11 @@ class Feeding:
 
     def take(self, released: list[Any]) -> None:
         for rows in released:
-            bases = rows.shared.bases.tolist()
+            bases = rows.release.bases.tolist()
             for offset, size in zip(rows.offsets.tolist(), rows.sizes.tolist(), strict=True):
                 which = bisect_right(bases, offset) - 1
                 at = offset - bases[which]
-                number = int.from_bytes(rows.shared.windows[which][at : at + 8], "little")
+                number = int.from_bytes(rows.release.windows[which][at : at + 8], "little")
                 self.wrong += number != self.events or size != _SIZE - self.events % 4
                 self.events += 1
                 self.last = offset

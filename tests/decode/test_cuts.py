@@ -66,9 +66,11 @@ def rows(data: bytes, errors: ErrorMode) -> Found:
         error = stream.error
     except TraceError as raised:
         error = raised
-    parts = [(r.kinds, r.times, r.threads, r.stacks, r.offsets, r.sizes, r.captures()) for r in released]
+    parts = [
+        (r.kind_indexes, r.ticks, r.thread_ids, r.stack_ids, r.offsets, r.sizes, r.capture_threads) for r in released
+    ]
     *columns, captures = (np.concatenate(c) for c in zip(*parts, strict=True)) if parts else [np.empty(0)] * 7
-    stacks = {n: r.shared.stacks.data(n) for r in released for n in np.unique(r.stacks).tolist()}
+    stacks = {n: r.release.stacks.data(n) for r in released for n in np.unique(r.stack_ids).tolist()}
     payloads = [p for r in released for p in r.payloads()]
     return Found(tuple(columns), captures, [k.row for k in stream.kinds.all], stacks, payloads, error)
 

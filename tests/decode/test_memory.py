@@ -116,10 +116,10 @@ def test_stacks_without_a_sequence_point_are_not_kept_for_ever() -> None:
         decoder.feed(sink.getvalue())
         sink.seek(0)
         sink.truncate()
-        table = decoder._reader.stream._region.stacks
+        table = decoder._stream._region.stacks
         assert len(table._blocks) <= 15
     writer.end()
-    kinds = decoder._reader.stream.problems.counts
+    kinds = decoder._stream.problems.counts
     assert kinds["region-too-long"] >= 5
     events = [e for batch in [*decoder.feed(sink.getvalue()), *decoder.close()] for e in batch]
     assert all(e.stack_id > 0 for e in events)
@@ -136,4 +136,4 @@ def test_labels_without_a_sequence_point_are_not_kept_for_ever() -> None:
         decoder.feed(sink.getvalue())
         sink.seek(0)
         sink.truncate()
-        assert len(decoder._reader.stream._labels) <= 1200
+        assert len(decoder._stream._labels) <= 1200

@@ -66,18 +66,18 @@ def stream_row(stream: Stream, rows: Rows) -> Iterator[Row]:
     """One release's headers and payload bytes, without decoding any payload."""
     nothing = [None] * len(rows)
     yield from zip(
-        [(kind.index, kind.row, kind.key) for kind in map(stream.kinds.all.__getitem__, rows.kinds.tolist())],
-        rows.times.tolist(),
-        rows.threads.tolist(),
-        rows.captures().tolist(),
-        rows.processors().tolist(),
-        rows.stacks.tolist(),
-        map(rows.shared.stacks.data, rows.stacks.tolist()),
+        [(kind.index, kind.row, kind.key) for kind in map(stream.kinds.all.__getitem__, rows.kind_indexes.tolist())],
+        rows.ticks.tolist(),
+        rows.thread_ids.tolist(),
+        rows.capture_threads.tolist(),
+        rows.processors.tolist(),
+        rows.stack_ids.tolist(),
+        map(rows.release.stacks.data, rows.stack_ids.tolist()),
         rows.offsets.tolist(),
         rows.payloads(),
-        _guids(rows.activities()) or nothing,
-        _guids(rows.related_activities()) or nothing,
-        rows.labels() or nothing,
+        _guids(rows.activities) or nothing,
+        _guids(rows.related_activities) or nothing,
+        rows.labels or nothing,
         rows.process_ids() or nothing,
         strict=True,
     )

@@ -24,7 +24,7 @@ from clrevents.decode.container.blocks import (
     SequencePoint,
     Stacks,
 )
-from clrevents.decode.kernels.header_scan import HeaderScanner, PADDING
+from clrevents.decode.kernels.header_scan import PADDING, HeaderScanner
 from clrevents.encode.netperf import NetPerf3Writer, NetPerf12Writer
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.values import (

@@ -27,7 +27,7 @@ from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecor
 from clrevents.rewrite import cut
 from clrevents.testing.builder import TraceBuilder
 from clrevents.testing.strategies import MadeTrace, traces
-from clrevents.trace import Loss
+from clrevents.trace import Loss, passes_of
 from project_files import SHARED, fixture, fixtures, unpacked
 
 pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
@@ -371,8 +371,8 @@ def test_losses_of_a_real_trace(out: Path) -> None:
         cut(trace, out, "MethodLoad*", rundown=False)
         same_losses(out, everything, walk(out.read_bytes()))
         for start, end in (("0.5s", "1s"), ("25%", "75%"), ("1s", None), (None, "1s")):
-            low = None if start is None else trace.moment_ns(start)
-            high = None if end is None else trace.moment_ns(end)
+            low = None if start is None else passes_of(trace).moment_ns(start)
+            high = None if end is None else passes_of(trace).moment_ns(end)
             expected = [
                 loss
                 for loss in everything

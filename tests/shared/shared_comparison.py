@@ -101,7 +101,7 @@ def our_events(trace: Shared, found: Comparison) -> Iterator[tuple[float, _Ours]
     stream = Stream()
     ticks: list[int] = []
     for rows in (*stream.feed(data), *stream.close()):
-        ticks += rows.times.tolist()
+        ticks += rows.ticks.tolist()
     clock = stream.clock
     last = None
     with warnings.catch_warnings(record=True) as caught:

@@ -99,7 +99,9 @@ def first_events(trace: Shared) -> list[tuple[EventKind, First]]:
     firsts: dict[int, tuple[int, int]] = {}
     data = unpacked(trace)
     for rows in (*stream.feed(data), *stream.close()):
-        for kind, tick, thread in zip(rows.kinds.tolist(), rows.times.tolist(), rows.threads.tolist(), strict=True):
+        for kind, tick, thread in zip(
+            rows.kind_indexes.tolist(), rows.ticks.tolist(), rows.thread_ids.tolist(), strict=True
+        ):
             counts[kind] = counts.get(kind, 0) + 1
             firsts.setdefault(kind, (tick, thread))
     clock = stream.clock

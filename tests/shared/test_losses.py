@@ -162,7 +162,7 @@ def test_windows_are_sane(trace: Shared) -> None:
     rows = [*stream.feed(data), *stream.close()]
     own: dict[int, list[int]] = {}
     for some in rows:
-        for thread, time in zip(some.captures().tolist(), stream.clock.ns_list(some.times), strict=True):
+        for thread, time in zip(some.capture_threads.tolist(), stream.clock.ns_list(some.ticks), strict=True):
             own.setdefault(thread, []).append(time)
     end = max(max(times) for times in own.values())
     points = [struct.unpack_from("<Q", data, at)[0] for name, at, _ in objects(data) if name == "SPBlock"]

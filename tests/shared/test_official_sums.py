@@ -43,15 +43,15 @@ def test_same_counts_threads_and_times(trace: Shared) -> None:
     last = None
     data = unpacked(trace)
     for rows in (*stream.feed(data), *stream.close()):
-        for kind, n in enumerate(np.bincount(rows.kinds).tolist()):
+        for kind, n in enumerate(np.bincount(rows.kind_indexes).tolist()):
             key = stream.kinds.all[kind].key
             kinds[key.provider, key.id, key.version] += n
-        numbers, n_each = np.unique(rows.threads, return_counts=True)
+        numbers, n_each = np.unique(rows.thread_ids, return_counts=True)
         threads.update(dict(zip(map(str, numbers.tolist()), n_each.tolist(), strict=True)))
-        assert (rows.times[1:] >= rows.times[:-1]).all()
-        assert last is None or last <= rows.times[0]
-        last = rows.times[-1]
-        total += math.fsum(((rows.times - stream.clock.sync_qpc) * 1000.0 / stream.clock.frequency).tolist())
+        assert (rows.ticks[1:] >= rows.ticks[:-1]).all()
+        assert last is None or last <= rows.ticks[0]
+        last = rows.ticks[-1]
+        total += math.fsum(((rows.ticks - stream.clock.sync_qpc) * 1000.0 / stream.clock.frequency).tolist())
     theirs: Counter[Kind] = Counter()
     for text, kind_sums in official["kinds"].items():
         provider, id, version = text.split("|")

@@ -10,6 +10,7 @@ from shared_files import SHARED, Shared, json_lines, needs_shared, params, trace
 
 import clrevents
 from clrevents.symbols.method_names import display_name, raw_name
+from reading import event_batches
 
 # Distinct stacks and their frames; every one of them agrees.
 EXPECTED = {
@@ -83,7 +84,7 @@ def test_managed_frames_have_names(trace: Shared) -> None:
     """Nearly all of our own traces' frames have names; the others say that they are no listed methods."""
     opened = clrevents.open(unpacked(trace), errors="salvage")
     reasons: Counter[str | None] = Counter()
-    for batch in opened.event_batches(decode=False):
+    for batch in event_batches(opened, decode=False):
         seen: set[int] = set()
         for event in batch:
             if event.stack_id > 0 and event.stack_id not in seen:
@@ -106,7 +107,7 @@ def test_il_offsets_are_inside_the_methods(short: str) -> None:
         p = event.payload
         sizes[p.MethodNamespace, p.MethodName, p.MethodSignature] = p.MethodILSize
     found = set()
-    for batch in trace.event_batches(decode=False):
+    for batch in event_batches(trace, decode=False):
         for event in batch:
             for frame in event.frames:
                 size = sizes.get((frame.namespace, frame.name, frame.signature))

@@ -116,10 +116,10 @@ def read(vector: str, mode: ErrorMode = "report") -> Reading:
         pass
     headers = []
     for some in rows:
-        about = some.threads if some.owners is None else some.owners
-        kinds = [stream.kinds.all[kind] for kind in some.kinds.tolist()]
-        foreign = (some.captures() != about.astype(np.uint64)).tolist()
-        headers += list(zip(kinds, some.times.tolist(), some.offsets.tolist(), foreign, strict=True))
+        about = some.thread_ids if some.thread_places is None else some.thread_places
+        kinds = [stream.kinds.all[kind] for kind in some.kind_indexes.tolist()]
+        foreign = (some.capture_threads != about.astype(np.uint64)).tolist()
+        headers += list(zip(kinds, some.ticks.tolist(), some.offsets.tolist(), foreign, strict=True))
     # A strict reading ends before an event that the headers alone show.
     ours = [Ours(event, *rest) for event, rest in zip(events, headers, strict=mode != "strict")]
     assert all(o.event.key == o.kind.key for o in ours)

@@ -10,6 +10,7 @@ import clrevents
 from clrevents.events import MethodFlags, MethodLoadVerbose_V1, MethodUnloadVerbose_V1
 from clrevents.symbols.live import LiveMethods
 from clrevents.testing.builder import TraceBuilder
+from clrevents.trace import passes_of
 
 SECOND = 1_000_000_000
 
@@ -65,7 +66,7 @@ def churn(rounds: int, limits: clrevents.Limits) -> LiveMethods:
             for start in range(0x10000, 0x10000 + 64 * 100, 64):
                 values = (start, 1, start, 64, 0, MethodFlags(9), "dynamicClass", f"D{round_}", "void  ()", 0)
                 trace.event(kind(*values))
-        for batch in clrevents.open(trace.bytes()).event_batches(decode=False):
+        for batch in passes_of(clrevents.open(trace.bytes())).event_rows(decode=False):
             live.take(batch)
     return live
 

@@ -24,6 +24,7 @@ from clrevents.events import (
     ModuleUnload_V1,
 )
 from clrevents.testing.builder import TraceBuilder
+from reading import event_batches
 
 MS = 1_000_000
 
@@ -99,7 +100,7 @@ def test_frames_when_the_trace_is_gone(tmp_path: Path) -> None:
 
 def test_a_pickled_batch_leaves_the_trace_behind() -> None:
     trace = clrevents.open(small().bytes())
-    (batch,) = trace.event_batches("ThreadSample")
+    (batch,) = event_batches(trace, "ThreadSample")
     (event,) = pickle.loads(pickle.dumps(batch))
     assert [f.reason for f in event.frames] == ["no names"] * 3
 

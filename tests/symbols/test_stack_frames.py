@@ -12,6 +12,7 @@ from clrevents.decode.stacks import StackArrays
 from clrevents.symbols.stacks import resolve_stacks
 from clrevents.testing.builder import TraceBuilder
 from project_files import ROOT
+from reading import event_batches
 
 FIXTURES = sorted((ROOT / "fixtures").glob("*.nettrace.gz"))
 MS = 1_000_000
@@ -26,7 +27,7 @@ def arrays(*stack: int) -> StackArrays:
 
 def check(trace: clrevents.Trace) -> int:
     """The table says the same as every event; how many stacks were compared."""
-    events = [event for batch in trace.event_batches(decode=False) for event in batch]
+    events = [event for batch in event_batches(trace, decode=False) for event in batch]
     ids = np.array([e.stack_id for e in events], dtype=np.int64)
     times = np.array([e.time_ns for e in events], dtype=np.int64)
     resolved = resolve_stacks(trace.methods, trace.stacks.arrays, ids, times)

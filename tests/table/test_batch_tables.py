@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import clrevents
-from clrevents.decode import decoder
 from clrevents.events import GCStart_V1, GCStart_V2
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixtures
+from reading import event_batches
 from tabular import same
 
 HEADERS = ["time_ns", "time", "thread_id", "stack_id", "event_version", "process_id", "processor", "opcode", "level"]
@@ -60,7 +60,7 @@ def test_batches_of_a_trace() -> None:
     new = GCStart_V2(8, 0, 0, 0, 0, 9)
     data = TraceBuilder().event(new).sample(1).event(GCStart_V1(7, 0, 0, 0, 0)).bytes()
     with clrevents.open(data) as trace:
-        (batch,) = trace.event_batches()
+        (batch,) = event_batches(trace)
         table = batch.table("GCStart")
         assert table.columns == trace.table("GCStart").columns
         assert table["Count"].tolist() == [8, 7]
@@ -84,16 +84,10 @@ def test_a_batch_keeps_its_tables_when_it_is_pickled() -> None:
     again = pickle.loads(pickle.dumps(batch))
     assert list(again.table("ThreadSample").rows()) == list(batch.table("ThreadSample").rows())  # type: ignore[attr-defined]
     event = pickle.loads(pickle.dumps(next(iter(batch))))
-    assert event._batch.tabler is None
+    assert not hasattr(event._rows, "tables")
 
 
 def test_names_of_enums() -> None:
     (batch,) = clrevents.Decoder("GCStart").feed(TraceBuilder().event(GCStart_V1(7, 0, 0, 0, 0)).bytes())
-    table = batch.table("GCStart", names=True)
+    table = batch.table("GCStart", enum_names=True)
     assert table["Reason"].tolist() == ["AllocSmall"]
-
-
-def test_the_bare_decoder_makes_none() -> None:
-    (batch,) = decoder.Decoder().feed(TraceBuilder().sample(1).bytes())
-    with pytest.raises(ValueError, match=r"use clrevents\.Decoder"):
-        batch.table("ThreadSample")

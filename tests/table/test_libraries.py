@@ -19,6 +19,7 @@ import pytest
 import clrevents
 from clrevents.events import BulkType_V0, BulkTypeValue, GCStart_V0, GCStart_V2, MethodILToNativeMap_V0
 from clrevents.testing.builder import FieldDescription, TraceBuilder
+from clrevents.trace import passes_of
 from project_files import SOURCE, fixture
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -172,7 +173,7 @@ def test_tables_of_traces_concatenate() -> None:
 def test_no_integer_becomes_a_float() -> None:
     """In any table of a real trace, in any library."""
     with clrevents.open(fixture("net8-method-interop")) as trace:
-        for event in trace.schemas():
+        for event in passes_of(trace).schemas():
             table = trace.table("/".join(event))
             frame, polar = table.to_pandas(), table.to_polars()
             for field in table.fields:

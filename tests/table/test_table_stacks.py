@@ -13,9 +13,12 @@ import pytest
 import clrevents
 from clrevents.decode.container.blocks import Stacks
 from clrevents.decode.container.window import unpack_words
-from clrevents.decode.stacks import stack_arrays
-from clrevents.decode.stacks import StackTable
+from clrevents.decode.stacks import StackTable, stack_arrays
+from clrevents.table.read import Wanted
+from clrevents.table.stacks import Stacks
+from clrevents.table.table import Table
 from clrevents.testing.builder import Format, TraceBuilder
+from clrevents.trace import Filters, passes_of
 from project_files import FIXTURES
 
 FORMATS: list[Format] = ["nettrace4", "nettrace6", "netperf3"]
@@ -56,8 +59,13 @@ def test_every_container(format: Format, pointer_size: int) -> None:
         stacks = trace.stacks
         assert [stacks[e.stack_id] for e in events] == [tuple(range(100, 100 + depth)) for depth in range(40)]
         assert len(stacks) == 39
-        runs = [row for run in trace.runs() for row in run.stacks.rows()]
-        assert runs == list(stacks.table().rows())
+        rows = [row for chunk in passes_of(trace).table_chunks() for row in chunk.stacks.rows()]
+        assert rows == list(stacks.table().rows())
+
+
+def _with_stacks(trace: clrevents.Trace, columns: list[str], start: int | None = None) -> tuple[Table, Stacks]:
+    passes = passes_of(trace)
+    return passes.table("ThreadSample", Wanted.of(columns), Filters.of({"start": start}), "time", stacks=True)
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -65,12 +73,12 @@ def test_with_a_table_in_one_pass(format: Format) -> None:
     """The stacks of the table's own events and no others."""
     builder = TraceBuilder(format).sample(1, 2).raw("App", 1, stack=(7, 8)).sequence_point().sample(3).sample(1, 2)
     with clrevents.open(builder.bytes()) as trace:
-        table, stacks = trace.table_and_stacks("ThreadSample", columns=["time_ns", "stack_id"])
+        table, stacks = _with_stacks(trace, ["time_ns", "stack_id"])
         assert table.columns == ["time_ns", "stack_id"]
         assert table["stack_id"].tolist() == trace.table("ThreadSample")["stack_id"].tolist()
         assert [stacks[number] for number in table["stack_id"].tolist()] == [(1, 2), (3,), (1, 2)]
         assert {stacks[number] for number in stacks} == {(1, 2), (3,)}
-        late, few = trace.table_and_stacks("ThreadSample", start=int(table["time_ns"][1]), columns=["stack_id"])
+        late, few = _with_stacks(trace, ["stack_id"], start=int(table["time_ns"][1]))
         assert [few[number] for number in late["stack_id"].tolist()] == [(3,), (1, 2)]
 
 
@@ -89,17 +97,17 @@ def test_real_traces(name: str) -> None:
         assert len(expected) > 1
 
 
-def test_only_those_of_selected_events_are_in_a_run() -> None:
+def test_only_those_of_selected_events_are_in_a_chunk() -> None:
     from clrevents.events import GCStart_V1
 
     data = TraceBuilder().sample(1).event(GCStart_V1(1, 0, 0, 0, 0), stack=[2]).sample(3).sample(1).bytes()
     with clrevents.open(data) as trace:
-        empty, run = trace.runs("GCStart")
+        empty, chunk = passes_of(trace).table_chunks("GCStart")
         assert (empty.tables, len(empty.headers), len(empty.stacks)) == ({}, 0, 0)
-        assert (empty.headers.columns, empty.stacks.columns) == (run.headers.columns, run.stacks.columns)
-        assert [row["addresses"] for row in run.stacks.rows()] == [[2]]
-        assert run.headers["name"].tolist() == ["GCStart"]
-        assert list(run.tables) == [("Microsoft-Windows-DotNETRuntime", "GCStart")]
+        assert (empty.headers.columns, empty.stacks.columns) == (chunk.headers.columns, chunk.stacks.columns)
+        assert [row["addresses"] for row in chunk.stacks.rows()] == [[2]]
+        assert chunk.headers["name"].tolist() == ["GCStart"]
+        assert list(chunk.tables) == [("Microsoft-Windows-DotNETRuntime", "GCStart")]
 
 
 def test_damage_leaves_what_stands_before_it() -> None:

@@ -17,6 +17,7 @@ from clrevents.events import GCStart_V0, GCStart_V1, GCStart_V2, MethodLoadVerbo
 from clrevents.schema.registry import DEFAULT
 from clrevents.table.event_schema import TableField
 from clrevents.testing.builder import Format, TraceBuilder
+from clrevents.trace import passes_of
 from project_files import FIXTURES, SHARED, fixture, fixtures
 
 RUNTIME = "Microsoft-Windows-DotNETRuntime"
@@ -56,7 +57,7 @@ def test_versions_make_one_schema(format: Format, pointer_size: int) -> None:
             found = columns_of(table.fields)
             assert {name: rest for name, *rest in found} == {name: rest for name, *rest in expected}
             assert len(table) == len(events)
-            assert trace.schemas("GCStart")[RUNTIME, "GCStart"].fields == table.fields
+            assert passes_of(trace).schemas("GCStart")[RUNTIME, "GCStart"].fields == table.fields
             assert next(trace.batches("GCStart")).fields == table.fields
     assert table["ClientSequenceNumber"].tolist() == [1 << 63, None, None]
     assert table["Count"].tolist() == [5, 1, 3]
@@ -69,7 +70,7 @@ def test_schemas_of_real_traces_agree() -> None:
     with clrevents.open(TraceBuilder().bytes()) as empty:
         for path in fixtures():
             with clrevents.open(path) as trace:
-                for event, table in trace.schemas().items():
+                for event, table in passes_of(trace).schemas().items():
                     if event in known:
                         assert table.fields == empty.table("/".join(event)).fields, (path.name, event)
                         compared += 1
@@ -102,11 +103,11 @@ def test_unknown_names_and_patterns() -> None:
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the shared traces are not beside the checkout")
 def test_ambiguous_names_are_refused() -> None:
     with clrevents.open(SHARED / "traces" / "own" / "net10-web.nettrace.gz") as trace:
-        for ask in (trace.table, lambda name: list(trace.batches(name)), trace.one_event):
+        for ask in (trace.table, lambda name: list(trace.batches(name)), passes_of(trace).one_event):
             with pytest.raises(clrevents.AmbiguousEventError, match=r"System\.Net\.Http/RequestStart"):
                 ask("Request/Start")
         assert len(trace.table("System.Net.Http/RequestStart")) > 0
-        assert {provider for provider, _ in trace.schemas("Request/Start")} > {"System.Net.Http"}
+        assert {provider for provider, _ in passes_of(trace).schemas("Request/Start")} > {"System.Net.Http"}
 
 
 # Columns
@@ -137,7 +138,7 @@ def test_columns_in_the_order_asked_for() -> None:
 
 def test_names_of_enums() -> None:
     with clrevents.open(TraceBuilder().event(NEW).event(OLD).bytes()) as trace:
-        plain, named = trace.table("GCStart"), trace.table("GCStart", names=True)
+        plain, named = trace.table("GCStart"), trace.table("GCStart", enum_names=True)
     assert plain["Reason"].tolist() == [1, 2]
     assert named["Reason"].tolist() == ["Induced", "LowMemory"]
     assert [f.name for f in plain.fields] == [f.name for f in named.fields]
@@ -189,7 +190,7 @@ def test_odd_event_names() -> None:
     for number, name in enumerate(names):
         builder.described("My/App", name, {"N": (9, number)}, id=number + 1)
     with clrevents.open(builder.bytes()) as trace:
-        assert {name for _, name in trace.schemas()} == set(names)
+        assert {name for _, name in passes_of(trace).schemas()} == set(names)
         for number, name in enumerate(names):
             assert trace.table(f"My/App/{name}")["N"].tolist() == [number]
 
