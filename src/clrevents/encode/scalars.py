@@ -1,4 +1,4 @@
-"""Single values as bytes: integers, LEB128 numbers, GUIDs and the two kinds of text (format, "Notation").
+"""Single values as bytes: integers, LEB128 numbers, GUIDs and the two kinds of text (docs/format.md, "Notation").
 
 Each function refuses a value that does not fit with a ValueError that names it. Knows no event and no block.
 """
