@@ -13,11 +13,10 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
-from clrevents.trace.push import Decoder
-
 from clrevents import Limits, TraceError, TraceWarning
 from clrevents import open as open_trace
 from clrevents.errors import ERROR_MODES, ErrorMode
+from clrevents.trace.decoder import Decoder
 from clrevents.trace.event import Event
 
 Seen = tuple[list[Any], list[str], list[Any], str]

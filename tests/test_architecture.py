@@ -34,7 +34,7 @@ class Room:
     stdlib: bool = True
 
 
-# The table of the design (§2); added are the public faces `types` and `__main__`.
+# Who may use whom; the public faces `types` and `__main__` are rooms of their own.
 ROOMS: Final = {
     "errors": Room(()),
     "schema": Room(("errors",), ("attrs",)),

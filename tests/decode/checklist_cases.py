@@ -1,4 +1,4 @@
-"""The checklist of the container format: its numbered cases (§4.1 to §4.6), those of §4.7, and which test has which.
+"""The checklist of the container format: numbered cases of the reference reader, our own, and which test has which.
 
 `case(...)` marks a test with the cases it covers; `test_checklist` demands that none is left out.
 """
@@ -122,7 +122,7 @@ UNTESTED_ELSEWHERE: Final = (
     "pointer size 4 in NetTrace",
     "resynchronisation after damage",
 )
-"""§4.7: what nobody tests and we should."""
+"""What no reader's tests have and ours should."""
 
 
 def case(*covered: int | str) -> Callable[[F], F]:

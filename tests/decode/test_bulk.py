@@ -330,8 +330,8 @@ def test_a_kept_event_keeps_no_other_payload_alive() -> None:
     decoder = clrevents.Decoder()
     batches = [*decoder.feed(method_trace()), *decoder.close()]
     (batch,) = [batch for batch in batches if len(batch)]
-    batch.records = [Payload() for _ in range(len(batch))]
-    watched = [weakref.ref(payload) for payload in batch.payloads]
+    batch.rows.records = [Payload() for _ in range(len(batch))]
+    watched = [weakref.ref(payload) for payload in batch.rows.payloads]
     events = list(batch.hand_out())
     assert all(ref() is not None for ref in watched)
     kept = events[7]

@@ -1,4 +1,4 @@
-"""Checklist §4.1: the cases of the reference reader's tests that read real files.
+"""Checklist: the cases of the reference reader's tests that read real files.
 
 The files are third-party and not part of the project: where the shared folder is missing these tests are skipped.
 """

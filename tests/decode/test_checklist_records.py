@@ -1,4 +1,4 @@
-"""Checklist: cases of §4.1 and §4.6 whose streams nobody has, written here: old NetPerf, more than 4 GB, bad stacks."""
+"""Checklist: cases whose streams nobody has, written here: old NetPerf, more than 4 GB, bad stacks."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ STACK = [0x1111, 0x2222]
 def one_record(changes: dict[int, int], stack: bytes = bytes(8), behind: bytes = b"") -> bytes:
     """A NetPerf 3 stream: an event with a stack, then one of payload 4 and `stack`, int32s of it changed.
 
-    Offsets are those of §1.4: 0 the event's size, 52 the payload's, 60 the stack's. `behind` follows it.
+    Offsets (docs/format.md, "NetPerf 1 and 2"): 0 the event's size, 52 the payload's, 60 the stack's; `behind` follows.
     """
     sink = io.BytesIO()
     writer = NetPerf3Writer(sink)

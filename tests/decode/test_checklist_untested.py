@@ -1,4 +1,4 @@
-"""Checklist §4.7: cases that no reader's tests have. Every stream is written here; no file is needed."""
+"""Checklist: cases that no reader's tests have. Every stream is written here; no file is needed."""
 
 from __future__ import annotations
 

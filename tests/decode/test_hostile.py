@@ -9,10 +9,10 @@ import tracemalloc
 from collections import Counter
 
 import pytest
-from clrevents.trace.push import Decoder
 
 from clrevents import Limits
 from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord, ThreadRow
+from clrevents.trace.decoder import Decoder
 from exercise import decode, exercise
 from hostile import cases, described, event, four, nested, six, sized
 

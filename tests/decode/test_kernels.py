@@ -21,7 +21,7 @@ from kernel_twins import Engine, Watched, interpreted, twins
 
 M64 = (1 << 64) - 1
 BLOCKS = 1500
-COLUMNS = ("metadata_ids", "thread_ids", "stack_ids", "times", "offsets", "sizes")
+COLUMNS = ("metadata_ids", "thread_ids", "stack_ids", "ticks", "offsets", "sizes")
 
 
 @pytest.fixture(scope="module")

@@ -203,7 +203,7 @@ def test_nested_records_are_proper_values() -> None:
 
 @pytest.mark.shared
 def test_nested_objects_of_an_old_runtime() -> None:
-    """Checklist §4.1, the trace of self-describing events: the wrapper without a name is not a field."""
+    """Checklist, the trace of self-describing events: the wrapper without a name is not a field."""
     with clrevents.open(perfview("dotnetcore2.1-linux-x64-tracelogging")) as trace:
         found = [(event.id, event.name, clrevents.asdict(event.payload)) for event in trace.events()]
     hello, world = {"field1": "Hello"}, {"field1": "World"}
@@ -225,7 +225,7 @@ def test_nested_objects_of_an_old_runtime() -> None:
 
 @pytest.mark.shared
 def test_arrays_are_tuples_and_arrays_of_chars_text() -> None:
-    """Checklist §4.1 case 11, which holds the values; here their Python types."""
+    """Checklist, case 11, which holds the values; here their Python types."""
     with clrevents.open(perfview("dotnetcore5.0-win-x64-arraytypes")) as trace:
         one, two, three = trace.events("TestEventSource0/*")
     assert [type(x) for x in clrevents.asdict(one.payload).values()] == [list, list, int]

@@ -78,7 +78,7 @@ def stream_row(stream: Stream, rows: Rows) -> Iterator[Row]:
         _guids(rows.activities) or nothing,
         _guids(rows.related_activities) or nothing,
         rows.labels or nothing,
-        rows.process_ids() or nothing,
+        rows.process_ids or nothing,
         strict=True,
     )
 

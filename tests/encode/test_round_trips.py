@@ -170,7 +170,7 @@ def test_forced_and_avoided_parts_mean_the_same(version: int) -> None:
 
 @pytest.mark.parametrize("version", [4, 6])
 def test_every_flag_byte(version: int) -> None:
-    """§4.7: all 256 flag bytes, each on an event that repeats the one before (128 in NetTrace 6, which lacks 0x20)."""
+    """All 256 flag bytes, each on an event that repeats the one before (128 in NetTrace 6, which lacks 0x20)."""
     seen = set()
     for bits in range(256):
         if version == 6 and bits & Part.RELATED:
@@ -515,7 +515,7 @@ def test_trace_headers(version: int, sync: int, frequency: int) -> None:
 
 @pytest.mark.parametrize("version", [4, 6])
 def test_only_events_with_a_description_count_on_by_themselves(version: int) -> None:
-    """§1.6.2: without the capture part the number grows by one, but stays where the metadata id is 0."""
+    """Without the capture part the number grows by one, but not for metadata id 0."""
     steps = [(1, 1), (1, 2), (0, 2), (0, 3), (0, 3), (1, 4), (1, 4), (0, 5), (1, 6), (0, 7)]
     listed = [EventRecord(kind, 1000, 7, b"abcd", 7, number) for kind, number in steps]
     assert read_events(version, listed, Choices()) == listed

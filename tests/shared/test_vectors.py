@@ -337,7 +337,7 @@ def _derived_guid(odd: Odd) -> bool:
 
 
 def provider_guid(name: str) -> str:
-    """The GUID that stands for a provider's name (format §2.6)."""
+    """The GUID that stands for a provider's name (docs/format.md, "Provider GUIDs")."""
     if name == RUNTIME:
         return "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4"
     if name.startswith("Microsoft-Windows-Application Server"):

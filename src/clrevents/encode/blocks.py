@@ -1,6 +1,6 @@
 """Parts that several generations share: the clock header, stacks, and blocks of events behind their block header.
 
-Knows what a block says about its events (format §1.3, §1.6, §1.8), and numbers the events of each capture thread.
+Knows what a block says about its events (docs/format.md, "Block header"), and numbers the events of threads.
 Knows neither envelope nor sink.
 """
 
@@ -18,7 +18,7 @@ _COMPRESSED = 1
 
 
 def clock(header: TraceHeader) -> bytes:
-    """The moment of the synchronisation, its tick and the ticks a second: 32 bytes (format §1.3)."""
+    """The moment of synchronisation, its tick, the ticks a second: 32 bytes (docs/format.md, "Trace header")."""
     when = header.start
     if isinstance(when, datetime):
         if when.tzinfo is None:
@@ -51,14 +51,14 @@ def trace_object(header: TraceHeader) -> bytes:
 
 
 def stack_bytes(stack: Stack, pointer_size: int) -> bytes:
-    """Address bytes as they are stored; addresses are words of the pointer size, innermost first (format §1.8)."""
+    """Address bytes as they are stored: words of the pointer size, innermost first (docs/format.md, "Stacks")."""
     if isinstance(stack, bytes):
         return stack
     return b"".join(unsigned(address, pointer_size, "an address of a stack") for address in stack)
 
 
 def stacks(first_id: int, listed: Iterable[Stack], pointer_size: int) -> bytes:
-    """A stack block's content: first id, count, and each stack behind its byte count (format §1.6, §1.9.3)."""
+    """A stack block's content: first id, count, and stacks (docs/format.md, "Blocks of NetTrace 4", "NetTrace 6")."""
     found = [stack_bytes(stack, pointer_size) for stack in listed]
     return b"".join(
         (
@@ -70,7 +70,7 @@ def stacks(first_id: int, listed: Iterable[Stack], pointer_size: int) -> bytes:
 
 
 class Sequences:
-    """The next sequence number of each capture thread (format §1.12). Numbers are taken only by `keep`."""
+    """Next numbers of capture threads (docs/format.md, "Sequence numbers and losses"). Only `keep` takes them."""
 
     def __init__(self) -> None:
         self.last: dict[int, int] = {}
@@ -102,7 +102,7 @@ def events(
     full: Callable[[EventRecord, int, bool], bytes],
     labels: bool,
 ) -> bytes:
-    """An event block's content: block header and events (format §1.6).
+    """An event block's content: block header and events (docs/format.md, "Block header").
 
     `full` writes one event with a full header. The caller keeps or drops `sequences`.
     """
@@ -123,7 +123,7 @@ def events(
 
 
 def block_header(choices: Choices, times: Sequence[int]) -> bytes:
-    """Size, flags and the span of time; zero bytes up to the header's size (format §1.6)."""
+    """Size, flags and the span of time; zero bytes up to the header's size (docs/format.md, "Block header")."""
     checked(choices.header_size, _BLOCK_HEADER, 0xFFFF, "header_size")
     first, last = choices.span or ((min(times), max(times)) if times else (0, 0))
     return b"".join(

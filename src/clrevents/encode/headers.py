@@ -1,6 +1,6 @@
 """Event headers: the compressed ones with every shortcut of the runtime's writer, and the full ones.
 
-Knows what carries over from one event of a block to the next (format §1.6.1, §1.6.2, §1.9.1). Knows neither
+Knows what an event takes over from the one before (docs/format.md, "Compressed event headers"). Knows neither
 blocks nor where a sequence number comes from.
 """
 
@@ -103,7 +103,7 @@ class CompressedHeaders:
 
 
 def full_nettrace4(event: EventRecord, sequence: int, padded: bool = False) -> bytes:
-    """One whole event behind an 80-byte header (format §1.6.1): header, payload and padding."""
+    """One whole event behind an 80-byte header (docs/format.md, "Full event headers"): header, payload and padding."""
     if event.label_id:
         raise ValueError("label lists exist in NetTrace 6 only")
     return _full(
@@ -115,7 +115,7 @@ def full_nettrace4(event: EventRecord, sequence: int, padded: bool = False) -> b
 
 
 def full_nettrace6(event: EventRecord, sequence: int, padded: bool = False) -> bytes:
-    """One whole event behind a 52-byte header (format §1.9.1): header, payload and padding."""
+    """One whole event behind a 52-byte header (docs/format.md, "Full event headers"): header, payload and padding."""
     if guid(event.activity_id, "activity_id") + guid(event.related_activity_id, "related id") != 2 * NO_GUID:
         raise ValueError("activity ids stand in label lists in NetTrace 6")
     return _full(event, sequence, unsigned(event.label_id, 4, "label_id"), padded)

@@ -1,6 +1,6 @@
 """Event descriptions as bytes: both field layouts and the tags of NetTrace 4/5, and the rows of NetTrace 6.
 
-Knows formats §1.7 and §1.9.2, slack and unknown parts included. Does not judge whether a description makes sense
+Slack and unknown parts included (docs/format.md, "Event descriptions"). Does not judge whether one makes sense
 for an event; refuses only what a layout cannot hold.
 """
 
@@ -16,7 +16,7 @@ _KEYWORDS, _MESSAGE, _DESCRIPTION, _ATTRIBUTE, _GUID, _LEVEL, _VERSION = range(3
 
 
 def record(described: MetadataRecord) -> bytes:
-    """The payload of a metadata record of NetPerf 3 and NetTrace 4/5 (format §1.7)."""
+    """The payload of a metadata record of NetPerf 3 and NetTrace 4/5 (docs/format.md, "Event descriptions")."""
     style = described.style
     layout = style.layout
     if layout == "auto":
@@ -45,7 +45,7 @@ def record(described: MetadataRecord) -> bytes:
 
 
 def record_netperf12(described: MetadataRecord, version: int) -> bytes:
-    """The payload of a metadata record of NetPerf 1 (provider by guid) or 2 (by name) (format §1.4).
+    """A metadata record of NetPerf 1 (by guid) or 2 (by name) (docs/format.md, "Descriptions of NetPerf 1 and 2").
 
     A description without a name, fields, keywords and level is written as the runtime writes native events.
     """
@@ -74,7 +74,7 @@ def record_netperf12(described: MetadataRecord, version: int) -> bytes:
 
 
 def row(described: MetadataRecord) -> bytes:
-    """One row of a NetTrace 6 metadata block, its size in front (format §1.9.2)."""
+    """One row of a NetTrace 6 metadata block, its size in front (docs/format.md, "Description rows")."""
     style = described.style
     optional = []
     if described.opcode is not None:
@@ -107,17 +107,17 @@ def row(described: MetadataRecord) -> bytes:
 
 
 def fields_v1(fields: tuple[FieldDescription, ...]) -> bytes:
-    """A field count and fields, type first and name last; arrays have no place in it (format §1.7.2)."""
+    """A field count and fields, type first and name last, without arrays (docs/format.md, "Field layout 1")."""
     return signed(len(fields), 4, "field count") + b"".join(map(_field_v1, fields))
 
 
 def fields_v2(fields: tuple[FieldDescription, ...], slack: bytes = b"") -> bytes:
-    """A field count and fields that begin with their size; `slack` ends each of them (format §1.7.3)."""
+    """A field count and fields behind their sizes; `slack` ends each of them (docs/format.md, "Field layout 2")."""
     return signed(len(fields), 4, "field count") + b"".join(_field_v2(f, slack) for f in fields)
 
 
 def fields_v6(fields: tuple[FieldDescription, ...], slack: bytes = b"") -> bytes:
-    """FIELDS of NetTrace 6; `slack` ends each field (format §1.9.2)."""
+    """FIELDS of NetTrace 6; `slack` ends each field (docs/format.md, "Description rows")."""
     return unsigned(len(fields), 2, "field count") + b"".join(
         _sized(utf8(f.name, "field name") + _type_v6(f, slack) + slack, f"field {f.name!r}") for f in fields
     )

@@ -1,4 +1,4 @@
-"""Writes NetPerf 3, and 1 and 2 for tests: full headers, each event with its stack behind it (format §1.4, §1.5).
+"""Writes NetPerf 3, and 1 and 2 for tests (docs/format.md, "NetPerf 1 and 2" and "NetPerf 3").
 
 Descriptions stand among the events. In NetPerf 1 and 2 an event names its description by the file offset of that
 record, so the writer remembers where each went; the `metadata_id` of the values is only a name for it.
@@ -115,7 +115,7 @@ class NetPerf12Writer:
         self._objects.raw(data)
 
     def end(self, *, footer: bool = True) -> None:
-        """Close the object; `footer` adds the table of forward references (format §1.4), 16 bytes."""
+        """Close the object; `footer` adds 16 bytes (docs/format.md, "Footer of NetPerf 1 and 2")."""
         close = self.offset
         data = bytes((END_OBJECT,))
         if footer:

@@ -1,4 +1,4 @@
-"""Writes NetTrace 4 and "5": four kinds of block in the object envelope (format §1.6 to §1.8).
+"""Writes NetTrace 4 and "5": four kinds of block in the object envelope (docs/format.md, "Blocks of NetTrace 4").
 
 Blocks are appended in the order of the calls, which is the order of the file; what a reader needs first (metadata,
 stacks) is the caller's to write first. Knows no event's fields.
@@ -44,7 +44,7 @@ class NetTrace4Writer:
         return dict(self._sequences.last)
 
     def metadata(self, records: Sequence[MetadataRecord], choices: Choices = SHORTEST) -> None:
-        """A MetadataBlock: each description is the payload of a blob with metadata id 0 (format §1.6.2)."""
+        """A MetadataBlock: descriptions in blobs of metadata id 0 (docs/format.md, "Blocks of NetTrace 4")."""
         blobs = []
         for described in records:
             try:
@@ -55,7 +55,7 @@ class NetTrace4Writer:
         self.raw_block("MetadataBlock", content)
 
     def stacks(self, first_id: int, stacks: Iterable[Stack]) -> None:
-        """A StackBlock: ids `first_id`, `first_id + 1`, … until the next sequence point (format §1.11)."""
+        """A StackBlock: ids `first_id` and on, until the next sequence point (docs/format.md, "Lifetimes of ids")."""
         self.raw_block("StackBlock", blocks.stacks(first_id, stacks, self._pointer_size))
 
     def events(self, events: Sequence[EventRecord], choices: Choices = SHORTEST) -> None:

@@ -1,4 +1,4 @@
-"""Writes NetTrace 6: length-prefixed blocks behind a 20-byte header (format §1.9).
+"""Writes NetTrace 6: length-prefixed blocks behind a 20-byte header (docs/format.md, "NetTrace 6").
 
 Blocks are appended in the order of the calls. Threads, labels and metadata live as long as the format says; whether
 an event may refer to them is not checked, so that broken streams can be written too.
@@ -55,7 +55,7 @@ class NetTrace6Writer:
         return dict(self._sequences.last)
 
     def metadata(self, records: Iterable[MetadataRecord], header: bytes = b"") -> None:
-        """A metadata block; `header` are bytes that readers skip (format §1.9.2)."""
+        """A metadata block; `header` are bytes that readers skip (docs/format.md, "Description rows")."""
         out = [unsigned(len(header), 2, "the header's size"), header]
         for described in records:
             try:
@@ -78,7 +78,7 @@ class NetTrace6Writer:
         self._sequences.keep()
 
     def sequence_point(self, time: int, threads: Mapping[int, int] | None = None, flags: int = Forget.NOTHING) -> None:
-        """A sequence point: last numbers by thread index; None takes those written so far (format §1.9.4)."""
+        """Last numbers by thread index (docs/format.md, "Sequence points"); None takes those written so far."""
         numbers = self._sequences.last if threads is None else threads
         content = [either(time, 8, "time"), unsigned(flags, 4, "flags"), unsigned(len(numbers), 4, "thread count")]
         for index, number in numbers.items():
@@ -88,11 +88,11 @@ class NetTrace6Writer:
             self._sequences.last.clear()
 
     def threads(self, rows: Iterable[ThreadRow]) -> None:
-        """Threads that begin to exist (format §1.9.5)."""
+        """Threads that begin to exist (docs/format.md, "Threads")."""
         self.raw_block(THREADS, b"".join(map(_thread, rows)))
 
     def remove_threads(self, threads: Mapping[int, int] | Iterable[tuple[int, int]]) -> None:
-        """Threads that end: last sequence number by index (format §1.9.6)."""
+        """Threads that end: last sequence number by index (docs/format.md, "Removed threads")."""
         pairs = list(threads.items() if isinstance(threads, Mapping) else threads)
         content = [varuint(i, 64, "thread index") + varuint(n, 32, "sequence") for i, n in pairs]
         self.raw_block(REMOVED, b"".join(content))

@@ -1,4 +1,4 @@
-"""The object envelope of NetPerf and NetTrace 4/5: tags, type names, sizes and padding (format §1.2).
+"""The object envelope of NetPerf and NetTrace 4/5: tags, type names, sizes and padding (docs/format.md, "Objects").
 
 Knows where in the stream it stands, because padding counts from the stream's first byte; offsets are Python
 integers, so that they may pass 2^32. Knows nothing of what an object holds.

@@ -1,4 +1,4 @@
-"""Single values as bytes: integers, LEB128 numbers, GUIDs and the two kinds of text (format, "Notation").
+"""Single values as bytes: integers, LEB128 numbers, GUIDs and the two kinds of text (docs/format.md, "Notation").
 
 Each function refuses a value that does not fit with a ValueError that names it. Knows no event and no block.
 """
@@ -66,7 +66,7 @@ def guid(value: bytes | UUID, what: str) -> bytes:
 
 
 def utf16z(text: str, what: str) -> bytes:
-    """UTF-16LE units and a zero unit behind them; lone surrogates are kept (format §2.3)."""
+    """UTF-16LE units and a zero unit behind them; lone surrogates are kept (docs/format.md, "Texts")."""
     if "\0" in text:
         raise ValueError(f"{what} has a NUL inside, which would end it there: {text!r}")
     return text.encode("utf-16-le", "surrogatepass") + b"\0\0"

@@ -21,7 +21,7 @@ Guid: TypeAlias = bytes | UUID
 Stack: TypeAlias = bytes | Sequence[int]
 """Address bytes as they are stored, or addresses, innermost first, in words of the trace's pointer size."""
 SystemTime: TypeAlias = tuple[int, int, int, int, int, int, int, int]
-"""Year, month, day of the week (Sunday is 0), day, hour, minute, second, millisecond (format, "Notation")."""
+"""Year, month, day of the week (Sunday is 0), day, hour, minute, second, millisecond (docs/format.md, "Notation")."""
 
 
 class Sink(Protocol):
@@ -31,7 +31,7 @@ class Sink(Protocol):
 
 
 class Part(IntFlag):
-    """The optional parts of a compressed event header (format §1.6.2); values are its flag bits."""
+    """Optional parts, by flag bit, of a compressed event header (docs/format.md, "Compressed event headers")."""
 
     NONE = 0
     METADATA = 0x01
@@ -49,7 +49,7 @@ class Part(IntFlag):
 
 
 class Forget(IntFlag):
-    """What a sequence point of NetTrace 6 ends besides stacks and label lists (format §1.9.4)."""
+    """What a sequence point of NetTrace 6 ends besides stacks and label lists (docs/format.md, "Sequence points")."""
 
     NOTHING = 0
     THREADS = 1
@@ -62,9 +62,10 @@ class EventRecord:
 
     `time` is in clock ticks (64 bits); `thread_id` is the thread the event is about, `capture_thread_id` the one
     that wrote it (None: the same); in NetTrace 6 both are thread indexes. `sequence` None takes the next number
-    of the capture thread, counted from 1 (format §1.12). `processor` -1 is unknown. `stack_id` and `label_id`
-    refer to `stacks` and `labels` of the same region; `stack` is NetPerf's, which stores it in the event and
-    neither numbers nor sorts events. `is_sorted` promises that no later event has an earlier time (format §1.13).
+    of the capture thread, counted from 1 (docs/format.md, "Sequence numbers and losses"). `processor` -1 is unknown.
+    `stack_id` and `label_id` refer to `stacks` and `labels` of the same region; `stack` is NetPerf's, which stores it
+    in the event and neither numbers nor sorts events. `is_sorted` promises that no later event has an earlier time
+    (docs/format.md, "Order of events").
     """
 
     metadata_id: int
@@ -87,7 +88,7 @@ class MetadataStyle:
     """How a description is written where the format leaves a choice, and bytes that readers must skip.
 
     `layout`: of NetTrace 4's field list; "auto" takes "v2" where a field is an array at any depth, as the
-    runtime does (format §1.7.1); "none" leaves out even the field count (Q7). `opcode_slack`, `parameter_slack`
+    runtime does (docs/format.md, "Description tags"); "none": not even a count. `opcode_slack`, `parameter_slack`
     and `field_slack` stand behind the values in the opcode tag, the parameter tag and each field; `tags` are
     further (kind, payload) tags. NetTrace 6: `field_slack` as before, `row_slack` at the row's end, `optional`
     are raw bytes behind the known optional items; `write_zeros` writes keywords, level and version even if 0.
@@ -109,11 +110,11 @@ PLAIN = MetadataStyle()
 
 @dataclass(frozen=True, slots=True)
 class MetadataRecord:
-    """One event description (format §1.7, §1.9.2); `metadata_id` is what events refer to.
+    """One event description (docs/format.md, "Event descriptions", "Description rows"); events refer to `metadata_id`.
 
     `opcode` None leaves it out. `attributes`, `description`, `message` and `provider_guid` exist in NetTrace 6
     only, but NetPerf 1 needs the guid, because it stores no name. `time`, `thread_id` and `processor` are those of
-    the record itself, which is an event of its own before NetTrace 6 (1.6.2).
+    the record itself, which is an event of its own before NetTrace 6.
     """
 
     metadata_id: int
@@ -137,7 +138,7 @@ class MetadataRecord:
 
 @dataclass(frozen=True, slots=True)
 class TraceHeader:
-    """The trace's own header (format §1.3). None is written as 0 or, in NetTrace 6, not at all.
+    """The trace's own header (docs/format.md, "Trace header"). None is written as 0 or, in NetTrace 6, not at all.
 
     `start` is the moment of `sync_qpc`; `frequency` is clock ticks a second. NetTrace 6 writes `key_values`, then
     `process_id`, `processors` and `sampling_interval_ns` under their agreed keys where these are not given yet.
@@ -155,7 +156,7 @@ class TraceHeader:
 
 @dataclass(frozen=True, slots=True)
 class ThreadRow:
-    """A thread of NetTrace 6 (format §1.9.5); what is None is not written. `slack` stands at the row's end."""
+    """A thread of NetTrace 6 (docs/format.md, "Threads"); what is None is not written. `slack` ends the row."""
 
     index: int
     thread_id: int | None = None
@@ -166,7 +167,7 @@ class ThreadRow:
 
 
 class LabelKind(IntEnum):
-    """Kinds of label in NetTrace 6 (format §1.9.7)."""
+    """Kinds of label in NetTrace 6 (docs/format.md, "Label lists")."""
 
     ACTIVITY_ID = 1
     RELATED_ACTIVITY_ID = 2
@@ -197,7 +198,7 @@ class Choices:
     (first, last) tick it announces; None takes the events' own. `force`: parts of short headers that are
     written even where they repeat the event before; `avoid`: parts that must not be written, which is refused
     where an event cannot do without. Both for the whole block or one value an event. `padded`: full headers
-    round each event up to a multiple of four bytes, as the runtime's writer does (format §1.6.1).
+    round each event up to a multiple of four bytes (docs/format.md, "Full event headers").
     """
 
     compressed: bool = True

@@ -73,7 +73,7 @@ class FieldDescription:
 
 @attrs.frozen
 class Variant:
-    """How a writer may have deviated from its own description (format §3, Q20 and Q30)."""
+    """How a writer may have deviated from its own description (docs/format.md, "Payloads unlike their description")."""
 
     small_booleans: bool = False
     decimals_as_doubles: bool = False

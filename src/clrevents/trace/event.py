@@ -23,7 +23,7 @@ P_co = TypeVar("P_co", covariant=True)
 class Event(Generic[P_co]):
     """One event: who wrote it and when, and its `payload`, which is always a record.
 
-    Source of the header's meaning: the container format, §1.6.3 and §1.10 of its description.
+    Source of the header's meaning: docs/format.md, "What header fields mean" and "Time".
     """
 
     __slots__ = ("_row", "_rows", "payload")

@@ -36,7 +36,7 @@ def system_time(fields: tuple[int, ...]) -> datetime | None:
 
 
 def read_trace_header(window: Window, format: str, version: int) -> TraceInfo:
-    """The 48 bytes that NetPerf 3 and NetTrace 4/5 share (format §1.3); the position moves behind them."""
+    """The 48 bytes of NetPerf 3 and NetTrace 4/5 (docs/format.md, "Trace header"); the position moves after them."""
     window.require(_TRACE.size + 1)
     *when, sync, frequency, pointer_size, pid, processors, interval = _TRACE.unpack_from(window.data, window.pos)
     check_clock(frequency, window.offset + 24)

@@ -1,6 +1,6 @@
 """Metadata records of NetPerf 3 and NetTrace 4/5: what an event is called and which fields it describes.
 
-Knows the two field layouts and the tags behind them (format §1.7). Does not judge whether the registry agrees.
+Knows field layouts and tags (docs/format.md, "Event descriptions"). Does not judge whether the registry agrees.
 """
 
 from __future__ import annotations

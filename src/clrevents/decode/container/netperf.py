@@ -1,4 +1,4 @@
-"""NetPerf 1, 2 and 3: full 56-byte headers, each event with its stack behind it (format §1.4, §1.5).
+"""NetPerf 1, 2 and 3: full headers, each event with its stack (docs/format.md, "NetPerf 1 and 2" and "NetPerf 3").
 
 Written in time order, without sequence numbers or sequence points. Metadata stands among the events; in
 NetPerf 1 and 2 an event names it by the file offset of its record.

@@ -1,4 +1,4 @@
-"""NetTrace 4 and "5": four kinds of block in the object envelope (format §1.3, §1.6-1.8).
+"""NetTrace 4 and "5": four kinds of block in the object envelope (docs/format.md, "Blocks of NetTrace 4").
 
 Knows what each block holds. Order, lifetimes and losses are the stream's business.
 """

@@ -1,4 +1,4 @@
-"""NetTrace 6: length-prefixed blocks behind a 20-byte header (format §1.9).
+"""NetTrace 6: length-prefixed blocks behind a 20-byte header (docs/format.md, "NetTrace 6").
 
 Knows the nine kinds of block. There are no marks to find a block by: after damage only the chain of sizes helps.
 """

@@ -1,4 +1,4 @@
-"""The object envelope that NetPerf 3 and NetTrace 4/5 share (format §1.2), and finding it again after damage.
+"""The object envelope of NetPerf 3 and NetTrace 4/5 (docs/format.md, "Objects"), and finding it again after damage.
 
 Knows tags, type names, sizes and alignment; what a block holds is its subclass's business. In salvage mode a
 block that does not end where it says is cut at the next object that can be recognised.

@@ -45,7 +45,7 @@ NETTRACE6 = Shape(struct.Struct("<IIIQQIIQII"), _nettrace6, -1)
 def walk(buf: bytes, start: int, end: int, base: int, shape: Shape) -> tuple[list[HeaderColumns], Status, int]:
     """The columns of `buf[start:end]`, how it ended, and where; as `HeaderScanner.scan`.
 
-    The high bit of the metadata id says "not sorted" and is dropped (format §1.6.1).
+    The high bit of the metadata id says "not sorted" and is dropped (docs/format.md, "Full event headers").
     """
     rows: list[tuple[int, int, int, int, int, int]] = []
     runs: list[tuple[int, int, int, int]] = []

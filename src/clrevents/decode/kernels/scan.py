@@ -1,7 +1,7 @@
 """Kernel 1: the compressed event headers of one block, into integer columns; and counting and sorting by kind.
 
 Integers in, integers out: makes no objects, raises nothing, touches no payload. The caller pads the buffer
-with at least PADDING bytes behind `end`, so that one header never reads outside it (format: NetTrace 4, 6).
+with PADDING bytes after `end`, so that no header reads outside it (docs/format.md, "Compressed event headers").
 Times, thread ids and sequence numbers wrap as unsigned 64- and 32-bit numbers do.
 """
 

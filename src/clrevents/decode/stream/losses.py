@@ -1,4 +1,4 @@
-"""Sequence numbers, and the losses that gaps in them show (format §1.12).
+"""Sequence numbers, and the losses that gaps in them show (docs/format.md, "Sequence numbers and losses").
 
 Counts by capture thread; refuses to guess: a step back is no loss, and behind damage a gap is the damage's.
 """
@@ -35,7 +35,7 @@ class Loss:
 
 
 class SequenceNumbers:
-    """The last sequence number of each capture thread; gaps become losses (format §1.12).
+    """Last numbers of capture threads; gaps become losses (docs/format.md, "Sequence numbers and losses").
 
     Behind damage the first gap of every thread is put down to the damage: `explained` gets it instead.
     """

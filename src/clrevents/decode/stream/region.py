@@ -1,7 +1,8 @@
 """Events between two sequence points: gathered block by block, handed on in time order as `Rows`.
 
-Holds columns of integers and the windows they point into; decodes nothing. Order is (time, place in the
-file), which is one of the orders the format allows and the only one that does not depend on luck (§1.13).
+Holds columns of integers and the windows they point into; decodes nothing. Order is (time, place in the file), which
+is one of those that the format allows and the only one that does not depend on luck (docs/format.md, "Order of
+events").
 """
 
 from __future__ import annotations

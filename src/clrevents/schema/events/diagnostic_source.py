@@ -1,4 +1,4 @@
-"""The bridge from DiagnosticSource, which before .NET 5 wrote events without describing them (format Q10)."""
+"""The bridge from DiagnosticSource, which before .NET 5 left fields out (docs/format.md, "Events without fields")."""
 
 from clrevents.schema.event import event, struct
 from clrevents.schema.types import Prefixed, UnicodeString
