@@ -4,7 +4,7 @@
 
 The JSON holds `providers`, each with `keywords`, `maps` and `events` (id, version, symbol, traceEventName, level,
 keywords, fields). When a new runtime's manifest arrives, what this prints is what there is to do. Differences with
-a reason (`EXPLAINED`) are printed last; only the others make the exit code 1.
+a reason (`EXPLAINED`, `SOURCE`) are printed last; only the others make the exit code 1.
 """
 
 from __future__ import annotations
@@ -37,6 +37,52 @@ EXPLAINED: Final[dict[str, str]] = {
 }
 """Differences that are meant, as patterns, and why."""
 
+_REASON: Final = "gc/gc.h: "
+_BULK: Final = "gc/gcinterface.ee.h: EtwGCRootKind ends with kEtwGCRootKindOther = 3"
+_HANDLE: Final = "gc/gcinterface.h: "
+_SUSPEND: Final = "vm/threadsuspend.h: "
+_BINDER: Final = "binder/inc/bindertracing.h: "
+_STARTUP: Final = "inc/mscoree.idl: "
+_BUFFER: Final = "mono/metadata/profiler.h: "
+
+SOURCE: Final[dict[str, str]] = {
+    "GCReason.InducedCompacting": f"{_REASON}reason_induced_compacting",
+    "GCReason.LowMemoryHost": f"{_REASON}reason_lowmemory_host",
+    "GCReason.PMFullGC": f"{_REASON}reason_pm_full_gc",
+    "GCReason.LowMemoryHostBlocking": f"{_REASON}reason_lowmemory_host_blocking",
+    "GCReason.BGCTuningSmallObjectHeap": f"{_REASON}reason_bgc_tuning_soh",
+    "GCReason.BGCTuningLargeObjectHeap": f"{_REASON}reason_bgc_tuning_loh",
+    "GCReason.BGCStepping": f"{_REASON}reason_bgc_stepping",
+    "GCReason.InducedAggressive": f"{_REASON}reason_induced_aggressive",
+    "GCSuspendEEReason.SuspendForRejit": f"{_SUSPEND}SUSPEND_FOR_REJIT, once SUSPEND_FOR_CODE_PITCHING",
+    "GCSuspendEEReason.SuspendForProfiler": f"{_SUSPEND}SUSPEND_FOR_PROFILER",
+    "GCHandleKind.WeakNativeCom": f"{_HANDLE}HNDTYPE_WEAK_NATIVE_COM",
+    "GCHandleKind.WeakInteriorPointer": f"{_HANDLE}HNDTYPE_WEAK_INTERIOR_POINTER",
+    "GCHandleKind.CrossReference": f"{_HANDLE}HNDTYPE_CROSSREFERENCE",
+    "GCBulkRootKind.Other": _BULK,
+    "GCBulkRootKind.Older": _BULK,
+    "GCBulkRootKind.SizedRef": _BULK,
+    "GCBulkRootKind.Overflow": _BULK,
+    "GCBulkRootKind.DependentHandle": _BULK,
+    "GCBulkRootKind.NewFQ": _BULK,
+    "GCBulkRootKind.Steal": _BULK,
+    "GCBulkRootKind.BGC": _BULK,
+    "AssemblyFlags.ReadyToRun": "inc/eventtracebase.h: ReadyToRunAssembly",
+    "ResolutionAttemptedResult.IncompatibleVersion": f"{_BINDER}Result::IncompatibleVersion",
+    "ResolutionAttemptedResult.MismatchedAssemblyName": f"{_BINDER}Result::MismatchedAssemblyName",
+    "KnownPathSource.Bundle": f"{_BINDER}PathSource::Bundle",
+    "StartupFlags.SINGLE_APPDOMAIN": f"{_STARTUP}STARTUP_SINGLE_APPDOMAIN",
+    "StartupFlags.APPX_APP_MODEL": f"{_STARTUP}STARTUP_APPX_APP_MODEL",
+    "StartupFlags.DISABLE_RANDOMIZED_STRING_HASHING": f"{_STARTUP}STARTUP_DISABLE_RANDOMIZED_STRING_HASHING",
+    "ThreadAdjustmentReason.CooperativeBlocking": "PortableThreadPool: HillClimbing.StateOrTransition",
+    "MonoExceptionClauseType.Fault": "mono/metadata/metadata.h: MONO_EXCEPTION_CLAUSE_FAULT",
+    "MonoGCHandleType.WeakFields": "mono/sgen: HANDLE_WEAK_FIELDS",
+    "MonoJitCodeBufferType.Monitor": f"{_BUFFER}MONO_PROFILER_CODE_BUFFER_MONITOR",
+    "MonoJitCodeBufferType.DelegateInvoke": f"{_BUFFER}MONO_PROFILER_CODE_BUFFER_DELEGATE_INVOKE",
+    "MonoJitCodeBufferType.ExceptionHandling": f"{_BUFFER}MONO_PROFILER_CODE_BUFFER_EXCEPTION_HANDLING",
+}
+"""Members in which the manifest differs from the runtime's own source, and the symbol there that decides."""
+
 KEYWORDS: Final[dict[str, type[OpenFlag]]] = {
     RUNTIME: keywords.RuntimeKeyword,
     RUNDOWN: keywords.RundownKeyword,
@@ -55,6 +101,8 @@ class Difference:
 
     where: str
     what: str
+    member: str = ""
+    """The member of an enum that differs (`GCReason.PMFullGC`), or nothing."""
 
     def __str__(self) -> str:
         return f"{self.where}: {self.what}"
@@ -62,6 +110,8 @@ class Difference:
     @property
     def reason(self) -> str:
         """Why it is meant, or nothing."""
+        if self.member in SOURCE:
+            return SOURCE[self.member]
         return next((why for pattern, why in EXPLAINED.items() if fnmatch.fnmatchcase(str(self), pattern)), "")
 
 
@@ -191,11 +241,13 @@ def _map(where: str, entry: dict[str, Any], enums: set[type[Enum]]) -> Iterator[
         theirs = {_identifier(e["name"]): e["value"] for e in entry["entries"]}
         for name, value in theirs.items():
             if name not in ours:
-                yield Difference(where, f"the registry lacks {name} = {value}")
+                yield Difference(where, f"the registry lacks {name} = {value}", f"{enum.__name__}.{name}")
             elif ours[name] != value:
-                yield Difference(where, f"{name} is {value}, in the registry {ours[name]}")
+                what = f"{name} is {value}, in the registry {ours[name]}"
+                yield Difference(where, what, f"{enum.__name__}.{name}")
         for name in ours.keys() - theirs.keys():
-            yield Difference(where, f"only the registry has {name} = {ours[name]}")
+            what = f"only the registry has {name} = {ours[name]}"
+            yield Difference(where, what, f"{enum.__name__}.{name}")
 
 
 def _identifier(name: str) -> str:

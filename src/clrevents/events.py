@@ -204,6 +204,7 @@ if TYPE_CHECKING:
     from clrevents.schema.events.gc_bulk import GCBulkRootConditionalWeakTableElementEdge_V0 as GCBulkRootConditionalWeakTableElementEdge_V0
     from clrevents.schema.events.gc_bulk import GCBulkRootEdgeValue as GCBulkRootEdgeValue
     from clrevents.schema.events.gc_bulk import GCBulkRootEdge_V0 as GCBulkRootEdge_V0
+    from clrevents.schema.gc_flags import GCBulkRootKind as GCBulkRootKind
     from clrevents.schema.events.gc_bulk_roots import GCBulkRootStaticVarValue as GCBulkRootStaticVarValue
     from clrevents.schema.events.gc_bulk_roots import GCBulkRootStaticVar_V0 as GCBulkRootStaticVar_V0
     from clrevents.schema.events.gc_bulk import GCBulkSurvivingObjectRangesValue as GCBulkSurvivingObjectRangesValue

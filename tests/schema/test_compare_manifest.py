@@ -35,7 +35,19 @@ def test_no_difference_but_the_explained() -> None:
     assert [str(d) for d in found if not d.reason] == []
     # No reason stands there for a difference that is gone.
     used = {d.reason for d in found}
-    assert used == set(tool("compare_manifest").EXPLAINED.values())
+    assert used == {*tool("compare_manifest").EXPLAINED.values(), *tool("compare_manifest").SOURCE.values()}
+
+
+def test_the_source_decides_for_the_declared_members_only() -> None:
+    explained = {d.member for d in tool("compare_manifest").compare(manifest()) if d.member and d.reason}
+    # `None_` has an explanation of its own: no bit set needs no name.
+    assert explained - {"TieredCompilationFlags.None_"} == set(tool("compare_manifest").SOURCE)
+
+
+def test_undeclared_member_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(tool("compare_manifest").SOURCE, "GCReason.PMFullGC")
+    found = [str(d) for d in tool("compare_manifest").compare(manifest()) if not d.reason]
+    assert found == ["runtime GCReasonMap: only the registry has PMFullGC = 12"]
 
 
 def changed(change: str) -> dict[str, Any]:

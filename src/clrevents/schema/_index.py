@@ -590,6 +590,7 @@ EXPORTS: dict[str, str] = {
     "GCBulkRootConditionalWeakTableElementEdge_V0": "clrevents.schema.events.gc_bulk",
     "GCBulkRootEdgeValue": "clrevents.schema.events.gc_bulk",
     "GCBulkRootEdge_V0": "clrevents.schema.events.gc_bulk",
+    "GCBulkRootKind": "clrevents.schema.gc_flags",
     "GCBulkRootStaticVarValue": "clrevents.schema.events.gc_bulk_roots",
     "GCBulkRootStaticVar_V0": "clrevents.schema.events.gc_bulk_roots",
     "GCBulkSurvivingObjectRangesValue": "clrevents.schema.events.gc_bulk",

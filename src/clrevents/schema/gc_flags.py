@@ -4,7 +4,7 @@ from clrevents.schema.flags import OpenEnum
 
 
 class GCAllocationKind(OpenEnum):
-    """Which part of the heap an allocation went to (manifest: GCAllocationKindMap)."""
+    """Which part of the heap an allocation went to (manifest: GCAllocationKindMap; source: `gc_oh_num`)."""
 
     Small = 0
     Large = 1
@@ -12,7 +12,10 @@ class GCAllocationKind(OpenEnum):
 
 
 class GCHandleKind(OpenEnum):
-    """What a GC handle does (manifest: GCHandleKindMap)."""
+    """What a GC handle does (manifest: GCHandleKindMap, up to 8; source: `HandleType`, gc/gcinterface.h).
+
+    9 was the weak reference to a Windows Runtime object before .NET 5.
+    """
 
     WeakShort = 0
     WeakLong = 1
@@ -23,10 +26,25 @@ class GCHandleKind(OpenEnum):
     Dependent = 6
     AsyncPinned = 7
     SizedRef = 8
+    WeakNativeCom = 9
+    WeakInteriorPointer = 10
+    CrossReference = 11
+
+
+class GCBulkRootKind(OpenEnum):
+    """Where a heap dump found a root (source: `EtwGCRootKind`, gc/gcinterface.ee.h).
+
+    The manifest has GCRootKindMap here, which belongs to GCMarkWithType: its 3 is Older.
+    """
+
+    Stack = 0
+    Finalizer = 1
+    Handle = 2
+    Other = 3
 
 
 class GCRootKind(OpenEnum):
-    """Where a root was found (manifest: GCRootKindMap)."""
+    """What a collection marked from (manifest: GCRootKindMap; source: `ETW::GC_ROOT_KIND`, gc/env/gcenv.base.h)."""
 
     Stack = 0
     Finalizer = 1

@@ -12,16 +12,20 @@ class AppDomainFlags(OpenFlag):
 
 
 class AssemblyFlags(OpenFlag):
-    """What kind of assembly this is (manifest: AssemblyFlagsMap)."""
+    """What kind of assembly this is (manifest: AssemblyFlagsMap, up to 0x8).
+
+    Source: `LoaderStructs::AssemblyFlags`, inc/eventtracebase.h.
+    """
 
     DomainNeutral = 0x1
     Dynamic = 0x2
     Native = 0x4
     Collectible = 0x8
+    ReadyToRun = 0x10
 
 
 class ModuleFlags(OpenFlag):
-    """What kind of module this is (manifest: ModuleFlagsMap)."""
+    """What kind of module this is (manifest: ModuleFlagsMap; source: `ModuleFlags`, eventtracebase.h)."""
 
     DomainNeutral = 0x1
     Native = 0x2

@@ -6,7 +6,11 @@ from clrevents.schema.flags import BitField, OpenEnum, OpenFlag
 
 
 class OptimizationTier(OpenEnum):
-    """How hard the JIT worked on a piece of code: bits 7-9 of MethodFlags (not in the manifest's map)."""
+    """How hard the JIT worked on a piece of code: bits 7-9 of MethodFlags, which the manifest's map lacks.
+
+    Source: `PrepareCodeConfig::JitOptimizationTier`, vm/method.hpp. 6 and 7 are InstrumentedTier and
+    InstrumentedTierOptimized there; the names here are those of the runtime's debugger interface.
+    """
 
     Unknown = 0
     MinOptJitted = 1
@@ -42,7 +46,7 @@ class MethodFlags(OpenFlag):
 
 
 class JitAllocFlag(OpenFlag):
-    """Alignment that the JIT asked for (the runtime's corjit.h; the last three from a port of it)."""
+    """Alignment that the JIT asked for (no map in the manifest; source: `CorJitAllocMemFlag`, inc/corjit.h)."""
 
     Code16ByteAligned = 0x1
     RoData16ByteAligned = 0x2

@@ -10,7 +10,7 @@ from clrevents.schema.types import UInt16, UInt32, UInt64
 
 
 class ThreadFlags(OpenFlag):
-    """What a managed thread is for (manifest: ThreadFlagsMap)."""
+    """What a managed thread is for (manifest: ThreadFlagsMap; source: `EtwThreadFlags`, eventtracebase.h)."""
 
     GCSpecial = 0x1
     Finalizer = 0x2

@@ -10,7 +10,7 @@ from clrevents.schema.types import Boolean, Int32, UInt16, UnicodeString
 
 
 class ResolutionAttemptedStage(OpenEnum):
-    """Stages of a search for an assembly (manifest: ResolutionAttemptedStageMap)."""
+    """Stages of a search for an assembly (manifest: ResolutionAttemptedStageMap; source: `Stage`, bindertracing.h)."""
 
     FindInLoadContext = 0
     AssemblyLoadContextLoad = 1
@@ -22,24 +22,31 @@ class ResolutionAttemptedStage(OpenEnum):
 
 
 class ResolutionAttemptedResult(OpenEnum):
-    """What came of a stage of a search (manifest: ResolutionAttemptedResultMap)."""
+    """What came of a stage of a search (source: `ResolutionAttemptedOperation::Result`, bindertracing.h).
+
+    The manifest's ResolutionAttemptedResultMap has 2 and 3 the other way round.
+    """
 
     Success = 0
     AssemblyNotFound = 1
-    MismatchedAssemblyName = 2
-    IncompatibleVersion = 3
+    IncompatibleVersion = 2
+    MismatchedAssemblyName = 3
     Failure = 4
     Exception = 5
 
 
 class KnownPathSource(OpenEnum):
-    """Which list of the host named the path (manifest: KnownPathSourceMap)."""
+    """Which list of the host named the path (manifest: KnownPathSourceMap, up to 4).
+
+    Source: `BinderTracing::PathSource`, bindertracing.h.
+    """
 
     ApplicationAssemblies = 0
     Unused = 1
     AppPaths = 2
     PlatformResourceRoots = 3
     SatelliteSubdirectory = 4
+    Bundle = 5
 
 
 @event(RUNTIME, id=290, version=0, aliases=("AssemblyLoader/Start",), keywords=RuntimeKeyword.AssemblyLoader, level=4)

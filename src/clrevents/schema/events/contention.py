@@ -10,7 +10,7 @@ from clrevents.schema.types import Double, Pointer, UInt8, UInt16, UInt64
 
 
 class ContentionFlags(OpenEnum):
-    """Whose lock it is (manifest: ContentionFlagsMap)."""
+    """Whose lock it is (manifest: ContentionFlagsMap; source: `ContentionFlags`, eventtracebase.h)."""
 
     Managed = 0
     Native = 1

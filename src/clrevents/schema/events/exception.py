@@ -10,7 +10,7 @@ from clrevents.schema.types import Pointer, UInt16, UInt32, UInt64, UnicodeStrin
 
 
 class ExceptionThrownFlags(OpenFlag):
-    """What is known of a thrown exception (manifest: ExceptionThrownFlagsMap)."""
+    """What is known of a thrown exception (manifest: ExceptionThrownFlagsMap; source: eventtracebase.h)."""
 
     HasInnerException = 0x1
     Nested = 0x2

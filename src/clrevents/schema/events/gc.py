@@ -13,7 +13,7 @@ from clrevents.schema.types import Bytes, UInt16, UInt32, UInt64, UnicodeString,
 
 
 class GCReason(OpenEnum):
-    """Why a collection was asked for (manifest: GCReasonMap)."""
+    """Why a collection was asked for (manifest: GCReasonMap, up to 9; source: `gc_reason`, gc/gc.h)."""
 
     AllocSmall = 0
     Induced = 1
@@ -25,10 +25,18 @@ class GCReason(OpenEnum):
     InducedNoForce = 7
     Stress = 8
     InducedLowMemory = 9
+    InducedCompacting = 10
+    LowMemoryHost = 11
+    PMFullGC = 12
+    LowMemoryHostBlocking = 13
+    BGCTuningSmallObjectHeap = 14
+    BGCTuningLargeObjectHeap = 15
+    BGCStepping = 16
+    InducedAggressive = 17
 
 
 class GCType(OpenEnum):
-    """Whether a collection runs beside the program (manifest: GCTypeMap)."""
+    """Whether a collection runs beside the program (manifest: GCTypeMap; source: `gc_etw_type`, gc/gc.h)."""
 
     NonConcurrentGC = 0
     BackgroundGC = 1

@@ -7,14 +7,14 @@ from typing import Annotated
 
 from clrevents.schema.event import event, struct
 from clrevents.schema.flags import OpenFlag
-from clrevents.schema.gc_flags import GCRootKind
+from clrevents.schema.gc_flags import GCBulkRootKind
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
 from clrevents.schema.types import Counted, Pointer, UInt8, UInt16, UInt32, UInt64, by
 
 
 class GCRootFlags(OpenFlag):
-    """How a root holds its object (manifest: GCRootFlagsMap)."""
+    """How a root holds its object (manifest: GCRootFlagsMap; source: `EtwGCRootFlags`, gc/gcinterface.ee.h)."""
 
     Pinning = 0x1
     WeakRef = 0x2
@@ -27,7 +27,7 @@ class GCBulkRootEdgeValue:
     """A root and the object that it holds."""
 
     RootedNodeAddress: Pointer
-    GCRootKind: Annotated[GCRootKind, UInt8]
+    GCRootKind: Annotated[GCBulkRootKind, UInt8]
     GCRootFlag: Annotated[GCRootFlags, UInt32]
     GCRootID: Pointer
 

@@ -10,7 +10,7 @@ from clrevents.schema.types import Pointer, UInt8, UInt16, UInt32, UInt64
 
 
 class GCSegmentType(OpenEnum):
-    """What a heap segment is for (manifest: GCSegmentTypeMap)."""
+    """What a heap segment is for (manifest: GCSegmentTypeMap; source: `gc_etw_segment_type`, gc/gc.h)."""
 
     SmallObjectHeap = 0
     LargeObjectHeap = 1

@@ -10,16 +10,22 @@ from clrevents.schema.types import UInt16, UInt32
 
 
 class GCSuspendEEReason(OpenEnum):
-    """What managed threads were stopped for (manifest: GCSuspendEEReasonMap)."""
+    """What managed threads were stopped for (manifest: GCSuspendEEReasonMap, up to 7).
+
+    Source: `ThreadSuspend::SUSPEND_REASON`, vm/threadsuspend.h. The manifest still calls 3 SuspendForCodePitching,
+    as early runtimes did; the name remains as an alias.
+    """
 
     SuspendOther = 0
     SuspendForGC = 1
     SuspendForAppDomainShutdown = 2
+    SuspendForRejit = 3
     SuspendForCodePitching = 3
     SuspendForShutdown = 4
     SuspendForDebugger = 5
     SuspendForGCPrep = 6
     SuspendForDebuggerSweep = 7
+    SuspendForProfiler = 8
 
 
 @event(RUNTIME, id=3, version=0, aliases=("GC/RestartEEStop",), keywords=RuntimeKeyword.GC, level=4)

@@ -13,7 +13,7 @@ from clrevents.schema.types import UInt16, UInt32, UInt64, UnicodeString
 
 
 class StubFlags(OpenFlag):
-    """What an IL stub is for (manifest: ILStubGeneratedFlagsMap)."""
+    """What an IL stub is for (manifest: ILStubGeneratedFlagsMap; source: `ETW_IL_STUB_FLAGS`, vm/dllimport.h)."""
 
     ReverseInterop = 0x1
     ComInterop = 0x2

@@ -22,7 +22,7 @@ from clrevents.schema.types import (
 
 
 class TailCallType(OpenEnum):
-    """How a tail call was made (manifest: TailCallTypeMap)."""
+    """How a tail call was made (manifest: TailCallTypeMap; source: `CorInfoTailCall`, inc/corinfo.h)."""
 
     OptimizedTailCall = 0
     RecursiveLoop = 1

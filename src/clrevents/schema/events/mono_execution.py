@@ -10,12 +10,15 @@ from clrevents.schema.types import Pointer, UInt8, UInt32, UInt64
 
 
 class MonoExceptionClauseType(OpenEnum):
-    """What a clause of an exception handler does (manifest: ExceptionClauseTypeMap)."""
+    """What a clause of an exception handler does (source: `MonoExceptionEnum`, mono/metadata/metadata.h).
+
+    The manifest's ExceptionClauseTypeMap calls 3 Fault; Mono writes 4.
+    """
 
     None_ = 0
     Filter = 1
     Finally = 2
-    Fault = 3
+    Fault = 4
 
 
 @event(MONO, id=29, version=0, keywords=MonoKeyword.MethodTracing, level=4)

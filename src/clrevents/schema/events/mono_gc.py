@@ -10,7 +10,7 @@ from clrevents.schema.types import Counted, Pointer, UInt8, UInt32, UInt64, by
 
 
 class MonoGCEventType(OpenEnum):
-    """Stages of a collection (manifest: GCEventTypeMap)."""
+    """Stages of a collection (manifest: GCEventTypeMap; source: `MonoProfilerGCEvent`, mono/metadata/profiler.h)."""
 
     Start = 0
     End = 5
@@ -23,12 +23,13 @@ class MonoGCEventType(OpenEnum):
 
 
 class MonoGCHandleType(OpenEnum):
-    """What a GC handle does (manifest: GCHandleTypeMap)."""
+    """What a GC handle does (manifest: GCHandleTypeMap, up to 3; source: `GCHandleType`, mono/sgen)."""
 
     Weak = 0
     WeakTrackResurrection = 1
     Normal = 2
     Pinned = 3
+    WeakFields = 4
 
 
 @event(MONO, id=38, version=0, keywords=MonoKeyword.GC, level=4)

@@ -10,7 +10,7 @@ from clrevents.schema.types import Counted, Pointer, UInt8, UInt32, UInt64, Unic
 
 
 class MonoGCRootType(OpenEnum):
-    """What registered a root (manifest: GCRootTypeMap)."""
+    """What registered a root (manifest: GCRootTypeMap; source: `MonoGCRootSource`, mono/metadata/mono-gc.h)."""
 
     External = 0
     Stack = 1

@@ -10,7 +10,7 @@ from clrevents.schema.types import Counted, Pointer, UInt8, UInt32, UInt64, Unic
 
 
 class MonoJitCodeBufferType(OpenEnum):
-    """What code in a buffer is for (manifest: JitCodeBufferTypeMap)."""
+    """What code in a buffer is for (manifest: JitCodeBufferTypeMap, up to 6; source: `MonoProfilerCodeBufferType`)."""
 
     Method = 0
     MethodTrampoline = 1
@@ -19,6 +19,9 @@ class MonoJitCodeBufferType(OpenEnum):
     GenericsTrampoline = 4
     SpecificTrampoline = 5
     Helper = 6
+    Monitor = 7
+    DelegateInvoke = 8
+    ExceptionHandling = 9
 
 
 @event(MONO, id=8, version=0, keywords=MonoKeyword.Jit, level=4)

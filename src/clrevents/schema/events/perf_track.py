@@ -11,7 +11,7 @@ from clrevents.schema.types import Int64, UInt8, UInt16, UInt32, UInt64, Unicode
 
 
 class PrvModuleRangeType(OpenFlag):
-    """What kind of code or data a range holds (manifest: ModuleRangeTypeMap)."""
+    """What kind of code or data a range holds (manifest: ModuleRangeTypeMap; source: `ZapVirtualSectionType`)."""
 
     HotRange = 0x1
     WarmRange = 0x2
@@ -20,14 +20,14 @@ class PrvModuleRangeType(OpenFlag):
 
 
 class ModuleRangeIBCType(OpenFlag):
-    """Whether profile data ordered a range (manifest: ModuleRangeIBCTypeMap)."""
+    """Whether profile data ordered a range (manifest: ModuleRangeIBCTypeMap; source: `ZapVirtualSectionType`)."""
 
     IBCUnprofiledSection = 0x1
     IBCProfiledSection = 0x2
 
 
 class ModuleRangeSectionType(OpenEnum):
-    """Which section of a precompiled module a range is in (manifest: ModuleRangeSectionTypeMap)."""
+    """Which section of a precompiled module a range is in (manifest: ModuleRangeSectionTypeMap; source: the same)."""
 
     ModuleSection = 1
     EETableSection = 2

@@ -9,7 +9,7 @@ from clrevents.schema.types import Guid, UInt8, UInt16, UInt32, UnicodeString
 
 
 class RuntimeSku(OpenFlag):
-    """Which product the runtime is (manifest: RuntimeSkuMap)."""
+    """Which product the runtime is (manifest: RuntimeSkuMap; source: `InfoStructs::Sku`, eventtracebase.h)."""
 
     DesktopClr = 0x1
     CoreClr = 0x2
@@ -17,7 +17,7 @@ class RuntimeSku(OpenFlag):
 
 
 class StartupMode(OpenFlag):
-    """How the runtime was started (manifest: StartupModeMap)."""
+    """How the runtime was started (manifest: StartupModeMap; source: `InfoStructs::StartupMode`, eventtracebase.h)."""
 
     ManagedExe = 0x1
     HostedClr = 0x2
@@ -27,7 +27,7 @@ class StartupMode(OpenFlag):
 
 
 class StartupFlags(OpenFlag):
-    """Options the host gave (manifest: StartupFlagsMap)."""
+    """Options the host gave (manifest: StartupFlagsMap, up to 0x400000; source: `STARTUP_FLAGS`, mscoree.idl)."""
 
     CONCURRENT_GC = 0x1
     LOADER_OPTIMIZATION_SINGLE_DOMAIN = 0x2
@@ -44,6 +44,9 @@ class StartupFlags(OpenFlag):
     ETW = 0x100000
     SERVER_BUILD = 0x200000
     ARM = 0x400000
+    SINGLE_APPDOMAIN = 0x800000
+    APPX_APP_MODEL = 0x1000000
+    DISABLE_RANDOMIZED_STRING_HASHING = 0x2000000
 
 
 @event(RUNTIME, id=187, version=0, aliases=("Runtime/Start",), level=4)

@@ -12,7 +12,7 @@ from clrevents.schema.types import UInt32
 
 
 class ThreadSampleType(OpenEnum):
-    """What a thread ran when it was sampled."""
+    """What a thread ran when it was sampled (source: `EventPipeSampleProfilerSampleType`, ep-types-forward.h)."""
 
     Error = 0
     External = 1

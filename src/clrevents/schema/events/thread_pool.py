@@ -10,7 +10,10 @@ from clrevents.schema.types import Double, UInt16, UInt32
 
 
 class ThreadAdjustmentReason(OpenEnum):
-    """Why the thread pool wants another number of workers (manifest: ThreadAdjustmentReasonMap)."""
+    """Why the thread pool wants another number of workers (manifest: ThreadAdjustmentReasonMap, up to 7).
+
+    Source: `PortableThreadPool.HillClimbing.StateOrTransition`.
+    """
 
     Warmup = 0
     Initializing = 1
@@ -20,6 +23,7 @@ class ThreadAdjustmentReason(OpenEnum):
     Stabilizing = 5
     Starvation = 6
     ThreadTimedOut = 7
+    CooperativeBlocking = 8
 
 
 @event(RUNTIME, id=50, version=0, aliases=("ThreadPoolWorkerThread/Start",), keywords=RuntimeKeyword.Threading, level=4)

@@ -10,7 +10,10 @@ from clrevents.schema.types import Counted, UInt8, UInt16, UInt32, UInt64, Unico
 
 
 class TypeFlags(OpenFlag):
-    """What kind of type this is; six bits hold the rank of an array (manifest: TypeFlagsMap)."""
+    """What kind of type this is; six bits hold the rank of an array (manifest: TypeFlagsMap).
+
+    Source: `EtwTypeFlags`, eventtracebase.h; only NativeAOT's has ModuleBaseAddress.
+    """
 
     Delegate = 0x1
     Finalizable = 0x2

@@ -10,7 +10,7 @@ from clrevents.schema.types import Pointer, UInt8, UInt16
 
 
 class WaitHandleWaitSource(OpenEnum):
-    """What the thread waits for (manifest: WaitHandleWaitSourceMap)."""
+    """What the thread waits for (manifest: WaitHandleWaitSourceMap; source: `WaitSource`, eventtracebase.h)."""
 
     Unknown = 0
     MonitorWait = 1
