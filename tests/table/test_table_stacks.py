@@ -15,7 +15,7 @@ from clrevents.decode.container.blocks import Stacks
 from clrevents.decode.container.window import unpack_words
 from clrevents.decode.stacks import StackTable, stack_arrays
 from clrevents.table.read import Wanted
-from clrevents.table.stacks import Stacks
+from clrevents.table.stacks import Stacks as TraceStacks
 from clrevents.table.table import Table
 from clrevents.testing.builder import Format, TraceBuilder
 from clrevents.trace import Filters, passes_of
@@ -63,7 +63,7 @@ def test_every_container(format: Format, pointer_size: int) -> None:
         assert rows == list(stacks.table().rows())
 
 
-def _with_stacks(trace: clrevents.Trace, columns: list[str], start: int | None = None) -> tuple[Table, Stacks]:
+def _with_stacks(trace: clrevents.Trace, columns: list[str], start: int | None = None) -> tuple[Table, TraceStacks]:
     passes = passes_of(trace)
     return passes.table("ThreadSample", Wanted.of(columns), Filters.of({"start": start}), "time", stacks=True)
 
