@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import time as _time
-import warnings
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -44,7 +43,6 @@ from clrevents.errors import (
     Limits,
     Problem,
     TraceError,
-    TraceWarning,
     UnreadableError,
 )
 from clrevents.schema.describe import class_body
@@ -73,6 +71,7 @@ from clrevents.table.table import Table
 from clrevents.trace.names import Names
 from clrevents.trace.report import KindReport, Report, ThreadInfo
 from clrevents.trace.scan import HeaderScan, scan_headers
+from clrevents.trace.warn import warn_caller
 
 C = TypeVar("C")
 Progress: TypeAlias = Callable[[int, int], Any]
@@ -664,7 +663,7 @@ class Trace:
         if not self._warned:
             self._warned = True
             path = f"{self._source.path}: " if self._source.path else ""
-            warnings.warn(f"{path}{text}", TraceWarning, stacklevel=4)
+            warn_caller(f"{path}{text}")
 
     def _scan(self, raising: bool = True) -> HeaderScan:
         if self._scanned is None:
