@@ -37,6 +37,7 @@ class Room:
 # The table of the design (§2); added are the public faces `types` and `__main__`, and `live`, which joins two rooms.
 ROOMS: Final = {
     "errors": Room(()),
+    "outputs": Room(()),
     "schema": Room(("errors",), ("attrs",)),
     "schema.events": Room(("schema",), ("enum", "typing"), stdlib=False),
     "types": Room(("schema",)),
@@ -48,11 +49,12 @@ ROOMS: Final = {
     "table": Room(("errors", "schema", "decode"), ("attrs", "numpy"), OPTIONAL),
     "trace": Room(("errors", "schema", "decode", "symbols", "table"), ("attrs", "numpy")),
     "live": Room(("errors", "schema", "decode", "symbols", "table"), ("attrs", "numpy")),
-    "analysis": Room(("errors", "schema", "symbols", "table", "trace"), ("attrs", "numpy"), OPTIONAL),
-    "rewrite": Room(("errors", "schema", "symbols", "trace", "encode", "reference"), ("attrs",)),
-    "export": Room(("errors", "schema", "table", "trace", "symbols", "analysis"), ("numpy",), OPTIONAL),
+    "analysis": Room(("errors", "outputs", "schema", "symbols", "table", "trace"), ("attrs", "numpy"), OPTIONAL),
+    "rewrite": Room(("errors", "outputs", "schema", "symbols", "trace", "encode", "reference"), ("attrs",)),
+    "export": Room(("errors", "outputs", "schema", "table", "trace", "symbols", "analysis"), ("numpy",), OPTIONAL),
     "cli": Room(
-        ("clrevents", "events", "errors", "schema", "trace", "analysis", "rewrite", "export"), ("click", "rich")
+        ("clrevents", "events", "errors", "outputs", "schema", "trace", "analysis", "rewrite", "export"),
+        ("click", "rich"),
     ),
     "__main__": Room(("cli",)),
     "testing": Room(
@@ -186,6 +188,7 @@ def test_imports_follow_the_table(path: Path) -> None:
         ("encode.blocks", "from clrevents.decode.blocks import TraceInfo"),
         ("encode.blocks", "import attrs"),
         ("errors", "import attrs"),
+        ("outputs", "from clrevents.errors import Problem"),
         ("trace", "import rich"),
         ("export.jsonl", "from clrevents.decode.event import Event"),
         ("export.parquet", "import pyarrow"),

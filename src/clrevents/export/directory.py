@@ -7,26 +7,24 @@ file finds the rest. Knows nothing of other traces and of what to do with errors
 from __future__ import annotations
 
 import json
-import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from clrevents.errors import UnknownEventError
-from clrevents.export.buffered import PARTIAL, TableFile, TableFiles
+from clrevents.export.buffered import TableFile, TableFiles
 from clrevents.export.facts import problem_object, trace_object
 from clrevents.export.formats import Format
 from clrevents.export.names import Names
+from clrevents.outputs import whole_folder
 from clrevents.table.table import Table
 from clrevents.trace import Trace
 
 Event: TypeAlias = tuple[str, str]
 """(provider, name)."""
 FACTS: Final = "_trace.json"
-_OLD: Final = ".replaced"
 # Facts that are short and true of every table.
 _BRIEF: Final = ("file", "format", "format_version", "process_id", "pointer_size", "start", "duration_ns", "frequency")
 
@@ -65,7 +63,7 @@ def export_directory(
     `about` says where the trace is from and stands among the facts; `begun` is called when the facts are known and
     the long pass begins. Raises what reading raises, and OSError where something cannot be written.
     """
-    with _replacing(folder) as place:
+    with whole_folder(folder) as place:
         export = _Export(trace, place, options)
         begun()
         return export.run(about)
@@ -151,34 +149,3 @@ class _Export:
 
     def _place(self, file: TableFile) -> str:
         return file.path.relative_to(self._folder).as_posix()
-
-
-@contextmanager
-def _replacing(folder: Path) -> Iterator[Path]:
-    """A new folder that takes this one's place when all went well, and leaves no trace when not."""
-    partial = folder.with_name(f".{folder.name}{PARTIAL}")
-    # Of a process that was killed.
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    try:
-        yield partial
-        replace_folder(partial, folder)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
-
-
-def replace_folder(new: Path, folder: Path) -> None:
-    """Give a folder another's name; the other is gone then."""
-    if not folder.exists():
-        new.rename(folder)
-        return
-    old = folder.with_name(f".{folder.name}{_OLD}")
-    shutil.rmtree(old, ignore_errors=True)
-    folder.rename(old)
-    try:
-        new.rename(folder)
-    except BaseException:
-        old.rename(folder)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
