@@ -38,6 +38,7 @@ class Room:
 ROOMS: Final = {
     "errors": Room(()),
     "outputs": Room(()),
+    "words": Room(()),
     "schema": Room(("errors",), ("attrs",)),
     "schema.events": Room(("schema",), ("enum", "typing"), stdlib=False),
     "types": Room(("schema",)),
@@ -47,13 +48,17 @@ ROOMS: Final = {
     "encode": Room(("errors", "schema")),
     "symbols": Room(("errors", "schema", "decode"), ("attrs", "numpy")),
     "table": Room(("errors", "schema", "decode"), ("attrs", "numpy"), OPTIONAL),
-    "trace": Room(("errors", "schema", "decode", "symbols", "table"), ("attrs", "numpy")),
+    "trace": Room(("errors", "words", "schema", "decode", "symbols", "table"), ("attrs", "numpy")),
     "live": Room(("errors", "schema", "decode", "symbols", "table"), ("attrs", "numpy")),
-    "analysis": Room(("errors", "outputs", "schema", "symbols", "table", "trace"), ("attrs", "numpy"), OPTIONAL),
+    "analysis": Room(
+        ("errors", "outputs", "words", "schema", "symbols", "table", "trace"), ("attrs", "numpy"), OPTIONAL
+    ),
     "rewrite": Room(("errors", "outputs", "schema", "symbols", "trace", "encode", "reference"), ("attrs",)),
-    "export": Room(("errors", "outputs", "schema", "table", "trace", "symbols", "analysis"), ("numpy",), OPTIONAL),
+    "export": Room(
+        ("errors", "outputs", "words", "schema", "table", "trace", "symbols", "analysis"), ("numpy",), OPTIONAL
+    ),
     "cli": Room(
-        ("clrevents", "events", "errors", "outputs", "schema", "trace", "analysis", "rewrite", "export"),
+        ("clrevents", "events", "errors", "outputs", "words", "schema", "trace", "analysis", "rewrite", "export"),
         ("click", "rich"),
     ),
     "__main__": Room(("cli",)),

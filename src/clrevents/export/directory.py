@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -47,12 +47,16 @@ class Options:
 
 @dataclass(frozen=True)
 class Written:
-    """What an export has: numbers of tables, rows and bytes. `unknown` is about names that nobody knows here."""
+    """What an export has: numbers of tables, rows and bytes. `unknown` is about names that nobody knows here.
+
+    `left_out` has the events that are in no table, by number: nobody describes them, or their payloads do not fit.
+    """
 
     tables: int
     rows: int
     bytes: int
     unknown: UnknownEventError | None = None
+    left_out: Mapping[Event, int] = field(default_factory=dict)
 
 
 def export_directory(
@@ -97,6 +101,7 @@ class _Export:
         if unknown is not None and self._options.known:
             raise unknown
         self._files.close()
+        left_out = {event: n for event in sorted(self._schemas) if (n := self._missing(event))}
         facts = {
             "schema": "clrevents.trace/1",
             **about,
@@ -108,15 +113,16 @@ class _Export:
                 for event, file in sorted(self._tables.items())
             ],
             "left_out": [
-                {"provider": event[0], "name": event[1], "events": missing}
-                for event in sorted(self._schemas)
-                if (missing := self._counts[event] - (self._tables[event].rows if event in self._tables else 0))
+                {"provider": event[0], "name": event[1], "events": events} for event, events in left_out.items()
             ],
         }
         with (self._folder / FACTS).open("x", encoding="ascii") as file:
             json.dump(facts, file, indent=1)
         size = sum(path.stat().st_size for path in self._folder.rglob("*") if path.is_file())
-        return Written(len(self._tables), sum(f.rows for f in self._tables.values()), size, unknown)
+        return Written(len(self._tables), sum(f.rows for f in self._tables.values()), size, unknown, left_out)
+
+    def _missing(self, event: Event) -> int:
+        return self._counts[event] - (self._tables[event].rows if event in self._tables else 0)
 
     def _pass(self) -> UnknownEventError | None:
         trace, options = self._trace, self._options

@@ -12,6 +12,7 @@ from typing import Any
 
 from clrevents.errors import UnknownEventError
 from clrevents.export.buffered import TableFiles
+from clrevents.export.directory import Written
 from clrevents.export.formats import Format
 from clrevents.export.jsonl import EventJson
 from clrevents.export.sink import Sink
@@ -19,8 +20,9 @@ from clrevents.outputs import whole_path
 from clrevents.trace import Trace
 
 
-def export_table(trace: Trace, selector: Any, path: Path, format: Format, *, names: bool = False) -> int:
-    """The table of one event; the number of its rows. Raises what `Trace.batches` raises, and OSError."""
+def export_table(trace: Trace, selector: Any, path: Path, format: Format, *, names: bool = False) -> Written:
+    """The table of one event. Raises what `Trace.batches` raises, and OSError."""
+    event = trace.one_event(selector)
     with _whole(path) as partial:
         files = TableFiles(format)
         file = None
@@ -28,10 +30,12 @@ def export_table(trace: Trace, selector: Any, path: Path, format: Format, *, nam
             if file is None:
                 file = files.add(partial, table, table.metadata)
             files.write(file, table)
-        if file is None:
+        if file is None or event is None:
             raise UnknownEventError(f"no event of this trace fits {selector!r}")
         files.close()
-    return file.rows
+    there = sum(n for key, n in trace.event_counts().items() if (key.provider, key.name) == event)
+    left_out = {event: there - file.rows} if there > file.rows else {}
+    return Written(1, file.rows, path.stat().st_size, left_out=left_out)
 
 
 def export_lines(trace: Trace, selectors: tuple[Any, ...], path: Path, *, names: bool = False) -> int:
