@@ -19,6 +19,7 @@ from clrevents.cli.report import (
     report_options,
     run_report,
     say_losses,
+    say_missing,
     say_more,
     say_nothing,
     share,
@@ -75,7 +76,8 @@ def command(
             if compilations:
                 _compilations(out, found.compilations, count)
             else:
-                _methods(out, [m for m in found.methods if m.never_tiered_up or not never], count)
+                _methods(out, [m for m in found.methods if m.never_tiered_up or not never], count, _timed(found))
+            say_missing(found.missing)
         else:
             say_nothing("compilations", _RECORD)
         say_losses(out, found.totals.lost)
@@ -89,15 +91,17 @@ def _facts(found: JitReport) -> list[tuple[str, str]]:
         return [("compilations", "0")]
     again = f", {totals.rejits:,} of them again" if totals.rejits else ""
     facts = [("compilations", f"{totals.compilations:,} of {counted(totals.methods, 'method')}{again}")]
-    for n, what in ((totals.unfinished, "no end in the trace"), (totals.untimed, "no begin in the trace")):
+    timed = _timed(found)
+    untimed = totals.untimed if timed else 0
+    for n, what in ((totals.unfinished, "no end in the trace"), (untimed, "no begin in the trace")):
         if n:
             facts.append(("", f"{n:,} {'has' if n == 1 else 'have'} {what}"))
     background = f"{share(totals.background_ns, totals.compile_ns)} of it for {totals.background:,} in the background"
-    facts += [
-        ("time", f"{ms(totals.compile_ns)} ms, {background}"),
-        ("size", f"{counted(totals.il_size, 'byte')} of IL became {counted(totals.native_size, 'byte')} of code"),
-        ("quick only", f"{counted(totals.never_tiered_up, 'method')} never tiered up"),
-    ]
+    code = f"{counted(totals.native_size, 'byte')} of code"
+    if timed:
+        facts.append(("time", f"{ms(totals.compile_ns)} ms, {background}"))
+        code = f"{counted(totals.il_size, 'byte')} of IL became {code}"
+    facts += [("size", code), ("quick only", f"{counted(totals.never_tiered_up, 'method')} never tiered up")]
     for what, noun, done in (("inlining", "call", "inlined"), ("tail call", "tail call", "made")):
         made = sum(d.count for d in found.decisions if d.what == what and d.accepted)
         asked = sum(d.count for d in found.decisions if d.what == what)
@@ -118,26 +122,38 @@ def _facts(found: JitReport) -> list[tuple[str, str]]:
     return facts
 
 
+def _timed(found: JitReport) -> bool:
+    """Whether any compilation's begin is known: its time and the size of its IL are the begin's."""
+    return found.totals.untimed < found.totals.compilations
+
+
 def _sums(out: Output, found: JitReport) -> None:
     out.line()
+    timed = _timed(found)
     right = {"compilations", "ms", "IL bytes", "native bytes", "background"}
     rows = [
-        (t.tier, number(t.compilations), ms(t.compile_ns), number(t.il_size), number(t.native_size))
+        (
+            t.tier,
+            number(t.compilations),
+            ms(t.compile_ns if timed else None),
+            number(t.il_size if timed else None),
+            number(t.native_size),
+        )
         for t in found.tiers
     ]
-    out.table(("tier", "compilations", "ms", "IL bytes", "native bytes"), rows, right)
+    out.filled(("tier", "compilations", "ms", "IL bytes", "native bytes"), rows, right)
     out.line()
     threads = [
         (
             "unknown" if t.thread_id is None else str(t.thread_id),
             number(t.compilations),
             number(t.background),
-            ms(t.compile_ns),
+            ms(t.compile_ns if timed else None),
             mark(t.lossy),
         )
         for t in found.threads[:_THREADS]
     ]
-    out.table(("thread", "compilations", "background", "ms", ""), threads, right | {"thread"})
+    out.filled(("thread", "compilations", "background", "ms", ""), threads, right | {"thread"})
     if len(found.threads) > _THREADS:
         out.line(f"and {counted(len(found.threads) - _THREADS, 'more thread')}")
     refused = [d for d in found.decisions if not d.accepted]
@@ -152,10 +168,10 @@ def _sums(out: Output, found: JitReport) -> None:
             out.line(f"and {counted(len(refused) - _REASONS, 'more reason')} (--json has them)")
 
 
-def _methods(out: Output, methods: list[JittedMethod], count: int) -> None:
+def _methods(out: Output, methods: list[JittedMethod], count: int, timed: bool) -> None:
     rows = [
         (
-            ms(m.compile_ns),
+            ms(m.compile_ns if timed else None),
             mark(m.lossy),
             number(m.il_size),
             number(m.native_size),
@@ -167,7 +183,7 @@ def _methods(out: Output, methods: list[JittedMethod], count: int) -> None:
     ]
     head = "ms", "", "IL", "native", "inlined", "tiers", "method"
     if rows:
-        out.table(head, rows, right={"ms", "IL", "native", "inlined"})
+        out.filled(head, rows, right={"ms", "IL", "native", "inlined"})
     say_more(out, len(methods) - count)
 
 
@@ -187,7 +203,7 @@ def _compilations(out: Output, listed: tuple[Compilation, ...], count: int) -> N
     ]
     head = "at ms", "ms", "", "thread", "IL", "native", "tier", "method"
     if rows:
-        out.table(head, rows, right={"at ms", "ms", "thread", "IL", "native"})
+        out.filled(head, rows, right={"at ms", "ms", "thread", "IL", "native"})
     say_more(out, len(listed) - count)
     if any(c.background for c in listed[:count]):
         out.line("b: on the background thread")

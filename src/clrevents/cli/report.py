@@ -5,12 +5,13 @@ Lays out no report. A `!` at a number's side says that events were lost where it
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 import click
 
 import clrevents
+from clrevents.analysis.missing import Missing, record
 from clrevents.cli.output import Output, say
 from clrevents.cli.reading import FailOn, Reading
 from clrevents.errors import DamageError, ErrorMode, PayloadError
@@ -100,6 +101,14 @@ def say_losses(out: Output, lost: int) -> None:
 def say_more(out: Output, rest: int) -> None:
     if rest > 0:
         out.line(f"and {rest:,} more (-n shows them)")
+
+
+def say_missing(parts: Sequence[Missing]) -> None:
+    """What the trace does not tell, and the line that would record it."""
+    if not parts:
+        return
+    whats = ", ".join(f"{part.what} (no {part.events[0]})" for part in parts)
+    say(f"the trace tells nothing of {whats}; to record that: dotnet-trace collect --providers {record(parts)}")
 
 
 def say_nothing(what: str, record: str) -> None:
