@@ -11,6 +11,7 @@ from click.testing import Result
 
 import clrevents
 from clrevents.schema.registry import DEFAULT
+from project_files import fixture
 
 Run = Callable[..., Result]
 Find = Callable[[str], Path]
@@ -88,7 +89,12 @@ def test_check_json_accounts_for_every_payload(run: Run, trace_path: Find) -> No
 
 def test_check_text(run: Run, trace_path: Find) -> None:
     result = run("check", trace_path("net8-sample.nettrace"))
-    assert result.stdout.splitlines()[0].endswith("1,696 events; sound and complete")
+    assert result.stdout.splitlines()[0].endswith(
+        "1,696 events; nothing lost or damaged; 1 event has no layout and stays raw"
+    )
+    assert result.exit_code == 0
+    sound = run("check", fixture("net8-counters")).stdout
+    assert sound.splitlines()[0].endswith("1,986 events; sound and complete")
     assert "1,338     0      0        0  144        1  rundown/MethodDCEndVerbose" in result.stdout
 
 
@@ -172,4 +178,31 @@ def test_schema_of_an_unknown_event(run: Run) -> None:
     assert result.exit_code == 1
     assert result.stdout == ""
     assert "did you mean MethodLoadVerbose " in result.stderr
-    assert run("schema", "Zoo*").exit_code == 1
+
+
+def test_schema_says_where_an_event_of_ones_own_is_found(run: Run, tmp_path: Path) -> None:
+    """The hint can be followed: with the trace that describes the event it prints the class."""
+    advice = "clrevents: if a trace describes it, `clrevents schema {} --write FILE` prints a class for it"
+    for name, first, quoted in (
+        ("AllTypes", "no event 'AllTypes'", "AllTypes"),
+        ("All Types", "no event 'All Types'", "'All Types'"),
+        ("Zoo*", "no known event fits the pattern 'Zoo*'", "'Zoo*'"),
+    ):
+        result = run("schema", name)
+        assert (result.exit_code, result.stdout) == (1, "")
+        told, hint = result.stderr.splitlines()
+        assert told.startswith(f"clrevents: {first}")
+        assert hint == advice.format(quoted)
+    result = run("schema", "Zoo*", "--json")
+    assert json.loads(result.stdout) == {"schema": "clrevents.schema/1", "events": []}
+    assert "class AllTypes" in run("schema", "AllTypes", "--write", fixture("net8-sample")).stdout
+
+
+def test_part_of_a_name_finds_the_event(run: Run) -> None:
+    assert run("schema", "Inlining").stderr.splitlines()[0] == (
+        "clrevents: no event 'Inlining'; did you mean MethodJitInliningFailed or MethodJitInliningSucceeded "
+        "or MethodJitInliningFailedAnsi?"
+    )
+    result = run("events", fixture("net8-sample"), "inlining")
+    assert result.exit_code == 1
+    assert "did you mean MethodJitInliningFailed or MethodJitInliningSucceeded or " in result.stderr

@@ -54,6 +54,10 @@ def test_everything_of_a_trace(run: Run, sample: Path, tmp_path: Path) -> None:
     assert done.exit_code == 0
     folder = tmp_path / "lake" / "net8-sample"
     assert done.stderr.startswith(f"clrevents: {folder}: 15 tables, 1,695 rows, ")
+    assert done.stderr.splitlines()[1:] == [
+        f"clrevents: {folder}: 1 event is in no table, without a layout or with a payload that does not fit it: "
+        "Clrevents-Sample/Dyn (1)"
+    ]
     with clrevents.open(sample) as trace:
         counts: dict[tuple[str, str], int] = {}
         for key, count in trace.event_counts().items():
@@ -226,6 +230,34 @@ def test_one_table(run: Run, sample: Path, tmp_path: Path) -> None:
     assert run("export", sample, "GCStart", "-o", tmp_path / "none.csv", "--names").exit_code == 0
     assert (tmp_path / "none.csv").read_text().startswith("time_ns,time,thread_id,stack_id,Count,")
     assert {p.name for p in tmp_path.iterdir()} == {"t.parquet", "none.csv"}
+
+
+def test_what_is_in_no_table_is_said(run: Run, tmp_path: Path) -> None:
+    """Names and numbers, the most frequent first; the facts have all of them."""
+    builder = TraceBuilder().sample().sample()
+    for number in range(10):
+        for _ in range(number + 1):
+            builder.raw(provider="Own", id=number + 1, name=f"E{number}", payload=b"abc")
+    builder.raw(provider=RUNTIME, id=1, version=2, payload=b"xy")
+    trace = tmp_path / "own.nettrace"
+    trace.write_bytes(builder.bytes())
+    done = run("export", trace, "-o", tmp_path / "lake")
+    folder = tmp_path / "lake" / "own"
+    named = ", ".join(f"Own/E{n} ({n + 1})" for n in range(9, 1, -1))
+    assert done.stderr.splitlines()[1] == (
+        f"clrevents: {folder}: 56 events are in no table, without a layout or with a payload that does not fit it: "
+        f"{named}, 3 more kinds (_trace.json has all)"
+    )
+    left = {(x["provider"], x["name"]): x["events"] for x in facts(folder)["left_out"]}
+    assert left == {**{("Own", f"E{n}"): n + 1 for n in range(10)}, (RUNTIME, "GCStart"): 1}
+    one = run("export", trace, "GCStart", "-o", tmp_path / "gc.csv")
+    assert one.stderr.splitlines() == [
+        f"clrevents: {tmp_path / 'gc.csv'}: 0 events",
+        f"clrevents: {tmp_path / 'gc.csv'}: 1 event is in no table, without a layout or with a payload that does not "
+        "fit it: runtime/GCStart (1)",
+    ]
+    lines = run("export", trace, "-o", tmp_path / "all.jsonl")
+    assert lines.stderr == f"clrevents: {tmp_path / 'all.jsonl'}: 58 events\n"
 
 
 def test_json_lines_are_those_of_events(run: Run, sample: Path, tmp_path: Path) -> None:

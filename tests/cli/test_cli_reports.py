@@ -13,13 +13,16 @@ from click.testing import Result
 import clrevents
 from clrevents.analysis import jit_report, module_report, stub_report
 from clrevents.cli.report import TIERS
+from clrevents.events import ILStubGenerated_V0, MethodFlags, MethodLoadVerbose_V1, ModuleLoad_V1
 from clrevents.schema.method_flags import OptimizationTier
+from clrevents.schema.registry import DEFAULT, RUNTIME
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture
 
 Run = Callable[..., Result]
 
 INTEROP = fixture("net10-method-interop")
+COLLECT = "dotnet-trace collect --providers Microsoft-Windows-DotNETRuntime"
 
 
 @pytest.fixture
@@ -31,7 +34,11 @@ def empty(tmp_path: Path) -> Path:
 
 def test_jit(run: Run) -> None:
     result = run("jit", INTEROP, "-n", 3)
-    assert (result.exit_code, result.stderr) == (0, "")
+    assert (result.exit_code, result.stderr) == (
+        0,
+        "clrevents: the trace tells nothing of the background compiler's turns (no TieredCompilationBackgroundJitStart)"
+        f"; to record that: {COLLECT}:0x1000000018:4\n",
+    )
     lines = result.stdout.splitlines()
     facts = dict(line.split("  ", 1) for line in lines[: lines.index("")])
     assert {name: text.strip() for name, text in facts.items() if name} == {
@@ -40,7 +47,7 @@ def test_jit(run: Run) -> None:
         "size": "8,889 bytes of IL became 29,493 bytes of code",
         "quick only": "56 methods never tiered up",
         "inlining": "313 of 523 calls inlined (59.8 %)",
-        "tail call": "24 of 37 made (64.9 %)",
+        "tail call": "24 of 37 tail calls made (64.9 %)",
         "precompiled": "1,224 of 1,276 look-ups found code (95.9 %), of 1,194 methods; 25.089 ms",
     }
     assert [line.split()[0] for line in lines if line.startswith(("tier ", "thread ", "refused "))] == [
@@ -164,6 +171,77 @@ def test_nothing_there(run: Run, empty: Path, command: str, first: str, advice: 
     assert result.stdout.splitlines()[0] == first
     assert re.search(advice, result.stderr)
     assert json.loads(run(command, empty, "--json").stdout)["schema"] == f"clrevents.{command}/1"
+
+
+@pytest.fixture
+def loads(tmp_path: Path) -> Path:
+    """What a trace of level 4 has: modules and methods that were loaded, but not when their compilation began."""
+    builder = TraceBuilder().thread(7).rundown().event(ModuleLoad_V1(77, 3, 0x20, 0, "/app/App.dll", "", 0))
+    flags = MethodFlags(8 | 3 << 7)
+    builder.event(MethodLoadVerbose_V1(1, 77, 4096, 30, 0x06000001, flags, "N.T", "M", "void  ()", 0))
+    builder.event(ILStubGenerated_V0(0, 77, 5, 0, 0x06000002, "N.T", "puts", "void(string)", "void(int)", "x", "y"))
+    path = tmp_path / "loads.nettrace"
+    path.write_bytes(builder.bytes())
+    return path
+
+
+def heads(text: str) -> list[list[str]]:
+    """The headings of the tables."""
+    return [
+        line.split()
+        for line in text.splitlines()
+        if re.search(r"^tier |^thread |(native|tier|tiers|kind) +(method|module)$| stub$", line)
+    ]
+
+
+def test_jit_without_times_and_decisions(run: Run, loads: Path) -> None:
+    """No column of dashes or zeros that stand for nothing; what to record is said, and gives all of it."""
+    result = run("jit", loads)
+    assert heads(result.stdout) == [
+        ["tier", "compilations", "native", "bytes"],
+        ["thread", "compilations", "background"],
+        ["native", "tiers", "method"],
+    ]
+    assert "0.000" not in result.stdout
+    assert "size          30 bytes of code" in result.stdout.splitlines()
+    assert result.stderr == (
+        "clrevents: the trace tells nothing of times and IL sizes (no MethodJittingStarted), decisions about inlining "
+        "and tail calls (no MethodJitInliningSucceeded), look-ups of precompiled code (no R2RGetEntryPoint), "
+        "the background compiler's turns (no TieredCompilationBackgroundJitStart); "
+        f"to record that: {COLLECT}:0x3000001018:5\n"
+    )
+    assert heads(run("jit", loads, "--compilations").stdout)[-1] == ["at", "ms", "thread", "native", "tier", "method"]
+
+
+def test_modules_and_stubs_without_times(run: Run, loads: Path) -> None:
+    result = run("modules", loads)
+    assert heads(result.stdout) == [["loaded", "ms", "jitted", "bytes", "kind", "module"]]
+    assert result.stderr.endswith(f"to record that: {COLLECT}:0x6000000018:5\n")
+    result = run("stubs", loads)
+    assert heads(result.stdout) == [["at", "ms", "thread", "stub"]]
+    assert result.stderr == (
+        "clrevents: the trace tells nothing of times of compilation (no MethodJittingStarted); "
+        f"to record that: {COLLECT}:0x2010:5\n"
+    )
+
+
+@pytest.mark.parametrize("command", ["jit", "stubs", "modules"])
+def test_json_says_what_is_missing(run: Run, loads: Path, command: str) -> None:
+    """Every event that is named comes with the provider line that stands beside it."""
+    found = json.loads(run(command, loads, "--json").stdout)["missing"]
+    assert any(part["events"] == ["MethodJittingStarted"] for part in found)
+    for part in found:
+        assert list(part) == ["what", "events", "keywords", "level", "record"]
+        assert part["record"] == f"{RUNTIME}:{part['keywords']:#x}:{part['level']}"
+        for name in part["events"]:
+            for entry in DEFAULT.named(f"runtime/{name}"):
+                for version in entry.versions:
+                    info = DEFAULT.get(entry.provider, entry.id, version)
+                    assert info is not None
+                    assert info.keywords & part["keywords"]
+                    assert info.level <= part["level"]
+    whole = json.loads(run("stubs", INTEROP, "--json").stdout)
+    assert whole["missing"] == []
 
 
 @pytest.mark.parametrize("command", ["jit", "stubs", "modules"])

@@ -43,7 +43,7 @@ def test_text(run: Run, shop: Path) -> None:
     assert result.stdout.splitlines() == [
         "spans      2 from Ask to Answer",
         "ms         12.000 in all; shortest 4.000, median 4.000, 95 % 8.000, longest 8.000",
-        "unmatched  0 begins, 1 ends",
+        "unmatched  0 begins, 1 end",
         "",
         "   ms    at ms  thread  Url",
         "8.000    2.000       8  /2\\x1b",

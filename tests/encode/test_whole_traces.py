@@ -123,7 +123,8 @@ def seen(data: bytes, process: int | None = 42) -> list[tuple[Any, ...]]:
             )
         assert trace.problems == ()
         assert trace.losses == ()
-        assert trace.check().verdict == f"{len(out):,} events; sound and complete"
+        events = "1 event" if len(out) == 1 else f"{len(out):,} events"
+        assert trace.check().verdict == f"{events}; sound and complete"
     return out
 
 

@@ -28,6 +28,7 @@ from clrevents.analysis.jit_facts import (
 )
 from clrevents.analysis.jit_rows import Compilation, JittedMethod, ThreadTotal, TierTotal, Totals
 from clrevents.analysis.lossy import FOREVER, LossWindows
+from clrevents.analysis.missing import Missing, Part, missing
 from clrevents.schema.method_flags import OptimizationTier
 from clrevents.table.build import plain, row_table
 from clrevents.table.table import Table
@@ -51,6 +52,18 @@ _EVENTS: Final = (
     "TieredCompilationBackgroundJitStart",
     "TieredCompilationBackgroundJitStop",
 )
+_PARTS: Final = (
+    Part("compilations", LOADS, 0x18, 4),
+    Part("times and IL sizes", ("MethodJittingStarted",), 0x18),
+    Part("decisions about inlining and tail calls", (*INLINED, *NOT_INLINED, *TAIL_CALLS, *NO_TAIL_CALLS), 0x1018),
+    Part("look-ups of precompiled code", ("R2RGetEntryPoint",), 0x2000000018, 4),
+    Part(
+        "the background compiler's turns",
+        ("TieredCompilationBackgroundJitStart", "TieredCompilationPause", "TieredCompilationSettings"),
+        0x1000000018,
+        4,
+    ),
+)
 _QUICK: Final = (OptimizationTier.QuickJitted, OptimizationTier.QuickJittedInstrumented)
 
 
@@ -66,6 +79,8 @@ class JitReport:
     tiering: Tiering
     methods: tuple[JittedMethod, ...]
     compilations: tuple[Compilation, ...]
+    missing: tuple[Missing, ...] = ()
+    """Parts of this report of which the trace tells nothing, and how to record them."""
 
     def table(self, what: str = "methods") -> Table:
         """Rows as a table: `methods`, `compilations`, `tiers`, `threads` or `decisions`. KeyError for another word."""
@@ -109,6 +124,7 @@ def jit_report(trace: Trace, *, raw: bool = False) -> JitReport:
         tiering(rows),
         methods,
         listed,
+        missing(_PARTS, [name for name in keys if len(rows[name])]),
     )
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from clrevents.analysis.compilations import NONE, column, compilations, picked
 from clrevents.analysis.gather import Rows, gather
 from clrevents.analysis.lossy import FOREVER, LossWindows
+from clrevents.analysis.missing import Missing, Part, missing
 from clrevents.schema.loader_flags import ModuleFlags
 from clrevents.symbols.modules import Module, Modules
 from clrevents.table.build import UInt64, plain, row_table
@@ -25,6 +26,15 @@ SCHEMA: Final = "clrevents.modules/1"
 Array: TypeAlias = NDArray[Any]
 
 _EVENTS: Final = ("MethodJittingStarted", "MethodLoad", "MethodLoadVerbose", "R2RGetEntryPoint", "MethodDetails")
+_MODULES, _LOADS = "ModuleDCEnd", "ModuleLoad"
+_PARTS: Final = (
+    Part("modules", (_MODULES, _LOADS), 0x8, 4),
+    Part("when modules were loaded", (_LOADS,), 0x8, 4),
+    Part("compiled methods", ("MethodLoad", "MethodLoadVerbose"), 0x18, 4),
+    Part("times of compilation", ("MethodJittingStarted",), 0x18),
+    Part("methods with precompiled code", ("R2RGetEntryPoint",), 0x6000000008, 4),
+    Part("the modules of methods with precompiled code", ("MethodDetails",), 0x6000000008, 4),
+)
 
 
 @attrs.frozen
@@ -73,6 +83,8 @@ class ModuleReport:
     modules: tuple[ModuleRow, ...]
     elsewhere: int
     lost: int
+    missing: tuple[Missing, ...] = ()
+    """Parts of this report of which the trace tells nothing, and how to record them."""
 
     def table(self) -> Table:
         """One row a module."""
@@ -144,7 +156,12 @@ def module_report(trace: Trace) -> ModuleReport:
             )
         )
     nowhere = np.concatenate((jitted.method[jitted_of == NONE], looked.method[looked_of == NONE]))
-    return ModuleReport(tuple(found), _distinct(nowhere), trace.lost)
+    met = [name for name, of in rows.items() if len(of)]
+    if found:
+        met.append(_MODULES)
+    if any(module.loaded_ns is not None for module in modules):
+        met.append(_LOADS)
+    return ModuleReport(tuple(found), _distinct(nowhere), trace.lost, missing(_PARTS, met))
 
 
 def _jitted(rows: dict[str, Rows]) -> _Work:

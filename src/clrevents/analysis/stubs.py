@@ -16,6 +16,7 @@ import numpy as np
 from clrevents.analysis.compilations import NONE, Compilations, compilations
 from clrevents.analysis.gather import Rows, gather
 from clrevents.analysis.lossy import LossWindows
+from clrevents.analysis.missing import Missing, Part, missing
 from clrevents.symbols.method_names import display_name, raw_name
 from clrevents.table.build import UInt64, plain, row_table
 from clrevents.table.table import Table
@@ -30,6 +31,10 @@ _CUT: Final = "..."
 _OPENS: Final = re.compile(r"^// (\w+) \{", re.MULTILINE)
 _CLOSES: Final = re.compile(r"^// \} (\w+)", re.MULTILINE)
 _EVENTS: Final = ("ILStubGenerated", "ILStubCacheHit", "MethodJittingStarted", "MethodLoad", "MethodLoadVerbose")
+_PARTS: Final = (
+    Part("stubs", ("ILStubGenerated",), 0x2000, 4),
+    Part("times of compilation", ("MethodJittingStarted",), 0x2010),
+)
 
 
 @attrs.frozen
@@ -91,6 +96,8 @@ class StubReport:
     cache_hits: int
     compile_ns: int
     lost: int
+    missing: tuple[Missing, ...] = ()
+    """Parts of this report of which the trace tells nothing, and how to record them."""
 
     def table(self, what: str = "stubs") -> Table:
         """Rows as a table: `stubs` or `targets`. KeyError for another word."""
@@ -122,6 +129,7 @@ def stub_report(trace: Trace, *, raw: bool = False) -> StubReport:
         len(rows["ILStubCacheHit"]),
         sum(stub.compile_ns or 0 for stub in stubs),
         trace.lost,
+        missing(_PARTS, [name for name, of in rows.items() if len(of)]),
     )
 
 

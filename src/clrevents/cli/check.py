@@ -96,5 +96,4 @@ def _show(out: Output, name: str, report: clrevents.Report) -> None:
     if report.problem_counts:
         out.line()
         show_problems(out, report.problems)
-        counted = ", ".join(f"{n:,} {kind}" for kind, n in report.problem_counts.items())
-        out.line(f"in all: {counted}")
+        out.line(f"in all: {', '.join(f'{n:,} {kind}' for kind, n in report.problem_counts.items())}")

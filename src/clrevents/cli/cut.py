@@ -9,6 +9,7 @@ from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.rewrite import cut
 from clrevents.trace import passes_of
+from clrevents.words import counted
 
 
 @click.command(name="cut")
@@ -62,8 +63,9 @@ def command(
             )
         except (DamageError, PayloadError) as error:
             return reading.stopped(error, fail_on)
-        lost = f", with {done.lost:,} lost ones" if done.lost else ""
-        say(f"{out}: {done.events:,} events{lost}, {done.bytes:,} bytes")
+        lost = f", with {counted(done.lost, 'lost one')}" if done.lost else ""
+        say(f"{out}: {counted(done.events, 'event')}{lost}, {counted(done.bytes, 'byte')}")
         if done.undescribed:
-            say(f"{done.undescribed:,} events were left out, because the trace does not describe them")
+            left_out = counted(done.undescribed, "event was", "events were")
+            say(f"{left_out} left out, because the trace does not describe {'it' if done.undescribed == 1 else 'them'}")
         return reading.finish(fail_on)

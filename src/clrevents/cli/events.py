@@ -15,6 +15,7 @@ import clrevents
 from clrevents.cli.output import Output, event_label, safe
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
 from clrevents.errors import DamageError, ErrorMode, PayloadError
+from clrevents.words import counted
 
 _LONG: Final = 300
 _RAW: Final = 64
@@ -133,11 +134,11 @@ def _fields(event: clrevents.Event[Any]) -> Iterator[str]:
     payload = event.payload
     if isinstance(payload, clrevents.RawPayload):
         yield from (f"{safe(name)}={_value(value)}" for name, value in payload.partial.items())
-        yield f"({len(payload.data)} bytes: {_hex(payload.data)}; {safe(payload.reason)})"
+        yield f"({counted(len(payload.data), 'byte')}: {_hex(payload.data)}; {safe(payload.reason)})"
     else:
         yield from (f"{safe(name)}={_value(value)}" for name, value in clrevents.asdict(payload).items())
     if event.payload_tail:
-        yield f"(and {len(event.payload_tail)} bytes: {_hex(event.payload_tail)})"
+        yield f"(and {counted(len(event.payload_tail), 'byte')}: {_hex(event.payload_tail)})"
     if event.activity_id is not None:
         yield f"activity={event.activity_id}"
     if event.related_activity_id is not None:
@@ -147,7 +148,7 @@ def _fields(event: clrevents.Event[Any]) -> Iterator[str]:
 
 def _value(value: Any) -> str:
     text = _plain(value)
-    return text if len(text) <= _LONG else f"{text[:_LONG]}… ({len(text):,} characters)"
+    return text if len(text) <= _LONG else f"{text[:_LONG]}… ({counted(len(text), 'character')})"
 
 
 def _plain(value: Any) -> str:

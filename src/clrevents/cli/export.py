@@ -8,16 +8,17 @@ from __future__ import annotations
 import glob
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
 from clrevents.cli.meter import Meter
-from clrevents.cli.output import say
+from clrevents.cli.output import event_label, say
 from clrevents.cli.reading import FailOn, Reading, damage_sentence, errors_option, fail_on_option, trace_source
 from clrevents.errors import DamageError, ErrorMode, PayloadError, TraceError
+from clrevents.words import counted, lost_events
 
 _SUFFIXES: Final = {
     ".parquet": "parquet",
@@ -27,6 +28,7 @@ _SUFFIXES: Final = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
 }
+_LISTED: Final = 8
 _TRACES: Final = (".nettrace", ".netperf")
 
 
@@ -128,16 +130,19 @@ def _file(
 ) -> int:
     from clrevents.export.onefile import export_lines, export_table
 
+    left_out: Mapping[tuple[str, str], int] = {}
     with Reading(file, errors) as reading:
         try:
             if format == "jsonl":
                 count = export_lines(reading.trace, selectors, out, names=names)
             else:
-                count = export_table(reading.trace, selectors[0], out, format, names=names)
+                written = export_table(reading.trace, selectors[0], out, format, names=names)
+                count, left_out = written.rows, written.left_out
         except (DamageError, PayloadError) as error:
             return reading.stopped(error, fail_on)
         code = reading.finish(fail_on)
-        say(f"{out}: {count:,} events")
+        say(f"{out}: {counted(count, 'event')}")
+        _say_left_out(out, left_out)
         return code
 
 
@@ -207,13 +212,26 @@ def _told(outcome: Any, fail_on: FailOn) -> int:
     if outcome.damage:
         say(damage_sentence(name, outcome.damage))
     if outcome.lost:
-        say(f"{name}: {outcome.lost:,} events were lost while recording")
+        say(f"{name}: {lost_events(outcome.lost)}")
     written = outcome.written
-    tables = "1 table" if written.tables == 1 else f"{written.tables:,} tables"
-    say(f"{outcome.job.folder}: {tables}, {written.rows:,} rows, {written.bytes:,} bytes")
+    sizes = counted(written.tables, "table"), counted(written.rows, "row"), counted(written.bytes, "byte")
+    say(f"{outcome.job.folder}: {', '.join(sizes)}")
+    _say_left_out(outcome.job.folder, written.left_out)
     met = {"damage": bool(outcome.damage), "loss": outcome.lost > 0}
     met["problem"] = met["damage"] or outcome.payload_faults
     return 3 if any(met[kind] for kind in fail_on) else 0
+
+
+def _say_left_out(out: Path, left_out: Mapping[tuple[str, str], int]) -> None:
+    """Events that are in no table, the most frequent first."""
+    if not left_out:
+        return
+    ranked = sorted(left_out.items(), key=lambda item: (-item[1], item[0]))
+    named = [f"{event_label(*event)} ({n:,})" for event, n in ranked[:_LISTED]]
+    if len(ranked) > _LISTED:
+        named.append(f"{counted(len(ranked) - _LISTED, 'more kind')} (_trace.json has all)")
+    events = counted(sum(left_out.values()), "event is", "events are")
+    say(f"{out}: {events} in no table, without a layout or with a payload that does not fit it: {', '.join(named)}")
 
 
 def _code(error: TraceError, fail_on: FailOn) -> int:

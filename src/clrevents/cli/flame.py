@@ -11,9 +11,10 @@ import click
 import clrevents
 from clrevents.cli.output import say
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
-from clrevents.cli.sampling import counted, samples_of, sampling_options, say_what_is_missing
+from clrevents.cli.sampling import in_all, samples_of, sampling_options, say_what_is_missing
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.export.flame import FLAME_FORMATS, FlameFormat, Look, flame_bytes, flame_format
+from clrevents.outputs import whole_file
 
 _OPENS: Final[dict[str, str]] = {
     "speedscope": "; open it at https://www.speedscope.app",
@@ -80,8 +81,8 @@ def command(
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
         else:
-            with open(out, "wb") as target:
+            with whole_file(out) as target:
                 target.write(data)
-            say(f"{out}: {counted(samples)}{_OPENS.get(format, '')}")
+            say(f"{out}: {in_all(samples)}{_OPENS.get(format, '')}")
         say_what_is_missing(samples)
         return code

@@ -15,6 +15,7 @@ from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option
 from clrevents.cli.troubles import show_losses, show_problems, thread_text
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.export.facts import trace_object
+from clrevents.words import counted
 
 _TOP: Final = 20
 
@@ -63,7 +64,7 @@ def _show(out: Output, reading: Reading, found: dict[str, Any], top: int | None)
             (f"{k['count']:,}", str(k["id"]), str(k["version"]), event_label(k["provider"], k["name"])) for k in kinds
         ]
         out.table(("events", "id", "version", "event"), rows, right={"events", "id", "version"})
-        _more(out, len(found["kinds"]) - len(kinds), "kinds")
+        _more(out, len(found["kinds"]) - len(kinds), "kind")
     threads = trace.threads[:top]
     if threads:
         out.line()
@@ -73,7 +74,7 @@ def _show(out: Output, reading: Reading, found: dict[str, Any], top: int | None)
             for t, when in zip(threads, times, strict=True)
         ]
         out.table(("events", "thread", "first ms", "last ms", ""), cells, {"events", "thread", "first ms", "last ms"})
-        _more(out, len(trace.threads) - len(threads), "threads")
+        _more(out, len(trace.threads) - len(threads), "thread")
     if trace.losses:
         out.line()
         show_losses(out, trace.losses)
@@ -84,16 +85,17 @@ def _show(out: Output, reading: Reading, found: dict[str, Any], top: int | None)
 
 def _more(out: Output, rest: int, what: str) -> None:
     if rest > 0:
-        out.line(f"and {rest:,} more {what} (--all shows them)")
+        out.line(f"and {counted(rest, f'more {what}')} (--all shows them)")
 
 
 def _facts(name: str, found: dict[str, Any]) -> list[tuple[str, str]]:
     process = "unknown" if found["process_id"] is None else str(found["process_id"])
     if found["processors"]:
-        process += f" on {found['processors']} processors"
+        process += f" on {counted(found['processors'], 'processor')}"
     start = "unknown" if found["start"] is None else found["start"].replace("T", " ")
     threads = {t["thread_id"] for t in found["losses"]}
-    lost = f"{found['lost']:,} events, on {len(threads)} threads" if found["lost"] else "none"
+    lost = f"{counted(found['lost'], 'event')}, on {counted(len(threads), 'thread')}" if found["lost"] else "none"
+    kinds, everywhere = counted(len(found["kinds"]), "kind"), counted(len(found["threads"]), "thread")
     facts = [
         ("file", name),
         ("format", f"{found['format']} {found['format_version']}, {8 * found['pointer_size']}-bit"),
@@ -101,7 +103,7 @@ def _facts(name: str, found: dict[str, Any]) -> list[tuple[str, str]]:
         ("process", process),
         ("start", start),
         ("duration", f"{found['duration_ns'] / 1e9:.3f} s"),
-        ("events", f"{found['events']:,} of {len(found['kinds'])} kinds on {len(found['threads'])} threads"),
+        ("events", f"{found['events']:,} of {kinds} on {everywhere}"),
         ("lost", lost),
         ("problems", _problem_counts(found["problems"])),
     ]
@@ -117,6 +119,10 @@ def _runtime_text(runtime: dict[str, Any] | None) -> str:
 
 def _problem_counts(problems: list[dict[str, Any]]) -> str:
     severities = [p["severity"] for p in problems]
-    words = {"damage": "damaged places", "payload": "payloads that do not fit", "note": "notes"}
-    parts = [f"{n:,} {text}" for severity, text in words.items() if (n := severities.count(severity))]
+    words = {
+        "damage": ("damaged place", "damaged places"),
+        "payload": ("payload that does not fit", "payloads that do not fit"),
+        "note": ("note", "notes"),
+    }
+    parts = [counted(n, *texts) for severity, texts in words.items() if (n := severities.count(severity))]
     return ", ".join(parts) or "none"

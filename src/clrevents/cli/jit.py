@@ -19,11 +19,13 @@ from clrevents.cli.report import (
     report_options,
     run_report,
     say_losses,
+    say_missing,
     say_more,
     say_nothing,
     share,
 )
 from clrevents.errors import ErrorMode
+from clrevents.words import counted
 
 _REASONS: Final = 8
 _THREADS: Final = 8
@@ -74,7 +76,8 @@ def command(
             if compilations:
                 _compilations(out, found.compilations, count)
             else:
-                _methods(out, [m for m in found.methods if m.never_tiered_up or not never], count)
+                _methods(out, [m for m in found.methods if m.never_tiered_up or not never], count, _timed(found))
+            say_missing(found.missing)
         else:
             say_nothing("compilations", _RECORD)
         say_losses(out, found.totals.lost)
@@ -87,56 +90,72 @@ def _facts(found: JitReport) -> list[tuple[str, str]]:
     if not found.compilations:
         return [("compilations", "0")]
     again = f", {totals.rejits:,} of them again" if totals.rejits else ""
-    facts = [("compilations", f"{totals.compilations:,} of {totals.methods:,} methods{again}")]
-    for n, what in ((totals.unfinished, "have no end in the trace"), (totals.untimed, "have no begin in the trace")):
+    facts = [("compilations", f"{totals.compilations:,} of {counted(totals.methods, 'method')}{again}")]
+    timed = _timed(found)
+    untimed = totals.untimed if timed else 0
+    for n, what in ((totals.unfinished, "no end in the trace"), (untimed, "no begin in the trace")):
         if n:
-            facts.append(("", f"{n:,} {what}"))
+            facts.append(("", f"{n:,} {'has' if n == 1 else 'have'} {what}"))
     background = f"{share(totals.background_ns, totals.compile_ns)} of it for {totals.background:,} in the background"
-    facts += [
-        ("time", f"{ms(totals.compile_ns)} ms, {background}"),
-        ("size", f"{totals.il_size:,} bytes of IL became {totals.native_size:,} bytes of code"),
-        ("quick only", f"{totals.never_tiered_up:,} methods never tiered up"),
-    ]
-    for what, name in (("inlining", "calls inlined"), ("tail call", "made")):
+    code = f"{counted(totals.native_size, 'byte')} of code"
+    if timed:
+        facts.append(("time", f"{ms(totals.compile_ns)} ms, {background}"))
+        code = f"{counted(totals.il_size, 'byte')} of IL became {code}"
+    facts += [("size", code), ("quick only", f"{counted(totals.never_tiered_up, 'method')} never tiered up")]
+    for what, noun, done in (("inlining", "call", "inlined"), ("tail call", "tail call", "made")):
         made = sum(d.count for d in found.decisions if d.what == what and d.accepted)
         asked = sum(d.count for d in found.decisions if d.what == what)
         if asked:
-            facts.append((what, f"{of(made, asked, name)}"))
+            facts.append((what, of(made, asked, noun, done)))
     if r2r.lookups:
-        found_code = of(r2r.hits, r2r.lookups, "look-ups found code")
-        facts.append(("precompiled", f"{found_code}, of {r2r.methods:,} methods; {ms(r2r.lookup_ns)} ms"))
+        found_code = of(r2r.hits, r2r.lookups, "look-up", "found code")
+        facts.append(("precompiled", f"{found_code}, of {counted(r2r.methods, 'method')}; {ms(r2r.lookup_ns)} ms"))
     if r2r.rejected or r2r.loaded:
-        facts.append(("", f"rejected for {r2r.rejected:,} compilations, loaded {r2r.loaded:,} times"))
+        refused = counted(r2r.rejected, "compilation")
+        facts.append(("", f"rejected for {refused}, loaded {counted(r2r.loaded, 'time')}"))
     if tiering.settings is not None:
         facts.append(("tiering", tiering.settings.replace("|", ", ")))
     if tiering.turns or tiering.pauses:
-        turns = f"{tiering.turns:,} turns for {tiering.methods:,} methods, {ms(tiering.turn_ns)} ms"
-        facts.append(("background", f"{turns}; {tiering.pauses:,} pauses of {ms(tiering.paused_ns)} ms in all"))
+        turns = f"{counted(tiering.turns, 'turn')} for {counted(tiering.methods, 'method')}, {ms(tiering.turn_ns)} ms"
+        pauses = f"{counted(tiering.pauses, 'pause')} of {ms(tiering.paused_ns)} ms in all"
+        facts.append(("background", f"{turns}; {pauses}"))
     return facts
+
+
+def _timed(found: JitReport) -> bool:
+    """Whether any compilation's begin is known: its time and the size of its IL are the begin's."""
+    return found.totals.untimed < found.totals.compilations
 
 
 def _sums(out: Output, found: JitReport) -> None:
     out.line()
+    timed = _timed(found)
     right = {"compilations", "ms", "IL bytes", "native bytes", "background"}
     rows = [
-        (t.tier, number(t.compilations), ms(t.compile_ns), number(t.il_size), number(t.native_size))
+        (
+            t.tier,
+            number(t.compilations),
+            ms(t.compile_ns if timed else None),
+            number(t.il_size if timed else None),
+            number(t.native_size),
+        )
         for t in found.tiers
     ]
-    out.table(("tier", "compilations", "ms", "IL bytes", "native bytes"), rows, right)
+    out.filled(("tier", "compilations", "ms", "IL bytes", "native bytes"), rows, right)
     out.line()
     threads = [
         (
             "unknown" if t.thread_id is None else str(t.thread_id),
             number(t.compilations),
             number(t.background),
-            ms(t.compile_ns),
+            ms(t.compile_ns if timed else None),
             mark(t.lossy),
         )
         for t in found.threads[:_THREADS]
     ]
-    out.table(("thread", "compilations", "background", "ms", ""), threads, right | {"thread"})
+    out.filled(("thread", "compilations", "background", "ms", ""), threads, right | {"thread"})
     if len(found.threads) > _THREADS:
-        out.line(f"and {len(found.threads) - _THREADS:,} more threads")
+        out.line(f"and {counted(len(found.threads) - _THREADS, 'more thread')}")
     refused = [d for d in found.decisions if not d.accepted]
     if refused:
         out.line()
@@ -146,13 +165,13 @@ def _sums(out: Output, found: JitReport) -> None:
             {"calls"},
         )
         if len(refused) > _REASONS:
-            out.line(f"and {len(refused) - _REASONS:,} more reasons (--json has them)")
+            out.line(f"and {counted(len(refused) - _REASONS, 'more reason')} (--json has them)")
 
 
-def _methods(out: Output, methods: list[JittedMethod], count: int) -> None:
+def _methods(out: Output, methods: list[JittedMethod], count: int, timed: bool) -> None:
     rows = [
         (
-            ms(m.compile_ns),
+            ms(m.compile_ns if timed else None),
             mark(m.lossy),
             number(m.il_size),
             number(m.native_size),
@@ -164,7 +183,7 @@ def _methods(out: Output, methods: list[JittedMethod], count: int) -> None:
     ]
     head = "ms", "", "IL", "native", "inlined", "tiers", "method"
     if rows:
-        out.table(head, rows, right={"ms", "IL", "native", "inlined"})
+        out.filled(head, rows, right={"ms", "IL", "native", "inlined"})
     say_more(out, len(methods) - count)
 
 
@@ -184,7 +203,7 @@ def _compilations(out: Output, listed: tuple[Compilation, ...], count: int) -> N
     ]
     head = "at ms", "ms", "", "thread", "IL", "native", "tier", "method"
     if rows:
-        out.table(head, rows, right={"at ms", "ms", "thread", "IL", "native"})
+        out.filled(head, rows, right={"at ms", "ms", "thread", "IL", "native"})
     say_more(out, len(listed) - count)
     if any(c.background for c in listed[:count]):
         out.line("b: on the background thread")

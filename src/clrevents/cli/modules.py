@@ -7,8 +7,9 @@ import click
 from clrevents.analysis.modules import ModuleReport, ModuleRow, module_report
 from clrevents.cli.output import Output, safe
 from clrevents.cli.reading import FailOn, errors_option, fail_on_option, file_argument
-from clrevents.cli.report import mark, ms, number, run_report, say_losses, say_nothing
+from clrevents.cli.report import mark, ms, number, run_report, say_losses, say_missing, say_nothing
 from clrevents.errors import ErrorMode
+from clrevents.words import counted
 
 
 @click.command(name="modules")
@@ -45,7 +46,7 @@ def _show(out: Output, found: ModuleReport, paths: bool) -> None:
     for module in found.modules:
         kinds[module.kind] = kinds.get(module.kind, 0) + 1
     told = ", ".join(f"{n:,} {kind}" for kind, n in sorted(kinds.items(), key=lambda k: -k[1]))
-    out.line(f"{len(found.modules):,} modules{f': {told}' if told else ''}")
+    out.line(f"{counted(len(found.modules), 'module')}{f': {told}' if told else ''}")
     if not found.modules:
         say_nothing("modules", "0x8:4")
         return
@@ -53,15 +54,25 @@ def _show(out: Output, found: ModuleReport, paths: bool) -> None:
     if paths:
         _places(out, found.modules)
         return
+    say_missing(found.missing)
     head = "loaded ms", "unloaded", "", "jitted", "ms", "bytes", "r2r", "kind", "module"
     rows = []
+    jitted = any(m.compilations for m in found.modules)
+    timed = any(m.compile_ns for m in found.modules)
+    asked = any(m.precompiled or m.missed for m in found.modules)
     for m in found.modules:
-        sums = number(m.jitted), ms(m.compile_ns), number(m.native_size), number(m.precompiled)
+        sums = (
+            number(m.jitted if jitted else None),
+            ms(m.compile_ns if timed else None),
+            number(m.native_size if jitted else None),
+            number(m.precompiled if asked else None),
+        )
         rows.append((ms(m.loaded_ns), ms(m.unloaded_ns), mark(m.lossy), *sums, m.kind, m.name))
-    out.table(head, rows, right={"loaded ms", "unloaded", "jitted", "ms", "bytes", "r2r"})
+    out.filled(head, rows, right={"loaded ms", "unloaded", "jitted", "ms", "bytes", "r2r"})
     if found.elsewhere:
         out.line()
-        out.line(safe(f"{found.elsewhere:,} methods were compiled or looked up whose module the trace does not tell"))
+        methods = counted(found.elsewhere, "method was", "methods were")
+        out.line(f"{methods} compiled or looked up whose module the trace does not tell")
 
 
 def _places(out: Output, modules: tuple[ModuleRow, ...]) -> None:

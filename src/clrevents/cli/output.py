@@ -98,6 +98,11 @@ class Output:
     def bold(self, text: str) -> str:
         return click.style(text, bold=True) if self.colour else text
 
+    def filled(self, head: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str] = ()) -> None:
+        """The same as `table`, without the columns (but marks) in which no row has more than a dash."""
+        kept = [i for i, name in enumerate(head) if not name or any(row[i] not in ("", "-") for row in rows)]
+        self.table([head[i] for i in kept], [[row[i] for i in kept] for row in rows], right)
+
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str] = ()) -> None:
         """Columns under headings; those named in `right` are numbers. A terminal's width folds long cells."""
         cells = [[safe(cell) for cell in row] for row in rows]

@@ -17,6 +17,7 @@ import clrevents
 from clrevents.cli.meter import Meter
 from clrevents.cli.output import say
 from clrevents.errors import ERROR_MODES, DamageError, ErrorMode, PayloadError, Problem, TraceError, TraceWarning
+from clrevents.words import lost_events
 
 F = TypeVar("F", bound=Callable[..., Any])
 FailOn = frozenset[str]
@@ -147,7 +148,7 @@ class Reading:
         if damage:
             say(damage_sentence(self.name, damage))
         if lost:
-            say(f"{self.name}: {lost:,} events were lost while recording")
+            say(f"{self.name}: {lost_events(lost)}")
         met = {
             "damage": bool(damage),
             "loss": lost > 0,

@@ -10,6 +10,7 @@ from clrevents.cli.output import say
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.rewrite import RULES, Rule, redact
+from clrevents.words import counted
 
 _NAMES = tuple(rule.name for rule in RULES)
 
@@ -52,9 +53,11 @@ def command(
         except (DamageError, PayloadError) as error:
             return reading.stopped(error, fail_on)
         by_rule = ", ".join(f"{count:,} {name}" for name, count in sorted(done.replaced.items())) or "none"
-        say(f"{out}: {done.copied.events:,} events; strings replaced: {by_rule}; payloads blanked: {done.blanked:,}")
+        events = counted(done.copied.events, "event")
+        say(f"{out}: {events}; strings replaced: {by_rule}; payloads blanked: {done.blanked:,}")
         if done.tails:
-            say(f"{done.tails:,} payloads are newer than what is known of them: what follows the known fields is blank")
+            tails, known = counted(done.tails, "payload is", "payloads are"), "it" if done.tails == 1 else "them"
+            say(f"{tails} newer than what is known of {known}: what follows the known fields is blank")
         return reading.finish(fail_on)
 
 

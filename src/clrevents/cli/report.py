@@ -5,15 +5,17 @@ Lays out no report. A `!` at a number's side says that events were lost where it
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 import click
 
 import clrevents
+from clrevents.analysis.missing import Missing, record
 from clrevents.cli.output import Output, say
 from clrevents.cli.reading import FailOn, Reading
 from clrevents.errors import DamageError, ErrorMode, PayloadError
+from clrevents.words import counted, lost_events
 
 F = TypeVar("F", bound=Callable[..., Any])
 R = TypeVar("R")
@@ -80,9 +82,9 @@ def share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "-"
 
 
-def of(part: int, whole: int, what: str) -> str:
-    """`3 of 7 look-ups (42.9 %)`."""
-    return f"{part:,} of {whole:,} {what}" + (f" ({share(part, whole)})" if whole else "")
+def of(part: int, whole: int, what: str, done: str) -> str:
+    """`3 of 7 calls inlined (42.9 %)`."""
+    return f"{part:,} of {counted(whole, what)} {done}" + (f" ({share(part, whole)})" if whole else "")
 
 
 def mark(lossy: bool) -> str:
@@ -93,12 +95,20 @@ def say_losses(out: Output, lost: int) -> None:
     """What the marks mean, where there may be any."""
     if lost:
         out.line()
-        out.line(f"{lost:,} events were lost while recording; ! marks rows that this may have spoilt")
+        out.line(f"{lost_events(lost)}; ! marks rows that this may have spoilt")
 
 
 def say_more(out: Output, rest: int) -> None:
     if rest > 0:
         out.line(f"and {rest:,} more (-n shows them)")
+
+
+def say_missing(parts: Sequence[Missing]) -> None:
+    """What the trace does not tell, and the line that would record it."""
+    if not parts:
+        return
+    whats = ", ".join(f"{part.what} (no {part.events[0]})" for part in parts)
+    say(f"the trace tells nothing of {whats}; to record that: dotnet-trace collect --providers {record(parts)}")
 
 
 def say_nothing(what: str, record: str) -> None:

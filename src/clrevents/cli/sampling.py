@@ -14,6 +14,7 @@ from clrevents.analysis.samples import Samples, read_samples, stacked_events
 from clrevents.cli.output import event_label, safe, say
 from clrevents.cli.reading import Reading
 from clrevents.export.flame import summary
+from clrevents.words import counted
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -58,7 +59,8 @@ def say_what_is_missing(samples: Samples) -> None:
     """Names that the trace does not have, and how the next one would."""
     if samples.advice is not None:
         nameless = sum(frame.reason is not None for frame in samples.frames)
-        say(f"{nameless:,} of {len(samples.frames):,} frames have no name: {samples.advice}")
+        frames = counted(len(samples.frames), "frame")
+        say(f"{nameless:,} of {frames} {'has' if nameless == 1 else 'have'} no name: {samples.advice}")
 
 
 def amount(samples: Samples, weight: int | float) -> str:
@@ -66,10 +68,12 @@ def amount(samples: Samples, weight: int | float) -> str:
     if samples.unit == "nanoseconds":
         return f"{weight / 1e6:,.3f} ms"
     text = f"{weight:,}" if isinstance(weight, int) else f"{weight:,.3f}"
-    return f"{text} bytes" if samples.unit == "bytes" else text
+    if samples.unit == "bytes":
+        return f"{text} byte" if weight == 1 else f"{text} bytes"
+    return text
 
 
-def counted(samples: Samples) -> str:
+def in_all(samples: Samples) -> str:
     """How many there are, and what they weigh together."""
     whole = "" if samples.unit == "count" else f", {amount(samples, samples.total)} in all"
     return f"{summary(samples)}{whole}"

@@ -5,14 +5,16 @@ Lays out versions, fields, enums and bit fields, as text and as one JSON object.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from enum import Enum
 from typing import Any, Final
 
 import click
 
-from clrevents.cli.output import Output, safe
+from clrevents.cli.output import Output, safe, say
 from clrevents.cli.reading import Reading
+from clrevents.errors import UnknownEventError
 from clrevents.schema import keywords
 from clrevents.schema.flags import OpenFlag, named_values
 from clrevents.schema.layout import Layout
@@ -65,17 +67,27 @@ def command(name: str | None, as_json: bool, trace: str | None) -> int:
         if name is None:
             _list(out, entries, as_json)
             return 0
-        found = select_entries(name, entries)
+        try:
+            found = select_entries(name, entries)
+        except UnknownEventError as error:
+            say(str(error))
+            _say_own(name)
+            return 1
         events = [_object(entry) for entry in found]
         if as_json:
             out.json({"schema": "clrevents.schema/1", "events": events})
-        elif not events:
-            out.line("no known event fits this pattern")
+        if not events:
+            say(f"no known event fits the pattern {name!r}")
+            _say_own(name)
         for i, event in enumerate([] if as_json else events):
             if i:
                 out.line()
             _show(out, event)
         return 0 if events else 1
+
+
+def _say_own(name: str) -> None:
+    say(f"if a trace describes it, `clrevents schema {shlex.quote(name)} --write FILE` prints a class for it")
 
 
 def _write(name: str | None, file: str) -> int:

@@ -13,6 +13,7 @@ from clrevents.cli.reading import FailOn, errors_option, fail_on_option, file_ar
 from clrevents.cli.report import mark, ms, run_report, say_losses, say_more
 from clrevents.errors import ErrorMode
 from clrevents.export.formats import json_rows
+from clrevents.words import counted
 
 _LONG: Final = 30
 _SHOWN: Final = 3
@@ -114,7 +115,7 @@ def _facts(events: tuple[str, str], found: SpanSummary) -> list[tuple[str, str]]
         times = ("shortest", found.shortest_ns), ("median", found.median_ns), ("95 %", found.p95_ns)
         quantiles = ", ".join(f"{name} {ms(ns)}" for name, ns in times)
         facts.append(("ms", f"{ms(found.total_ns)} in all; {quantiles}, longest {ms(found.longest_ns)}"))
-    facts.append(("unmatched", f"{found.unmatched_begins:,} begins, {found.unmatched_ends:,} ends"))
+    facts.append(("unmatched", f"{counted(found.unmatched_begins, 'begin')}, {counted(found.unmatched_ends, 'end')}"))
     return facts
 
 

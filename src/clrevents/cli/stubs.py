@@ -7,7 +7,7 @@ import click
 from clrevents.analysis.stubs import Stub, StubReport, stub_report
 from clrevents.cli.output import Output, safe
 from clrevents.cli.reading import FailOn, errors_option, fail_on_option, file_argument
-from clrevents.cli.report import mark, ms, report_options, run_report, say_losses, say_more, say_nothing
+from clrevents.cli.report import mark, ms, report_options, run_report, say_losses, say_missing, say_more, say_nothing
 from clrevents.errors import ErrorMode
 
 
@@ -53,6 +53,7 @@ def command(
             else:
                 _table(out, found.stubs[:count])
             say_more(out, len(found.stubs) - count)
+            say_missing(found.missing)
         else:
             say_nothing("stubs", "0x2010:5")
         say_losses(out, found.lost)
@@ -78,7 +79,7 @@ def _table(out: Output, stubs: tuple[Stub, ...]) -> None:
         rows.append(("", "", "", "", f"  managed  {s.managed}"))
         rows.append(("", "", "", "", f"  native   {s.native}"))
     if rows:
-        out.table(("at ms", "ms", "", "thread", "stub"), rows, right={"at ms", "ms", "thread"})
+        out.filled(("at ms", "ms", "", "thread", "stub"), rows, right={"at ms", "ms", "thread"})
 
 
 def _one(out: Output, stub: Stub, stacks: bool, il: bool) -> None:

@@ -10,7 +10,7 @@ from clrevents.analysis.hot import BY, CAVEAT, By, Hot, hottest
 from clrevents.analysis.samples import Samples
 from clrevents.cli.output import Output, safe
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
-from clrevents.cli.sampling import amount, counted, samples_of, sampling_options, say_what_is_missing
+from clrevents.cli.sampling import amount, in_all, samples_of, sampling_options, say_what_is_missing
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 
 
@@ -96,7 +96,7 @@ def _object(samples: Samples, by: By, found: tuple[Hot, ...], count: int) -> dic
 
 def _show(out: Output, samples: Samples, by: By, found: tuple[Hot, ...], rows: int, raw: bool) -> None:
     total = samples.total
-    out.line(safe(counted(samples)))
+    out.line(safe(in_all(samples)))
     if samples.timed:
         out.line(CAVEAT)
     out.line()

@@ -13,10 +13,9 @@ from typing import Any, Final
 
 from clrevents.export.formats import GROUP_BYTES, GROUP_ROWS, WRITERS, Format, Writer
 from clrevents.export.sink import Sink
+from clrevents.outputs import PARTIAL
 from clrevents.table.table import Table
 
-PARTIAL: Final = ".partial"
-"""What a file's name ends with until its table is whole."""
 _BUDGET: Final = 2 << 20
 """Bytes that wait in memory. More would be a little faster, but small arrays that live long keep the heap in pieces."""
 

@@ -7,26 +7,24 @@ file finds the rest. Knows nothing of other traces and of what to do with errors
 from __future__ import annotations
 
 import json
-import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from clrevents.errors import UnknownEventError
-from clrevents.export.buffered import PARTIAL, TableFile, TableFiles
+from clrevents.export.buffered import TableFile, TableFiles
 from clrevents.export.facts import problem_object, trace_object
 from clrevents.export.file_names import Names
 from clrevents.export.formats import Format
+from clrevents.outputs import whole_folder
 from clrevents.table.table import Table
 from clrevents.trace import Trace, passes_of
 
 Event: TypeAlias = tuple[str, str]
 """(provider, name)."""
 FACTS: Final = "_trace.json"
-_OLD: Final = ".replaced"
 # Facts that are short and true of every table.
 _BRIEF: Final = ("file", "format", "format_version", "process_id", "pointer_size", "start", "duration_ns", "frequency")
 
@@ -49,12 +47,16 @@ class Options:
 
 @dataclass(frozen=True)
 class Written:
-    """What an export has: numbers of tables, rows and bytes. `unknown` is about names that nobody knows here."""
+    """What an export has: numbers of tables, rows and bytes. `unknown` is about names that nobody knows here.
+
+    `left_out` has the events that are in no table, by number: nobody describes them, or their payloads do not fit.
+    """
 
     tables: int
     rows: int
     bytes: int
     unknown: UnknownEventError | None = None
+    left_out: Mapping[Event, int] = field(default_factory=dict)
 
 
 def export_directory(
@@ -65,7 +67,7 @@ def export_directory(
     `about` says where the trace is from and stands among the facts; `begun` is called when the facts are known and
     the long pass begins. Raises what reading raises, and OSError where something cannot be written.
     """
-    with _replacing(folder) as place:
+    with whole_folder(folder) as place:
         export = _Export(trace, place, options)
         begun()
         return export.run(about)
@@ -99,6 +101,7 @@ class _Export:
         if unknown is not None and self._options.known:
             raise unknown
         self._files.close()
+        left_out = {event: n for event in sorted(self._schemas) if (n := self._missing(event))}
         facts = {
             "schema": "clrevents.trace/1",
             **about,
@@ -110,15 +113,16 @@ class _Export:
                 for event, file in sorted(self._tables.items())
             ],
             "left_out": [
-                {"provider": event[0], "name": event[1], "events": missing}
-                for event in sorted(self._schemas)
-                if (missing := self._counts[event] - (self._tables[event].rows if event in self._tables else 0))
+                {"provider": event[0], "name": event[1], "events": events} for event, events in left_out.items()
             ],
         }
         with (self._folder / FACTS).open("x", encoding="ascii") as file:
             json.dump(facts, file, indent=1)
         size = sum(path.stat().st_size for path in self._folder.rglob("*") if path.is_file())
-        return Written(len(self._tables), sum(f.rows for f in self._tables.values()), size, unknown)
+        return Written(len(self._tables), sum(f.rows for f in self._tables.values()), size, unknown, left_out)
+
+    def _missing(self, event: Event) -> int:
+        return self._counts[event] - (self._tables[event].rows if event in self._tables else 0)
 
     def _pass(self) -> UnknownEventError | None:
         trace, options = self._trace, self._options
@@ -151,34 +155,3 @@ class _Export:
 
     def _place(self, file: TableFile) -> str:
         return file.path.relative_to(self._folder).as_posix()
-
-
-@contextmanager
-def _replacing(folder: Path) -> Iterator[Path]:
-    """A new folder that takes this one's place when all went well, and leaves no trace when not."""
-    partial = folder.with_name(f".{folder.name}{PARTIAL}")
-    # Of a process that was killed.
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    try:
-        yield partial
-        replace_folder(partial, folder)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
-
-
-def replace_folder(new: Path, folder: Path) -> None:
-    """Give a folder another's name; the other is gone then."""
-    if not folder.exists():
-        new.rename(folder)
-        return
-    old = folder.with_name(f".{folder.name}{_OLD}")
-    shutil.rmtree(old, ignore_errors=True)
-    folder.rename(old)
-    try:
-        new.rename(folder)
-    except BaseException:
-        old.rename(folder)
-        raise
-    shutil.rmtree(old, ignore_errors=True)

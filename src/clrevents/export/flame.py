@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from clrevents.analysis.samples import Samples, Track
+from clrevents.words import counted
 
 FlameFormat: TypeAlias = Literal["speedscope", "folded", "html", "pprof", "chrome"]
 FLAME_FORMATS: Final[tuple[FlameFormat, ...]] = get_args(FlameFormat)
@@ -63,11 +64,7 @@ def frame_names(samples: Samples, look: Look) -> list[str]:
 def summary(samples: Samples) -> str:
     """How many there are, in words: `1,288 samples on 6 threads`."""
     what = "sample" if samples.timed else f"{samples.event} event"
-    return f"{_several(len(samples), what)} on {_several(len(samples.threads), 'thread')}"
-
-
-def _several(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+    return f"{counted(len(samples), what)} on {counted(len(samples.threads), 'thread')}"
 
 
 def track_name(samples: Samples, track: Track) -> str:

@@ -11,32 +11,37 @@ from pathlib import Path
 from typing import Any
 
 from clrevents.errors import UnknownEventError
-from clrevents.export.buffered import PARTIAL, TableFiles
+from clrevents.export.buffered import TableFiles
+from clrevents.export.directory import Written
 from clrevents.export.formats import Format
 from clrevents.export.jsonl import EventJson
 from clrevents.export.sink import Sink
-from clrevents.trace import Trace
+from clrevents.outputs import whole_path
+from clrevents.trace import Trace, passes_of
 
 
-def export_table(trace: Trace, selector: Any, path: Path, format: Format, *, names: bool = False) -> int:
-    """The table of one event; the number of its rows. Raises what `Trace.batches` raises, and OSError."""
-    with _replacing(path) as partial:
+def export_table(trace: Trace, selector: Any, path: Path, format: Format, *, names: bool = False) -> Written:
+    """The table of one event. Raises what `Trace.batches` raises, and OSError."""
+    event = passes_of(trace).one_event(selector)
+    with _whole(path) as partial:
         files = TableFiles(format)
         file = None
         for table in trace.batches(selector, rows=1 << 18, enum_names=names):
             if file is None:
                 file = files.add(partial, table, table.metadata)
             files.write(file, table)
-        if file is None:
+        if file is None or event is None:
             raise UnknownEventError(f"no event of this trace fits {selector!r}")
         files.close()
-    return file.rows
+    there = sum(n for key, n in trace.event_counts().items() if (key.provider, key.name) == event)
+    left_out = {event: there - file.rows} if there > file.rows else {}
+    return Written(1, file.rows, path.stat().st_size, left_out=left_out)
 
 
 def export_lines(trace: Trace, selectors: tuple[Any, ...], path: Path, *, names: bool = False) -> int:
     """The selected events as `clrevents events --json` has them; their number."""
     count = 0
-    with _replacing(path) as partial:
+    with _whole(path) as partial:
         sink = Sink(partial)
         line = EventJson(names=names).line
         for event in trace.events(*selectors):
@@ -47,16 +52,8 @@ def export_lines(trace: Trace, selectors: tuple[Any, ...], path: Path, *, names:
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    """A new file that takes this one's place when all went well, and is gone when not."""
+def _whole(path: Path) -> Iterator[Path]:
+    """Folders of the path that are missing are made, as for an export into a folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}{PARTIAL}")
-    # Of a process that was killed.
-    partial.unlink(missing_ok=True)
-    try:
-        yield partial
-        partial.replace(path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        partial.with_name(partial.name + PARTIAL).unlink(missing_ok=True)
-        raise
+    with whole_path(path) as unfinished:
+        yield unfinished

@@ -6,11 +6,7 @@ given. NetTrace 6 stays what it is, everything older becomes NetTrace 4. Knows n
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import IO, Any, Final
 
 import attrs
@@ -316,25 +312,3 @@ def _labels(labels: Any) -> tuple[Label, ...]:
 def _label_size(label: Label) -> int:
     """At least as many bytes as the label takes."""
     return 32 + 4 * len(label.key) + (4 * len(label.value) if isinstance(label.value, str) else 0)
-
-
-@contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A file that appears under its name only when it is complete; nothing is left behind otherwise.
-
-    A link keeps pointing where it points. What is there and is no file (a device, a pipe) is written to as it is.
-    """
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        with open(target, "wb") as file:
-            yield file
-        return
-    unfinished = target.with_name(f".{target.name[:50]}.{secrets.token_hex(6)}")
-    with open(unfinished, "xb") as file:
-        try:
-            yield file
-            file.close()
-            os.replace(unfinished, target)
-        except BaseException:
-            os.unlink(unfinished)
-            raise

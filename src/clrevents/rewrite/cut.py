@@ -9,7 +9,8 @@ import os
 from collections.abc import Iterable
 from typing import Final, Unpack
 
-from clrevents.rewrite.copy import Copied, Copier, whole_file
+from clrevents.outputs import whole_file
+from clrevents.rewrite.copy import Copied, Copier
 from clrevents.trace import FilterOptions, Loss, Selector, Trace, passes_of
 
 CONTEXT: Final = (

@@ -16,8 +16,9 @@ from typing import Any, Final
 
 import attrs
 
+from clrevents.outputs import whole_file
 from clrevents.reference import Codec, codec
-from clrevents.rewrite.copy import Copied, Copier, whole_file
+from clrevents.rewrite.copy import Copied, Copier
 from clrevents.schema.dynamic import FieldDescription, make_class
 from clrevents.schema.layout import Layout
 from clrevents.schema.types import (

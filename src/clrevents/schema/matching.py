@@ -8,13 +8,20 @@ from __future__ import annotations
 import difflib
 import fnmatch
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from clrevents.errors import UnknownEventError
 from clrevents.schema.registry import Entry, match_exact, provider_name
 
 _GLOB: Final = re.compile(r"[*?\[]")
+_SHOWN: Final = 5
+_TYPO: Final = 0.85
+_SIMILAR: Final = 0.65
+"""How alike two names are (0 to 1) when one is probably a slip of the other, and when there is nothing better."""
+_PART: Final = 3
+"""Letters that a part of a name must have to say anything."""
 
 
 def is_glob(text: str) -> bool:
@@ -47,11 +54,35 @@ def select_entries(selector: str, entries: Iterable[Entry]) -> list[Entry]:
 
 
 def unknown_event(name: str, known: Iterable[str]) -> UnknownEventError:
-    """The error for a name that nothing has, with what it may have meant."""
-    names = sorted(set(known))
-    lower = {n.lower(): n for n in names}
-    close = [lower[n] for n in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.6)]
-    prefixed = [n for n in names if n.lower().startswith(name.lower())]
-    near = list(dict.fromkeys([*close, *prefixed]))[:3]
+    """The error for a name that nothing has, with at most five that it may have meant."""
+    near = list(islice(_near(name, sorted(set(known), key=_simple)), _SHOWN))
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
     return UnknownEventError(f"no event {name!r}{hint}")
+
+
+def _near(name: str, names: Sequence[str]) -> Iterator[str]:
+    """Names like this one, the likeliest first: typing errors, beginnings, parts, and what only looks similar.
+
+    Names with a slash are other names of the same events, so they go last or are left out.
+    """
+    wanted = name.lower()
+    event = wanted.rpartition("/")[2]
+    lower = {n.lower(): n for n in reversed(names)}
+    close = difflib.get_close_matches(wanted, lower, n=_SHOWN, cutoff=_TYPO)
+    similar = difflib.get_close_matches(wanted, lower, n=_SHOWN, cutoff=_SIMILAR)
+    if event != wanted and event:
+        close += difflib.get_close_matches(event, lower, n=_SHOWN, cutoff=_TYPO)
+    begin = [n for n in lower if event and n.startswith(event)]
+    inside = [n for n in lower if len(event) >= _PART and event in n.rpartition("/")[2]]
+    ordered = sorted(begin, key=_simple) + sorted(inside, key=_simple)
+    ordered = [n for n in ordered if "/" not in n] or ordered
+    told: set[str] = set()
+    for found in (*close, *ordered, *([] if ordered else similar)):
+        last = found.rpartition("/")[2]
+        if found not in told and last not in told:
+            told |= {found, last}
+            yield lower[found]
+
+
+def _simple(name: str) -> tuple[bool, int, str]:
+    return "/" in name, len(name), name

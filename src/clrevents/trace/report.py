@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 import attrs
 
@@ -10,6 +11,9 @@ from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.kinds import EventKey
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import Problem
+from clrevents.words import counted, lost_events
+
+_MISFITS: Final = "payloads do not fit their layout"
 
 
 @attrs.frozen
@@ -70,8 +74,13 @@ class Report:
         return self.severities.get("payload", 0)
 
     @property
+    def raw(self) -> int:
+        """Events of which only the bytes are known: neither the registry nor the trace tells their fields."""
+        return sum(k.unknown for k in self.kinds.values())
+
+    @property
     def ok(self) -> bool:
-        """Nothing lost, nothing damaged, every known payload used up exactly."""
+        """Nothing lost, nothing damaged, every known payload used up exactly. Events of unknown fields do not count."""
         return not (self.damaged or self.payload_faults or self.lost)
 
     @property
@@ -79,11 +88,15 @@ class Report:
         """One line for a human."""
         parts = []
         if self.damaged:
-            parts.append(f"damaged in {self.severities['damage']} places")
+            parts.append(f"damaged in {counted(self.severities['damage'], 'place')}")
         if self.lost:
-            parts.append(f"{self.lost:,} events were lost while recording")
+            parts.append(lost_events(self.lost))
         if self.payload_faults:
-            parts.append(f"{self.payload_faults:,} payloads do not fit their layout")
+            parts.append(counted(self.payload_faults, "payload does not fit its layout", _MISFITS))
         if not self.complete:
             parts.append("the end is missing")
-        return f"{self.events:,} events; " + ("; ".join(parts) if parts else "sound and complete")
+        if self.raw:
+            if not parts:
+                parts.append("nothing lost or damaged")
+            parts.append(counted(self.raw, "event has no layout and stays raw", "events have no layout and stay raw"))
+        return f"{counted(self.events, 'event')}; " + ("; ".join(parts) if parts else "sound and complete")

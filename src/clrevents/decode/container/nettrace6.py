@@ -42,7 +42,7 @@ from clrevents.decode.container.nettrace4 import bad_event, bad_fields
 from clrevents.decode.container.uncompressed import NETTRACE6, walk
 from clrevents.decode.container.window import Cursor, NeedMore, Short, Window
 from clrevents.decode.kernels.header_scan import HeaderScanner
-from clrevents.errors import Limits, Problem, UnreadableError
+from clrevents.errors import Limits, Problem, Severity, UnreadableError
 
 END, TRACE, EVENTS, METADATA, POINT, STACKS, THREADS, REMOVED, LABELS = range(9)
 NAMES: Final = (
@@ -351,7 +351,7 @@ class NetTrace6:
                 raise
             size = row.left
             try:
-                described, wrong = _metadata_row(row, Budget(self._limits), offset)
+                described, wrong, severity = _metadata_row(row, Budget(self._limits), offset)
             except Short as short:
                 text = f"an event description ends inside its {short.what}"
                 faults.append(Fault(damage("bad-metadata", text, offset, size, "the events it describes")))
@@ -361,14 +361,17 @@ class NetTrace6:
             if broken and wrong:
                 break
             rows.append(described)
-            if wrong and wrong.startswith("!"):
-                label = f"{described.provider}/{described.name}"
-                text = f"{label}: {wrong[1:]}"
+            if wrong and severity == "damage":
+                text = f"{described.provider}/{described.name}: {wrong}"
                 faults.append(Fault(damage("bad-metadata", text, offset, size, "the events it describes")))
             elif wrong:
                 faults.append(Fault(bad_fields(described.provider, described.name, wrong, offset, size)))
         yield Metadata(tuple(rows))
         yield from faults
+
+
+class _Impossible(BadFields):
+    """A field list that no writer can have meant: the description is damaged, not merely unknown here."""
 
 
 class _UnknownLabel(Exception):
@@ -465,13 +468,14 @@ def _bytes(cursor: Cursor, what: str) -> bytes:
     return cursor.data[at : at + 16]
 
 
-def _metadata_row(row: Cursor, budget: Budget, offset: int) -> tuple[MetadataRow, str]:
-    """One description, and what is wrong with its optional parts ("!" first when it is damage)."""
+def _metadata_row(row: Cursor, budget: Budget, offset: int) -> tuple[MetadataRow, str, Severity]:
+    """One description, what is wrong with its optional parts ("" when nothing is), and how bad that is."""
     metadata_id = row.varint(32, "metadata id")
     provider = row.utf8("provider name")
     event_id = row.varint(32, "event id")
     name = row.utf8("event name")
     wrong = ""
+    severity: Severity = "note"
     fields: tuple[FieldDescription, ...] = ()
     values: dict[str, int | None] = {"opcode": None, "keywords": 0, "level": 0, "version": 0}
     attributes: list[tuple[str, str]] = []
@@ -508,6 +512,7 @@ def _metadata_row(row: Cursor, budget: Budget, offset: int) -> tuple[MetadataRow
     except BadFields as bad:
         wrong = str(bad)
         fields = ()
+        severity = "damage" if isinstance(bad, _Impossible) else "note"
     described = MetadataRow(
         metadata_id,
         provider,
@@ -524,7 +529,7 @@ def _metadata_row(row: Cursor, budget: Budget, offset: int) -> tuple[MetadataRow
         guid,
         offset,
     )
-    return described, wrong
+    return described, wrong, severity
 
 
 def _fields(cursor: Cursor, budget: Budget, depth: int) -> tuple[FieldDescription, ...]:
@@ -543,7 +548,7 @@ def _type(cursor: Cursor, budget: Budget, depth: int, name: str) -> FieldDescrip
     if code in (ARRAY, _FIXED_ARRAY, _RELLOC, _DATALOC):
         element = _type(cursor, budget, budget.enter(depth), "")
         if code in (_RELLOC, _DATALOC) and _variable(element):
-            raise BadFields(f"!field {name!r} is located elsewhere but its elements have no fixed size")
+            raise _Impossible(f"field {name!r} is located elsewhere but its elements have no fixed size")
         count = cursor.u16("element count") if code == _FIXED_ARRAY else 0
         return FieldDescription(name, code, element=element, count=count)
     if code == OBJECT:

@@ -1,0 +1,34 @@
+"""NetTrace 6: a field list that cannot be true is damage, and the event keeps its bytes."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+import clrevents
+from clrevents.encode.nettrace6 import NetTrace6Writer
+from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow
+from clrevents.schema.dynamic import DATALOC, RELLOC, FieldDescription
+
+STRING = 18
+
+
+@pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
+@pytest.mark.parametrize("code", [RELLOC, DATALOC])
+@pytest.mark.parametrize("name", ["Odd", "!Odd", ""])
+def test_elements_without_a_size(code: int, name: str) -> None:
+    field = FieldDescription(name, code, FieldDescription("", STRING))
+    sink = io.BytesIO()
+    writer = NetTrace6Writer(sink)
+    writer.threads([ThreadRow(1, 7)])
+    writer.metadata([MetadataRecord(1, "Own", 5, name="E", fields=(field,))])
+    writer.events([EventRecord(1, 1000, 1, b"abc", sequence=1)])
+    writer.end()
+    with clrevents.open(sink.getvalue(), errors="salvage") as trace:
+        (event,) = trace.events()
+        (problem,) = (p for p in trace.problems if p.kind.startswith("bad-"))
+    assert (problem.kind, problem.severity) == ("bad-metadata", "damage")
+    assert problem.message == f"Own/E: field {name!r} is located elsewhere but its elements have no fixed size"
+    assert isinstance(event.payload, clrevents.RawPayload)
+    assert event.payload.data == b"abc"

@@ -1,0 +1,135 @@
+"""What `outputs` writes is there whole or not at all, and what was there before stays until then."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clrevents.outputs import whole_file, whole_folder, whole_path
+from project_files import SOURCE
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def fill(target: Any, text: bytes) -> None:
+    """Write into whatever was handed out: an open file, or a path that nothing has yet."""
+    if isinstance(target, Path):
+        assert not target.exists()
+        target.write_bytes(text)
+    else:
+        target.write(text)
+
+
+@pytest.mark.parametrize("whole", [whole_file, whole_path])
+@pytest.mark.parametrize("before", [None, b"as before"])
+def test_a_file_comes_at_the_end(tmp_path: Path, whole: Any, before: bytes | None) -> None:
+    out = tmp_path / "out.csv"
+    if before is not None:
+        out.write_bytes(before)
+    with whole(out) as target:
+        fill(target, b"new")
+        assert (out.read_bytes() if out.exists() else None) == before
+    assert out.read_bytes() == b"new"
+    assert names(tmp_path) == ["out.csv"]
+
+
+@pytest.mark.parametrize("whole", [whole_file, whole_path])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError, GeneratorExit])
+def test_after_an_error_all_is_as_before(tmp_path: Path, whole: Any, error: type[BaseException]) -> None:
+    out = tmp_path / "out.csv"
+    for before in ([], ["out.csv"]):
+        with pytest.raises(error), whole(out) as target:  # noqa: PT012
+            fill(target, b"half")
+            raise error
+        assert names(tmp_path) == before
+        out.write_bytes(b"as before")
+    assert out.read_bytes() == b"as before"
+
+
+def test_two_at_a_time_do_not_meet(tmp_path: Path) -> None:
+    """The last one to end wins, whole; a writer's own unfinished files go too."""
+    out = tmp_path / "out.csv"
+    with whole_path(out) as first:
+        first.write_bytes(b"first")
+        with whole_path(out) as second:
+            second.write_bytes(b"second")
+            (second.parent / "scratch").write_bytes(b"")
+        assert out.read_bytes() == b"second"
+    assert out.read_bytes() == b"first"
+    assert names(tmp_path) == ["out.csv"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX permissions")
+@pytest.mark.parametrize("whole", [whole_file, whole_path])
+def test_permissions_stay(tmp_path: Path, whole: Any) -> None:
+    out, plain = tmp_path / "out.csv", tmp_path / "plain"
+    plain.touch()
+    with whole(out) as target:
+        fill(target, b"1")
+    assert out.stat().st_mode == plain.stat().st_mode
+    out.chmod(0o600)
+    with whole(out) as target:
+        fill(target, b"2")
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("whole", [whole_file, whole_path])
+def test_a_link_stays_a_link(tmp_path: Path, whole: Any) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    out, there = tmp_path / "out.csv", tmp_path / "elsewhere" / "there.csv"
+    for _ in range(2):
+        # At first it points at nothing.
+        out.unlink(missing_ok=True)
+        out.symlink_to(there)
+        with whole(out) as target:
+            fill(target, b"new")
+        assert out.is_symlink()
+        assert there.read_bytes() == b"new"
+    assert names(tmp_path) == ["elsewhere", "out.csv"]
+
+
+def test_a_folder_comes_at_the_end(tmp_path: Path) -> None:
+    out = tmp_path / "deep" / "out"
+    for text in ("one", "two"):
+        with whole_folder(out) as folder:
+            (folder / text).write_text(text)
+            assert names(tmp_path / "deep") == [".out.partial", *(["out"] if text == "two" else [])]
+        assert names(out) == [text]
+    with pytest.raises(KeyboardInterrupt), whole_folder(out):
+        raise KeyboardInterrupt
+    assert names(tmp_path / "deep") == ["out"]
+    assert names(out) == ["two"]
+
+
+def test_a_folder_that_cannot_be_moved_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "old").touch()
+    rename = Path.rename
+
+    def refuse(path: Path, target: Path) -> Path:
+        if path.name == ".out.partial":
+            raise PermissionError("no")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    with pytest.raises(PermissionError), whole_folder(out):
+        pass
+    assert names(tmp_path) == ["out"]
+    assert names(out) == ["old"]
+
+
+def test_nothing_else_moves_files_into_place() -> None:
+    """One module knows how; only a table's own file takes its name inside an unfinished folder."""
+    moving = {
+        path.relative_to(SOURCE).as_posix()
+        for path in SOURCE.rglob("*.py")
+        if any(word in path.read_text(encoding="utf-8") for word in ("os.replace(", ".rename(", "partial.replace("))
+    }
+    assert moving == {"outputs.py", "export/buffered.py"}
