@@ -17,7 +17,7 @@ import pytest
 
 import clrevents
 from clrevents.decode.stream import Stream
-from project_files import FIXTURES, ROOT, SHARED, loaded, unpacked
+from project_files import FIXTURES, ROOT, SHARED, loaded, unpacked, without_shared
 
 BENCHMARKS = ROOT / "benchmarks"
 NETTRACE = sorted(FIXTURES.glob("*.nettrace.gz"))
@@ -85,7 +85,7 @@ def test_the_yardstick_refuses_other_files(yardstick: ModuleType, data: bytes, s
 
 
 @pytest.mark.shared
-@pytest.mark.skipif(not (SHARED / "bench").is_dir(), reason="the shared yardstick is not beside the checkout")
+@pytest.mark.skipif(not (SHARED / "bench").is_dir(), reason=without_shared("its yardstick"))
 @pytest.mark.parametrize("path", NETTRACE, ids=lambda path: path.name.partition(".")[0])
 def test_both_yardsticks_read_the_same(yardstick: ModuleType, path: Path) -> None:
     other, data = loaded("shared_yardstick", SHARED / "bench" / "pyscan.py"), unpacked(path)

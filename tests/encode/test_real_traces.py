@@ -25,6 +25,7 @@ from clrevents.encode.values import (
     Part,
     TraceHeader,
 )
+from project_files import without_shared
 
 TRACES = Path(__file__).resolve().parents[3] / "shared" / "traces"
 LIMIT = 3_000_000
@@ -40,7 +41,7 @@ def names(pattern: str) -> list[str]:
 
 def unpack(name: str) -> bytes:
     if name == "absent":
-        pytest.skip("the shared traces are not there")
+        pytest.skip(without_shared("traces"))
     with gzip.open(TRACES / name) as file:
         return file.read(LIMIT + 1_000_000)
 

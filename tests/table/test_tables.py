@@ -17,7 +17,7 @@ from clrevents.decode.shape import TableField
 from clrevents.events import GCStart_V0, GCStart_V1, GCStart_V2, MethodLoadVerbose_V1
 from clrevents.schema.registry import DEFAULT
 from clrevents.testing.builder import Format, TraceBuilder
-from project_files import FIXTURES, SHARED, fixture, fixtures
+from project_files import FIXTURES, SHARED, fixture, fixtures, without_shared
 
 RUNTIME = "Microsoft-Windows-DotNETRuntime"
 FORMATS: list[Format] = ["nettrace4", "nettrace6", "netperf3"]
@@ -99,7 +99,7 @@ def test_unknown_names_and_patterns() -> None:
             list(trace.batches("GCStort"))
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared traces are not beside the checkout")
+@pytest.mark.skipif(not SHARED.is_dir(), reason=without_shared("traces"))
 def test_ambiguous_names_are_refused() -> None:
     with clrevents.open(SHARED / "traces" / "own" / "net10-web.nettrace.gz") as trace:
         for ask in (trace.table, lambda name: list(trace.batches(name)), trace.one_event):
