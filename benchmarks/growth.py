@@ -1,9 +1,9 @@
 """How time and memory grow with a trace's size: whole commands over traces that are as long as one likes.
 
-    python benchmarks/growth.py TRACE [--sizes 50M,200M,1G] [--commands info,export]
+    python benchmarks/growth.py [TRACE] [--sizes 50M,200M,1G] [--commands info,export]
 
-Traces are made from TRACE's regions (see memory.py). Seconds are the processor's; memory is the process's own
-count of its largest resident set (VmHWM).
+Traces are made from TRACE's regions, or a fixture's (see memory.py). Seconds are the processor's; memory is the
+process's own count of its largest resident set (VmHWM).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from memory import Repeated, _bytes, load
+from memory import SEED, Repeated, _bytes, load
 from run import HERE, environment, whole
 
 
@@ -36,7 +36,7 @@ def measure(path: Path, command: str, folder: Path) -> tuple[float, int]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("trace", type=Path, help="a NetTrace 4 file, also .gz")
+    parser.add_argument("trace", type=Path, nargs="?", default=SEED, help="a NetTrace 4 file, also .gz")
     parser.add_argument("--sizes", default="50M,200M,1G")
     parser.add_argument("--commands", default="info,export")
     options = parser.parse_args()

@@ -1,10 +1,11 @@
 """How much memory reading needs, for streams that are as long as one likes.
 
-    python benchmarks/memory.py TRACE [--sizes 50M,200M,1G] [--feed 10G] [--decoders 10000]
+    python benchmarks/memory.py [TRACE] [--sizes 50M,200M,1G] [--feed 10G] [--decoders 10000]
 
 Generates streams that repeat a real trace's regions with later times and continued sequence numbers, so that they
-are sound from end to end. Each size is counted in a process of its own (VmHWM); `--feed` pushes that much through
-one Decoder, `--decoders` makes and drops that many, each after its first blocks; both tell how memory went.
+are sound from end to end; without TRACE it is a fixture. Each size is counted in a process of its own (VmHWM);
+`--feed` pushes that much through one Decoder, `--decoders` makes and drops that many, each after its first blocks;
+both tell how memory went.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from pathlib import Path
 from typing import Final
 
 SOURCE: Final = Path(__file__).resolve().parents[1] / "src"
+FIXTURES: Final = SOURCE.parent / "fixtures"
+SEED: Final = FIXTURES / "net10-method-interop.nettrace.gz"
 HEADER: Final = struct.Struct("<HHqq")
 M32: Final = (1 << 32) - 1
 M64: Final = (1 << 64) - 1
@@ -271,7 +274,7 @@ def _bytes(text: str) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("trace", type=Path, nargs="?")
+    parser.add_argument("trace", type=Path, nargs="?", default=SEED, help="a NetTrace 4 file, also .gz")
     parser.add_argument("--sizes", default="50M,200M,1G")
     parser.add_argument("--feed")
     parser.add_argument("--decoders", type=int)
@@ -280,8 +283,6 @@ def main() -> None:
     sys.path.insert(0, str(SOURCE))
     if options.count:
         count(options.count)
-    elif options.trace is None:
-        parser.error("which trace?")
     elif options.feed:
         feed(options.trace, _bytes(options.feed))
     elif options.decoders:

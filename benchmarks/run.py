@@ -2,8 +2,10 @@
 
     python benchmarks/run.py [--rounds 5] [--engines compiled,interpreted] [TRACE …]
 
-The yardstick walks every event header in plain Python and does nothing more. Multiples of it can be compared
-between machines, and with the official decoder's, which were measured in the same way. Times are the least of
+The yardstick walks every event header in plain Python and does nothing more (yardstick.py, or the one of the shared
+material where that is beside the checkout: both take the same time). Multiples of it can be compared between
+machines, and with the official decoder's, which were measured in the same way. Without traces it takes large shared
+ones, and where these are missing makes some of fixtures (see memory.py). Times are the least of
 all rounds, in seconds of processor time (whole commands: also by the clock); memory is the largest resident set
 (VmHWM) of a process that does nothing else.
 """
@@ -23,11 +25,15 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from stages import load, timed, walk
+from memory import FIXTURES, Repeated, _bytes
+from memory import load as unpacked
+from stages import YARDSTICK, load, timed, walk
 
 HERE: Final = Path(__file__).resolve().parent
 SHARED: Final = HERE.parents[1] / "shared"
 TRACES: Final = ("net10-big", "net10-all", "net10-gc", "net10-cpu")
+# What traces are made of where those are missing.
+SEEDS: Final = ("net10-method-interop", "net8-unload-verbose", "net8-sample")
 
 # TraceEvent 3.2.8 on .NET 10, warmed up, and dotnet-trace 9.0.661903 `convert` as a whole process, in yardsticks
 # measured in the same minute on the same machine (two cores). Source: shared/bench/README.md.
@@ -53,18 +59,21 @@ def main() -> int:
     parser.add_argument("--slow-rounds", type=int, default=1, help="…of the interpreted engine (default 1)")
     parser.add_argument("--engines", default="compiled,interpreted", help="which stages to measure; empty for none")
     parser.add_argument("--no-commands", action="store_true", help="leave out whole commands")
-    parser.add_argument("--yardstick", type=Path, default=SHARED / "bench" / "pyscan.py", help="the plain scan's file")
+    parser.add_argument("--yardstick", type=Path, default=YARDSTICK, help="the plain scan's file")
+    parser.add_argument("--size", default="20M", help="how long traces made of fixtures are (default 20M)")
     options = parser.parse_args()
-    stored = [SHARED / "traces" / "own" / f"{name}.nettrace.gz" for name in TRACES]
-    traces = options.traces or [path for path in stored if path.exists()]
-    if not traces:
-        parser.error(f"no trace given, and none at {stored[0].parent}")
     if not options.yardstick.exists():
         parser.error(f"no yardstick at {options.yardstick}")
     if min(options.rounds, options.slow_rounds) < 1:
         parser.error("at least one round")
     print(f"Python {platform.python_version()}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
+    print(f"The yardstick is {options.yardstick.name}.")
     with tempfile.TemporaryDirectory() as folder:
+        stored = [SHARED / "traces" / "own" / f"{name}.nettrace.gz" for name in TRACES]
+        traces = options.traces or [path for path in stored if path.exists()]
+        if not traces:
+            print(f"No traces are given, and none are at {stored[0].parent}: fixtures, repeated.")
+            traces = [repeated(FIXTURES / f"{name}.nettrace.gz", options.size, Path(folder)) for name in SEEDS]
         for path in traces:
             plain = plain_file(path, Path(folder))
             for engine in filter(None, options.engines.split(",")):
@@ -73,6 +82,14 @@ def main() -> int:
             if not options.no_commands:
                 print_commands(plain, options.yardstick, options.rounds, Path(folder))
     return 0
+
+
+def repeated(path: Path, size: str, folder: Path) -> Path:
+    """A sound trace of this size made of a small one's regions, named after it."""
+    made = folder / f"{path.name.partition('.')[0]}-repeated.nettrace"
+    with made.open("wb") as file:
+        file.writelines(Repeated(unpacked(path)).stream(_bytes(size)))
+    return made
 
 
 def plain_file(path: Path, folder: Path) -> Path:

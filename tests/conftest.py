@@ -1,4 +1,4 @@
-"""What all tests share: the profiles of hypothesis, and where things are.
+"""What all tests share: the profiles of hypothesis, and what is said at the end of tests that were not run.
 
 `HYPOTHESIS_PROFILE=long` draws many more examples than the bounded `ci`, which is the default.
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 
 from hypothesis import HealthCheck, settings
+
+pytest_plugins = ["not_run"]
 
 settings.register_profile(
     "ci",

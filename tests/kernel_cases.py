@@ -9,13 +9,13 @@ import struct
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
 from clrevents.decode.payload.plan import Plan, plan
 from clrevents.schema.registry import DEFAULT
-from kernel_twins import BASE, interpreted
+from kernel_twins import BASE, Objects, interpreted
 from project_files import fixtures, tool, unpacked
 
 PADDING: Final = 96
@@ -187,3 +187,110 @@ def poisoned(given: Payloads, poison: int) -> bytes:
     for start, end in zip(given.starts, given.ends, strict=True):
         out[start:end] = given.buf[start:end]
     return bytes(out)
+
+
+class Plain:
+    """Slots and nothing else."""
+
+    __slots__ = ("a", "b", "c", "d", "e")
+
+
+class Referred(Plain):
+    """Slots of a parent, some of its own, and what makes weak references possible."""
+
+    __slots__ = ("__weakref__", "f", "g")
+
+
+class WithDict(Referred):
+    """Room for any attribute beside its slots."""
+
+
+@attrs.frozen(slots=True, weakref_slot=False)
+class Record:
+    """As events' records are: no attribute can be set, but slots can."""
+
+    a: Any
+    b: Any
+    c: Any
+
+
+class Uncollected:
+    """No slots at all: nothing that a collector would have to look at."""
+
+    __slots__ = ()
+
+
+CLASSES: Final[tuple[type[Any], ...]] = (Plain, Referred, WithDict, Record, Uncollected)
+
+
+def slots(cls: type[Any]) -> dict[str, Any]:
+    """What writes each of its slots, by name."""
+    found = {name: vars(c)[name] for c in cls.__mro__ for name in getattr(c, "__slots__", ()) if name in vars(c)}
+    return {name: slot for name, slot in found.items() if name != "__weakref__"}
+
+
+def anything(rng: Random) -> Any:
+    """A value as a record may have it: of any type, also an integer that no machine word holds."""
+    bits = rng.choice((1, 31, 32, 62, 63, 64, 65, 200))
+    number = rng.choice((-1, 1)) * ((1 << bits) + rng.randrange(-2, 3))
+    return rng.choice((None, True, number, number, 1.5, float("nan"), "text", b"bytes", (number,), [], Plain))
+
+
+def objects(rng: Random) -> Objects:
+    """Objects of some class: slots from lists and from numbers, in any order; some slots stay empty.
+
+    One in four has a mistake: lists and numbers that are too short, or places that lie outside.
+    """
+    cls = rng.choice(CLASSES)
+    setters = [*slots(cls).values()]
+    rng.shuffle(setters)
+    del setters[rng.randrange(len(setters) + 1) :]
+    rows = rng.choice((0, 1, 2, 7, 40))
+    unsigned: list[int] = []
+    columns: list[Any] = []
+    places: list[int] = []
+    for _ in setters:
+        if rng.random() < 0.5:
+            columns.append([anything(rng) for _ in range(rows)])
+            places.append(rng.choice((0, 0, 1 << 40, -5)))
+        else:
+            columns.append(None)
+            places.append(len(unsigned) if rng.random() < 0.5 else -1 - len(unsigned))
+            unsigned += [rng.choice((0, 1, 5, (1 << 63) - 1, 1 << 63, (1 << 64) - 1)) for _ in range(rows)]
+    first = rng.randrange(rows + 1)
+    last = rng.randrange(rows + 1)
+    if setters and rng.random() < 0.25:
+        at = rng.randrange(len(setters))
+        match rng.randrange(6):
+            case 0:
+                last = rows + 1 + rng.randrange(3)
+            case 1:
+                del columns[at:]
+            case 2:
+                del places[at:]
+            case 3:
+                places[at] = rng.choice((-1, 1)) * rng.choice((1000, 1 << 31, 1 << 40, 1 << 62))
+            case 4 if columns[at]:
+                del columns[at][rng.randrange(rows) :]
+            case _:
+                del unsigned[len(unsigned) // 2 :]
+    signed = [number - (number >> 63 << 64) for number in unsigned]
+    return Objects(cls, setters, columns, places, unsigned, signed, first, last)
+
+
+def contents(made: Any) -> Any:
+    """Of objects: each one's class and what stands in its slots, `...` where nothing does."""
+    if not isinstance(made, list):
+        return made
+    return [(type(one), *(getattr(one, name, ...) for name in slots(type(one)))) for one in made]
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether these contents are the same: the very same objects, or equal integers."""
+    if not (isinstance(one, list) and isinstance(other, list)):
+        return one is other
+    return len(one) == len(other) and all(
+        len(mine) == len(theirs)
+        and all(a is b or (type(a) is type(b) is int and a == b) for a, b in zip(mine, theirs, strict=True))
+        for mine, theirs in zip(one, other, strict=True)
+    )

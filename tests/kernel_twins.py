@@ -38,6 +38,20 @@ class Watched:
         return self._data[at]
 
 
+@attrs.frozen(eq=False)
+class Objects:
+    """What one call of `fill` gets: slot k has `columns[k]`, or numbers from `places[k]` on where that is None."""
+
+    cls: Any
+    setters: list[Any]
+    columns: list[Any]
+    places: list[int]
+    unsigned: list[int]
+    signed: list[int]
+    first: int
+    last: int
+
+
 @attrs.frozen
 class Engine:
     """One engine's kernels."""
@@ -45,6 +59,7 @@ class Engine:
     name: Literal["compiled", "interpreted"]
     scan_module: ModuleType
     walk_module: ModuleType
+    fill_module: ModuleType
 
     def _room(self, count: int, signed: bool = False) -> Any:
         if self.name == "interpreted":
@@ -122,6 +137,25 @@ class Engine:
         size = self.walk_module.gather(buf, len(starts), self._given(starts), self._given(lengths), out)
         return size, bytes(out)
 
+    def fill(self, given: Objects) -> list[Any] | type[Exception]:
+        """The objects, or what was raised."""
+        numbers = self._given(given.unsigned, signed=False), self._given(given.signed)
+        places = self._given(given.places)
+        try:
+            made: list[Any] = self.fill_module.fill(
+                given.cls, given.setters, given.columns, places, *numbers, given.first, given.last
+            )
+        except Exception as error:
+            return type(error)
+        return made
+
+    def scatter(self, into: list[Any], rows: list[int], values: list[Any]) -> int | type[Exception]:
+        """How many there were, or what was raised; `into` is written to."""
+        try:
+            return int(self.fill_module.scatter(into, self._given(rows), values))
+        except Exception as error:
+            return type(error)
+
 
 def _plain(values: Any) -> list[int]:
     # A copy: the interpreted engine's state goes on changing.
@@ -130,15 +164,18 @@ def _plain(values: Any) -> list[int]:
 
 def interpreted() -> Engine:
     """The sources, run by Python whatever was built."""
-    return Engine(
-        "interpreted",
-        *(loaded(f"{name}_twin", SOURCE / "decode" / "kernels" / f"{name}.py") for name in ("scan", "walk")),
+    scan, walk, fill = (
+        loaded(f"{name}_twin", SOURCE / "decode" / "kernels" / f"{name}.py") for name in ("scan", "walk", "fill")
     )
+    # What `kernels` gives to the third one where it is not compiled.
+    vars(fill).update(create=object.__new__, put=lambda slot, item, value: slot.__set__(item, value))
+    vars(fill).update(forget=lambda made: None)
+    return Engine("interpreted", scan, walk, fill)
 
 
 def compiled() -> Engine | None:
     """What was built from the sources when the package was installed; None where nothing was."""
-    modules = [importlib.import_module(f"clrevents.decode.kernels.{name}") for name in ("scan", "walk")]
+    modules = [importlib.import_module(f"clrevents.decode.kernels.{name}") for name in ("scan", "walk", "fill")]
     if any(str(module.__file__).endswith(".py") for module in modules):
         return None
     return Engine("compiled", *modules)

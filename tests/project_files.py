@@ -15,6 +15,13 @@ SOURCE: Final = ROOT / "src" / "clrevents"
 FIXTURES: Final = ROOT / "fixtures"
 SHARED: Final = ROOT.parent / "shared"
 """Reference material beside the repository; not part of the project, and often not there."""
+NEEDS_SHARED: Final = "needs ../shared"
+"""How the reason of a skip begins where this material is missing: the tests' summary and `.ci/run` go by it."""
+
+
+def without_shared(what: str) -> str:
+    """Why a test is skipped that reads this of the shared material."""
+    return f"{NEEDS_SHARED}: {what}"
 
 
 def fixtures() -> list[Path]:

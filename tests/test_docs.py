@@ -24,7 +24,7 @@ import pytest
 from clrevents import asdict, errors
 from clrevents.decode.payload.records import TextCache, make_reader
 from clrevents.decode.stream.stream import Stream
-from project_files import FIXTURES, ROOT, SHARED, SOURCE, tool
+from project_files import FIXTURES, ROOT, SHARED, SOURCE, tool, without_shared
 
 PAGES: Final = [
     ROOT / "README.md",
@@ -222,7 +222,7 @@ def test_every_mode_is_listed() -> None:
 
 
 @pytest.mark.shared
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared traces are not beside the checkout")
+@pytest.mark.skipif(not SHARED.is_dir(), reason=without_shared("traces"))
 def test_pairs_without_real_bytes_are_those_that_the_document_lists() -> None:
     unconfirmed = tool("unconfirmed")
     folders = [SHARED / name for name in ("traces/own", "traces/perfview", "scenarios", "scenarios/lines")]
@@ -245,7 +245,7 @@ def _capture(name: str) -> bytes:
     for folder in (FIXTURES, SHARED / "traces" / "own", SHARED / "scenarios"):
         if (folder / name).exists():
             return gzip.decompress((folder / name).read_bytes())
-    pytest.skip(f"{name} is neither a fixture nor beside the checkout")
+    pytest.skip(without_shared(name))
 
 
 @cache

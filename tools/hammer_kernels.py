@@ -1,10 +1,11 @@
-"""Mutated blocks and payloads by the million through both engines of the kernels, which must agree on everything.
+"""Blocks, payloads and objects by the million through both engines of the kernels, which must agree on everything.
 
-    python tools/hammer_kernels.py [--blocks 1000000] [--payloads 1000000] [--seed 1]
+    python tools/hammer_kernels.py [--blocks 1000000] [--payloads 1000000] [--objects 100000] [--seed 1]
 
 Needs an installation whose kernels were compiled. Blocks are pieces of the fixtures and of what the fuzzer found,
 a few hundred bytes each, after random changes; payloads belong to random programs and to those of all registered
-layouts. Prints what it did; stops at the first difference and prints the input. Each seed is another run.
+layouts; objects are of a few classes, with values of any kind. Prints what it did; stops at the first difference
+and prints the input. Each seed is another run.
 """
 
 from __future__ import annotations
@@ -68,6 +69,33 @@ def hammer_payloads(count: int, rng: Random) -> None:
             _tell(f"{done:,} payloads", began, {"did not fit": misfits})
 
 
+def hammer_objects(count: int, rng: Random) -> None:
+    """Makes up to forty objects a call, and puts values at their rows; one call in four has a mistake."""
+    import kernel_cases as cases
+    from kernel_twins import compiled, interpreted
+
+    one, other = interpreted(), compiled()
+    assert other is not None
+    done = calls = refused = told = 0
+    began = time.monotonic()
+    while done < count:
+        given = cases.objects(rng)
+        first, second = one.fill(given), other.fill(given)
+        if not cases.alike(cases.contents(first), cases.contents(second)):
+            sys.exit(f"the engines differ: {given!r}")
+        rows = [rng.randrange(50) for _ in range(rng.randrange(50))]
+        intos = [[None] * 49, [None] * 49]
+        ends = [engine.scatter(into, rows, [*rows]) for engine, into in zip((one, other), intos, strict=True)]
+        if ends[0] != ends[1] or intos[0] != intos[1]:
+            sys.exit(f"the engines differ: rows {rows!r}")
+        calls += 1
+        refused += not isinstance(first, list)
+        done += len(first) if isinstance(first, list) else 0
+        if done - told >= max(count // 10, 1) or done >= count:
+            told = done
+            _tell(f"{done:,} objects", began, {"calls": calls, "refused": refused})
+
+
 def _tell(what: str, began: float, counts: dict[str, int]) -> None:
     numbers = ", ".join(f"{number:,} {name}" for name, number in counts.items())
     print(f"{what}: {numbers}; no difference; {time.monotonic() - began:.0f} s", flush=True)
@@ -77,6 +105,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--blocks", type=int, default=1_000_000)
     parser.add_argument("--payloads", type=int, default=1_000_000)
+    parser.add_argument("--objects", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     # The installed package comes first: its kernels are the compiled ones.
@@ -87,6 +116,7 @@ def main() -> None:
         sys.exit("the kernels are not compiled here, so there is nothing to compare with")
     hammer_blocks(options.blocks, Random(options.seed))
     hammer_payloads(options.payloads, Random(options.seed))
+    hammer_objects(options.objects, Random(options.seed))
 
 
 if __name__ == "__main__":

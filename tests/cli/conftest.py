@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from clrevents.cli import root
+from project_files import without_shared
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACES = (ROOT / "fixtures", ROOT.parent / "shared" / "traces" / "own")
@@ -69,7 +70,7 @@ def trace_path() -> Callable[[str], Path]:
             path = place / f"{name}.gz"
             if path.exists():
                 return path
-        pytest.skip(f"needs {name}.gz, which is not part of the project")
+        pytest.skip(without_shared(name))
 
     return trace_path
 

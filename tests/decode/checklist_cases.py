@@ -1,6 +1,7 @@
 """The checklist of the container format: numbered cases of the reference reader, our own, and which test has which.
 
-`case(...)` marks a test with the cases it covers; `test_checklist` demands that none is left out.
+`case(...)` marks a test with the cases it covers, `shared_case(...)` one that runs only beside the shared material.
+`test_checklist` demands that none is left out, and counts as covered what can run in this checkout.
 """
 
 from __future__ import annotations
@@ -18,11 +19,15 @@ from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord, ThreadRow, TraceHeader
 from clrevents.errors import ErrorMode, Problem, TraceError
-from project_files import SHARED
+from project_files import SHARED, without_shared
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 TESTED: Final[dict[int | str, list[str]]] = {}
+"""Cases whose tests make their streams themselves, and these tests."""
+
+TESTED_ON_SHARED: Final[dict[int | str, list[str]]] = {}
+"""Cases whose tests read third-party traces, and these tests."""
 
 NOT_APPLICABLE: Final = {
     9: "positions beyond 4 GB with an alignment are case 10 here: a stream has no reader that can go back",
@@ -126,14 +131,32 @@ UNTESTED_ELSEWHERE: Final = (
 
 
 def case(*covered: int | str) -> Callable[[F], F]:
-    """The decorated test covers these cases of the checklist."""
+    """The decorated test covers these cases of the checklist, in any checkout."""
+    return _covering(TESTED, covered)
 
+
+def shared_case(*covered: int | str) -> Callable[[F], F]:
+    """The decorated test covers these cases where the shared material is."""
+    return _covering(TESTED_ON_SHARED, covered)
+
+
+def _covering(tests: dict[int | str, list[str]], covered: tuple[int | str, ...]) -> Callable[[F], F]:
     def mark(test: F) -> F:
         for one in covered:
-            TESTED.setdefault(one, []).append(test.__name__)
+            tests.setdefault(one, []).append(test.__name__)
         return test
 
     return mark
+
+
+def always_run() -> set[int | str]:
+    """The cases that any checkout tests."""
+    return {*TESTED}
+
+
+def more_with_shared() -> set[int | str]:
+    """The cases that are tested where the shared material is, and nowhere else."""
+    return {*TESTED_ON_SHARED, *COVERED_BY_VECTORS} - always_run()
 
 
 @cache
@@ -141,7 +164,7 @@ def perfview(name: str) -> bytes:
     """A third-party trace by the beginning of its name; the test is skipped where the shared folder is not."""
     found = sorted((SHARED / "traces" / "perfview").glob(f"eventpipe-{name}*.gz"))
     if not found:
-        pytest.skip(f"the shared traces are not at {SHARED}")
+        pytest.skip(without_shared("third-party traces"))
     return gzip.decompress(found[0].read_bytes())
 
 

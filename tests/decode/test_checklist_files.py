@@ -11,11 +11,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from checklist_cases import Read, case, kept, perfview
+from checklist_cases import Read, kept, perfview, shared_case
 
 import clrevents
 from clrevents.decode.stream.stream import Stream
-from project_files import SHARED
+from project_files import SHARED, without_shared
 
 RUNTIME = "Microsoft-Windows-DotNETRuntime"
 RUNDOWN = "Microsoft-Windows-DotNETRuntimeRundown"
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.shared
 def baseline(name: str) -> list[tuple[str, int, str, int]]:
     """(provider, count, milliseconds of the first, its thread) of each row."""
     if name == "absent":
-        pytest.skip(f"the shared traces are not at {SHARED}")
+        pytest.skip(without_shared("third-party traces"))
     text = (SHARED / "traces" / "perfview" / f"{name}.baseline.txt").read_text("utf-8-sig")
     rows = []
     for line in text.splitlines():
@@ -43,7 +43,7 @@ def baseline(name: str) -> list[tuple[str, int, str, int]]:
     return rows
 
 
-@case(1)
+@shared_case(1)
 @names
 def test_case_01_counts_and_first_events_equal_the_baseline(name: str) -> None:
     rows = baseline(name)
@@ -84,7 +84,7 @@ class Pipe(io.RawIOBase):
         return len(data)
 
 
-@case(2)
+@shared_case(2)
 @pytest.mark.parametrize(
     "name", ["dotnetcore2.1-linux-x64-objver3", "dotnetcore2.1-win-x86", "dotnetcore2.1-linux-x64-tr"]
 )
@@ -104,7 +104,7 @@ def test_case_02_no_event_waits_for_more_than_its_block(name: str) -> None:
         assert sum(trace.event_counts().values()) == events
 
 
-@case(2)
+@shared_case(2)
 def test_case_02_single_bytes() -> None:
     data = perfview("dotnetcore2.1-linux-x64-tr")
     whole = Read(data)
@@ -118,7 +118,7 @@ def test_case_02_single_bytes() -> None:
     assert found == kept(whole.events)
 
 
-@case(3)
+@shared_case(3)
 def test_case_03_a_live_session_delivers_while_it_runs() -> None:
     """Samples arrive before the session's last bytes; `flush` brings what waits for its order."""
     data = perfview("dotnetcore3.0-win-x64")
@@ -132,7 +132,7 @@ def test_case_03_a_live_session_delivers_while_it_runs() -> None:
     assert sum(samples) + waiting + rest == 35_161
 
 
-@case(4)
+@shared_case(4)
 def test_case_04_netperf_2_is_read() -> None:
     """The reference refuses versions 1 and 2; they are read here, with what they cannot say as unknown."""
     with clrevents.open(perfview("dotnetcore2.0-linux-objver2")) as trace:
@@ -159,18 +159,18 @@ def header(name: str) -> tuple[Any, ...]:
         )
 
 
-@case(6)
+@shared_case(6)
 def test_case_06_header_of_netperf_3() -> None:
     assert header("dotnetcore2.1-win-x86") == (4, 3312, 4, 1_000_000, 636531024984420000, 20461004832, 2533315)
 
 
-@case(7)
+@shared_case(7)
 def test_case_07_header_of_nettrace_4() -> None:
     expected = (8, 10064, 4, 1_000_000, 636962398197540000, 100935252313, 3124099)
     assert header("dotnetcore3.0-win-x64") == expected
 
 
-@case(8)
+@shared_case(8)
 def test_case_08_processor_numbers() -> None:
     with clrevents.open(perfview("dotnetcore3.0-win-x64")) as trace:
         seen = {event.processor for event in trace.events()}
@@ -178,7 +178,7 @@ def test_case_08_processor_numbers() -> None:
     assert seen == {None, 0, 1, 2, 3}
 
 
-@case(11)
+@shared_case(11)
 def test_case_11_array_types() -> None:
     with clrevents.open(perfview("dotnetcore5.0-win-x64-arraytypes")) as trace:
         one, two, three = trace.events("TestEventSource0/*")
@@ -194,7 +194,7 @@ def test_case_11_array_types() -> None:
     assert three.payload["arg0"] == "\ue7a3\u33af\u968d\u1cef\u8be4"
 
 
-@case(12)
+@shared_case(12)
 def test_case_12_every_event_is_delivered() -> None:
     with clrevents.open(perfview("dotnetcore2.1-win-x86")) as trace:
         counts = trace.event_counts()
@@ -202,7 +202,7 @@ def test_case_12_every_event_is_delivered() -> None:
         assert delivered == sum(counts.values()) == sum(sum(1 for _ in trace.events(key)) for key in counts)
 
 
-@case(13)
+@shared_case(13)
 def test_case_13_guids_in_metadata() -> None:
     guid = "10000000-0000-0000-0000-000000000001"
     with clrevents.open(perfview("dotnetcore2.1-linux-x64-objver3")) as trace:
@@ -213,7 +213,7 @@ def test_case_13_guids_in_metadata() -> None:
     assert {str(e.activity_id) for e in listed[at + 1 :]} == {guid}
 
 
-@case(14)
+@shared_case(14)
 def test_case_14_times_before_the_session() -> None:
     with clrevents.open(perfview("dotnetcore6.0-win-x64-executioncheckpoints")) as trace:
         info = trace.info

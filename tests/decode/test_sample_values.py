@@ -20,7 +20,7 @@ import clrevents
 from clrevents.schema.dynamic import Learned
 from clrevents.schema.registry import DEFAULT, EventInfo, Registry
 from clrevents.schema.types import FileTime
-from project_files import SHARED, fixture, unpacked
+from project_files import SHARED, fixture, unpacked, without_shared
 
 SAMPLE: Final = "Clrevents-Sample"
 PROCESS_INFO: Final = "Microsoft-DotNETCore-EventPipe"
@@ -242,7 +242,7 @@ def test_arrays_of_objects() -> None:
     """What libraries report in .NET 10: a run of pairs of texts."""
     path = SHARED / "traces" / "own" / "net10-web.nettrace.gz"
     if not path.exists():
-        pytest.skip(f"the shared traces are not at {SHARED}")
+        pytest.skip(without_shared("traces"))
     with clrevents.open(path) as trace:
         found = list(trace.events("Microsoft-Diagnostics-DiagnosticSource/Event"))
     assert len(found) == 4412
@@ -279,7 +279,7 @@ def _registries(info: EventInfo) -> tuple[Registry, Registry]:
 )
 def test_without_the_built_in_event_the_description_gives_the_same_values(path: Any, version: int) -> None:
     if not path.exists():
-        pytest.skip(f"the shared traces are not at {SHARED}")
+        pytest.skip(without_shared("traces"))
     info = DEFAULT.get(PROCESS_INFO, 1, version)
     assert info is not None
     by_class, without = _registries(info)

@@ -67,7 +67,7 @@ def records(events: Events, data: bytes, first: int = 0, full: int = 0) -> list[
             found.append(
                 EventRecord(
                     int(c.metadata_ids[row]),
-                    int(c.times[row]),
+                    int(c.ticks[row]),
                     int(c.thread_ids[row]),
                     data[offset : offset + size],
                     capture,
@@ -102,7 +102,7 @@ def netperf_records(found: list[Any], data: bytes) -> list[EventRecord]:
                 out.append(
                     EventRecord(
                         int(c.metadata_ids[row]),
-                        int(c.times[row]),
+                        int(c.ticks[row]),
                         int(c.thread_ids[row]),
                         data[offset : offset + size],
                         activity_id=guids[:16],

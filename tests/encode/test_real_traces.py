@@ -34,6 +34,7 @@ from clrevents.encode.values import (
     Part,
     TraceHeader,
 )
+from project_files import without_shared
 
 TRACES = Path(__file__).resolve().parents[3] / "shared" / "traces"
 LIMIT = 3_000_000
@@ -49,7 +50,7 @@ def names(pattern: str) -> list[str]:
 
 def unpack(name: str) -> bytes:
     if name == "absent":
-        pytest.skip("the shared traces are not there")
+        pytest.skip(without_shared("traces"))
     with gzip.open(TRACES / name) as file:
         return file.read(LIMIT + 1_000_000)
 
@@ -86,7 +87,7 @@ def descriptions(block: Metadata, data: bytes, start: int, end: int) -> list[Met
                 row.level,
                 row.opcode,
                 row.fields,
-                time=int(c.times[i]),
+                time=int(c.ticks[i]),
                 thread_id=int(c.thread_ids[i]),
                 processor=-1 if processors[i] == 0xFFFFFFFF else processors[i],
             )
@@ -120,7 +121,7 @@ def test_nettrace4_bytes_are_the_runtimes(name: str) -> None:
         match value:
             case Events():
                 writer.events(records(value, data, body + size), choices)
-                times = [t for c in value.columns for t in c.times.tolist()]
+                times = [t for c in value.columns for t in c.ticks.tolist()]
                 assert (first, last) == (min(times), max(times))
             case Metadata():
                 rows = descriptions(value, data, body + size, end - 1)
@@ -212,7 +213,7 @@ def netperf_records(events: Events, data: bytes, stacks: list[bytes]) -> Iterato
             offset,
             EventRecord(
                 int(c.metadata_ids[row]),
-                int(c.times[row]),
+                int(c.ticks[row]),
                 int(c.thread_ids[row]),
                 data[offset : offset + size],
                 activity_id=guids[:16],

@@ -28,7 +28,7 @@ from clrevents.rewrite import cut
 from clrevents.testing.builder import TraceBuilder
 from clrevents.testing.strategies import MadeTrace, traces
 from clrevents.trace import Loss, passes_of
-from project_files import SHARED, fixture, fixtures, unpacked
+from project_files import SHARED, fixture, fixtures, unpacked, without_shared
 
 pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
 
@@ -312,7 +312,7 @@ def shared(name: str) -> Path:
     """A trace that is not part of the project."""
     found = list(SHARED.glob(f"traces/*/{name}.net*.gz"))
     if not found:
-        pytest.skip(f"needs {name}, which is not part of the project")
+        pytest.skip(without_shared(name))
     return found[0]
 
 

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from clrevents.schema.registry import DEFAULT, MONO, PRIVATE, RUNDOWN, RUNTIME, STRESS
-from project_files import SHARED, tool
+from project_files import SHARED, tool, without_shared
 
 MANIFEST = SHARED / "reference" / "manifest.json"
 PAIRS = {RUNTIME: 212, RUNDOWN: 51, STRESS: 3, PRIVATE: 185, MONO: 65}
 
-pytestmark = pytest.mark.skipif(not MANIFEST.exists(), reason=f"the manifest is not at {MANIFEST}")
+pytestmark = pytest.mark.skipif(not MANIFEST.exists(), reason=without_shared("the manifest"))
 
 
 @cache

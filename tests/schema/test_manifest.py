@@ -15,7 +15,7 @@ import pytest
 from clrevents.schema.flags import OpenEnum, OpenFlag, named_values
 from clrevents.schema.registry import DEFAULT, PRIVATE, RUNDOWN, RUNTIME, EventInfo
 from clrevents.schema.types import BytesType, CountedType, EnumType, StructType, WireType, type_name
-from project_files import SHARED, tool
+from project_files import SHARED, tool, without_shared
 from registered import each_event
 
 MANIFEST = SHARED / "reference" / "manifest.json"
@@ -38,7 +38,7 @@ PAIRS = [(p, i, v) for p, ids in FAMILIES.items() for i, count in ids.items() fo
 @cache
 def manifest() -> dict[str, Any]:
     if not MANIFEST.exists():
-        pytest.skip(f"the manifest is not at {MANIFEST}")
+        pytest.skip(without_shared("the manifest"))
     providers: list[dict[str, Any]] = json.loads(MANIFEST.read_text(encoding="utf-8"))["providers"]
     return {p["name"]: p for p in providers}
 

@@ -16,11 +16,11 @@ from typing import Any, Final
 import attrs
 import pytest
 
-from project_files import loaded
+from project_files import loaded, without_shared
 
 SHARED: Final = Path(__file__).resolve().parents[3] / "shared"
 
-_MISSING: Final = f"the shared traces and official dumps are not at {SHARED}"
+_MISSING: Final = without_shared("traces and official dumps")
 
 needs_shared: Final = pytest.mark.skipif(not SHARED.is_dir(), reason=_MISSING)
 

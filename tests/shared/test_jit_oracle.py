@@ -11,6 +11,7 @@ import pytest
 import clrevents
 from clrevents.analysis import jit_report, module_report
 from clrevents.symbols.modules import module_name
+from project_files import without_shared
 from shared.shared_files import Shared, params, traces
 
 
@@ -68,7 +69,7 @@ def test_every_compilation(trace: Shared) -> None:
     assert (totals.unfinished, totals.untimed) == (0, 0)
 
 
-@pytest.mark.skipif(not REPORTED, reason="needs the official decoder's reports")
+@pytest.mark.skipif(not REPORTED, reason=without_shared("the official decoder's reports"))
 def test_the_two_that_must_be_there() -> None:
     names = {trace.short: len((official(trace) or {})["jits"]) for trace in REPORTED}
     assert (names["net8-all"], names["net10-all"]) == (149, 184)

@@ -81,20 +81,25 @@ def test_unloaded_methods_stop_resolving_at_their_unload() -> None:
 @pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
 @pytest.mark.parametrize("trace", params([t for t in traces("traces/own", "scenarios") if "heap" not in t.name]))
 def test_managed_frames_have_names(trace: Shared) -> None:
-    """Nearly all of our own traces' frames have names; the others say that they are no listed methods."""
+    """One code address in a hundred at most has no name, and says that it is no listed method.
+
+    Addresses are counted and not frames: a trace of few stacks may have the same native frame in most of them.
+    """
     opened = clrevents.open(unpacked(trace), errors="salvage")
-    reasons: Counter[str | None] = Counter()
+    reasons: dict[int, set[str | None]] = {}
     for batch in event_batches(opened, decode=False):
         seen: set[int] = set()
         for event in batch:
             if event.stack_id > 0 and event.stack_id not in seen:
                 seen.add(event.stack_id)
-                reasons.update(frame.reason for frame in event.frames)
-    assert set(reasons) <= {None, "not managed", "no rundown"}
-    assert ("no rundown" in reasons) == (trace.short == "net8-killed")
-    if trace.short != "net8-netperf3":
-        # There each event has a stack of its own, so that one native frame counts as often as it is met.
-        assert reasons[None] >= 0.985 * reasons.total(), reasons
+                for frame in event.frames:
+                    reasons.setdefault(frame.address, set()).add(frame.reason)
+    found = set().union(*reasons.values())
+    assert found <= {None, "not managed", "no rundown"}
+    assert ("no rundown" in found) == (trace.short == "net8-killed")
+    unnamed = [address for address, why in reasons.items() if why != {None}]
+    assert reasons
+    assert len(unnamed) <= max(1, len(reasons) // 100), (len(unnamed), len(reasons))
 
 
 @pytest.mark.parametrize("short", ["net8-all", "net10-all"])

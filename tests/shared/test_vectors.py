@@ -611,6 +611,7 @@ def test_all_vectors_are_here() -> None:
     assert set(expected()) == set(VECTORS)
 
 
+@needs_shared
 @pytest.mark.parametrize("vector", VECTORS)
 def test_as_expected(vector: str) -> None:
     wrong = [odd for odd in disagreements(vector) if not any(d.accepts(odd) for d in DIFFERENCES)]
@@ -626,6 +627,7 @@ def test_every_difference_is_still_there() -> None:
     assert {d.name for d in DIFFERENCES} == seen.keys()
 
 
+@needs_shared
 @pytest.mark.parametrize("vector", VECTORS)
 def test_what_a_strict_reading_says(vector: str) -> None:
     """Strict raises where an error is expected, also of a field, and nowhere else."""
@@ -649,6 +651,7 @@ def test_what_a_strict_reading_says(vector: str) -> None:
         assert reading.stream.complete
 
 
+@needs_shared
 @pytest.mark.parametrize("vector", VECTORS)
 def test_what_a_reporting_reading_says(vector: str) -> None:
     """Damage to the container raises, behind the events before it; a field error is a problem and a RawPayload."""
@@ -666,6 +669,7 @@ def test_what_a_reporting_reading_says(vector: str) -> None:
     assert bool(raw) == ("fieldError" in expect(vector))
 
 
+@needs_shared
 @pytest.mark.parametrize("vector", VECTORS)
 def test_salvage_goes_on(vector: str) -> None:
     """Nothing raises behind the header, and nothing that a reporting reading gives is lost."""
@@ -680,6 +684,7 @@ def test_salvage_goes_on(vector: str) -> None:
         assert reading.stream.problems.severities["damage"]
 
 
+@needs_shared
 @pytest.mark.parametrize("vector", VECTORS)
 def test_a_trace_says_the_same_as_a_decoder(vector: str) -> None:
     """Opened as a file: the same events, one warning at most, and the same error with the file's path."""

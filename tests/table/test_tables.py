@@ -18,7 +18,7 @@ from clrevents.schema.registry import DEFAULT
 from clrevents.table.event_schema import TableField
 from clrevents.testing.builder import Format, TraceBuilder
 from clrevents.trace import passes_of
-from project_files import FIXTURES, SHARED, fixture, fixtures
+from project_files import FIXTURES, SHARED, fixture, fixtures, without_shared
 
 RUNTIME = "Microsoft-Windows-DotNETRuntime"
 FORMATS: list[Format] = ["nettrace4", "nettrace6", "netperf3"]
@@ -100,7 +100,7 @@ def test_unknown_names_and_patterns() -> None:
             list(trace.batches("GCStort"))
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared traces are not beside the checkout")
+@pytest.mark.skipif(not SHARED.is_dir(), reason=without_shared("traces"))
 def test_ambiguous_names_are_refused() -> None:
     with clrevents.open(SHARED / "traces" / "own" / "net10-web.nettrace.gz") as trace:
         for ask in (trace.table, lambda name: list(trace.batches(name)), passes_of(trace).one_event):

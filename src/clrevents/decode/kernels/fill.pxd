@@ -6,6 +6,9 @@ cdef extern from *:
     static PyObject *clrevents_create(PyObject *cls) {
         PyTypeObject *type = (PyTypeObject *)cls;
         PyObject *item;
+        if (!PyType_Check(cls) || type->tp_new != PyBaseObject_Type.tp_new || type->tp_flags & Py_TPFLAGS_IS_ABSTRACT)
+            /* Not a class, or one that is more than slots: Python decides, as it does in the other engine. */
+            return PyObject_CallMethod((PyObject *)&PyBaseObject_Type, "__new__", "O", cls);
         /* Made from values that were there before, and never changed: no cycle can go through it. So the
            collector, which would look at all of them again and again, need not know of it. */
         if (PyType_IS_GC(type) && type->tp_alloc == PyType_GenericAlloc && type->tp_itemsize == 0
@@ -26,7 +29,12 @@ cdef extern from *:
         PyObject_GC_UnTrack(list);
     }
     static int clrevents_put(PyObject *slot, PyObject *item, PyObject *value) {
-        return Py_TYPE(slot)->tp_descr_set(slot, item, value);
+        descrsetfunc set = Py_TYPE(slot)->tp_descr_set;
+        if (set == NULL) {
+            PyErr_Format(PyExc_AttributeError, "'%.100s' object has no attribute '__set__'", Py_TYPE(slot)->tp_name);
+            return -1;
+        }
+        return set(slot, item, value);
     }
     """
     void forget "clrevents_forget"(object made)

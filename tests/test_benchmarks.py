@@ -1,0 +1,136 @@
+"""The benchmarks run in a bare checkout, and their yardstick reads the headers that clrevents reads.
+
+No time is judged.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import clrevents
+from clrevents.decode.stream.stream import Stream
+from project_files import FIXTURES, ROOT, SHARED, loaded, unpacked, without_shared
+
+BENCHMARKS = ROOT / "benchmarks"
+NETTRACE = sorted(FIXTURES.glob("*.nettrace.gz"))
+needs_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+STAGES = 9
+M64 = (1 << 64) - 1
+
+
+@pytest.fixture(scope="module")
+def yardstick() -> ModuleType:
+    return loaded("benchmarks_yardstick", BENCHMARKS / "yardstick.py")
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """The benchmarks and the fixtures in a folder that has nothing beside it."""
+    alone = tmp_path / "alone"
+    shutil.copytree(BENCHMARKS, alone / "benchmarks", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(FIXTURES, alone / "fixtures")
+    return alone
+
+
+def run(checkout: Path, script: str, *arguments: str) -> str:
+    """What one of them prints, with the package that is tested here."""
+    environment = {**os.environ, "PYTHONPATH": os.fspath(ROOT / "src")}
+    command = [sys.executable, os.fspath(checkout / "benchmarks" / f"{script}.py"), *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("path", NETTRACE, ids=lambda path: path.name.partition(".")[0])
+def test_the_yardstick_reads_every_header(yardstick: ModuleType, path: Path) -> None:
+    """Thread, time, place and size of every event, in file order."""
+    data = unpacked(path)
+    # It adds steps up without an end; a step back in time is one that wraps at 64 bits.
+    found = [
+        (row[1], row[2] & M64, *row[4:])
+        for name, at, size in yardstick.blocks(data)
+        if name == "EventBlock"
+        for row in yardstick.scan(data, at, size)
+    ]
+    ours = []
+    stream = Stream(in_time_order=False)
+    for rows in (*stream.feed(data), *stream.close()):
+        columns = rows.threads, rows.times, rows.offsets, rows.sizes
+        ours += zip(*(column.tolist() for column in columns), strict=True)
+    assert len(found) > 500
+    assert found == ours
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"Nettrace" + bytes(40), ""),
+        (unpacked(FIXTURES / "net8-netperf3.netperf.gz"), "NetTrace 4 only"),
+    ],
+)
+def test_the_yardstick_refuses_other_files(yardstick: ModuleType, data: bytes, said: str) -> None:
+    if not said:
+        assert list(yardstick.blocks(data)) == []
+        return
+    with pytest.raises(ValueError, match=said):
+        list(yardstick.blocks(data))
+
+
+@pytest.mark.shared
+@pytest.mark.skipif(not (SHARED / "bench").is_dir(), reason=without_shared("its yardstick"))
+@pytest.mark.parametrize("path", NETTRACE, ids=lambda path: path.name.partition(".")[0])
+def test_both_yardsticks_read_the_same(yardstick: ModuleType, path: Path) -> None:
+    other, data = loaded("shared_yardstick", SHARED / "bench" / "pyscan.py"), unpacked(path)
+    assert list(yardstick.blocks(data)) == list(other.blocks(data))
+    for name, at, size in yardstick.blocks(data):
+        if name == "EventBlock":
+            assert yardstick.scan(data, at, size) == other.scan(data, at, size)
+
+
+@needs_proc
+def test_run_makes_its_own_traces(checkout: Path) -> None:
+    """Every stage of every trace; counting gives as many events as the repeated trace has."""
+    engine = clrevents.engine()
+    more = [] if engine == "compiled" else ["--no-commands"]
+    out = run(checkout, "run", "--rounds", "1", "--engines", engine, "--size", "300K", *more)
+    assert "The yardstick is yardstick.py." in out
+    assert "fixtures, repeated" in out
+    memory = loaded("benchmarks_memory_here", BENCHMARKS / "memory.py")
+    tables = re.split(r"\n\n(?=\S+-repeated\.nettrace, [\d.]+ MB, )", out)[1:]
+    assert len(tables) == 3
+    for table in tables:
+        name = table.partition("-repeated")[0]
+        repeated = memory.Repeated(unpacked(FIXTURES / f"{name}.nettrace.gz"))
+        with clrevents.open(b"".join(repeated.stream(300 << 10))) as trace:
+            events = sum(trace.event_counts().values())
+        assert events % repeated.events == 0
+        rows = re.findall(r"^  (\S.*?) {2,}([\d,]+) +\d+\.\d{4} ", table, re.MULTILINE)
+        given = {stage: int(count.replace(",", "")) for stage, count in rows}
+        assert len(given) == STAGES
+        assert given["count by kind"] == given["typed records, all fields"] == events
+        assert min(given.values()) > 0
+        if engine == "compiled":
+            exits = dict(re.findall(r"^  clrevents (\w+).* (\d)$", table, re.MULTILINE))
+            # No fixture has samples, so there is no flame to draw.
+            assert exits == {"info": "0", "export": "0", "flame": "1"}
+
+
+@needs_proc
+def test_growth_and_memory_repeat_a_fixture(checkout: Path) -> None:
+    seed = loaded("benchmarks_memory_here", BENCHMARKS / "memory.py").Repeated(
+        unpacked(FIXTURES / "net10-method-interop.nettrace.gz")
+    )
+    lines = run(checkout, "memory", "--sizes", "1K,2M").splitlines()
+    counts = [re.search(r"([\d,]+) events 0 lost 0 problems", line) for line in lines]
+    assert [int(found[1].replace(",", "")) for found in counts if found] == [seed.events, 2 * seed.events]
+    if clrevents.engine() == "compiled":
+        grown = run(checkout, "growth", "--sizes", "1K", "--commands", "info")
+        assert re.fullmatch(r" +1 MB  info .* 1\.00 of the first .* 1\.000 of the first\n", grown)
