@@ -131,7 +131,7 @@ class Problem:
     """One fault that was met while reading, as data.
 
     `kind` is a stable slug (docs/errors.md lists them all); `offset` and `length` are bytes of the
-    decompressed stream; `event` and `field` name what was being read; `breaks` says what cannot be trusted.
+    decompressed stream; `event` and `field` name what was being read; `impact` says what cannot be trusted.
     `needed`, where bytes were missing, is how many there should have been of the `length` that are there.
     """
 
@@ -142,12 +142,17 @@ class Problem:
     length: int | None = None
     event: str | None = None
     field: str | None = None
-    breaks: str = ""
+    impact: str = ""
     needed: int | None = None
 
     def __str__(self) -> str:
         at = "" if self.offset is None else f" at {self.offset:#x}"
         return f"{self.kind}{at}: {self.message}"
+
+
+def damage(kind: str, message: str, offset: int, length: int | None, impact: str) -> Problem:
+    """A problem of severity `damage`."""
+    return Problem(kind, "damage", message, offset, length, impact=impact)
 
 
 def raised(kind: type[TraceError], problem: Problem) -> TraceError:

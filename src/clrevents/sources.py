@@ -234,7 +234,7 @@ def _bad_gzip(message: str, offset: int) -> Problem:
         "damage",
         message,
         offset,
-        breaks="everything behind it; offsets are of the plain stream",
+        impact="everything behind it; offsets are of the plain stream",
     )
 
 

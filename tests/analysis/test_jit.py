@@ -63,7 +63,7 @@ def refused(name: str, reason: str, always: bool) -> MethodJitInliningFailed_V0:
 def report(builder: TraceBuilder, **options: Any) -> JitReport:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", clrevents.TraceWarning)
-        with clrevents.open(builder.bytes()) as trace:
+        with clrevents.open(builder.build()) as trace:
             return jit_report(trace, **options)
 
 

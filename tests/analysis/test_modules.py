@@ -28,7 +28,7 @@ from project_files import fixture
 def report(builder: TraceBuilder) -> ModuleReport:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", clrevents.TraceWarning)
-        with clrevents.open(builder.bytes()) as trace:
+        with clrevents.open(builder.build()) as trace:
             return module_report(trace)
 
 

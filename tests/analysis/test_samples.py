@@ -21,7 +21,7 @@ FORMATS: list[Format] = ["nettrace4", "nettrace6", "netperf3"]
 
 
 def traced(builder: TraceBuilder) -> clrevents.Trace:
-    return clrevents.open(builder.bytes())
+    return clrevents.open(builder.build())
 
 
 def shop(format: Format = "nettrace4") -> TraceBuilder:
@@ -251,8 +251,8 @@ def test_threads_of_two_processes_are_two() -> None:
 
 def test_damage_leaves_what_is_in_front_of_it() -> None:
     builder = shop().at(MS).sample(0x1010).at(2 * MS).sample(0x1010).sequence_point()
-    sound = len(builder.bytes(complete=False))
-    data = builder.sample(0x1010).bytes()[: sound + 10]
+    sound = len(builder.build(complete=False))
+    data = builder.sample(0x1010).build()[: sound + 10]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", clrevents.TraceWarning)
         with pytest.raises(clrevents.DamageError):

@@ -121,7 +121,7 @@ def opened(builder: TraceBuilder, limits: clrevents.Limits | None = None) -> Ite
     """The trace, whose losses are expected."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", clrevents.TraceWarning)
-        with clrevents.open(builder.bytes(), limits=limits) as trace:
+        with clrevents.open(builder.build(), limits=limits) as trace:
             yield trace
 
 
@@ -146,7 +146,7 @@ def test_real_traces(name: str, first: str, second: str, on: tuple[str, ...]) ->
 def test_the_columns() -> None:
     builder = begin(TraceBuilder().thread(5), 1, "one")
     end(builder, 1, "two")
-    with clrevents.open(builder.bytes()) as trace:
+    with clrevents.open(builder.build()) as trace:
         table = spans(trace, FIRST, SECOND, on=["Number"])
     assert table.columns == [
         *("start_ns", "end_ns", "duration_ns", "thread_id"),
@@ -243,7 +243,7 @@ def test_pairs_reach_over_runs_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(4):
         begin(builder, number, "long" * 200).sequence_point()
         end(builder.wait(number), number).sequence_point()
-    with clrevents.open(builder.bytes()) as trace:
+    with clrevents.open(builder.build()) as trace:
         assert len(list(passes_of(trace).table_chunks())) > 4
         table = spans(trace, FIRST, SECOND)
     assert table["Number"].tolist() == [0, 1, 2, 3]
@@ -265,7 +265,7 @@ def test_selectors_may_be_classes_and_aliases() -> None:
 def test_mistakes() -> None:
     builder = begin(TraceBuilder(), 1)
     end(builder, 1)
-    with clrevents.open(builder.bytes()) as trace:
+    with clrevents.open(builder.build()) as trace:
         with pytest.raises(clrevents.UnknownEventError, match="Nonsense"):
             spans(trace, "Nonsense", SECOND)
         with pytest.raises(clrevents.AmbiguousEventError, match="My-App/Begin, My-App/End"):
@@ -283,14 +283,14 @@ def test_mistakes() -> None:
 @pytest.mark.parametrize("pattern", ["GCStart", "My-App/Nothing*"])
 def test_what_the_trace_lacks_gives_nothing(pattern: str) -> None:
     builder = begin(TraceBuilder(), 1)
-    with clrevents.open(end(builder, 1).bytes()) as trace:
+    with clrevents.open(end(builder, 1).build()) as trace:
         table = spans(trace, pattern, SECOND)
         assert len(table) == 0
         assert table.metadata["unmatched_ends"] == "1"
         assert table.columns[:4] == ["start_ns", "end_ns", "duration_ns", "thread_id"]
         assert table["start_ns"].tolist() == []
         assert len(spans(trace, FIRST, pattern, on=())) == 0
-    with clrevents.open(begin(TraceBuilder(), 1).bytes()) as trace:
+    with clrevents.open(begin(TraceBuilder(), 1).build()) as trace:
         assert len(spans(trace, FIRST, "My-App/Nothing*", on=("Number",))) == 0
 
 
@@ -300,7 +300,7 @@ def test_a_payload_that_cannot_be_read_is_in_no_row() -> None:
     info = type(start).__event__
     builder.event(start).raw(info.provider, info.id, info.version, b"\1\2")
     builder.method_load("N", "M", address=16, method_id=1)
-    with clrevents.open(builder.bytes()) as trace:
+    with clrevents.open(builder.build()) as trace:
         table = spans(trace, "MethodJittingStarted", "MethodLoadVerbose")
         assert table["duration_ns"].tolist() == [2000]
         assert table.metadata["unmatched_begins"] == "0"
@@ -310,6 +310,6 @@ def test_a_payload_that_cannot_be_read_is_in_no_row() -> None:
 def test_an_unknown_thread_pairs_with_nothing() -> None:
     """NetTrace 6 may not say which thread an event is about."""
     builder = begin(TraceBuilder("nettrace6"), 1)
-    data = end(builder, 1).bytes()
+    data = end(builder, 1).build()
     with clrevents.open(data) as trace:
         assert len(spans(trace, FIRST, SECOND)) == 1

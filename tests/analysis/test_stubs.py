@@ -49,7 +49,7 @@ NEWER = {"Program.gmtime_r": "int64(int64*,Program/Tm /* MT: 0x7f2a49c6d548 */*)
 def report(builder: TraceBuilder, **options: Any) -> StubReport:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", clrevents.TraceWarning)
-        with clrevents.open(builder.bytes()) as trace:
+        with clrevents.open(builder.build()) as trace:
             return stub_report(trace, **options)
 
 

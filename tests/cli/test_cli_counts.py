@@ -59,7 +59,7 @@ def single(tmp_path: Path) -> Path:
     builder.event(TieredCompilationPause_V0(0)).event(TieredCompilationBackgroundJitStart_V0(0, 1))
     builder.raw("Own", 1, payload=b"a", name="Raw").event(GCStart_V2(1, 0, 0, 0, 0, 0)).sample(4096).lose(1).sample()
     path = tmp_path / "single.nettrace"
-    path.write_bytes(builder.bytes())
+    path.write_bytes(builder.build())
     return path
 
 

@@ -146,7 +146,7 @@ def test_one_bad_trace_does_not_stop_the_rest(run: Run, sample: Path, tmp_path: 
 
 def test_same_names(run: Run, sample: Path, tmp_path: Path) -> None:
     """Two traces never share a folder, in one command or in two; the same trace has it again."""
-    data = {"a": TraceBuilder().sample(1).bytes(), "b": TraceBuilder().sample(1).sample(2).bytes()}
+    data = {"a": TraceBuilder().sample(1).build(), "b": TraceBuilder().sample(1).sample(2).build()}
     data["c"] = data["a"]
     for folder, content in data.items():
         (tmp_path / folder).mkdir()
@@ -161,7 +161,7 @@ def test_same_names(run: Run, sample: Path, tmp_path: Path) -> None:
     for file in files[::-1]:
         assert run("export", file, "-o", out).exit_code == 0
     assert len(list(out.iterdir())) == 3
-    files[0].write_bytes(TraceBuilder().sample(4).sample(5).bytes())
+    files[0].write_bytes(TraceBuilder().sample(4).sample(5).build())
     assert run("export", files[0], "-o", out, "--skip-existing").exit_code == 0
     assert facts(out / "app")["events"] == 2, "a new recording under the old name takes its place"
 
@@ -172,7 +172,7 @@ def test_same_names_one_after_the_other(run: Run, tmp_path: Path) -> None:
         builder = TraceBuilder()
         for _ in range(events):
             builder.sample(1)
-        (tmp_path / folder / "app.nettrace").write_bytes(builder.bytes())
+        (tmp_path / folder / "app.nettrace").write_bytes(builder.build())
         assert run("export", tmp_path / folder / "app.nettrace", "-o", tmp_path / "lake").exit_code == 0
     assert sorted(facts(p)["events"] for p in (tmp_path / "lake").iterdir()) == [1, 2]
 
@@ -195,7 +195,7 @@ def test_odd_names_stay_inside(run: Run, tmp_path: Path) -> None:
         for provider in ("My-App", "../evil", "_trace.json"):
             builder.described(provider, name, {"Value": (9, number)}, id=number + 1)
     trace = tmp_path / "odd.nettrace"
-    trace.write_bytes(builder.bytes())
+    trace.write_bytes(builder.build())
     done = run("export", trace, "-o", tmp_path / "out" / "deep")
     assert done.exit_code == 0, done.stderr
     folder = tmp_path / "out" / "deep" / "odd"
@@ -240,7 +240,7 @@ def test_what_is_in_no_table_is_said(run: Run, tmp_path: Path) -> None:
             builder.raw(provider="Own", id=number + 1, name=f"E{number}", payload=b"abc")
     builder.raw(provider=RUNTIME, id=1, version=2, payload=b"xy")
     trace = tmp_path / "own.nettrace"
-    trace.write_bytes(builder.bytes())
+    trace.write_bytes(builder.build())
     done = run("export", trace, "-o", tmp_path / "lake")
     folder = tmp_path / "lake" / "own"
     named = ", ".join(f"Own/E{n} ({n + 1})" for n in range(9, 1, -1))

@@ -31,7 +31,7 @@ def shop(tmp_path: Path) -> Path:
         builder.thread(8).at((11 + 10 * n) * MS).sample(0x1010, kind=1)
     builder.described("Shop", "Sold", {"Size": (9, 40), "What": (18, "tea")}, stack=[0x1010])
     path = tmp_path / "shop.nettrace"
-    path.write_bytes(builder.bytes())
+    path.write_bytes(builder.build())
     return path
 
 
@@ -112,21 +112,21 @@ def test_the_trace_itself_is_not_written_over(run: Run, shop: Path) -> None:
 def test_what_there_is_instead_of_samples(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "a.nettrace"
     builder = TraceBuilder().method_load("A", "B", address=0x1000)
-    path.write_bytes(builder.raw("Shop", 1, name="Sold", stack=[1]).raw("Shop", 1, name="Sold", stack=[2]).bytes())
+    path.write_bytes(builder.raw("Shop", 1, name="Sold", stack=[1]).raw("Shop", 1, name="Sold", stack=[2]).build())
     result = run("flame", path, "-o", tmp_path / "a.json")
     assert result.exit_code == 1
     assert "has no ThreadSample event (the provider Microsoft-DotNETCore-SampleProfiler writes them)" in result.stderr
     assert "events with stacks, for --event: Shop/Sold (2)" in result.stderr
     result = run("flame", path, "--event", "GCAllocationTick", "-o", tmp_path / "a.json")
     assert "has no GCAllocationTick event; events with stacks" in result.stderr
-    path.write_bytes(builder.bytes()[:0] + TraceBuilder().method_load("A", "B", address=0x1000).bytes())
+    path.write_bytes(builder.build()[:0] + TraceBuilder().method_load("A", "B", address=0x1000).build())
     assert "none of its events has a stack" in run("flame", path, "-o", tmp_path / "a.json").stderr
 
 
 def test_a_stripped_trace_is_honest(run: Run, tmp_path: Path) -> None:
     """Addresses instead of names, and what to record next time."""
     path = tmp_path / "a.nettrace"
-    path.write_bytes(TraceBuilder().at(MS).sample(0x7F10, 0x1010).at(3 * MS).sample(0x7F10).bytes())
+    path.write_bytes(TraceBuilder().at(MS).sample(0x7F10, 0x1010).at(3 * MS).sample(0x7F10).build())
     result = run("flame", path, "-f", "folded", "-o", "-")
     assert result.exit_code == 0
     assert result.stdout == f"thread 1;[unresolved 0x1010];[unresolved 0x7f10] {2 * MS}\n"

@@ -28,7 +28,7 @@ COLLECT = "dotnet-trace collect --providers Microsoft-Windows-DotNETRuntime"
 @pytest.fixture
 def empty(tmp_path: Path) -> Path:
     path = tmp_path / "empty.nettrace"
-    path.write_bytes(TraceBuilder().sample().bytes())
+    path.write_bytes(TraceBuilder().sample().build())
     return path
 
 
@@ -181,7 +181,7 @@ def loads(tmp_path: Path) -> Path:
     builder.event(MethodLoadVerbose_V1(1, 77, 4096, 30, 0x06000001, flags, "N.T", "M", "void  ()", 0))
     builder.event(ILStubGenerated_V0(0, 77, 5, 0, 0x06000002, "N.T", "puts", "void(string)", "void(int)", "x", "y"))
     path = tmp_path / "loads.nettrace"
-    path.write_bytes(builder.bytes())
+    path.write_bytes(builder.build())
     return path
 
 
@@ -248,14 +248,14 @@ def test_json_says_what_is_missing(run: Run, loads: Path, command: str) -> None:
 def test_losses_and_damage(run: Run, tmp_path: Path, command: str) -> None:
     builder = TraceBuilder().thread(2).sample().lose(3).sample()
     path = tmp_path / "lossy.nettrace"
-    path.write_bytes(builder.bytes())
+    path.write_bytes(builder.build())
     result = run(command, path)
     assert result.exit_code == 0
     assert (
         result.stdout.splitlines()[-1] == "3 events were lost while recording; ! marks rows that this may have spoilt"
     )
     assert run(command, path, "--fail-on", "loss").exit_code == 3
-    path.write_bytes(builder.bytes()[:-30])
+    path.write_bytes(builder.build()[:-30])
     assert run(command, path).exit_code == 3
     assert run(command, path, "--errors", "report").exit_code == 3
 

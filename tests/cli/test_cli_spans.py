@@ -33,7 +33,7 @@ def shop(tmp_path: Path) -> Path:
     end(builder.thread(8), 10, 2)
     end(builder, 11, 3)
     path = tmp_path / "shop.nettrace"
-    path.write_bytes(builder.bytes())
+    path.write_bytes(builder.build())
     return path
 
 
@@ -115,7 +115,7 @@ def test_json(run: Run, shop: Path) -> None:
 def test_losses_are_marked_and_said(run: Run, tmp_path: Path) -> None:
     builder = begin(TraceBuilder().thread(7), 1, 1).lose(5)
     path = tmp_path / "lossy.nettrace"
-    path.write_bytes(end(builder, 2, 1).bytes())
+    path.write_bytes(end(builder, 2, 1).build())
     result = run("spans", path, "Ask", "Answer")
     assert result.stdout.splitlines()[-3:] == [
         "1.000  !  1.000       7  /1\\x1b",

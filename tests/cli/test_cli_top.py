@@ -26,7 +26,7 @@ def shop(tmp_path: Path) -> Path:
     for size in (40, 2):
         builder.described("Shop", "Sold", {"Size": (9, size)}, stack=[0x2010, 0x1010])
     path = tmp_path / "shop.nettrace"
-    path.write_bytes(builder.bytes())
+    path.write_bytes(builder.build())
     return path
 
 
@@ -104,13 +104,13 @@ def test_by_module(run: Run, shop: Path) -> None:
 
 def test_one_sample_weighs_nothing(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "a.nettrace"
-    path.write_bytes(TraceBuilder().method_load("A", "B", address=0x1000).sample(0x1010).bytes())
+    path.write_bytes(TraceBuilder().method_load("A", "B", address=0x1000).sample(0x1010).build())
     assert run("top", path).stdout.splitlines()[-1].split() == ["-", "0.000", "ms", "-", "0.000", "ms", "-", "A.B()"]
 
 
 def test_a_stripped_trace_says_what_to_record(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "a.nettrace"
-    path.write_bytes(TraceBuilder().at(MS).sample(0x7F10).at(3 * MS).sample(0x7F10).bytes())
+    path.write_bytes(TraceBuilder().at(MS).sample(0x7F10).at(3 * MS).sample(0x7F10).build())
     result = run("top", path)
     assert "[unresolved 0x7f10]" in result.stdout
     assert "record it with rundown" in result.stderr
@@ -121,5 +121,5 @@ def test_a_stripped_trace_says_what_to_record(run: Run, tmp_path: Path) -> None:
 
 def test_names_are_safe_on_a_terminal(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "a.nettrace"
-    path.write_bytes(TraceBuilder().method_load("A", "B\x1b[2J", address=0x1000).sample(0x1010).bytes())
+    path.write_bytes(TraceBuilder().method_load("A", "B\x1b[2J", address=0x1000).sample(0x1010).build())
     assert "\x1b" not in run("top", path).stdout

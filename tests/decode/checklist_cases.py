@@ -190,7 +190,7 @@ class Built4:
         self.writer = NetTrace4Writer(self.sink, TraceHeader(**header))
         self.writer.metadata([described()])
 
-    def bytes(self, end: bool = True) -> bytes:
+    def build(self, end: bool = True) -> bytes:
         if end:
             self.writer.end()
         return self.sink.getvalue()
@@ -205,7 +205,7 @@ class Built6:
         self.writer.metadata([described()])
         self.writer.threads([ThreadRow(7, 7)])
 
-    def bytes(self, end: bool = True) -> bytes:
+    def build(self, end: bool = True) -> bytes:
         if end:
             self.writer.end()
         return self.sink.getvalue()

@@ -183,6 +183,6 @@ class Writer:
         self.data += b"\x01"
         return bytes(self.data)
 
-    def bytes(self) -> bytes:
+    def build(self) -> bytes:
         """Everything written so far, without an end mark."""
         return bytes(self.data)

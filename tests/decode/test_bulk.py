@@ -220,7 +220,7 @@ def test_misfits_tails_and_newer_versions(format: Format, monkeypatch: pytest.Mo
         builder.raw(RUNTIME, 142, 8, newest)
         builder.raw(RUNTIME, 142, 9, newest + bytes([row]))
         builder.sample(0x1000)
-    events = both(builder.bytes(), monkeypatch)
+    events = both(builder.build(), monkeypatch)
     misfits = [e for e in events if isinstance(e.payload, RawPayload)]
     assert [e.payload.data for e in misfits] == [good[:-1]]
     assert misfits[0].payload.partial["MethodID"] == 1
@@ -243,7 +243,7 @@ def test_half_pairs_in_the_middle_of_good_text(
     builder = TraceBuilder()
     for row in range(30):
         builder.described("My-App", "Said", {"Text": (18, "abc"), "Number": (9, row)})
-    data = builder.bytes()
+    data = builder.build()
     # The writer refuses half a pair, so it is put where a text of the same length was.
     good, behind = "abc".encode("utf-16-le"), b"\0\0" + at.to_bytes(4, "little")
     bad = b"".join(unit.to_bytes(2, "little") for unit in units)
@@ -269,7 +269,7 @@ def test_learned_classes(format: Format, monkeypatch: pytest.MonkeyPatch) -> Non
             fields["Items"] = numbers, tuple(range(row % 4))
         builder.described("My-App", "Order", fields)
         builder.described("My-App", "Nothing", {}, id=2)
-    events = both(builder.bytes(), monkeypatch)
+    events = both(builder.build(), monkeypatch)
     orders = [e for e in events if e.name == "Order"]
     assert len({type(e.payload) for e in orders}) == 1
     assert [clrevents.asdict(e.payload)["def"] for e in orders] == [-row for row in range(40)]
@@ -298,7 +298,7 @@ def method_trace(rows: int = 50) -> bytes:
     builder = TraceBuilder()
     for row in range(rows):
         builder.thread(row % 3 + 1).method_load("N", f"M{row}", address=0x1000 + row).sample(0x1000 + row)
-    return builder.bytes()
+    return builder.build()
 
 
 def test_events_pickle_with_all_they_show() -> None:

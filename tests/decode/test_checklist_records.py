@@ -37,7 +37,7 @@ def test_case_04_netperf_1_is_read() -> None:
 @pytest.mark.parametrize("length", [-1, 0, 1 << 30, -(1 << 31)])
 def test_case_05_type_name_of_impossible_length(length: int) -> None:
     built = Built4()
-    data = bytearray(built.bytes())
+    data = bytearray(built.build())
     data[32 + 3 + 8 : 32 + 3 + 12] = length.to_bytes(4, "little", signed=True)
     for errors in ("report", "strict", "salvage"):
         with pytest.raises(clrevents.TraceError):

@@ -76,7 +76,7 @@ def test_full_headers_with_padding(padded: bool) -> None:
     built.writer.metadata(kinds, Choices(compressed=False, padded=padded))
     listed = [EventRecord(2 + n, n, 7, bytes(range(n))) for n in (5, 1, 2, 3, 4, 1)]
     built.writer.events(listed, Choices(compressed=False, padded=padded))
-    read = Read(built.bytes(), "strict")
+    read = Read(built.build(), "strict")
     assert read.error is None
     assert [e.payload_bytes for e in sorted(read.events, key=lambda e: e.time_ns)] == sorted(r.payload for r in listed)
 
@@ -88,7 +88,7 @@ def test_metadata_blobs_with_the_capture_part(force: Part) -> None:
     built = Built4()
     built.writer.metadata([described(2), described(3)], Choices(force=force))
     built.writer.events([event(1, 5, metadata_id=3), event(2, 6, metadata_id=2)])
-    assert sound(built.bytes()).values == [5, 6]
+    assert sound(built.build()).values == [5, 6]
 
 
 @case("every flag byte")
@@ -105,7 +105,7 @@ def test_every_flag_byte(bits: int) -> None:
     ]
     listed[1] = replace(listed[1], is_sorted=bool(bits & 0x40))
     built.writer.events(listed, Choices(force=[Part.NONE, parts, Part.NONE], avoid=[Part.NONE, ~parts, Part.NONE]))
-    read = sound(built.bytes())
+    read = sound(built.build())
     assert read.values == [10, 11, 12]
     first, second, third = read.events
     for repeated in (first, second):
@@ -128,7 +128,7 @@ def test_sequence_numbers_wrap(built: Any, missing: int) -> None:
         stream.writer.sequence_point(0, {7: first - 1})
     stream.writer.events([event(i + 1, i, sequence=n) for i, n in enumerate(numbers)])
     stream.writer.sequence_point(9, {7: missing + 1})
-    read = Read(stream.bytes())
+    read = Read(stream.build())
     assert read.error is None
     assert read.values == [0, 1, 2, 3, 4]
     lost = [loss.count for loss in read.losses if loss.start_ns]
@@ -142,7 +142,7 @@ def test_a_loss_that_only_a_sequence_point_shows() -> None:
     built.writer.events([event(100, 1), event(200, 2), event(250, 3, thread=8)])
     built.writer.sequence_point(1000, {7: 12, 8: 1})
     built.writer.events([event(2000, 4, sequence=13)])
-    read = Read(built.bytes())
+    read = Read(built.build())
     (loss,) = read.losses
     assert (loss.thread_id, loss.count, loss.start_ns, loss.end_ns) == (7, 10, 200, 1000)
     assert read.values == [1, 2, 3, 4]
@@ -155,7 +155,7 @@ def test_a_thread_whose_number_begins_anew() -> None:
     built.writer.events([event(100 + n, n) for n in range(5)])
     built.writer.sequence_point(150, {7: 0})
     built.writer.events([event(200, 5, sequence=1), event(210, 6, sequence=2), event(220, 7, sequence=5)])
-    read = Read(built.bytes())
+    read = Read(built.build())
     assert read.values == list(range(8))
     assert [loss.count for loss in read.losses] == [2]
     assert read.kinds == ["sequence-backwards"]
@@ -179,9 +179,9 @@ def small_streams() -> dict[str, bytes]:
         writer.events([event(4, 3, stack=[5]), event(5, 4)])
         writer.end()
     return {
-        "NetTrace 4": four.bytes(),
-        "NetTrace 4 full headers": full.bytes(),
-        "NetTrace 6": six.bytes(),
+        "NetTrace 4": four.build(),
+        "NetTrace 4 full headers": full.build(),
+        "NetTrace 6": six.build(),
         "NetPerf 3": old.getvalue(),
         "NetPerf 2": oldest.getvalue(),
     }
@@ -228,7 +228,7 @@ def test_a_block_of_unknown_kind_is_skipped_by_its_size(generation: int) -> None
             built: Any = Built4() if generation == 4 else Built6()
             built.writer.raw_block("FutureBlock" if generation == 4 else 77, b"\5" * size)
             built.writer.events([event(1, 1)])
-            read = Read(built.bytes())
+            read = Read(built.build())
         assert read.values == [1]
         assert read.kinds == ["unknown-block"]
         assert read.error is None
@@ -249,7 +249,7 @@ def test_blocks_without_anything_in_them(built: Any, compressed: bool) -> None:
         stream.writer.remove_threads({})
         stream.writer.labels(1, [])
     stream.writer.events([event(1, 1)], Choices(compressed))
-    assert sound(stream.bytes()).values == [1]
+    assert sound(stream.build()).values == [1]
 
 
 @case("duplicate metadata")
@@ -259,12 +259,12 @@ def test_a_description_given_twice(built: Any) -> None:
     same = built()
     same.writer.metadata([described(), described()])
     same.writer.events([event(1, 1)])
-    assert sound(same.bytes()).values == [1]
+    assert sound(same.build()).values == [1]
     other = built()
     other.writer.events([event(1, 1)])
     other.writer.metadata([MetadataRecord(1, PROVIDER, 55, name="Other", fields=(FieldDescription("Value", 10),))])
     other.writer.events([event(2, -1)])
-    data = other.bytes()
+    data = other.build()
     read = Read(data)
     assert isinstance(read.error, clrevents.DamageError)
     assert read.values == [1]
@@ -278,7 +278,7 @@ def test_a_description_given_twice(built: Any) -> None:
 def test_an_event_that_nothing_describes(built: Any) -> None:
     stream = built()
     stream.writer.events([event(1, 1), event(2, 2, metadata_id=9), event(3, 3)])
-    data = stream.bytes()
+    data = stream.build()
     read = Read(data)
     assert isinstance(read.error, clrevents.DamageError)
     assert read.values == [1]
@@ -299,7 +299,7 @@ def test_stack_ids_begin_anew_behind_a_sequence_point(built: Any) -> None:
         stream.writer.events([event(10 * region + i, stack_id=i, is_sorted=False) for i in (1, 2)])
         stream.writer.sequence_point(10 * region + 5)
     stream.writer.events([event(99, stack_id=1)])
-    read = Read(stream.bytes())
+    read = Read(stream.build())
     assert [e.stack for e in read.events] == [(100,), (200,), (101,), (201,), (102,), (202,), ()]
     assert read.events[-1].stack_id == -1
     assert len({e.stack_id for e in read.events}) == 7
@@ -315,7 +315,7 @@ def test_equal_times_stay_in_file_order(is_sorted: bool) -> None:
     built.writer.events([event(5, 6, 9, is_sorted=False)])
     built.writer.sequence_point(9)
     built.writer.events([event(9, 7, 7)])
-    assert sound(built.bytes()).values == [1, 4, 6, 2, 3, 5, 7]
+    assert sound(built.build()).values == [1, 4, 6, 2, 3, 5, 7]
 
 
 @case("nested V1 struct name order")
@@ -327,7 +327,7 @@ def test_a_structs_own_name_comes_behind_its_members() -> None:
     built.writer.metadata([described(2, (FieldDescription("A", 8), outer, FieldDescription("F", 9)))])
     payload = struct.pack("<Hib", 1, 2, -3) + "x".encode("utf-16-le") + b"\0\0" + struct.pack("<Bi", 4, 5)
     built.writer.events([EventRecord(2, 1, 7, payload)])
-    (found,) = sound(built.bytes()).events
+    (found,) = sound(built.build()).events
     record = found.payload
     assert (record["A"], record["F"], record["Outer"]["B"], record["Outer"]["E"]) == (1, 5, 2, 4)
     assert (record["Outer"]["Inner"]["C"], record["Outer"]["Inner"]["D"]) == (-3, "x")
@@ -352,7 +352,7 @@ def test_booleans_and_decimals_as_they_are_written(wrapped: bool, small: bool) -
     built = Built4()
     built.writer.metadata([described(2, fields)])
     built.writer.events([EventRecord(2, 1, 7, payload)])
-    (found,) = sound(built.bytes()).events
+    (found,) = sound(built.build()).events
     record = found.payload
     price = 1.5 if small else Decimal("1.5")
     assert (record["Yes"], record["Price"], record["No"], record["Number"]) == (True, price, False, 77)
@@ -369,7 +369,7 @@ def test_type_23_as_a_unit_and_as_a_counted_string(provider: str, counted: bool)
     text = "h\u00e9llo".encode()
     middle = struct.pack("<H", len(text)) + text if counted else b"A"
     built.writer.events([EventRecord(2, 1, 7, struct.pack("<i", 5) + middle + b"\x07")])
-    (found,) = sound(built.bytes()).events
+    (found,) = sound(built.build()).events
     record = found.payload
     assert (record["Number"], record["Text"], record["Last"]) == (5, "h\u00e9llo" if counted else "A", 7)
 
@@ -384,7 +384,7 @@ def test_number_labels() -> None:
     built.writer.raw_block(8, plain)
     ids = [*range(1, len(numbers) + 1), 50]
     built.writer.events([event(i, i, label_id=number) for i, number in enumerate(ids)])
-    assert [e.labels for e in sound(built.bytes()).events] == [{"Key": n} for n in [*numbers, 5]]
+    assert [e.labels for e in sound(built.build()).events] == [{"Key": n} for n in [*numbers, 5]]
 
 
 @case("64-bit thread ids")
@@ -395,7 +395,7 @@ def test_thread_ids_of_64_bits(thread: int, compressed: bool) -> None:
     six.writer.threads([ThreadRow(thread, thread, thread - 1)])
     for built in (four, six):
         built.writer.events([event(1, 1, thread), event(2, 2, thread, sequence=5)], Choices(compressed))
-        read = Read(built.bytes())
+        read = Read(built.build())
         assert [e.thread_id for e in read.events] == [thread, thread]
         assert [(loss.thread_id, loss.count) for loss in read.losses] == [(thread, 3)]
     assert read.events[0].process_id == thread - 1
@@ -409,7 +409,7 @@ def test_pointers_of_four_bytes() -> None:
     unload = MetadataRecord(2, "Microsoft-Windows-DotNETRuntime", 145, 0)
     built.writer.metadata([unload])
     built.writer.events([event(1, 1, stack_id=1)])
-    read = sound(built.bytes())
+    read = sound(built.build())
     assert read.events[0].stack == (0x11, 0xFFFFFFFF)
     assert read.info is not None
     assert read.info.pointer_size == 4
@@ -427,7 +427,7 @@ def test_reading_goes_on_behind_damage(change: str) -> None:
         end = built.writer.offset
         for number in range(4):
             built.writer.events([event(100 + number, 2 + number)])
-        data = built.bytes()
+        data = built.build()
         at = (start + end) // 2
         if change == "overwritten":
             # Not with zeros: in events as short as these they read as events, and nothing could tell.

@@ -136,8 +136,8 @@ def test_impossible_headers(options: dict[str, int], message: str) -> None:
         (b"PK\x03\x04" + bytes(60), "zip archive"),
         (b"Nettrace", "ends inside its header"),
         (b"Nettrace" + struct.pack("<iii", 0, 7, 0) + bytes(40), "NetTrace version 7"),
-        (Writer().bytes()[: HEADER_BYTES - 1], "ends inside its header"),
-        (Writer().bytes().replace(b"Trace\x06", b"Other\x06"), "first object is 'Other'"),
+        (Writer().build()[: HEADER_BYTES - 1], "ends inside its header"),
+        (Writer().build().replace(b"Trace\x06", b"Other\x06"), "first object is 'Other'"),
     ],
 )
 def test_what_is_no_trace(data: bytes, message: str) -> None:
@@ -153,7 +153,7 @@ def test_version_from_the_future() -> None:
 
 
 def test_every_short_header_is_refused() -> None:
-    data = Writer().bytes()
+    data = Writer().build()
     assert len(data) == HEADER_BYTES
     for length in range(len(data)):
         with pytest.raises(UnreadableError) as caught:
@@ -447,11 +447,11 @@ def test_what_waits_is_released_at_the_sequence_point() -> None:
     made = writer()
     made.events(Blob(1, 5, thread=1))
     made.events(Blob(1, 3, thread=2))
-    before = made.bytes()
+    before = made.build()
     made.sequence_point(5)
     decoder = clrevents.Decoder()
     assert decoder.feed(before) == []
-    rest = made.bytes()[len(before) :]
+    rest = made.build()[len(before) :]
     (batch,) = decoder.feed(rest)
     assert [e.time_ns for e in batch] == [3, 5]
     assert list(decoder.close()) == []
@@ -461,7 +461,7 @@ def test_flush_gives_up_what_waits() -> None:
     made = writer()
     made.events(Blob(1, 5, thread=1))
     decoder = clrevents.Decoder()
-    assert decoder.feed(made.bytes()) == []
+    assert decoder.feed(made.build()) == []
     (batch,) = decoder.flush()
     assert [e.time_ns for e in batch] == [5]
     assert decoder.flush() == []
@@ -550,10 +550,10 @@ def test_missing_end_is_a_note() -> None:
     made = writer()
     made.events(Blob(1, 3, thread=1))
     made.events(Blob(1, 1, thread=2))
-    trace = clrevents.open(made.bytes(), errors="strict")
+    trace = clrevents.open(made.build(), errors="strict")
     assert times(trace) == [1, 3]
     (problem,) = trace.problems
-    assert (problem.kind, problem.severity, problem.offset) == ("missing-end", "note", len(made.bytes()))
+    assert (problem.kind, problem.severity, problem.offset) == ("missing-end", "note", len(made.build()))
     assert not trace.check().complete
 
 
@@ -585,9 +585,9 @@ def test_cut_inside_a_block() -> None:
     """Every whole event of the cut block comes out, in order, before the error."""
     made = writer()
     made.events(Blob(1, 9, b"first", thread=1))
-    whole = len(made.bytes())
+    whole = len(made.build())
     made.events(*(Blob(1, n, b"payload", thread=2) for n in range(8)))
-    data = made.bytes()
+    data = made.build()
     ends = [o + 7 for o in made.payload_offsets[1:]]
     for length in range(whole, len(data)):
         expected = sum(end <= length for end in ends)

@@ -26,7 +26,7 @@ def _payload(data: bytes) -> Any:
 
 
 def test_any_field_name_works_as_a_key() -> None:
-    payload = _payload(TraceBuilder().described("P", "E", {name: (9, i) for i, name in enumerate(NAMES)}).bytes())
+    payload = _payload(TraceBuilder().described("P", "E", {name: (9, i) for i, name in enumerate(NAMES)}).build())
     assert [payload[name] for name in NAMES] == list(range(len(NAMES)))
     assert payload.ok == 9
     assert payload.Ok == 10
@@ -38,7 +38,7 @@ def test_any_field_name_works_as_a_key() -> None:
 
 
 def test_learned_records_pickle_and_compare() -> None:
-    data = TraceBuilder().described("P", "E", {"a b": (9, 1), "s": (18, "x")}).bytes()
+    data = TraceBuilder().described("P", "E", {"a b": (9, 1), "s": (18, "x")}).build()
     first, second = _payload(data), _payload(data)
     assert type(first) is not type(second)
     assert first == second
@@ -77,7 +77,7 @@ def test_learned_records_pickle_and_compare() -> None:
 )
 def test_every_type_code(code: int, value: Any) -> None:
     payload = _payload(
-        TraceBuilder().described("P", "E", {"before": (6, 7), "v": (code, value), "after": (6, 9)}).bytes()
+        TraceBuilder().described("P", "E", {"before": (6, 7), "v": (code, value), "after": (6, 9)}).build()
     )
     assert payload.v == value
     assert (payload.before, payload.after) == (7, 9)
@@ -96,7 +96,7 @@ def test_a_hundred_thousand_kinds_stay_bounded() -> None:
         builder.raw("P", i & 0xFFFF, payload=b"", name=f"E{i}")
     builder.described("P", "One more", {"a": (9, 1)})
     limits = clrevents.Limits(learned=10)
-    with clrevents.open(builder.bytes(), limits=limits) as trace:
+    with clrevents.open(builder.build(), limits=limits) as trace:
         events = list(trace.events())
     assert len(events) == 100_001
     assert len({type(e.payload) for e in events}) <= 11 + 1
@@ -108,7 +108,7 @@ def test_a_hundred_thousand_kinds_stay_bounded() -> None:
 def test_without_the_built_in_event_the_description_gives_the_same_values() -> None:
     """What the registry knows and the trace describes comes out alike through either."""
     fields = {"A": (9, 5), "B": (18, "text"), "C": (14, 0.25)}
-    data = TraceBuilder().described("P", "E", fields).bytes()
+    data = TraceBuilder().described("P", "E", fields).build()
     registry = Registry()
     clrevents.register(
         {"provider": "P", "id": 1, "name": "E", "fields": {"A": "Int32", "B": "UnicodeString", "C": "Double"}},
@@ -121,13 +121,13 @@ def test_without_the_built_in_event_the_description_gives_the_same_values() -> N
 
 
 def test_fields_that_an_older_writer_lacks_are_none() -> None:
-    full = TraceBuilder().described("P", "E", {"a": (9, 1), "b": (9, 2)}).bytes()
+    full = TraceBuilder().described("P", "E", {"a": (9, 1), "b": (9, 2)}).build()
     with clrevents.open(full) as trace:
         (event,) = trace.events()
     whole = event.payload_bytes
     kind_only = TraceBuilder().described("P", "E", {"a": (9, 1), "b": (9, 2)})
     kind_only._events[0] = _shorter(kind_only._events[0], whole[:4])
-    payload = _payload(kind_only.bytes())
+    payload = _payload(kind_only.build())
     assert (payload.a, payload.b) == (1, None)
 
 

@@ -759,5 +759,5 @@ def test_damage_is_in_the_banner() -> None:
     writer.metadata(1, "P", 1, name="E")
     writer.events(Blob(1, 1, sequence=1), Blob(1, 2, sequence=9))
     with pytest.warns(TraceWarning):
-        text = repr(clrevents.open(writer.bytes()))
+        text = repr(clrevents.open(writer.build()))
     assert "7 events were LOST while recording; the end is missing" in text

@@ -83,7 +83,7 @@ def test_numbers_without_a_name_survive(format: Format, pointer_size: int) -> No
         builder.event(record)
         wanted.append((record, names))
     assert len(wanted) >= 20
-    with clrevents.open(builder.bytes(), errors="strict") as trace:
+    with clrevents.open(builder.build(), errors="strict") as trace:
         payloads = [event.payload for event in trace.events()]
     assert payloads == [record for record, _ in wanted]
     nameless = 0

@@ -177,7 +177,7 @@ def lossy() -> TraceBuilder:
     ],
 )
 def test_losses_inside(out: Path, start: Any, end: Any, threads: Any, expected: list[tuple[int, int]]) -> None:
-    with clrevents.open(lossy().bytes()) as trace:
+    with clrevents.open(lossy().build()) as trace:
         done = cut(trace, out, start=start, end=end, thread_id=threads)
         inside = [loss for loss in losses(trace) if (loss.thread_id, loss.count) in expected]
     assert sorted((loss.thread_id, loss.count) for loss in inside) == expected
@@ -186,7 +186,7 @@ def test_losses_inside(out: Path, start: Any, end: Any, threads: Any, expected: 
 
 
 def test_losses_stay_where_no_event_does(out: Path) -> None:
-    with clrevents.open(lossy().bytes()) as trace:
+    with clrevents.open(lossy().build()) as trace:
         done = cut(trace, out, "MethodLoad", rundown=False)
         expected = losses(trace)
     assert (done.events, done.lost) == (0, 18)
@@ -273,7 +273,7 @@ def test_large_stacks_fit_their_blocks(out: Path) -> None:
     builder = TraceBuilder("nettrace6")
     for i in range(1500):
         builder.sample(*range(i << 16, (i << 16) + 1600))
-    with clrevents.open(builder.bytes()) as trace:
+    with clrevents.open(builder.build()) as trace:
         everything = list(trace.events())
         cut(trace, out)
     assert not differing(reread(out), everything)
@@ -505,7 +505,7 @@ def test_a_device_stays_a_device(tmp_path: Path) -> None:
         pytest.skip("needs named pipes")
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        with clrevents.open(TraceBuilder().sample(1).bytes()) as trace:
+        with clrevents.open(TraceBuilder().sample(1).build()) as trace:
             done = cut(trace, pipe)
         assert len(os.read(reader, 65536)) == done.bytes
     finally:
@@ -544,7 +544,7 @@ def test_command(run: Callable[..., Result], tmp_path: Path) -> None:
 
 def test_command_says_what_was_lost(run: Callable[..., Result], tmp_path: Path) -> None:
     path, out = tmp_path / "lossy.nettrace", tmp_path / "out.nettrace"
-    path.write_bytes(lossy().bytes())
+    path.write_bytes(lossy().build())
     result = run("cut", path, "-o", out)
     assert result.exit_code == 0
     assert "6 events, with 18 lost ones," in result.stderr

@@ -193,7 +193,7 @@ def planted(format: Format) -> tuple[bytes, list[str]]:
     b.raw(RUNTIME, 187, version=3, payload=payload + "secret of a newer version".encode("utf-16-le"))
     b.raw(RUNTIME, 187, payload=payload + b"odd secret")
     secrets += ["secret of a stranger", "secret of a newer version", "odd secret"]
-    return b.bytes(), secrets
+    return b.build(), secrets
 
 
 def record_of(described: tuple[FieldDescription, ...]) -> Any:
@@ -451,7 +451,7 @@ def test_tokens_look_alike_and_tell_texts_apart(out: Path) -> None:
     texts = ["a/b", "a/b", "a longer text of a path", "a longer text of a path", "a longer text of a pa\U0001f600"]
     for text in texts:
         b.described("P", "E", {"Path": (TEXT, text)})
-    redacted(b.bytes(), out)
+    redacted(b.build(), out)
     found = [event.payload["Path"] for event in reread(out)]
     assert found[0] == found[1] != texts[0]
     assert found[2] == found[3] != found[4]

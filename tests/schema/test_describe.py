@@ -35,7 +35,7 @@ def test_a_description_reads_a_trace() -> None:
     (made,) = register(ORDER, registry=registry)
     record = made(42, "Ada", 2, (1, 2), 3, b"abc", ("x", "yz"))
     payload = codec(made).build(record)
-    data = TraceBuilder().raw("MyCompany-Orders", 7, payload=payload).bytes()
+    data = TraceBuilder().raw("MyCompany-Orders", 7, payload=payload).build()
     with clrevents.open(data, registry=registry) as trace:
         (event,) = trace.events("OrderPlaced")
         (same,) = trace.events(made)
@@ -47,7 +47,7 @@ def test_a_description_reads_a_trace() -> None:
 
 def test_one_registry_does_not_see_the_other() -> None:
     register(ORDER, registry=Registry())
-    with clrevents.open(TraceBuilder().raw("MyCompany-Orders", 7).bytes()) as trace:
+    with clrevents.open(TraceBuilder().raw("MyCompany-Orders", 7).build()) as trace:
         (event,) = trace.events()
     assert event.name == "EventID(7)"
     assert isinstance(event.payload, clrevents.RawPayload)
@@ -132,7 +132,7 @@ def test_a_trace_that_disagrees_with_the_registry_is_reported() -> None:
         TraceBuilder()
         .described("P", "E", {"A": (9, 1), "B": (11, 2)})
         .described("P", "E", {"A": (9, 1), "B": (11, 3)})
-        .bytes()
+        .build()
     )
     with clrevents.open(data, registry=registry) as trace:
         events = list(trace.events())

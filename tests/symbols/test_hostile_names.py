@@ -53,7 +53,7 @@ def test_any_events_of_code(rows: list[tuple[str, int, int, bytes]], stack: list
     trace = TraceBuilder(format)  # type: ignore[arg-type]
     for number, (provider, id, version, payload) in enumerate(rows):
         trace.at(number * 1000).raw(provider, id, version, payload)
-    opened = clrevents.open(trace.sample(*stack).bytes())
+    opened = clrevents.open(trace.sample(*stack).build())
     methods = opened.methods
     for method in methods:
         assert isinstance(method.display, str)

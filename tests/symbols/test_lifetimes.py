@@ -38,7 +38,7 @@ def verbose(name: str, start: int = 0x1000, size: int = 0x40, flags: MethodFlags
 
 
 def names(trace: TraceBuilder) -> Methods:
-    return clrevents.open(trace.bytes()).methods
+    return clrevents.open(trace.build()).methods
 
 
 def at(methods: Methods, address: int, ms: float) -> str:

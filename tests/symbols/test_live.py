@@ -17,9 +17,9 @@ SECOND = 1_000_000_000
 
 def two_parts() -> tuple[bytes, bytes]:
     trace = TraceBuilder().method_load("Program", "Main", address=0x1000).sample(0x1010, 0x5000).sequence_point()
-    first = len(trace.bytes(complete=False))
+    first = len(trace.build(complete=False))
     trace.method_load("Program", "Late", address=0x5000).sample(0x5010, 0x1010)
-    whole = trace.rundown().bytes()
+    whole = trace.rundown().build()
     return whole[:first], whole[first:]
 
 
@@ -66,7 +66,7 @@ def churn(rounds: int, limits: clrevents.Limits) -> LiveMethods:
             for start in range(0x10000, 0x10000 + 64 * 100, 64):
                 values = (start, 1, start, 64, 0, MethodFlags(9), "dynamicClass", f"D{round_}", "void  ()", 0)
                 trace.event(kind(*values))
-        for batch in passes_of(clrevents.open(trace.bytes())).event_rows(decode=False):
+        for batch in passes_of(clrevents.open(trace.build())).event_rows(decode=False):
             live.take(batch)
     return live
 
@@ -87,6 +87,6 @@ def test_a_limit_is_no_end_of_a_session() -> None:
     live = churn(3, clrevents.Limits(code_events=300))
     assert live._full
     assert live.methods.at(0x1000, SECOND).name == "Main"
-    trace = TraceBuilder().method_load("A", "B", address=0x1000).method_load("A", "C", address=0x2000).bytes()
+    trace = TraceBuilder().method_load("A", "B", address=0x1000).method_load("A", "C", address=0x2000).build()
     with pytest.raises(clrevents.LimitError, match="code_events"):
         clrevents.open(trace, errors="strict", limits=clrevents.Limits(code_events=1)).methods  # noqa: B018

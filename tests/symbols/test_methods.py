@@ -36,7 +36,7 @@ def small() -> TraceBuilder:
 
 
 def test_an_events_frames() -> None:
-    trace = clrevents.open(small().rundown().bytes())
+    trace = clrevents.open(small().rundown().build())
     (event,) = trace.events("ThreadSample")
     assert [str(f) for f in event.frames] == ["Program.Work(...)", "Program.Main()", "[unresolved 0x9999]"]
     assert len(event.frames) == len(event.stack)
@@ -53,19 +53,19 @@ def test_an_events_frames() -> None:
 
 
 def test_a_stripped_trace_says_what_is_missing() -> None:
-    trace = clrevents.open(TraceBuilder().sample(0x1000, 0x2000).bytes())
+    trace = clrevents.open(TraceBuilder().sample(0x1000, 0x2000).build())
     (event,) = trace.events()
     assert [f.reason for f in event.frames] == ["no rundown"] * 2
     assert [str(f) for f in event.frames] == ["[unresolved 0x1000]", "[unresolved 0x2000]"]
     assert trace.methods.advice is not None
     assert "rundown" in trace.methods.advice
     assert len(trace.methods) == 0
-    assert clrevents.open(small().rundown().bytes()).methods.advice is None
+    assert clrevents.open(small().rundown().build()).methods.advice is None
 
 
 def test_frames_outlive_the_trace_and_pickle(tmp_path: Path) -> None:
     path = tmp_path / "small.nettrace"
-    path.write_bytes(small().rundown().bytes())
+    path.write_bytes(small().rundown().build())
     with clrevents.open(path) as trace:
         events = list(trace.events("ThreadSample"))
     (event,) = events
@@ -80,7 +80,7 @@ def test_frames_outlive_the_trace_and_pickle(tmp_path: Path) -> None:
 
 
 def test_frames_when_the_trace_is_gone(tmp_path: Path) -> None:
-    data = small().rundown().bytes()
+    data = small().rundown().build()
     packed = tmp_path / "small.nettrace.gz"
     packed.write_bytes(gzip.compress(data))
     for source in (packed, data):
@@ -99,7 +99,7 @@ def test_frames_when_the_trace_is_gone(tmp_path: Path) -> None:
 
 
 def test_a_pickled_batch_leaves_the_trace_behind() -> None:
-    trace = clrevents.open(small().bytes())
+    trace = clrevents.open(small().build())
     (batch,) = event_batches(trace, "ThreadSample")
     (event,) = pickle.loads(pickle.dumps(batch))
     assert [f.reason for f in event.frames] == ["no names"] * 3
@@ -109,7 +109,7 @@ def test_names_in_front_of_damage_are_known() -> None:
     whole = small()
     for number in range(3000):
         whole.event(MethodLoadVerbose_V1(1, 1, 0x100000 + number, 1, 1, MethodFlags(8), "N" * 50, "x", "void  ()", 0))
-    data = whole.bytes()[:-100_000]
+    data = whole.build()[:-100_000]
     with pytest.warns(clrevents.TraceWarning, match="damaged"):
         methods = clrevents.open(data).methods
     assert methods.at(0x1000, 5 * MS).name == "Main"
@@ -126,7 +126,7 @@ def test_modules_tell_all_that_any_event_tells() -> None:
     trace.event(
         ModuleDCEnd_V3(7, 3, 0x20, 0, "/app/App.dll", "", 0, one, 1, "/src/App.pdb", two, 2, "/src/n.pdb", "abc")
     )
-    modules = clrevents.open(trace.bytes()).methods.modules
+    modules = clrevents.open(trace.build()).methods.modules
     app, plugin = modules
     assert (app.name, app.assembly, app.app_domain_id) == ("App", "App, Version=1.0.0.0", 9)
     assert (app.loaded_ns, app.unloaded_ns, app.native_build_id) == (MS, None, "abc")
@@ -148,7 +148,7 @@ def test_il_offsets() -> None:
     il, native = (0xFFFFFFFE, 7, 3, 0xFFFFFFFF), (0, 0x10, 0x4, 0x30)
     trace.event(MethodDCEndILToNativeMap_V1(1, 0, 0, 4, il, native, 0, 0))
     trace.event(MethodDCEndILToNativeMap_V1(1, 1, 0, 2, (0, 9), (0, 0x10), 0, 0))
-    (event,) = clrevents.open(trace.bytes()).events("ThreadSample")
+    (event,) = clrevents.open(trace.build()).events("ThreadSample")
     assert [f.il_offset for f in event.frames] == [7, 3, 3, None, 0, None]
 
 
@@ -159,7 +159,7 @@ def test_il_maps_of_version_0_are_believed_where_they_can_only_mean_one_piece() 
             trace.event(MethodLoadVerbose_V1(1, 1, start, size, 1, MethodFlags(8), "N", "A", "void  ()", 0))
         trace.event(MethodDCEndILToNativeMap_V0(1, 0, 0, 2, (5, 9), (0, last), 0))
         trace.sample(pieces[0][0] + 4)
-        (event,) = clrevents.open(trace.bytes()).events("ThreadSample")
+        (event,) = clrevents.open(trace.build()).events("ThreadSample")
         return event.frames[0].il_offset
 
     assert offset((0x1000, 0x40)) == 5
@@ -171,14 +171,14 @@ def test_short_payloads_are_passed_over() -> None:
     trace = small().raw("Microsoft-Windows-DotNETRuntime", 143, 1, b"\0" * 20)
     trace.raw("Microsoft-Windows-DotNETRuntime", 152, 1, b"\0" * 4)
     trace.raw("Microsoft-Windows-DotNETRuntime", 190, 1, b"\1" * 17).raw("Microsoft-Windows-DotNETRuntime", 159, 0, b"")
-    assert len(clrevents.open(trace.bytes()).methods) == 2
+    assert len(clrevents.open(trace.build()).methods) == 2
 
 
 def test_a_version_to_come_is_read_as_far_as_known() -> None:
     trace = TraceBuilder().event(MethodLoadVerbose_V2(1, 1, 0x1000, 0x40, 1, 8, "N", "A", "void  ()", 0, 5))
-    data = trace.bytes()
+    data = trace.build()
     trace = TraceBuilder().raw("Microsoft-Windows-DotNETRuntime", 143, 3, _payload(data) + b"more").sample(0x1000)
-    methods = clrevents.open(trace.bytes()).methods
+    methods = clrevents.open(trace.build()).methods
     assert [(m.name, m.rejit_id) for m in methods] == [("A", 5)]
 
 

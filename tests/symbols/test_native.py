@@ -19,7 +19,7 @@ def mapped(*symbols: ProcessSymbol_V0, file: str = "/usr/lib/libc.so.6") -> Trac
 
 
 def test_symbols_and_files() -> None:
-    trace = clrevents.open(mapped(ProcessSymbol_V0(1, 1, 0x10100, 0x10200, "malloc")).bytes())
+    trace = clrevents.open(mapped(ProcessSymbol_V0(1, 1, 0x10100, 0x10200, "malloc")).build())
     (event,) = trace.events("ThreadSample")
     malloc, inside, outside = event.frames
     assert (str(malloc), malloc.module, malloc.tier, malloc.reason) == ("malloc", "libc.so.6", None, None)
@@ -32,7 +32,7 @@ def test_symbols_and_files() -> None:
 def test_jitted_code_has_the_names_of_a_perf_map() -> None:
     text = "instance void [System.Private.CoreLib] System.Collections.Generic.List`1[System.Int32]::Add(!0)[Optimized]"
     symbol = ProcessSymbol_V0(1, 1, 0x10100, 0x10200, text)
-    (event,) = clrevents.open(mapped(symbol, file="/memfd:doublemapper (deleted)").bytes()).events("ThreadSample")
+    (event,) = clrevents.open(mapped(symbol, file="/memfd:doublemapper (deleted)").build()).events("ThreadSample")
     frame = event.frames[0]
     assert str(frame) == "System.Collections.Generic.List<int>.Add(int)"
     assert (frame.module, str(frame.tier), frame.name) == ("System.Private.CoreLib", "Optimized", "Add")
@@ -43,7 +43,7 @@ def test_jitted_code_has_the_names_of_a_perf_map() -> None:
     ("start", "end"), [(0, (1 << 64) - 1), (0x10100, 0x10100), (0x10200, 0x10100)], ids=["all", "empty", "backward"]
 )
 def test_symbols_that_cannot_be(start: int, end: int) -> None:
-    trace = clrevents.open(mapped(ProcessSymbol_V0(1, 1, start, end, "startup_64")).bytes())
+    trace = clrevents.open(mapped(ProcessSymbol_V0(1, 1, start, end, "startup_64")).build())
     (event,) = trace.events("ThreadSample")
     assert [f.reason for f in event.frames] == ["native", "native", "no rundown"]
 
@@ -51,7 +51,7 @@ def test_symbols_that_cannot_be(start: int, end: int) -> None:
 def test_a_later_mapping_takes_the_place() -> None:
     trace = TraceBuilder("nettrace6").at(1000).event(ProcessMapping_V0(1, 0x10000, 0x20000, 0, "a.so", 0))
     trace.at(2000).event(ProcessMapping_V0(2, 0x10000, 0x20000, 0, "b.so", 0)).at(3000).sample(0x10000)
-    (event,) = clrevents.open(trace.bytes()).events("ThreadSample")
+    (event,) = clrevents.open(trace.build()).events("ThreadSample")
     assert event.frames[0].module == "b.so"
 
 
@@ -61,7 +61,7 @@ def test_any_symbol_has_parts(text: str) -> None:
 
 
 def test_processes_have_addresses_of_their_own() -> None:
-    trace = clrevents.open(mapped(ProcessSymbol_V0(1, 1, 0x10100, 0x10200, "malloc")).bytes())
+    trace = clrevents.open(mapped(ProcessSymbol_V0(1, 1, 0x10100, 0x10200, "malloc")).build())
     methods = trace.methods
     assert methods.at(0x10100, process_id=1234).name == "malloc"
     assert methods.at(0x10100, process_id=99).reason == "no rundown"

@@ -55,7 +55,7 @@ def test_a_stack_that_changes_its_meaning_is_split() -> None:
     trace.at(20 * MS).method_unload(0x1000).at(21 * MS).sample(0x1010, 0x2010)
     trace.at(30 * MS).method_load("N", "Second", address=0x1000).at(31 * MS).sample(0x1010, 0x2010)
     trace.at(40 * MS).method_unload(0x1000).at(41 * MS).sample(0x1010, 0x2010)
-    opened = clrevents.open(trace.bytes())
+    opened = clrevents.open(trace.build())
     assert check(opened) == 5
     names = [e.frames[0].name or e.frames[0].reason for e in opened.events("ThreadSample")]
     assert names == ["First", "First", "unloaded", "Second", "unloaded"]
@@ -65,21 +65,21 @@ def test_a_stack_that_has_names_in_between_only_is_split() -> None:
     trace = TraceBuilder().at(10 * MS).method_load("N", "First", address=0x1000).at(20 * MS).method_unload(0x1000)
     trace.at(21 * MS).sample(0x1010).at(30 * MS).method_load("N", "Second", address=0x1000)
     trace.at(31 * MS).sample(0x1010).at(40 * MS).method_unload(0x1000).at(41 * MS).sample(0x1010)
-    opened = clrevents.open(trace.bytes())
+    opened = clrevents.open(trace.build())
     assert check(opened) == 3
     assert [e.frames[0].name for e in opened.events("ThreadSample")] == ["", "Second", ""]
 
 
 def test_stacks_that_are_not_there() -> None:
     empty = arrays()
-    methods = clrevents.open(TraceBuilder().bytes()).methods
+    methods = clrevents.open(TraceBuilder().build()).methods
     resolved = resolve_stacks(methods, empty, np.array([0, -1, 5]), np.array([1, 2, 3]))
     assert resolved.of.tolist() == [-1, -1, -1]
     assert len(resolved) == len(resolved.table) == 0
 
 
 def test_processes_are_kept_apart() -> None:
-    opened = clrevents.open(TraceBuilder("nettrace6").method_load("N", "A", address=0x1000).sample(0x1010).bytes())
+    opened = clrevents.open(TraceBuilder("nettrace6").method_load("N", "A", address=0x1000).sample(0x1010).build())
     table = arrays(0x1010)
     ids, times = np.array([1, 1, 1]), np.array([MS, MS, MS])
     resolved = resolve_stacks(opened.methods, table, ids, times, np.array([1234, 99, 1234]))

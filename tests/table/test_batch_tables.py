@@ -58,7 +58,7 @@ def take(batch: clrevents.Batch, names: Any, rows: Any, head: Any, expected: Any
 
 def test_batches_of_a_trace() -> None:
     new = GCStart_V2(8, 0, 0, 0, 0, 9)
-    data = TraceBuilder().event(new).sample(1).event(GCStart_V1(7, 0, 0, 0, 0)).bytes()
+    data = TraceBuilder().event(new).sample(1).event(GCStart_V1(7, 0, 0, 0, 0)).build()
     with clrevents.open(data) as trace:
         (batch,) = event_batches(trace)
         table = batch.table("GCStart")
@@ -79,7 +79,7 @@ def test_batches_of_a_trace() -> None:
 
 
 def test_a_batch_keeps_its_tables_when_it_is_pickled() -> None:
-    data = TraceBuilder().sample(1).sample(2).bytes()
+    data = TraceBuilder().sample(1).sample(2).build()
     (batch,) = clrevents.Decoder().feed(data)
     again = pickle.loads(pickle.dumps(batch))
     assert list(again.table("ThreadSample").rows()) == list(batch.table("ThreadSample").rows())  # type: ignore[attr-defined]
@@ -88,6 +88,6 @@ def test_a_batch_keeps_its_tables_when_it_is_pickled() -> None:
 
 
 def test_names_of_enums() -> None:
-    (batch,) = clrevents.Decoder("GCStart").feed(TraceBuilder().event(GCStart_V1(7, 0, 0, 0, 0)).bytes())
+    (batch,) = clrevents.Decoder("GCStart").feed(TraceBuilder().event(GCStart_V1(7, 0, 0, 0, 0)).build())
     table = batch.table("GCStart", enum_names=True)
     assert table["Reason"].tolist() == ["AllocSmall"]

@@ -43,7 +43,7 @@ def trace() -> Any:
         "Numbers": (NUMBERS, (1, -2)),
     }
     builder.described("My-App", "Order", fields)
-    with clrevents.open(builder.bytes()) as opened:
+    with clrevents.open(builder.build()) as opened:
         yield opened
 
 

@@ -19,7 +19,7 @@ def test_places_of_rows() -> None:
     builder = TraceBuilder().sample().event(START).raw(info.provider, info.id, 1, b"\1").sample().event(START)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", clrevents.TraceWarning)
-        with clrevents.open(builder.bytes()) as trace:
+        with clrevents.open(builder.build()) as trace:
             _, chunk = passes_of(trace).table_chunks()
     assert len(chunk.headers) == 5
     assert chunk.places[GC].tolist() == [1, 4]
@@ -32,14 +32,14 @@ def test_versions_of_one_event_keep_their_order() -> None:
     from clrevents.events import GCStart_V2
 
     new = GCStart_V2(8, 0, 0, 0, 0, 0)
-    with clrevents.open(TraceBuilder().event(new).sample().event(START).event(new).bytes()) as trace:
+    with clrevents.open(TraceBuilder().event(new).sample().event(START).event(new).build()) as trace:
         _, chunk = passes_of(trace).table_chunks("GCStart", "ThreadSample")
     assert chunk.places[GC].tolist() == [0, 2, 3]
     assert chunk.tables[GC]["Count"].tolist() == [8, 7, 8]
 
 
 def test_other_header_columns_and_no_stacks() -> None:
-    with clrevents.open(TraceBuilder().sample(1, 2).bytes()) as trace:
+    with clrevents.open(TraceBuilder().sample(1, 2).build()) as trace:
         _, chunk = passes_of(trace).table_chunks(columns=["processor"], stacks=False)
         assert chunk.tables[SAMPLE].columns == ["processor", "Type"]
         assert len(chunk.stacks) == 0

@@ -26,7 +26,7 @@ FORMATS: list[Format] = ["nettrace4", "nettrace6", "netperf3"]
 
 def test_by_number(tmp_path: Path) -> None:
     path = tmp_path / "a.nettrace"
-    path.write_bytes(TraceBuilder().sample(1, 2).sample(3).sample(1, 2).sequence_point().sample(1 << 63).bytes())
+    path.write_bytes(TraceBuilder().sample(1, 2).sample(3).sample(1, 2).sequence_point().sample(1 << 63).build())
     with clrevents.open(path) as trace:
         stacks = trace.stacks
         assert [stacks[e.stack_id] for e in trace.events()] == [(1, 2), (3,), (1, 2), (1 << 63,)]
@@ -54,7 +54,7 @@ def test_every_container(format: Format, pointer_size: int) -> None:
         builder.thread(depth % 3 + 1).sample(*range(100, 100 + depth))
         if depth % 7 == 0:
             builder.sequence_point()
-    with clrevents.open(builder.bytes()) as trace:
+    with clrevents.open(builder.build()) as trace:
         events = list(trace.events())
         stacks = trace.stacks
         assert [stacks[e.stack_id] for e in events] == [tuple(range(100, 100 + depth)) for depth in range(40)]
@@ -72,7 +72,7 @@ def _with_stacks(trace: clrevents.Trace, columns: list[str], start: int | None =
 def test_with_a_table_in_one_pass(format: Format) -> None:
     """The stacks of the table's own events and no others."""
     builder = TraceBuilder(format).sample(1, 2).raw("App", 1, stack=(7, 8)).sequence_point().sample(3).sample(1, 2)
-    with clrevents.open(builder.bytes()) as trace:
+    with clrevents.open(builder.build()) as trace:
         table, stacks = _with_stacks(trace, ["time_ns", "stack_id"])
         assert table.columns == ["time_ns", "stack_id"]
         assert table["stack_id"].tolist() == trace.table("ThreadSample")["stack_id"].tolist()
@@ -83,7 +83,7 @@ def test_with_a_table_in_one_pass(format: Format) -> None:
 
 
 def test_a_trace_without_stacks() -> None:
-    with clrevents.open(TraceBuilder().sample().bytes()) as trace:
+    with clrevents.open(TraceBuilder().sample().build()) as trace:
         assert len(trace.stacks) == 0
         assert trace.stacks.table().columns == ["stack_id", "addresses"]
         assert len(trace.stacks.table()) == 0
@@ -100,7 +100,7 @@ def test_real_traces(name: str) -> None:
 def test_only_those_of_selected_events_are_in_a_chunk() -> None:
     from clrevents.events import GCStart_V1
 
-    data = TraceBuilder().sample(1).event(GCStart_V1(1, 0, 0, 0, 0), stack=[2]).sample(3).sample(1).bytes()
+    data = TraceBuilder().sample(1).event(GCStart_V1(1, 0, 0, 0, 0), stack=[2]).sample(3).sample(1).build()
     with clrevents.open(data) as trace:
         empty, chunk = passes_of(trace).table_chunks("GCStart")
         assert (empty.tables, len(empty.headers), len(empty.stacks)) == ({}, 0, 0)
@@ -111,7 +111,7 @@ def test_only_those_of_selected_events_are_in_a_chunk() -> None:
 
 
 def test_damage_leaves_what_stands_before_it() -> None:
-    whole = TraceBuilder().sample(1, 2).sequence_point().sample(3).bytes()
+    whole = TraceBuilder().sample(1, 2).sequence_point().sample(3).build()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", clrevents.TraceWarning)
         with clrevents.open(whole[:-60]) as trace:

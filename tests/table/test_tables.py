@@ -52,7 +52,7 @@ def test_versions_make_one_schema(format: Format, pointer_size: int) -> None:
         builder = TraceBuilder(format, pointer_size=pointer_size)
         for event in events:
             builder.event(event)
-        with clrevents.open(builder.bytes()) as trace:
+        with clrevents.open(builder.build()) as trace:
             table = trace.table("GCStart")
             found = columns_of(table.fields)
             assert {name: rest for name, *rest in found} == {name: rest for name, *rest in expected}
@@ -67,7 +67,7 @@ def test_schemas_of_real_traces_agree() -> None:
     """Every registered event has in every trace the columns that it has in a trace without it."""
     compared = 0
     known = {(e.provider, e.name) for e in DEFAULT.entries()}
-    with clrevents.open(TraceBuilder().bytes()) as empty:
+    with clrevents.open(TraceBuilder().build()) as empty:
         for path in fixtures():
             with clrevents.open(path) as trace:
                 for event, table in passes_of(trace).schemas().items():
@@ -81,14 +81,14 @@ def test_pointers_are_as_wide_in_every_trace() -> None:
     record = MethodLoadVerbose_V1(1, 2, 3, 4, 5, 8, "N", "M", "S", 0)
     tables = []
     for size in (4, 8):
-        with clrevents.open(TraceBuilder(pointer_size=size).event(record).bytes()) as trace:
+        with clrevents.open(TraceBuilder(pointer_size=size).event(record).build()) as trace:
             tables.append(trace.table("MethodLoadVerbose"))
     assert tables[0].fields == tables[1].fields
     assert next(iter(tables[0].rows()))["MethodStartAddress"] == 3
 
 
 def test_unknown_names_and_patterns() -> None:
-    with clrevents.open(TraceBuilder().event(NEW).bytes()) as trace:
+    with clrevents.open(TraceBuilder().event(NEW).build()) as trace:
         assert len(trace.table("GC/Start")) == 1
         assert len(trace.table("runtime/GCStart")) == 1
         assert len(trace.table("GCSt*")) == 1
@@ -114,7 +114,7 @@ def test_ambiguous_names_are_refused() -> None:
 
 
 def test_columns_in_the_order_asked_for() -> None:
-    with clrevents.open(TraceBuilder().event(NEW).event(OLD).bytes()) as trace:
+    with clrevents.open(TraceBuilder().event(NEW).event(OLD).build()) as trace:
         names = ["Count", "event_version", "time_ns", "Reason"]
         table = trace.table("GCStart", columns=names)
         assert table.columns == list(table) == names
@@ -137,7 +137,7 @@ def test_columns_in_the_order_asked_for() -> None:
 
 
 def test_names_of_enums() -> None:
-    with clrevents.open(TraceBuilder().event(NEW).event(OLD).bytes()) as trace:
+    with clrevents.open(TraceBuilder().event(NEW).event(OLD).build()) as trace:
         plain, named = trace.table("GCStart"), trace.table("GCStart", enum_names=True)
     assert plain["Reason"].tolist() == [1, 2]
     assert named["Reason"].tolist() == ["Induced", "LowMemory"]
@@ -161,7 +161,7 @@ ODD = {
 
 def test_names_that_clash() -> None:
     """A header's or another column's name, ignoring case, gets `payload.` in front; no name at all a number."""
-    with clrevents.open(TraceBuilder().described("My-App", "Odd", ODD).bytes()) as trace:
+    with clrevents.open(TraceBuilder().described("My-App", "Odd", ODD).build()) as trace:
         table = trace.table("My-App/Odd")
         names = {field.wire: field.name for field in table.fields if field.wire is not None}
         assert names == {
@@ -189,7 +189,7 @@ def test_odd_event_names() -> None:
     names = ["class", "a/b", "..", "CON", "x y"]
     for number, name in enumerate(names):
         builder.described("My/App", name, {"N": (9, number)}, id=number + 1)
-    with clrevents.open(builder.bytes()) as trace:
+    with clrevents.open(builder.build()) as trace:
         assert {name for _, name in passes_of(trace).schemas()} == set(names)
         for number, name in enumerate(names):
             assert trace.table(f"My/App/{name}")["N"].tolist() == [number]
@@ -198,7 +198,7 @@ def test_odd_event_names() -> None:
 def test_activity_ids() -> None:
     """Activity ids are sixteen bytes in the order in which they are written; null without one."""
     stored = bytes(range(16))
-    with clrevents.open(TraceBuilder().activity(stored).event(NEW).activity(bytes(16)).event(NEW).bytes()) as trace:
+    with clrevents.open(TraceBuilder().activity(stored).event(NEW).activity(bytes(16)).event(NEW).build()) as trace:
         table = trace.table("GCStart", columns=["activity_id", "related_activity_id"])
         (first, second) = trace.events("GCStart")
         assert first.activity_id is not None
@@ -214,7 +214,7 @@ def test_moments_that_no_timestamp_holds(format: Format, year: int) -> None:
     start = datetime(year, 4, 11, 23, 47, 16, tzinfo=UTC)
     later = 10**9 * 3600
     builder = TraceBuilder(format, start=start)
-    with clrevents.open(builder.event(NEW).at(later).event(NEW).bytes()) as trace:
+    with clrevents.open(builder.event(NEW).at(later).event(NEW).build()) as trace:
         whole = (start - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) * 1000
         expected = [ns if abs(ns) < (1 << 63) - 1 else None for ns in (whole, whole + later)]
         for table in (trace.table("GCStart"), trace.headers()):
@@ -254,7 +254,7 @@ def many(count: int) -> bytes:
         builder.thread(number % 3 + 1).event(GCStart_V2(number, 0, 0, 0, 0, 0))
         if number % 50 == 0:
             builder.sample(1, 2).sequence_point()
-    return builder.bytes()
+    return builder.build()
 
 
 @pytest.mark.parametrize("rows", [1, 7, 64, 1000])
@@ -308,7 +308,7 @@ def test_headers_of_everything() -> None:
 
 def test_a_payload_that_does_not_fit_is_left_out_and_said() -> None:
     info = GCStart_V1.__event__
-    data = TraceBuilder().event(MIDDLE).raw(info.provider, info.id, 1, b"\1\2").event(MIDDLE).bytes()
+    data = TraceBuilder().event(MIDDLE).raw(info.provider, info.id, 1, b"\1\2").event(MIDDLE).build()
     with clrevents.open(data) as trace:
         assert trace.table("GCStart")["Count"].tolist() == [3, 3]
         assert [p.kind for p in trace.problems] == ["short-payload"]
@@ -337,7 +337,7 @@ def test_metadata_says_what_and_how_good() -> None:
     builder.lose(3).event(NEW)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", clrevents.TraceWarning)
-        with clrevents.open(builder.bytes()) as trace:
+        with clrevents.open(builder.build()) as trace:
             table = trace.table("GCStart")
             expected = {"provider": RUNTIME, "id": "1", "name": "GCStart", "losses": "3", "problems": "0"}
             assert table.metadata == expected
@@ -346,7 +346,7 @@ def test_metadata_says_what_and_how_good() -> None:
 
 
 def test_numpy_arrays() -> None:
-    with clrevents.open(TraceBuilder().event(NEW).event(OLD).bytes()) as trace:
+    with clrevents.open(TraceBuilder().event(NEW).event(OLD).build()) as trace:
         table = trace.table("GCStart")
     assert table["Count"].dtype == np.uint32
     assert isinstance(table["Depth"], np.ma.MaskedArray)

@@ -50,7 +50,7 @@ def test_steps_come_out_as_written(format: Format) -> None:
         .raw("Other", 4, 1, b"abc", name="Thing")
         .method_unload(0x1000)
         .rundown()
-        .bytes()
+        .build()
     )
     events = read(data)
     assert [(e.time_ns, e.thread_id) for e in events[:5]] == [(0, 7), (10, 7), (120, 8), (1000, 8), (1010, 8)]
@@ -73,36 +73,36 @@ def test_steps_come_out_as_written(format: Format) -> None:
 
 def test_rundown_lists_what_is_left() -> None:
     b = TraceBuilder().method_load("A", "a", address=0x1000).method_load("B", "b", address=0x2000)
-    events = read(b.method_unload(0x1000).rundown().bytes())
+    events = read(b.method_unload(0x1000).rundown().build())
     listed = [e.payload.MethodName for e in events if isinstance(e.payload, MethodDCEndVerbose_V1)]
     assert listed == ["b"]
 
 
 @pytest.mark.parametrize("format", NETTRACE)
 def test_losses(format: Format) -> None:
-    data = TraceBuilder(format).thread(7).sample().lose(3).sample().lose(4).bytes()
+    data = TraceBuilder(format).thread(7).sample().lose(3).sample().lose(4).build()
     with clrevents.open(data) as trace:
         assert [(loss.thread_id, loss.count) for loss in trace.losses] == [(7, 3), (7, 4)]
 
 
 def test_losses_before_the_first_event() -> None:
     """NetTrace 6 counts from 0 and shows them; NetTrace 4 shows those of a thread that it knows."""
-    with clrevents.open(TraceBuilder("nettrace6").thread(7).lose(3).bytes()) as trace:
+    with clrevents.open(TraceBuilder("nettrace6").thread(7).lose(3).build()) as trace:
         assert [(loss.thread_id, loss.count) for loss in trace.losses] == [(7, 3)]
-    with clrevents.open(TraceBuilder().thread(7).lose(3).sample().bytes()) as trace:
+    with clrevents.open(TraceBuilder().thread(7).lose(3).sample().build()) as trace:
         assert trace.losses == ()
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_the_same_steps_give_the_same_bytes(format: Format) -> None:
     b = TraceBuilder(format).sample(1, 2)
-    data = b.bytes()
-    assert b.bytes() == data == TraceBuilder(format).sample(1, 2).bytes()
+    data = b.build()
+    assert b.build() == data == TraceBuilder(format).sample(1, 2).build()
 
 
 def test_a_complete_trace_stays_as_it_is() -> None:
     b = TraceBuilder().sample()
-    b.bytes()
+    b.build()
     for step in (b.sample, b.sequence_point, lambda: b.lose(1)):
         with pytest.raises(ValueError, match="the trace is complete"):
             step()
@@ -112,18 +112,18 @@ def test_a_complete_trace_stays_as_it_is() -> None:
 def test_a_trace_that_ends_in_the_middle(format: Format) -> None:
     """As when the process died; it may go on after a look."""
     b = TraceBuilder(format).sample()
-    unfinished = b.bytes(complete=False)
+    unfinished = b.build(complete=False)
     with clrevents.open(unfinished) as trace:
         assert len(list(trace.events())) == 1
         assert not trace.check().complete
-    assert b.sample().bytes().startswith(unfinished)
+    assert b.sample().build().startswith(unfinished)
 
 
 def test_damage() -> None:
     b = TraceBuilder().sample(1).sequence_point().sample(2).damage(lambda data: data[:-30])
-    with clrevents.open(b.bytes()) as trace, pytest.raises(clrevents.TraceError):
+    with clrevents.open(b.build()) as trace, pytest.raises(clrevents.TraceError):
         list(trace.events())
-    with clrevents.open(b.bytes(), errors="salvage") as trace:
+    with clrevents.open(b.build(), errors="salvage") as trace:
         assert next(trace.events()).stack == (1,)
 
 
@@ -132,7 +132,7 @@ def test_many_events_and_a_file_object() -> None:
     b = TraceBuilder()
     for i in range(3500):
         b.thread(i % 5 + 1).sample(i % 7 + 1)
-    with clrevents.open(io.BytesIO(b.bytes()), errors="strict") as trace:
+    with clrevents.open(io.BytesIO(b.build()), errors="strict") as trace:
         assert sum(trace.event_counts().values()) == 3500
         assert [t.events for t in trace.threads] == [700] * 5
 

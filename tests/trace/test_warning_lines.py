@@ -88,7 +88,7 @@ def test_questions(trace: clrevents.Trace, ask: Callable[[clrevents.Trace], obje
 def test_losses_too() -> None:
     from clrevents.testing.builder import TraceBuilder
 
-    lossy = TraceBuilder().thread(2).sample().lose(3).sample().bytes()
+    lossy = TraceBuilder().thread(2).sample().lose(3).sample().build()
     for ask in (
         lambda trace: trace.table("ThreadSample"),
         lambda trace: list(trace.events()),

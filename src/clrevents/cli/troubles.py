@@ -37,5 +37,5 @@ def _text(problem: Problem) -> str:
     where = "" if problem.offset is None else f" at {problem.offset:#x}"
     if problem.length is not None:
         where += f"+{problem.length}"
-    breaks = f"; what this costs: {problem.breaks}" if problem.breaks else ""
-    return safe(f"{problem.severity}  {problem.kind}{where}: {problem.message}{breaks}")
+    impact = f"; what this costs: {problem.impact}" if problem.impact else ""
+    return safe(f"{problem.severity}  {problem.kind}{where}: {problem.message}{impact}")

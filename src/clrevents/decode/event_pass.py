@@ -205,5 +205,5 @@ def _missing_stack(kind: EventKind, offset: int) -> Problem:
         f"{kind.key.name}: its stack is not in the trace",
         offset,
         event=kind.key.name,
-        breaks="this event's stack",
+        impact="this event's stack",
     )

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.decode.container.blocks import MetadataRow
-from clrevents.decode.container.container import damage
-from clrevents.errors import Limits, Problem
+from clrevents.errors import Limits, Problem, damage
 from clrevents.schema.registry import Entry, EventInfo, Registry
 
 _STRAYS = 1000

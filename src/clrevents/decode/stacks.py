@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from clrevents.decode.arrays import offsets_of, ragged
 from clrevents.decode.container.blocks import InlineStacks, Stacks
-from clrevents.decode.container.container import damage
 from clrevents.decode.kernels.program import Program, gather
-from clrevents.errors import Problem
+from clrevents.errors import Problem, damage
 
 Ints: TypeAlias = NDArray[np.int64]
 Addresses: TypeAlias = NDArray[np.uint64]

@@ -65,7 +65,7 @@ def problem_object(problem: Problem) -> dict[str, Any]:
         "event": problem.event,
         "field": problem.field,
         "message": problem.message,
-        "breaks": problem.breaks,
+        "impact": problem.impact,
     }
 
 

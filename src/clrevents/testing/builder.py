@@ -1,6 +1,6 @@
 """Writes small traces in a few readable lines, for tests of code that reads them.
 
-    >>> trace = TraceBuilder().thread(7).method_load("Program", "Main", address=0x1000).sample(0x1004).bytes()
+    >>> trace = TraceBuilder().thread(7).method_load("Program", "Main", address=0x1000).sample(0x1004).build()
     >>> trace[:8]
     b'Nettrace'
 
@@ -231,7 +231,7 @@ class TraceBuilder:
         self._damage.append(change)
         return self
 
-    def bytes(self, *, complete: bool = True) -> Data:
+    def build(self, *, complete: bool = True) -> Data:
         """The trace. With `complete=False` it has no end mark, as when the process died, and may go on."""
         if not complete:
             self._flush()

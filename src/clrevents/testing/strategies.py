@@ -145,7 +145,7 @@ def _draw_trace(
         start = max(clocks.values())
         builder.at(start).sequence_point()
         made += sorted(region, key=lambda event: event.time_ns)
-    return MadeTrace(builder.bytes(), format, pointer_size, tuple(made), dict(lost))
+    return MadeTrace(builder.build(), format, pointer_size, tuple(made), dict(lost))
 
 
 _DESCRIBED: Final = "an event that describes itself"

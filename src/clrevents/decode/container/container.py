@@ -79,11 +79,6 @@ def one(name: str) -> str:
     return f"{'an' if name[0].upper() in 'AEIOU' or name.startswith('SP') else 'a'} {name}"
 
 
-def damage(kind: str, message: str, offset: int, length: int | None, breaks: str) -> Problem:
-    """A problem of severity `damage`."""
-    return Problem(kind, "damage", message, offset, length, breaks=breaks)
-
-
 def incomplete(offset: int) -> Problem:
     """The note for a stream that stops after a whole block without its end mark."""
     return Problem(
@@ -91,7 +86,7 @@ def incomplete(offset: int) -> Problem:
         "note",
         "the trace stops without its end mark: the process or the recorder ended early",
         offset,
-        breaks="the end of the trace, often with the names of its methods, was never written",
+        impact="the end of the trace, often with the names of its methods, was never written",
     )
 
 
@@ -103,6 +98,6 @@ def cut(what: str, offset: int, needed: int, available: int) -> Problem:
         f"the file ends inside {what}: {needed} bytes are announced, {available} are there",
         offset,
         available,
-        breaks="everything from here on is missing",
+        impact="everything from here on is missing",
         needed=needed,
     )

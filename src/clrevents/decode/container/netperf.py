@@ -26,13 +26,13 @@ from clrevents.decode.container.blocks import (
     MetadataRow,
     TraceInfo,
 )
-from clrevents.decode.container.container import check_clock, cut, damage, read_trace_header, system_time
+from clrevents.decode.container.container import check_clock, cut, read_trace_header, system_time
 from clrevents.decode.container.metadata import BadFields, read_fields_v1, read_record
 from clrevents.decode.container.nettrace4 import bad_event, bad_fields
 from clrevents.decode.container.object_envelope import Body, ObjectContainer
 from clrevents.decode.container.window import Cursor, NeedMore, Short, Window
 from clrevents.decode.kernels.header_scan import make_columns
-from clrevents.errors import Limits, Problem, UnreadableError
+from clrevents.errors import Limits, Problem, UnreadableError, damage
 
 _RECORD = struct.Struct("<iiiq32si")
 _STACK_LIMIT = 65527

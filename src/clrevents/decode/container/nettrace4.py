@@ -18,13 +18,13 @@ from clrevents.decode.container.blocks import (
     Stacks,
     TraceInfo,
 )
-from clrevents.decode.container.container import damage, one, read_trace_header, stack_count
+from clrevents.decode.container.container import one, read_trace_header, stack_count
 from clrevents.decode.container.metadata import read_record
 from clrevents.decode.container.object_envelope import Body, ObjectContainer
 from clrevents.decode.container.uncompressed import NETTRACE4, walk
 from clrevents.decode.container.window import Cursor, Short, Window
 from clrevents.decode.kernels.header_scan import HeaderScanner
-from clrevents.errors import Limits, Problem, UnreadableError
+from clrevents.errors import Limits, Problem, UnreadableError, damage
 
 _BLOCK_HEADER = struct.Struct("<HHqq")
 _COMPRESSED = 1
@@ -135,8 +135,8 @@ def read_metadata(window: Window, spans: list[tuple[int, int]], limits: Limits, 
 def bad_fields(provider: str, name: str, wrong: str, offset: int, size: int) -> Problem:
     """The note for an event whose field list cannot be used."""
     text = f"the description of an event cannot be used: {wrong}"
-    breaks = "the event has no fields of its own"
-    return Problem("bad-fields", "note", text, offset, size, event=f"{provider}/{name}", breaks=breaks)
+    impact = "the event has no fields of its own"
+    return Problem("bad-fields", "note", text, offset, size, event=f"{provider}/{name}", impact=impact)
 
 
 def bad_event(status: str, offset: int, length: int) -> Fault:

@@ -28,21 +28,13 @@ from clrevents.decode.container.blocks import (
     Threads,
     TraceInfo,
 )
-from clrevents.decode.container.container import (
-    check_clock,
-    check_pointer_size,
-    cut,
-    damage,
-    one,
-    stack_count,
-    system_time,
-)
+from clrevents.decode.container.container import check_clock, check_pointer_size, cut, one, stack_count, system_time
 from clrevents.decode.container.metadata import ARRAY, OBJECT, BadFields, Budget
 from clrevents.decode.container.nettrace4 import bad_event, bad_fields
 from clrevents.decode.container.uncompressed import NETTRACE6, walk
 from clrevents.decode.container.window import Cursor, NeedMore, Short, Window
 from clrevents.decode.kernels.header_scan import HeaderScanner
-from clrevents.errors import Limits, Problem, Severity, UnreadableError
+from clrevents.errors import Limits, Problem, Severity, UnreadableError, damage
 
 END, TRACE, EVENTS, METADATA, POINT, STACKS, THREADS, REMOVED, LABELS = range(9)
 NAMES: Final = (
@@ -182,9 +174,9 @@ class NetTrace6:
         start = window.pos
         _, stop = self._find(window)
         text = f"no block begins here; {stop - start} bytes were skipped"
-        breaks = "the events, names or stacks of this range"
+        impact = "the events, names or stacks of this range"
         window.pos = stop
-        yield Fault(damage("bad-block", text, window.base + start, stop - start, breaks))
+        yield Fault(damage("bad-block", text, window.base + start, stop - start, impact))
 
     def _find(self, window: Window) -> tuple[bool, int]:
         """Whether blocks follow each other within reach behind this place, and where, or how far was searched."""
@@ -333,7 +325,7 @@ class NetTrace6:
         except _UnknownLabel as unknown:
             text = f"a label of unknown kind {unknown.kind}; the rest of its block cannot be read"
             yield Labels(first, tuple(lists))
-            yield Fault(Problem("unknown-item", "note", text, unknown.offset, cursor.left, breaks="later labels"))
+            yield Fault(Problem("unknown-item", "note", text, unknown.offset, cursor.left, impact="later labels"))
             return
         yield Labels(first, tuple(lists))
 

@@ -15,9 +15,9 @@ from typing import Final
 import attrs
 
 from clrevents.decode.container.blocks import Block, End, Fault, Header
-from clrevents.decode.container.container import cut, damage, one
+from clrevents.decode.container.container import cut, one
 from clrevents.decode.container.window import NeedMore, Window
-from clrevents.errors import Limits, UnreadableError
+from clrevents.errors import Limits, UnreadableError, damage
 
 NULL, END = 1, 6
 _NAME_LIMIT: Final = 64

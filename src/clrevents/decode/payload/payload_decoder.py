@@ -144,7 +144,7 @@ class PayloadDecoder:
             misfit.available,
             event=label,
             field=misfit.field,
-            breaks="this event's fields from here on",
+            impact="this event's fields from here on",
             needed=misfit.needed,
         )
         reason = f"{misfit.why} at field {misfit.field!r}"
@@ -224,7 +224,7 @@ def _exact(reading: _Reading, data: bytes) -> Any:
 def _unknown(kind: EventKind, data: bytes, offset: int, reason: str) -> Problem:
     label = event_label(kind)
     text = f"{label} of {kind.key.provider or 'an unknown provider'}: {reason}"
-    return Problem("unknown-event", "note", text, offset, len(data), event=label, breaks="its payload stays bytes")
+    return Problem("unknown-event", "note", text, offset, len(data), event=label, impact="its payload stays bytes")
 
 
 def _drift(kind: EventKind, known: _Readers, offset: int) -> Problem | None:
@@ -233,7 +233,7 @@ def _drift(kind: EventKind, known: _Readers, offset: int) -> Problem | None:
         return None
     label = event_label(kind)
     text, known.drift = f"{label}: {known.drift}", ""
-    return Problem("schema-drift", "note", text, offset, event=label, breaks="this event's fields, if either is wrong")
+    return Problem("schema-drift", "note", text, offset, event=label, impact="this event's fields, if either is wrong")
 
 
 def _tail(kind: EventKind, data: bytes, end: int, offset: int) -> Problem | None:
@@ -242,6 +242,6 @@ def _tail(kind: EventKind, data: bytes, end: int, offset: int) -> Problem | None
     if kind.newer:
         assert kind.info is not None
         text = f"{label}: only versions up to {kind.info.version} are known; {left} bytes are kept as payload_tail"
-        return Problem("newer-version", "note", text, offset + end, left, event=label, breaks="its newest fields")
+        return Problem("newer-version", "note", text, offset + end, left, event=label, impact="its newest fields")
     text = f"{label}: {left} bytes follow its last field and are kept as payload_tail"
-    return Problem("payload-tail", "note", text, offset + end, left, event=label, breaks="what these bytes mean")
+    return Problem("payload-tail", "note", text, offset + end, left, event=label, impact="what these bytes mean")

@@ -30,7 +30,7 @@ from clrevents.decode.container.blocks import (
     Threads,
     TraceInfo,
 )
-from clrevents.decode.container.container import Container, cut, damage, incomplete
+from clrevents.decode.container.container import Container, cut, incomplete
 from clrevents.decode.container.detect import detect
 from clrevents.decode.container.window import NeedMore, Window
 from clrevents.decode.kernels.header_scan import PADDING, HeaderColumns
@@ -52,6 +52,7 @@ from clrevents.errors import (
     Problems,
     TraceError,
     UnreadableError,
+    damage,
     raised,
 )
 from clrevents.schema.registry import DEFAULT, Registry
@@ -385,7 +386,7 @@ class Stream:
                     "note",
                     f"{self._region.events} events without a sequence point; they are given in file order",
                     self._place,
-                    breaks="the time order of these events",
+                    impact="the time order of these events",
                 )
             )
             self._release(in_time_order=False)
@@ -449,7 +450,7 @@ class Stream:
                 if label and label not in self._labels:
                     text = f"an event has label list {label}, which the trace has not given"
                     at = int(columns.offsets[row])
-                    self._try(Problem("missing-labels", "note", text, at, breaks="the labels of these events"))
+                    self._try(Problem("missing-labels", "note", text, at, impact="the labels of these events"))
         # A block of many events comes in pieces: what the piece before ended with goes on.
         carried = None if first else self._carried
         self._carried = marks[-1][1] if marks else carried
@@ -535,7 +536,7 @@ class Stream:
                 "note",
                 f"thread {self._thread(key)}'s event numbers step back: its id was used again, or events are doubled",
                 self._place,
-                breaks="the count of lost events of this thread",
+                impact="the count of lost events of this thread",
             )
         )
 
@@ -547,7 +548,7 @@ class Stream:
         if length > self.limits.region_bytes:
             text = f"stacks and labels of {length} bytes without a sequence point; the older ones are dropped"
             broken = "the time order of these events, and stacks and labels of later ones"
-            self.report(Problem("region-too-long", "note", text, self._place, breaks=broken))
+            self.report(Problem("region-too-long", "note", text, self._place, impact=broken))
             self._labels.clear()
             self._end_region(in_time_order=False)
 

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.decode.container.blocks import ThreadRow
-from clrevents.decode.container.container import damage
-from clrevents.errors import Limits, Problem
+from clrevents.errors import Limits, Problem, damage
 
 UNKNOWN_THREAD = (1 << 64) - 1
 """The thread id of rows whose thread nobody knows."""
