@@ -46,9 +46,9 @@ ONE_BROWSER = "not run: 1 test: needs a browser"
 def outcome(folder: Path, *arguments: str, files: dict[str, str], require: bool = False) -> tuple[int, list[str]]:
     """Run these files with our conftest: the exit status, and the lines said of what was not run."""
     tests = folder / "tests"
-    for name in ("conftest.py", "not_run.py", "project_files.py"):
-        tests.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / "tests" / name, tests)
+    for name in ("conftest.py", "support/not_run.py", "support/project_files.py"):
+        (tests / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / "tests" / name, tests / name)
     shutil.copy(ROOT / "pyproject.toml", folder)
     for name, text in files.items():
         (tests / name).parent.mkdir(exist_ok=True)

@@ -309,7 +309,7 @@ def main() -> None:
     parser.add_argument("--engine", choices=("atheris", "own"))
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
+    sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests" / "support")]
     options.keep.mkdir(parents=True, exist_ok=True)
     folders = options.seeds or [ROOT / "fixtures", ROOT / "tests" / "corpus", ROOT.parent / "shared" / "vectors"]
     engine = options.engine

@@ -109,7 +109,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     # The installed package comes first: its kernels are the compiled ones.
-    sys.path += [str(ROOT / "src"), str(ROOT / "tests")]
+    sys.path += [str(ROOT / "src"), str(ROOT / "tests" / "support")]
     from kernel_twins import compiled
 
     if compiled() is None:

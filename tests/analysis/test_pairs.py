@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.slow_pairs import pairs as slow_pairs
 from clrevents.analysis.keys import group_numbers
 from clrevents.analysis.pairs import pair
 from clrevents.decode.payload.column import from_values
 from clrevents.table.build import Column, ColumnType
+from slow_pairs import pairs as slow_pairs
 
 
 def paired(rows: list[tuple[int, bool]]) -> list[tuple[int, int]]:

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
-from analysis.slow_pairs import pairs
 from clrevents.analysis import spans
 from clrevents.analysis.lossy import LossWindows
 from clrevents.events import GCStart_V1, GCStart_V2, MethodJittingStarted_V1, MethodLoadVerbose_V1
 from clrevents.testing.builder import Format, TraceBuilder
 from clrevents.trace import passes_of
 from project_files import fixture
+from slow_pairs import pairs
 from tabular import values
 
 FORMATS: list[Format] = ["nettrace4", "nettrace6", "netperf3"]

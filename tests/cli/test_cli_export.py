@@ -22,7 +22,7 @@ from click.testing import Result
 
 import clrevents
 from clrevents.export import buffered, directory, lake
-from clrevents.export.sink import Sink
+from clrevents.export.sink import FileSink
 from clrevents.testing.builder import TraceBuilder
 
 Run = Callable[..., Result]
@@ -329,7 +329,7 @@ def test_unwritable(run: Run, sample: Path, tmp_path: Path) -> None:
     assert (tmp_path / "file").read_text() == "x"
 
 
-class Full(Sink):
+class Full(FileSink):
     """A disk with room for a little."""
 
     written = 0
@@ -350,7 +350,7 @@ def test_full_disk(
         run("export", sample, "-o", tmp_path, "AllTypes")
     before = tree(tmp_path)
     Full.written = 0
-    monkeypatch.setattr(buffered, "Sink", Full)
+    monkeypatch.setattr(buffered, "FileSink", Full)
     done = run("export", sample, sample.parent / "net8-netperf3.netperf.gz", "-o", tmp_path, "--format", format)
     assert done.exit_code == 2
     assert "No space left on device" in done.stderr

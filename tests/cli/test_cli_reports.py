@@ -12,7 +12,7 @@ from click.testing import Result
 
 import clrevents
 from clrevents.analysis import jit_report, module_report, stub_report
-from clrevents.cli.report import TIERS
+from clrevents.cli.reporting import TIERS
 from clrevents.events import ILStubGenerated_V0, MethodFlags, MethodLoadVerbose_V1, ModuleLoad_V1
 from clrevents.schema.method_flags import OptimizationTier
 from clrevents.schema.registry import DEFAULT, RUNTIME

@@ -7,12 +7,12 @@ import json
 from typing import Any
 
 import pytest
+from shared_files import Shared, params, traces
 
 import clrevents
 from clrevents.analysis import jit_report, module_report
 from clrevents.symbols.modules import module_name
 from project_files import without_shared
-from shared.shared_files import Shared, params, traces
 
 
 def official(trace: Shared) -> dict[str, Any] | None:

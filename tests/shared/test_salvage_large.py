@@ -1,4 +1,4 @@
-"""The damaged copies of tests/decode/test_salvage.py, of a larger trace that is not part of the project."""
+"""The damaged copies of tests/decode/stream/test_salvage.py, of a larger trace that is not part of the project."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ import pytest
 import clrevents
 from clrevents.events import GCStart_V1, GCStart_V2
 from clrevents.testing.builder import TraceBuilder
+from clrevents.trace import passes_of
 from project_files import fixtures
 from reading import event_batches
 from tabular import same
@@ -35,7 +36,7 @@ def test_batches_of_a_decoder_give_the_trace_s_tables(path: Any) -> None:
         feeding = clrevents.Decoder(errors="salvage")
         rows: dict[Any, list[Any]] = defaultdict(list)
         head: dict[Any, list[Any]] = defaultdict(list)
-        for data in trace._source.windows(1 << 16):
+        for data in passes_of(trace).source.windows(1 << 16):
             for batch in feeding.feed(data):
                 take(batch, names, rows, head, expected)
         for batch in feeding.close():

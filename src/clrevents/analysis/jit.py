@@ -28,7 +28,7 @@ from clrevents.analysis.jit_facts import (
 )
 from clrevents.analysis.jit_rows import Compilation, JittedMethod, ThreadTotal, TierTotal, Totals
 from clrevents.analysis.lossy import FOREVER, LossWindows
-from clrevents.analysis.missing import Missing, Part, missing
+from clrevents.analysis.missing import Missing, ReportPart, missing
 from clrevents.schema.method_flags import OptimizationTier
 from clrevents.table.build import plain, row_table
 from clrevents.table.table import Table
@@ -53,11 +53,13 @@ _EVENTS: Final = (
     "TieredCompilationBackgroundJitStop",
 )
 _PARTS: Final = (
-    Part("compilations", LOADS, 0x18, 4),
-    Part("times and IL sizes", ("MethodJittingStarted",), 0x18),
-    Part("decisions about inlining and tail calls", (*INLINED, *NOT_INLINED, *TAIL_CALLS, *NO_TAIL_CALLS), 0x1018),
-    Part("look-ups of precompiled code", ("R2RGetEntryPoint",), 0x2000000018, 4),
-    Part(
+    ReportPart("compilations", LOADS, 0x18, 4),
+    ReportPart("times and IL sizes", ("MethodJittingStarted",), 0x18),
+    ReportPart(
+        "decisions about inlining and tail calls", (*INLINED, *NOT_INLINED, *TAIL_CALLS, *NO_TAIL_CALLS), 0x1018
+    ),
+    ReportPart("look-ups of precompiled code", ("R2RGetEntryPoint",), 0x2000000018, 4),
+    ReportPart(
         "the background compiler's turns",
         ("TieredCompilationBackgroundJitStart", "TieredCompilationPause", "TieredCompilationSettings"),
         0x1000000018,

@@ -31,7 +31,7 @@ class Missing:
 
 
 @attrs.frozen
-class Part:
+class ReportPart:
     """A part that a report has when one of these events is there; `keywords` are all that it needs."""
 
     what: str
@@ -40,7 +40,7 @@ class Part:
     level: int = _LEVEL
 
 
-def missing(parts: Iterable[Part], met: Collection[str]) -> tuple[Missing, ...]:
+def missing(parts: Iterable[ReportPart], met: Collection[str]) -> tuple[Missing, ...]:
     """The parts none of whose events was met."""
     return tuple(
         Missing(part.what, part.events, part.keywords, part.level, record([part]))
@@ -49,7 +49,7 @@ def missing(parts: Iterable[Part], met: Collection[str]) -> tuple[Missing, ...]:
     )
 
 
-def record(parts: Iterable[Part | Missing]) -> str:
+def record(parts: Iterable[ReportPart | Missing]) -> str:
     """The provider with the keywords and the level that all these parts need."""
     keywords, level = 0, 0
     for part in parts:

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.compilations import NONE, column, compilations, picked
-from clrevents.analysis.gather import Rows, gather
+from clrevents.analysis.gather import Gathered, gather
 from clrevents.analysis.lossy import FOREVER, LossWindows
-from clrevents.analysis.missing import Missing, Part, missing
+from clrevents.analysis.missing import Missing, ReportPart, missing
 from clrevents.schema.loader_flags import ModuleFlags
 from clrevents.symbols.modules import Module, Modules
 from clrevents.table.build import UInt64, plain, row_table
@@ -28,12 +28,12 @@ Array: TypeAlias = NDArray[Any]
 _EVENTS: Final = ("MethodJittingStarted", "MethodLoad", "MethodLoadVerbose", "R2RGetEntryPoint", "MethodDetails")
 _MODULES, _LOADS = "ModuleDCEnd", "ModuleLoad"
 _PARTS: Final = (
-    Part("modules", (_MODULES, _LOADS), 0x8, 4),
-    Part("when modules were loaded", (_LOADS,), 0x8, 4),
-    Part("compiled methods", ("MethodLoad", "MethodLoadVerbose"), 0x18, 4),
-    Part("times of compilation", ("MethodJittingStarted",), 0x18),
-    Part("methods with precompiled code", ("R2RGetEntryPoint",), 0x6000000008, 4),
-    Part("the modules of methods with precompiled code", ("MethodDetails",), 0x6000000008, 4),
+    ReportPart("modules", (_MODULES, _LOADS), 0x8, 4),
+    ReportPart("when modules were loaded", (_LOADS,), 0x8, 4),
+    ReportPart("compiled methods", ("MethodLoad", "MethodLoadVerbose"), 0x18, 4),
+    ReportPart("times of compilation", ("MethodJittingStarted",), 0x18),
+    ReportPart("methods with precompiled code", ("R2RGetEntryPoint",), 0x6000000008, 4),
+    ReportPart("the modules of methods with precompiled code", ("MethodDetails",), 0x6000000008, 4),
 )
 
 
@@ -164,7 +164,7 @@ def module_report(trace: Trace) -> ModuleReport:
     return ModuleReport(tuple(found), _distinct(nowhere), trace.lost, missing(_PARTS, met))
 
 
-def _jitted(rows: dict[str, Rows]) -> _Work:
+def _jitted(rows: dict[str, Gathered]) -> _Work:
     begins, loads = rows["MethodJittingStarted"], [rows["MethodLoad"], rows["MethodLoadVerbose"]]
     made = compilations(begins, loads)
     started, loaded = made.begin != NONE, made.load != NONE
@@ -179,7 +179,7 @@ def _jitted(rows: dict[str, Rows]) -> _Work:
     )
 
 
-def _looked_up(rows: dict[str, Rows]) -> _Work:
+def _looked_up(rows: dict[str, Gathered]) -> _Work:
     """Look-ups of precompiled code; the event in front of them says which module a method id is of."""
     lookups, details = rows["R2RGetEntryPoint"], rows["MethodDetails"]
     known, first = np.unique(details.numbers("MethodID"), return_index=True)

@@ -10,7 +10,7 @@ from clrevents.analysis.jit import JitReport, jit_report
 from clrevents.analysis.jit_rows import Compilation, JittedMethod
 from clrevents.cli.output import Output
 from clrevents.cli.reading import FailOn, errors_option, fail_on_option, file_argument
-from clrevents.cli.report import (
+from clrevents.cli.reporting import (
     TIERS,
     mark,
     ms,

@@ -7,7 +7,7 @@ import click
 from clrevents.analysis.modules import ModuleReport, ModuleRow, module_report
 from clrevents.cli.output import Output, safe
 from clrevents.cli.reading import FailOn, errors_option, fail_on_option, file_argument
-from clrevents.cli.report import mark, ms, number, run_report, say_losses, say_missing, say_nothing
+from clrevents.cli.reporting import mark, ms, number, run_report, say_losses, say_missing, say_nothing
 from clrevents.errors import ErrorMode
 from clrevents.words import counted
 

@@ -10,7 +10,7 @@ import clrevents
 from clrevents.analysis.pairing import SpanSummary, longest, spans, summary, telling
 from clrevents.cli.output import Output, safe
 from clrevents.cli.reading import FailOn, errors_option, fail_on_option, file_argument
-from clrevents.cli.report import mark, ms, run_report, say_losses, say_more
+from clrevents.cli.reporting import mark, ms, run_report, say_losses, say_more
 from clrevents.errors import ErrorMode
 from clrevents.export.formats import json_rows
 from clrevents.words import counted

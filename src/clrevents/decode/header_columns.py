@@ -37,7 +37,7 @@ Make: TypeAlias = Callable[[HeaderRows, Known], Column]
 
 
 @attrs.frozen
-class Header:
+class HeaderColumn:
     """One header column: its type, whether it may be null, and how it is made."""
 
     type: ColumnType
@@ -125,25 +125,25 @@ def _guid(attribute: str) -> Make:
 
 _LABELS: Final = {"activities": "activity_id", "related_activities": "related_activity_id"}
 
-HEADERS: Final[Mapping[str, Header]] = {
-    "time_ns": Header(ColumnType("int64"), False, _time_ns),
-    "time": Header(TIMESTAMP, True, _time),
-    "thread_id": Header(ColumnType("uint64"), True, _thread_id),
-    "stack_id": Header(ColumnType("int32"), False, _stack_id),
-    "event_version": Header(ColumnType("int32"), False, _of_kind(ColumnType("int32"), lambda k: k.key.version)),
-    "process_id": Header(ColumnType("int64"), True, _process_id),
-    "processor": Header(ColumnType("int32"), True, _processor),
-    "opcode": Header(ColumnType("int32"), False, _of_kind(ColumnType("int32"), lambda k: k.row.opcode or 0)),
-    "level": Header(ColumnType("int32"), False, _of_kind(ColumnType("int32"), lambda k: k.row.level)),
-    "keywords": Header(
+HEADERS: Final[Mapping[str, HeaderColumn]] = {
+    "time_ns": HeaderColumn(ColumnType("int64"), False, _time_ns),
+    "time": HeaderColumn(TIMESTAMP, True, _time),
+    "thread_id": HeaderColumn(ColumnType("uint64"), True, _thread_id),
+    "stack_id": HeaderColumn(ColumnType("int32"), False, _stack_id),
+    "event_version": HeaderColumn(ColumnType("int32"), False, _of_kind(ColumnType("int32"), lambda k: k.key.version)),
+    "process_id": HeaderColumn(ColumnType("int64"), True, _process_id),
+    "processor": HeaderColumn(ColumnType("int32"), True, _processor),
+    "opcode": HeaderColumn(ColumnType("int32"), False, _of_kind(ColumnType("int32"), lambda k: k.row.opcode or 0)),
+    "level": HeaderColumn(ColumnType("int32"), False, _of_kind(ColumnType("int32"), lambda k: k.row.level)),
+    "keywords": HeaderColumn(
         ColumnType("uint64"), False, _of_kind(ColumnType("uint64"), lambda k: k.row.keywords & (1 << 64) - 1)
     ),
-    "activity_id": Header(BINARY, True, _guid("activities")),
-    "related_activity_id": Header(BINARY, True, _guid("related_activities")),
-    "payload_size": Header(ColumnType("uint32"), False, lambda rows, known: _number("uint32", rows.sizes)),
-    "provider": Header(STRING, False, _of_kind(STRING, lambda k: k.key.provider)),
-    "name": Header(STRING, False, _of_kind(STRING, lambda k: k.key.name)),
-    "id": Header(ColumnType("int64"), False, _of_kind(ColumnType("int64"), lambda k: k.key.id)),
+    "activity_id": HeaderColumn(BINARY, True, _guid("activities")),
+    "related_activity_id": HeaderColumn(BINARY, True, _guid("related_activities")),
+    "payload_size": HeaderColumn(ColumnType("uint32"), False, lambda rows, known: _number("uint32", rows.sizes)),
+    "provider": HeaderColumn(STRING, False, _of_kind(STRING, lambda k: k.key.provider)),
+    "name": HeaderColumn(STRING, False, _of_kind(STRING, lambda k: k.key.name)),
+    "id": HeaderColumn(ColumnType("int64"), False, _of_kind(ColumnType("int64"), lambda k: k.key.id)),
 }
 """All of them. The last three only make sense where events of several kinds stand together."""
 TABLE_HEADERS: Final = tuple(HEADERS)[:-3]

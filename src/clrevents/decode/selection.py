@@ -117,16 +117,15 @@ class Selection:
         if known is None:
             provider = self.filters.provider
             known = provider is None or _match(kind.key.provider, provider)
-            if self._wishes:
-                known = self.means(kind) and known
+            known = self.means(kind) and known
             self._known[kind.index] = known
         return known
 
     def means(self, kind: EventKind) -> bool:
-        """Whether any selector means this kind, whatever the filters say."""
+        """Whether any selector means this kind, whatever the filters say; without selectors every kind is meant."""
         # Every test runs, so that each exact name learns whether it was met.
         met = [wish.test(kind) for wish in self._wishes]
-        return any(met)
+        return any(met) or not met
 
     def events(self, kinds: Iterable[EventKind]) -> list[EventName]:
         """The events that selectors mean: those among these kinds, and those that the registry knows by name."""

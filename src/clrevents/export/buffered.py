@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from clrevents.export.formats import GROUP_BYTES, GROUP_ROWS, WRITERS, Format, Writer
-from clrevents.export.sink import Sink
+from clrevents.export.sink import FileSink
 from clrevents.outputs import PARTIAL
 from clrevents.table.table import Table
 
@@ -52,7 +52,7 @@ class TableFile:
     def _open(self, format: Format) -> Writer:
         if self.writer is None:
             self.partial.parent.mkdir(parents=True, exist_ok=True)
-            self.writer = WRITERS[format](Sink(self.partial), self.like, self.metadata)
+            self.writer = WRITERS[format](FileSink(self.partial), self.like, self.metadata)
         return self.writer
 
     def _taken(self) -> Table:

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from clrevents.export.sink import Sink
+from clrevents.export.sink import FileSink
 from clrevents.table.arrow import arrow_schema
 from clrevents.table.table import Table, needed
 
@@ -35,7 +35,7 @@ _PAGE: Final = 1 << 17
 class Writer(ABC):
     """One table on its way into a file."""
 
-    def __init__(self, sink: Sink, table: Table, metadata: Mapping[str, str]) -> None:
+    def __init__(self, sink: FileSink, table: Table, metadata: Mapping[str, str]) -> None:
         self.sink = sink
 
     @abstractmethod
@@ -56,7 +56,7 @@ class ParquetWriter(Writer):
     file of its own until there is more.
     """
 
-    def __init__(self, sink: Sink, table: Table, metadata: Mapping[str, str]) -> None:
+    def __init__(self, sink: FileSink, table: Table, metadata: Mapping[str, str]) -> None:
         super().__init__(sink, table, metadata)
         self._ipc = needed("pyarrow.ipc", "arrow", "a Parquet file")
         self._parquet = needed("pyarrow.parquet", "arrow", "a Parquet file")
@@ -87,7 +87,7 @@ class ParquetWriter(Writer):
 
     def _put_aside(self, table: Any) -> None:
         if self._stream is None:
-            self._aside = Sink(self.sink.path.with_name(f"{self.sink.path.name}.rows"))
+            self._aside = FileSink(self.sink.path.with_name(f"{self.sink.path.name}.rows"))
             self._stream = self._ipc.new_stream(self._aside, self._schema)
         self._stream.write_table(table)
         self._aside.flush()
@@ -121,7 +121,7 @@ class ParquetWriter(Writer):
 class ArrowWriter(Writer):
     """Arrow's own file format, as Feather has it."""
 
-    def __init__(self, sink: Sink, table: Table, metadata: Mapping[str, str]) -> None:
+    def __init__(self, sink: FileSink, table: Table, metadata: Mapping[str, str]) -> None:
         super().__init__(sink, table, metadata)
         self._pa = needed("pyarrow", "arrow", "an Arrow file")
         ipc = needed("pyarrow.ipc", "arrow", "an Arrow file")
@@ -143,7 +143,7 @@ class ArrowWriter(Writer):
 class CsvWriter(Writer):
     """A heading and a line for each row; null is an empty field, lists and groups are JSON."""
 
-    def __init__(self, sink: Sink, table: Table, metadata: Mapping[str, str]) -> None:
+    def __init__(self, sink: FileSink, table: Table, metadata: Mapping[str, str]) -> None:
         super().__init__(sink, table, metadata)
         self._rows([table.columns])
 
@@ -168,7 +168,7 @@ class JsonWriter(Writer):
             self.sink.write("\n".join([*lines, ""]).encode("ascii"))
 
 
-WRITERS: Final[Mapping[str, Callable[[Sink, Table, Mapping[str, str]], Writer]]] = {
+WRITERS: Final[Mapping[str, Callable[[FileSink, Table, Mapping[str, str]], Writer]]] = {
     "parquet": ParquetWriter,
     "arrow": ArrowWriter,
     "csv": CsvWriter,

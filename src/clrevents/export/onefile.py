@@ -15,7 +15,7 @@ from clrevents.export.buffered import TableFiles
 from clrevents.export.directory import Written
 from clrevents.export.formats import Format
 from clrevents.export.jsonl import EventJson
-from clrevents.export.sink import Sink
+from clrevents.export.sink import FileSink
 from clrevents.outputs import whole_path
 from clrevents.trace import Trace, passes_of
 
@@ -42,7 +42,7 @@ def export_lines(trace: Trace, selectors: tuple[Any, ...], path: Path, *, names:
     """The selected events as `clrevents events --json` has them; their number."""
     count = 0
     with _whole(path) as partial:
-        sink = Sink(partial)
+        sink = FileSink(partial)
         line = EventJson(names=names).line
         for event in trace.events(*selectors):
             sink.write(line(event).encode("ascii") + b"\n")

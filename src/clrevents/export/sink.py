@@ -11,7 +11,7 @@ from typing import Any, Final
 _HELD: Final = 1 << 20
 
 
-class Sink:
+class FileSink:
     """Appends to a new file; at most a megabyte waits in memory. FileExistsError when there is one already."""
 
     def __init__(self, path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-ROOT: Final = Path(__file__).resolve().parent.parent
+ROOT: Final = Path(__file__).resolve().parents[2]
 SOURCE: Final = ROOT / "src" / "clrevents"
 FIXTURES: Final = ROOT / "fixtures"
 SHARED: Final = ROOT.parent / "shared"

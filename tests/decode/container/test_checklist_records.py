@@ -9,9 +9,9 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from checklist_cases import Built4, Read, case, described, event
 
 import clrevents
+from checklist_cases import Built4, Read, case, described, event
 from clrevents.decode.stream.stream import Stream
 from clrevents.encode.netperf import NetPerf3Writer, NetPerf12Writer
 from clrevents.encode.nettrace4 import NetTrace4Writer

@@ -14,9 +14,9 @@ from uuid import UUID
 
 import attrs
 import pytest
-from checklist_cases import perfview
 
 import clrevents
+from checklist_cases import perfview
 from clrevents.schema.dynamic import Learned
 from clrevents.schema.registry import DEFAULT, EventInfo, Registry
 from clrevents.schema.types import FileTime

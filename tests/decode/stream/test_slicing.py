@@ -22,11 +22,9 @@ from clrevents import Decoder, TraceError
 from clrevents.decode.rows import Guids, Rows
 from clrevents.decode.stream.stream import Stream
 from clrevents.errors import ErrorMode, Limits
-from project_files import without_shared
+from project_files import SHARED, fixtures, without_shared
 
-ROOT: Final = Path(__file__).resolve().parents[2]
-FIXTURES: Final = sorted((ROOT / "fixtures").glob("*.net*.gz"))
-SHARED: Final = ROOT.parent / "shared"
+FIXTURES: Final = fixtures()
 VECTORS: Final = sorted((SHARED / "vectors").glob("*.nettrace"))
 SMALL_TRACES: Final = sorted(p for p in (SHARED / "traces" / "perfview").glob("*.net*.gz") if p.stat().st_size < 60_000)
 

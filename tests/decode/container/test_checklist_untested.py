@@ -10,9 +10,9 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from checklist_cases import PROVIDER, Built4, Built6, Read, case, described, event, kept, sound
 
 import clrevents
+from checklist_cases import PROVIDER, Built4, Built6, Read, case, described, event, kept, sound
 from clrevents.encode.netperf import NetPerf3Writer, NetPerf12Writer
 from clrevents.encode.values import (
     Choices,

@@ -9,6 +9,7 @@ import pytest
 import test_checklist_files
 import test_checklist_records
 import test_checklist_untested
+
 from checklist_cases import (
     COVERED_BY_VECTORS,
     NOT_APPLICABLE,
@@ -18,7 +19,6 @@ from checklist_cases import (
     always_run,
     more_with_shared,
 )
-
 from project_files import SHARED, without_shared
 
 MODULES = (test_checklist_files, test_checklist_records, test_checklist_untested)

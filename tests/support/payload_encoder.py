@@ -10,8 +10,6 @@ from enum import Enum
 from typing import Any
 from uuid import UUID
 
-from nettrace4_writer import varint
-
 from clrevents.schema.types import (
     AnsiZ,
     BytesType,
@@ -26,6 +24,7 @@ from clrevents.schema.types import (
     VarIntType,
     WireType,
 )
+from nettrace4_writer import varint
 
 
 def encode(record: Any, pointer_size: int) -> tuple[bytes, list[tuple[str, int, int]]]:

@@ -18,8 +18,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nettrace4_writer import Blob, Writer
-from payload_encoder import encode
 
 import clrevents
 from clrevents import (
@@ -49,6 +47,8 @@ from clrevents.events import (
 )
 from clrevents.schema.registry import DEFAULT, RUNDOWN, RUNTIME
 from clrevents.types import UInt32
+from nettrace4_writer import Blob, Writer
+from payload_encoder import encode
 from project_files import fixture, unpacked
 
 INTEROP = fixture("net8-method-interop")

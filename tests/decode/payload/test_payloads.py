@@ -13,8 +13,6 @@ from uuid import UUID
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nettrace4_writer import Blob, Writer, utf16z
-from payload_encoder import encode
 
 import clrevents
 from clrevents import Limits, PayloadError, RawPayload, Registry, event
@@ -35,6 +33,8 @@ from clrevents.events import (
 from clrevents.schema.registry import DEFAULT, RUNTIME, EventInfo
 from clrevents.testing.strategies import records
 from clrevents.types import Boolean, Bytes, Counted, Guid, Int8, Pointer, UInt8, UInt16, UInt32, UnicodeString, by, pad
+from nettrace4_writer import Blob, Writer, utf16z
+from payload_encoder import encode
 from registered import FAMILIES
 
 

@@ -11,9 +11,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from checklist_cases import Read, kept, perfview, shared_case
 
 import clrevents
+from checklist_cases import Read, kept, perfview, shared_case
 from clrevents.decode.stream.stream import Stream
 from project_files import SHARED, without_shared
 

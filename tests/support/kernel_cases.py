@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from random import Random
 from typing import Any, Final
 
@@ -16,7 +15,7 @@ import attrs
 from clrevents.decode.payload.plan import Plan, plan
 from clrevents.schema.registry import DEFAULT
 from kernel_twins import BASE, Objects, interpreted
-from project_files import fixtures, tool, unpacked
+from project_files import ROOT, fixtures, tool, unpacked
 
 PADDING: Final = 96
 RUN, TEXT16, TEXT8, COUNTED, PREFIXED, NUMBER, REST, PREFIXED_REST = range(8)
@@ -56,7 +55,7 @@ def blocks_of(traces: Iterable[bytes]) -> Iterator[Block]:
 
 def corpus_blocks() -> list[Block]:
     """The blocks of what the fuzzer found."""
-    return list(blocks_of(p.read_bytes() for p in sorted((Path(__file__).parent / "corpus").glob("*.bin"))))
+    return list(blocks_of(p.read_bytes() for p in sorted((ROOT / "tests" / "corpus").glob("*.bin"))))
 
 
 def pieces(largest: int = 300) -> list[Block]:

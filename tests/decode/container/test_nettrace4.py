@@ -9,7 +9,6 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from nettrace4_writer import HEADER_BYTES, Blob, Writer, compressed, utf16z, varint
 
 import clrevents
 from clrevents import (
@@ -24,6 +23,7 @@ from clrevents import (
     TraceError,
     UnreadableError,
 )
+from nettrace4_writer import HEADER_BYTES, Blob, Writer, compressed, utf16z, varint
 
 # Damage and losses are told of in tests of their own.
 pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
