@@ -116,7 +116,7 @@ def test_stacks_without_a_sequence_point_are_not_kept_for_ever() -> None:
         decoder.feed(sink.getvalue())
         sink.seek(0)
         sink.truncate()
-        table = decoder._stream._region.stacks
+        table = decoder._stream._rows._region.stacks
         assert len(table._blocks) <= 15
     writer.end()
     kinds = decoder._stream.problems.counts
@@ -136,4 +136,4 @@ def test_labels_without_a_sequence_point_are_not_kept_for_ever() -> None:
         decoder.feed(sink.getvalue())
         sink.seek(0)
         sink.truncate()
-        assert len(decoder._stream._labels) <= 1200
+        assert len(decoder._stream._handler._labels) <= 1200

@@ -1,24 +1,20 @@
-"""Sequence numbers, and the losses that gaps in them show (docs/format.md, "Sequence numbers and losses").
+"""Lost and missing events of one stream: what gaps in sequence numbers mean, and for which thread.
 
-Counts by capture thread; refuses to guess: a step back is no loss, and behind damage a gap is the damage's.
+A gap is a loss of the runtime's, or, after damage, events that stood in the damaged bytes. Sees no payload.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import attrs
 
 from clrevents.decode.clock import Clock
 from clrevents.decode.container.blocks import SequencePoint
 from clrevents.decode.kernels.header_scan import HeaderColumns
-from clrevents.errors import Limits
-
-_HALF = 1 << 31
-# What stands for a thread that the trace does not describe.
-_UNKNOWN_KEY = (1 << 64) - 1
-_M32 = (1 << 32) - 1
+from clrevents.decode.stream.sequence_numbers import Gap, SequenceNumbers
+from clrevents.decode.stream.thread_table import ThreadTable
+from clrevents.errors import Limits, Problem, damage
 
 
 @attrs.frozen
@@ -34,114 +30,83 @@ class Loss:
     end_ns: int
 
 
-class SequenceNumbers:
-    """Last numbers of capture threads; gaps become losses (docs/format.md, "Sequence numbers and losses").
+class LossLog:
+    """Losses so far: as many as `Limits.problems` one by one, `lost` events in all; `missing` ones were damaged.
 
-    Behind damage the first gap of every thread is put down to the damage: `explained` gets it instead.
+    Its methods give the problems to report; `offset` is that of the block which shows them.
     """
 
-    def __init__(
-        self,
-        limits: Limits,
-        lost: Callable[[int, int, int, int], Any],
-        explained: Callable[[int, int], Any],
-        odd: Callable[[int], Any],
-    ) -> None:
-        self.starts_at_zero = False
-        # Last number, its tick, and after how many damages it was seen, by thread.
-        self._last: dict[int, tuple[int, int, int]] = {}
-        self._damages = 0
-        self._known = 0
+    def __init__(self, limits: Limits, threads: ThreadTable) -> None:
+        self.losses: list[Loss] = []
+        self.lost = 0
+        self.missing = 0
+        self.numbers = SequenceNumbers(limits)
         self._limits = limits
-        self._lost = lost
-        self._explained = explained
-        self._odd = odd
+        self._threads = threads
+        self._clock: Clock | None = None
+        self._indexed = False
 
-    def damaged(self, known: int) -> None:
-        """Events may be missing here for a reason that is no loss; also of those of the first `known` threads
-        (NetTrace 6) that no event was seen of.
-        """
-        self._damages += 1
-        self._known = known
+    def begin(self, clock: Clock, version: int) -> None:
+        """The trace's header was read."""
+        self._clock = clock
+        # NetTrace 6 has thread indexes where the others have thread ids.
+        self._indexed = self.numbers.starts_at_zero = version >= 6
 
-    def _suspect(self, thread: int) -> bool:
-        """Whether there was damage since this thread's last number."""
-        last = self._last.get(thread)
-        if last is None:
-            return self._damages > 0 and not self._known <= thread < _UNKNOWN_KEY
-        return last[2] != self._damages
+    def damaged(self) -> None:
+        """Events may be missing from here on for a reason that is not a loss."""
+        self.numbers.damaged(len(self._threads.all))
 
-    def events(self, columns: HeaderColumns) -> None:
-        """Follow one block's runs."""
-        times, last = columns.ticks, self._last
-        for row, thread, sequence, end in _runs(columns):
-            known = last.get(thread)
-            if known is None and not self.starts_at_zero:
-                if len(last) >= self._limits.threads:
-                    continue
-            else:
-                number, tick, _ = known or (0, int(times[row]), 0)
-                gap = (sequence - 1 - number) & _M32
-                if gap and (number or self.starts_at_zero):
-                    self._gap(thread, gap, tick, int(times[row]))
-            last[thread] = (sequence + end - row - 1) & _M32, int(times[end - 1]), self._damages
+    def follow(self, columns: HeaderColumns, offset: int) -> Sequence[Problem]:
+        """Look for gaps in the numbers of these events."""
+        gaps = self.numbers.follow(columns)
+        return self._note(gaps, offset) if gaps else ()
 
-    def steps_back(self, columns: HeaderColumns) -> Iterator[tuple[int, bool]]:
-        """The rows at which a thread's number is not beyond its last, and whether that is one of these rows.
-
-        Learns nothing from them. A last number from behind damage proves nothing.
-        """
-        last: dict[int, int] = {}
-        for row, thread, sequence, end in _runs(columns):
-            known = last.get(thread)
-            inside = known is not None
-            if known is None and thread in self._last and not self._suspect(thread):
-                known = self._last[thread][0]
-            if known and (sequence - 1 - known) & _M32 >= _HALF:
-                yield row, inside
-            last[thread] = (sequence + end - row - 1) & _M32
-
-    def sequence_point(self, point: SequencePoint) -> None:
-        """Compare with what the writer counted; this finds losses behind a thread's last event."""
-        for thread, sequence in point.threads:
-            self.check(thread, sequence, point.time)
+    def sequence_point(self, point: SequencePoint, offset: int) -> Iterator[Problem]:
+        """Compare with what the writer counted; this finds losses after a thread's last event."""
+        for index, sequence in point.threads:
+            thread = self._threads.find(index) if self._indexed else index
+            if thread is not None:
+                yield from self._note(self.numbers.reached(thread, sequence, point.time), offset)
         if point.forget_threads:
-            self._last.clear()
+            self.numbers.forget_all()
 
-    def check(self, thread: int, sequence: int, tick: int) -> None:
-        """The writer says that this thread had reached this number by then."""
-        known = self._last.get(thread)
-        if known is None and not self.starts_at_zero:
-            if len(self._last) < self._limits.threads:
-                self._last[thread] = sequence, tick, self._damages
-            return
-        number, since, _ = known or (0, tick, 0)
-        gap = (sequence - number) & _M32
-        if gap >= _HALF:
-            return
-        if gap and (number or self.starts_at_zero):
-            self._gap(thread, gap, since, tick)
-        self._last[thread] = sequence, tick, self._damages
+    def thread_ended(self, place: int, sequence: int, tick: int, offset: int) -> Sequence[Problem]:
+        """A thread is removed: how many events it wrote in all (NetTrace 6)."""
+        problems = self._note(self.numbers.reached(place, sequence, tick), offset)
+        self.numbers.forget(place)
+        return problems
 
-    def forget(self, thread: int) -> None:
-        self._last.pop(thread, None)
+    def _note(self, gaps: Sequence[Gap], offset: int) -> list[Problem]:
+        problems = []
+        for gap in gaps:
+            if gap.backwards:
+                problems.append(_backwards(self._thread_id(gap), offset))
+            elif gap.after_damage:
+                self.missing += gap.count
+                text = f"{gap.count} events of thread {self._thread_id(gap)} are missing behind damaged bytes"
+                problems.append(damage("missing-events", text, offset, None, "these events"))
+            else:
+                self._add(gap)
+        return problems
 
-    def _gap(self, thread: int, gap: int, start: int, end: int) -> None:
-        if gap >= _HALF:
-            self._odd(thread)
-        elif self._suspect(thread):
-            self._explained(thread, gap)
-        else:
-            self._lost(thread, gap, start, end)
+    def _add(self, gap: Gap) -> None:
+        self.lost += gap.count
+        if len(self.losses) < self._limits.problems:
+            clock = self._clock
+            assert clock is not None
+            self.losses.append(Loss(self._thread_id(gap), gap.count, clock.ns(gap.start), clock.ns(gap.end)))
 
-
-def _runs(columns: HeaderColumns) -> list[tuple[int, int, int, int]]:
-    """First row, capture thread and its number of each run, and the row behind it."""
-    runs = columns.runs.tolist()
-    ends = [*(run[0] for run in runs[1:]), len(columns)]
-    return [(run[0], run[1], run[2], end) for run, end in zip(runs, ends, strict=True)]
+    def _thread_id(self, gap: Gap) -> int:
+        """The operating system's id of the thread whose numbers have this gap."""
+        known = self._indexed and gap.thread < len(self._threads.all)
+        return self._threads.thread_id(gap.thread) if known else gap.thread
 
 
-def ticks_to_loss(clock: Clock, thread: int, count: int, start: int, end: int) -> Loss:
-    """A loss with its window in nanoseconds."""
-    return Loss(thread, count, clock.ns(start), clock.ns(end))
+def _backwards(thread_id: int, offset: int) -> Problem:
+    return Problem(
+        "sequence-backwards",
+        "note",
+        f"thread {thread_id}'s event numbers step back: its id was used again, or events are doubled",
+        offset,
+        impact="the count of lost events of this thread",
+    )

@@ -7,19 +7,18 @@ events").
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 import numpy as np
 
 from clrevents.decode.container.blocks import Events, InlineStacks, LabelList, Stacks, ThreadRow
 from clrevents.decode.kernels.header_scan import HeaderColumns, joined
 from clrevents.decode.rows import Ints, Release, Rows, Runs
 from clrevents.decode.stacks import StackLookup, StackTable
-
-T = TypeVar("T", bound=np.generic)
+from clrevents.decode.stream.labels import LabelChanges
+from clrevents.decode.stream.resolver import ResolvedRows
 
 _ACTIVITY, _RELATED = 16, 32
 _NOWHERE = -1
+_NO_PROCESSOR = 0xFFFFFFFF
 _NO_INTS: Ints = np.empty(0, dtype=np.int64)
 
 
@@ -35,35 +34,33 @@ class Region:
         self.bytes = 0
         self._start = 0
         self._columns: list[HeaderColumns] = []
-        self._kinds: list[Ints] = []
+        self._kind_indexes: list[Ints] = []
+        self._thread_places: list[Ints] = []
+        # One item for each of the first columns: what their stack ids meant before ids began anew.
+        self._stack_numbers: list[Ints] = []
         self._bases: list[int] = []
         self._windows: list[bytes] = []
         self._marks: list[Ints] = []
-        self._carrying = False
-        self._labels: list[tuple[int, int]] = []
+        self._has_activity = False
+        self._label_rows: list[tuple[int, int]] = []
         self._label_lists: list[LabelList] = []
-        self._numbered: list[Ints] = []
-        self._owners: list[Ints] = []
-        self._counted = True
+        self._sequenced = True
 
-    def add(self, columns: HeaderColumns, kinds: Ints, events: Events, first: bool) -> None:
+    def add(self, rows: ResolvedRows, block: Events, first: bool) -> None:
         """Take one piece of a block; `first` says that the block begins here, so that nothing carries over."""
-        if not self._windows or self._windows[-1] is not events.window:
-            self._windows.append(events.window)
-            self._bases.append(events.base)
-        if first and self._carrying:
-            self._marks.append(_reset(self.events))
-            self._carrying = False
-        if len(columns.marks) and not events.labelled:
-            marks = columns.marks.copy()
-            marks[:, 0] += self.events
-            marks[:, 2] += events.base
-            self._marks.append(marks)
-            self._carrying = True
-        self._counted = events.counted
-        self._columns.append(columns)
-        self._kinds.append(kinds)
-        self.count(columns)
+        if not self._windows or self._windows[-1] is not block.window:
+            self._windows.append(block.window)
+            self._bases.append(block.base)
+        if rows.label_changes is None:
+            self._add_marks(rows.columns, block.base, first)
+        else:
+            self._add_labels(rows.label_changes, first)
+        if rows.thread_places is not None:
+            self._thread_places.append(rows.thread_places)
+        self._sequenced = block.counted
+        self._columns.append(rows.columns)
+        self._kind_indexes.append(rows.kind_indexes)
+        self.count(rows.columns)
 
     def count(self, columns: HeaderColumns) -> None:
         """Only take note of how much there is."""
@@ -73,58 +70,74 @@ class Region:
         self.bytes = int(columns.offsets[-1] + columns.sizes[-1]) - self._start
         self.events += len(columns)
 
-    def add_stacks(self, block: Stacks | InlineStacks) -> None:
-        """Take stacks. Where ids begin anew, those of the events so far get their meaning first."""
-        if self.stacks.restarts(block):
-            self._number()
-        self.stacks.add(block)
+    def _add_marks(self, columns: HeaderColumns, base: int, first: bool) -> None:
+        """Where activity ids of the piece that is added next change."""
+        if first and self._has_activity:
+            self._marks.append(_reset(self.events))
+            self._has_activity = False
+        if len(columns.marks):
+            marks = columns.marks.copy()
+            marks[:, 0] += self.events
+            marks[:, 2] += base
+            self._marks.append(marks)
+            self._has_activity = True
 
-    def _number(self) -> None:
-        lookup = self.stacks.lookup()
-        self._numbered += [lookup.unique(c.stack_ids) for c in self._columns[len(self._numbered) :]]
-
-    def add_labels(self, marks: list[tuple[int, LabelList | None]], first: bool) -> None:
-        """The label lists of the piece that is added next: (row, list) where the list changes."""
-        if first and self._labels and self._labels[-1][1] >= 0:
-            self._labels.append((self.events, -1))
-        for row, labels in marks:
-            place = -1
+    def _add_labels(self, changes: LabelChanges, first: bool) -> None:
+        """Where label lists of the piece that is added next change."""
+        if first and self._label_rows and self._label_rows[-1][1] >= 0:
+            self._label_rows.append((self.events, _NOWHERE))
+        for row, labels in changes:
+            place = _NOWHERE
             if labels is not None:
                 place = len(self._label_lists)
                 self._label_lists.append(labels)
-            self._labels.append((self.events + row, place))
+            self._label_rows.append((self.events + row, place))
 
-    def add_owners(self, places: Ints) -> None:
-        """The threads of the piece that is added next, as places in the thread table (NetTrace 6)."""
-        self._owners.append(places)
+    def add_stacks(self, block: Stacks | InlineStacks) -> None:
+        """Take stacks. Where ids begin anew, those of the events so far are resolved first."""
+        if self.stacks.restarts(block):
+            self._resolve_stacks()
+        self.stacks.add(block)
+
+    def _resolve_stacks(self) -> None:
+        """Give all events so far trace-wide stack numbers, as their ids mean now."""
+        lookup = self.stacks.lookup()
+        self._stack_numbers += [lookup.unique(c.stack_ids) for c in self._columns[len(self._stack_numbers) :]]
 
     def release(self, in_time_order: bool, threads: list[ThreadRow]) -> Rows | None:
         """All rows gathered so far, or None; stacks stay until `end`."""
         if not self._columns:
             self._clear()
             return None
-        columns = self._columns
-        runs, starts, at = [], [], 0
-        for c in columns:
-            runs.append(c.runs)
-            starts.append(c.runs[:, 0].astype(np.int64) + at)
-            at += len(c)
-        run_table = np.concatenate(runs)
-        processors = run_table[:, 3].astype(np.int64)
-        processors[processors == 0xFFFFFFFF] = -1
-        activity, related = _guid_places(self._marks)
-        labels = _pairs(self._labels)
         lookup: StackLookup | None = self.stacks.lookup()
-        threads_of, stack_ids, times, offsets, sizes = joined(columns)
-        if self._numbered:
-            self._number()
-            stack_ids, lookup = np.concatenate(self._numbered), None
-        held = Release(
+        thread_ids, stack_ids, ticks, offsets, sizes = joined(self._columns)
+        if self._stack_numbers:
+            self._resolve_stacks()
+            stack_ids, lookup = np.concatenate(self._stack_numbers), None
+        rows = Rows(
+            np.concatenate(self._kind_indexes),
+            ticks,
+            thread_ids,
+            stack_ids,
+            offsets,
+            sizes,
+            np.arange(self.events),
+            np.concatenate(self._thread_places) if self._thread_places else None,
+            self._shared(lookup, threads),
+        )
+        self._clear()
+        return rows.sorted() if in_time_order else rows
+
+    def _shared(self, lookup: StackLookup | None, threads: list[ThreadRow]) -> Release:
+        """What the released rows point into."""
+        activity, related = _guid_places(self._marks)
+        labels = _pairs(self._label_rows)
+        return Release(
             np.array(self._bases, dtype=np.int64),
             self._windows,
             self.stacks,
             lookup,
-            Runs(np.concatenate(starts), np.ascontiguousarray(run_table[:, 1]), processors),
+            _runs(self._columns),
             activity[0],
             activity[1],
             related[0],
@@ -133,25 +146,25 @@ class Region:
             labels[1],
             self._label_lists,
             threads,
-            self._counted,
+            self._sequenced,
         )
-        rows = Rows(
-            np.concatenate(self._kinds),
-            times,
-            threads_of,
-            stack_ids,
-            offsets,
-            sizes,
-            np.arange(self.events),
-            np.concatenate(self._owners) if self._owners else None,
-            held,
-        )
-        self._clear()
-        return rows.sorted() if in_time_order else rows
 
     def end(self) -> None:
         """A sequence point: stack ids start anew."""
         self.stacks = self.stacks.successor()
+
+
+def _runs(columns: list[HeaderColumns]) -> Runs:
+    """The runs of all columns, as if these were one."""
+    tables, firsts, at = [], [], 0
+    for c in columns:
+        tables.append(c.runs)
+        firsts.append(c.runs[:, 0].astype(np.int64) + at)
+        at += len(c)
+    table = np.concatenate(tables)
+    processors = table[:, 3].astype(np.int64)
+    processors[processors == _NO_PROCESSOR] = -1
+    return Runs(np.concatenate(firsts), np.ascontiguousarray(table[:, 1]), processors)
 
 
 def _reset(row: int) -> Ints:
@@ -166,9 +179,9 @@ def _guid_places(marks: list[Ints]) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints
     table = np.concatenate(marks)
     rows, flags, places = table[:, 0], table[:, 1], table[:, 2]
     activity, related = (flags & _ACTIVITY) != 0, (flags & _RELATED) != 0
-    # The related id stands behind the activity id, where there is one.
-    behind = np.where(places == _NOWHERE, _NOWHERE, places + np.where(activity, 16, 0))
-    return (rows[activity], places[activity]), (rows[related], behind[related])
+    # The related id stands after the activity id, where there is one.
+    after = np.where(places == _NOWHERE, _NOWHERE, places + np.where(activity, 16, 0))
+    return (rows[activity], places[activity]), (rows[related], after[related])
 
 
 def _pairs(items: list[tuple[int, int]]) -> tuple[Ints, Ints]:

@@ -1,6 +1,6 @@
-"""How much of a damaged block may be believed: the rows in front of the first that cannot be true.
+"""Salvage of damaged blocks: the rows before the first one that cannot be right.
 
-Judges by what rows claim and by whether their payloads fit; never repairs, and learns nothing from what it doubts.
+Judges by header values and by whether payloads fit. Repairs nothing, and changes no state of the stream.
 """
 
 from __future__ import annotations
@@ -15,33 +15,40 @@ from clrevents.decode.kernels.header_scan import HeaderColumns
 from clrevents.decode.kinds import Kinds
 from clrevents.decode.payload.payload_decoder import PayloadDecoder
 from clrevents.decode.stacks import StackLookup
+from clrevents.errors import Limits
 
-# So many zeros in place of several events are no events.
+# So many zeros in place of several events are not events.
 _WIPED = 64
 
 
-class Doubt:
-    """Decides for one stream; `steps_back` tells the rows at which a thread's numbers are not beyond its last."""
+class PlausibilityCheck:
+    """Tells plausible rows from others, in one stream.
+
+    `steps_back` gives the rows at which a thread's sequence numbers do not rise, and whether its last number is of
+    the same block. `pointer_size` is to be set once the trace's header was read.
+    """
 
     def __init__(
         self,
         kinds: Kinds,
-        payloads: PayloadDecoder,
+        limits: Limits,
         steps_back: Callable[[HeaderColumns], Iterator[tuple[int, bool]]],
     ) -> None:
         self._kinds = kinds
-        self._payloads = payloads
+        self._limits = limits
         self._steps_back = steps_back
+        self.pointer_size = 8
+        self._payloads: PayloadDecoder | None = None
 
-    def believable(
-        self, columns: HeaderColumns, block: Events, stacks: Callable[[], StackLookup], doubtful: bool
+    def plausible(
+        self, columns: HeaderColumns, block: Events, stacks: Callable[[], StackLookup], wrong_span: bool
     ) -> HeaderColumns:
-        """The rows in front of the first that makes no sense.
+        """The rows before the first implausible one.
 
         Impossible rows (a time outside the block's span, a step back of a thread's numbers, description 0, wiped
-        bytes) show a block to be damaged. In such a block unknown descriptions and stacks, steps back from an
-        earlier block and payloads that do not fit end what is believed; in a sound one they only mean that another
-        block is missing or was wrong. In a doubtful one only payloads that do not fit do.
+        bytes) show that a block is damaged. In such a block unknown descriptions and stacks, steps back from an
+        earlier block and payloads that do not fit are implausible too; in a sound one they only mean that another
+        block is missing or was wrong. With `wrong_span` (see `span_differs`) only payloads that do not fit are.
         """
         impossible = (columns.metadata_ids == 0) | _wiped(columns, block)
         if block.span is not None:
@@ -53,20 +60,24 @@ class Doubt:
                     impossible[row] = True
                 else:
                     earlier.append(row)
-        if not (block.broken or doubtful or impossible.any()):
+        damaged = block.broken or impossible.any()
+        if not (damaged or wrong_span):
             return columns
-        bad = impossible
-        if block.broken or impossible.any():
-            bad = impossible | ~self._kinds.defined(columns.metadata_ids)
-            bad[earlier] = True
-            bad |= stacks().unique(columns.stack_ids) < 0
-        wrong = np.flatnonzero(bad)
-        believed = int(wrong[0]) if len(wrong) else len(columns)
-        believed = self._fitting(columns, block, believed)
-        return columns if believed == len(columns) else head(columns, believed)
+        implausible = impossible
+        if damaged:
+            implausible = impossible | ~self._kinds.defined(columns.metadata_ids)
+            implausible[earlier] = True
+            implausible |= stacks().unique(columns.stack_ids) < 0
+        found = np.flatnonzero(implausible)
+        count = int(found[0]) if len(found) else len(columns)
+        count = self._fitting(columns, block, count)
+        return columns if count == len(columns) else head(columns, count)
 
     def _fitting(self, columns: HeaderColumns, block: Events, count: int) -> int:
         """How many of the first `count` rows come before one whose payload does not fit, or before wiped bytes."""
+        if self._payloads is None:
+            # Made when it is first needed: a sound trace never asks.
+            self._payloads = PayloadDecoder(self.pointer_size, self._limits)
         kinds, _ = self._kinds.indexes(columns.metadata_ids[:count]) if count else (columns.metadata_ids, False)
         starts = (columns.offsets[:count] - block.base).tolist()
         sizes = columns.sizes[:count].tolist()
@@ -82,8 +93,8 @@ class Doubt:
         return count
 
 
-def odd_times(block: Events) -> bool:
-    """Whether a block's earliest and latest event are other than its header says; every known writer is exact."""
+def span_differs(block: Events) -> bool:
+    """Whether a block's earliest and latest event are not those its header gives; every known writer is exact."""
     if block.span is None or block.labelled:
         return False
     first = min(int(c.ticks.min()) for c in block.columns)

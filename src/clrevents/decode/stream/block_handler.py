@@ -1,0 +1,132 @@
+"""Blocks → the state of a stream: what each kind of block defines, ends or releases.
+
+Gives every block to the parts whose matter it is, in the order that the format asks for. Sees no bytes.
+"""
+
+from __future__ import annotations
+
+from clrevents.decode.clock import Clock
+from clrevents.decode.container.blocks import (
+    Block,
+    Boundary,
+    End,
+    Events,
+    Fault,
+    Header,
+    InlineStacks,
+    Labels,
+    Metadata,
+    RemovedThreads,
+    SequencePoint,
+    Stacks,
+    Threads,
+    TraceInfo,
+)
+from clrevents.decode.kernels.tally import Tally
+from clrevents.decode.kinds import Kinds
+from clrevents.decode.stream.error_policy import ErrorPolicy
+from clrevents.decode.stream.event_intake import EventIntake
+from clrevents.decode.stream.labels import LabelTable
+from clrevents.decode.stream.losses import LossLog
+from clrevents.decode.stream.resolver import Resolver
+from clrevents.decode.stream.row_queue import RowQueue
+from clrevents.decode.stream.salvage import PlausibilityCheck
+from clrevents.decode.stream.thread_table import ThreadTable
+from clrevents.errors import Limits, damage
+from clrevents.schema.registry import Registry
+
+
+class BlockHandler:
+    """Takes the blocks of one stream in file order; `info` and `clock` are None until the trace's header came."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        limits: Limits,
+        threads: ThreadTable,
+        rows: RowQueue,
+        errors: ErrorPolicy,
+        tally: Tally | None,
+    ) -> None:
+        self.info: TraceInfo | None = None
+        self.clock: Clock | None = None
+        self.kinds = Kinds(registry, limits)
+        self.losses = LossLog(limits, threads)
+        self._threads = threads
+        self._labels = LabelTable()
+        self._rows = rows
+        self._errors = errors
+        self._plausibility = PlausibilityCheck(self.kinds, limits, self.losses.numbers.steps_back)
+        resolver = Resolver(self.kinds, threads, self._labels, errors.salvage)
+        self._events = EventIntake(self.kinds, resolver, self.losses, rows, errors, self._plausibility, tally)
+
+    @property
+    def latest(self) -> int:
+        """The last tick of all events so far; only with a tally, or in NetTrace 6."""
+        return self._events.latest
+
+    def take(self, block: Block, offset: int) -> None:
+        """Take a block; `offset` is where the block reader stands, which some problems are reported for."""
+        match block:
+            case Events():
+                self._events.take(block, offset)
+            case Stacks() | InlineStacks():
+                self._bound_tables(offset)
+                self._rows.add_stacks(block)
+            case Metadata():
+                self._errors.report_all(map(self.kinds.define, block.rows))
+            case SequencePoint():
+                self._take_sequence_point(block, offset)
+            case Boundary():
+                self._errors.report_all(self._rows.end_region())
+            case Threads():
+                self._errors.report_all(map(self._threads.define, block.rows))
+            case RemovedThreads():
+                self._remove_threads(block, offset)
+            case Labels():
+                self._bound_tables(offset)
+                self._labels.add(block)
+            case Header():
+                self._take_header(block.info)
+            case Fault():
+                if block.problem.severity == "damage":
+                    self.losses.damaged()
+                if self._errors.report(block.problem) and block.fatal:
+                    self._errors.stop()
+            case End():
+                # The block reader knows: `complete`.
+                pass
+
+    def _take_header(self, info: TraceInfo) -> None:
+        self.info = info
+        self.clock = Clock(info.sync_qpc, info.frequency, info.start)
+        self.losses.begin(self.clock, info.version)
+        self._plausibility.pointer_size = info.pointer_size
+        if info.format == "NetPerf":
+            # Without sequence points, sorting what is there would make the order depend on how the stream was cut.
+            self._rows.in_time_order = False
+
+    def _take_sequence_point(self, point: SequencePoint, offset: int) -> None:
+        self._errors.report_all(self.losses.sequence_point(point, offset))
+        self._errors.report_all(self._rows.end_region())
+        self._labels.clear()
+        if point.forget_threads:
+            self._threads.forget()
+        if point.forget_metadata:
+            self.kinds.forget()
+
+    def _remove_threads(self, block: RemovedThreads, offset: int) -> None:
+        for index, sequence in block.threads:
+            place = self._threads.remove(index)
+            if place is None:
+                text = f"thread index {index} is removed but was not there"
+                self._errors.report_all((damage("undefined-thread", text, block.offset, None, "which threads live"),))
+            else:
+                self._errors.report_all(self.losses.thread_ended(place, sequence, self._events.latest, offset))
+
+    def _bound_tables(self, offset: int) -> None:
+        """Stacks and labels are held until the next sequence point, but not without end."""
+        problems = self._rows.bound_tables(offset)
+        if problems:
+            self._labels.clear()
+            self._errors.report_all(problems)

@@ -1,0 +1,91 @@
+"""Windows → blocks: finds the container, and says what is wrong with where the stream ends.
+
+Knows when the trace is complete and how many bytes the next block needs. What a block means is not its business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clrevents.decode.container.blocks import Block, End, Fault, Header
+from clrevents.decode.container.container import Container, cut, incomplete
+from clrevents.decode.container.detect import detect
+from clrevents.decode.container.window import NeedMore, Window
+from clrevents.errors import Limits, Problem, Problems, UnreadableError
+
+
+class BlockReader:
+    """Reads the blocks of one stream. `complete` once its end was read; bytes after that are counted, not parsed.
+
+    `problems` are asked why there is no header, where there is none.
+    """
+
+    def __init__(self, limits: Limits, salvage: bool, problems: Problems) -> None:
+        self.complete = False
+        self.needed = 1
+        self._limits = limits
+        self._salvage = salvage
+        self._problems = problems
+        self._container: Container | None = None
+        self._has_header = False
+        self._trailing = 0
+
+    def read(self, window: Window) -> Iterator[Block]:
+        """The whole blocks of a window; after them `needed` says how many bytes the next one takes.
+
+        In a final window also what is there of a cut block, and a Fault for what is wrong with the end. Raises
+        UnreadableError when the stream ends without a header.
+        """
+        self.needed = 1
+        try:
+            yield from self._blocks(window)
+        except NeedMore as more:
+            if not window.final:
+                # More than was there, whatever a container says: else nothing would ever change.
+                self.needed = max(more.needed, window.available + 1)
+                return
+            if not self._has_header:
+                raise UnreadableError(
+                    "the file ends inside its header",
+                    offset=window.offset,
+                    needed=more.needed,
+                    available=window.available,
+                ) from None
+            yield Fault(cut("the beginning of a block", window.offset, more.needed, window.available), fatal=True)
+            return
+        if window.final:
+            yield from self._end(window.offset)
+
+    def _blocks(self, window: Window) -> Iterator[Block]:
+        if self._container is None:
+            self._container = detect(window, self._limits, self._salvage)
+        while window.pos < window.end:
+            if self.complete:
+                self._trailing += window.available
+                window.pos = window.end
+                return
+            for block in self._container.read(window):
+                if isinstance(block, Header):
+                    self._has_header = True
+                elif isinstance(block, End):
+                    self.complete = True
+                yield block
+
+    def _end(self, offset: int) -> Iterator[Block]:
+        """What is to be said of a stream that ends here, between two blocks."""
+        if self._trailing:
+            # Only here is it known how many there are, however the stream was cut.
+            text = f"{self._trailing} bytes follow the end of the trace and are ignored"
+            yield Fault(Problem("trailing-data", "note", text, offset - self._trailing, self._trailing))
+        if self.complete:
+            return
+        if not self._has_header:
+            raise self._headless(offset)
+        yield Fault(incomplete(offset))
+
+    def _headless(self, offset: int) -> UnreadableError:
+        """For a stream that ended before its header: because of damage, if there was any."""
+        for problem in self._problems:
+            if problem.severity == "damage":
+                return UnreadableError(f"there is no trace header: {problem.message}", offset=problem.offset)
+        return UnreadableError("the file ends before the trace's own header", offset=offset)

@@ -1,0 +1,120 @@
+"""Event blocks → rows in the row queue, or counts in a tally; and the sequence numbers they show.
+
+Knows in which order plausibility, ids and sequence numbers are looked at, each of which another module judges.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clrevents.decode.container.blocks import Events
+from clrevents.decode.kernels.header_scan import HeaderColumns
+from clrevents.decode.kernels.tally import Tally
+from clrevents.decode.kinds import Kinds
+from clrevents.decode.rows import Ints
+from clrevents.decode.stream.error_policy import ErrorPolicy
+from clrevents.decode.stream.losses import LossLog
+from clrevents.decode.stream.resolver import ResolvedRows, Resolver
+from clrevents.decode.stream.row_queue import RowQueue
+from clrevents.decode.stream.salvage import PlausibilityCheck, span_differs
+from clrevents.errors import damage
+
+_NEVER = -(1 << 63)
+
+
+class EventIntake:
+    """Takes the events of one stream. With a `tally` they are counted in file order, and none reaches the queue."""
+
+    def __init__(
+        self,
+        kinds: Kinds,
+        resolver: Resolver,
+        losses: LossLog,
+        rows: RowQueue,
+        errors: ErrorPolicy,
+        plausibility: PlausibilityCheck,
+        tally: Tally | None,
+    ) -> None:
+        self._kinds = kinds
+        self._resolver = resolver
+        self._losses = losses
+        self._rows = rows
+        self._errors = errors
+        self._plausibility = plausibility
+        self._tally = tally
+        self._latest = _NEVER
+
+    @property
+    def latest(self) -> int:
+        """The last tick of all events so far; only with a tally, or in NetTrace 6."""
+        return self._latest if self._tally is None else self._tally.latest
+
+    def take(self, block: Events, offset: int) -> None:
+        """Take an event block; `offset` is where problems with its sequence numbers are reported."""
+        salvage = self._errors.salvage
+        check = salvage or block.broken
+        wrong_span = salvage and span_differs(block)
+        for index, piece in enumerate(block.columns):
+            columns = piece
+            if check:
+                columns = self._plausibility.plausible(piece, block, self._rows.stack_lookup, wrong_span)
+            if len(columns):
+                self._take_piece(columns, block, index == 0, offset)
+            if len(columns) < len(piece):
+                if not block.broken:
+                    self._leave_out(piece, len(columns))
+                break
+            if self._errors.stopped:
+                return
+        note = self._rows.bound_rows(offset)
+        if note is not None:
+            self._errors.report(note)
+
+    def _take_piece(self, columns: HeaderColumns, block: Events, first: bool, offset: int) -> None:
+        """Count or gather one piece of a block, of which it is the `first` or not."""
+        # Counted at once, where every row has a kind that is known.
+        if (
+            self._tally is not None
+            and not block.labelled
+            and self._count(columns, columns.metadata_ids, self._kinds.table)
+        ):
+            self._follow_numbers(columns, block, offset)
+            return
+        rows = self._resolver.resolve(columns, block, first)
+        self._errors.report_all(rows.problems)
+        if len(rows):
+            self._follow_numbers(rows.columns, block, offset)
+            if self._tally is None:
+                self._gather(rows, block, first)
+            else:
+                counted = self._count(rows.columns, rows.kind_indexes, np.arange(len(self._kinds.all)))
+                assert counted, "these are kinds"
+        if rows.fault is not None:
+            self._errors.report_all((rows.fault,))
+
+    def _gather(self, rows: ResolvedRows, block: Events, first: bool) -> None:
+        if block.labelled:
+            self._latest = max(self._latest, int(rows.columns.ticks.max()))
+        self._rows.add(rows, block, first)
+
+    def _count(self, columns: HeaderColumns, ids: Ints, kind_indexes: Ints) -> bool:
+        """Count rows whose kinds are `kind_indexes[ids]`; False, and nothing is counted, when one has none."""
+        assert self._tally is not None
+        counted = self._tally.add(columns, ids, kind_indexes, len(self._kinds.all))
+        if counted:
+            self._rows.count(columns)
+        return counted
+
+    def _follow_numbers(self, columns: HeaderColumns, block: Events, offset: int) -> None:
+        if block.counted:
+            problems = self._losses.follow(columns, offset)
+            if problems:
+                self._errors.report_all(problems)
+
+    def _leave_out(self, columns: HeaderColumns, row: int) -> None:
+        """A block that ends where it says holds rows that cannot be right: they are left out."""
+        self._losses.damaged()
+        at = int(columns.offsets[row])
+        length = int(columns.offsets[-1] + columns.sizes[-1]) - at
+        text = f"{len(columns) - row} events make no sense and are left out, with what follows in their block"
+        self._errors.report_all((damage("bad-event", text, at, length, "these events"),))

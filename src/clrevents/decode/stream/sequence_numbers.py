@@ -1,0 +1,123 @@
+"""Sequence numbers of capture threads, and the gaps in them (docs/format.md, "Sequence numbers and losses").
+
+Refuses to guess: a step back is not a loss, and after damage a thread's first gap is put down to the damage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+from clrevents.decode.kernels.header_scan import HeaderColumns
+from clrevents.errors import Limits
+
+_HALF = 1 << 31
+# What stands for a thread that the trace does not describe.
+_UNKNOWN_KEY = (1 << 64) - 1
+_M32 = (1 << 32) - 1
+
+
+@attrs.frozen
+class Gap:
+    """`count` numbers of a capture thread that no event has, and the ticks of the events before and after them.
+
+    `after_damage`: the thread's events before the gap are followed by damage. `backwards`: the numbers step back.
+    """
+
+    thread: int
+    count: int
+    start: int
+    end: int
+    after_damage: bool
+
+    @property
+    def backwards(self) -> bool:
+        return self.count >= _HALF
+
+
+class SequenceNumbers:
+    """The last sequence number of each capture thread. `starts_at_zero`: a thread's first event has number 1."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.starts_at_zero = False
+        # Last number, its tick, and after how many damages it was seen, by thread.
+        self._last: dict[int, tuple[int, int, int]] = {}
+        self._damages = 0
+        self._known = 0
+        self._limits = limits
+
+    def damaged(self, known: int) -> None:
+        """Events may be missing here for a reason that is not a loss; also of those of the first `known` threads
+        (NetTrace 6) that no event was seen of.
+        """
+        self._damages += 1
+        self._known = known
+
+    def _after_damage(self, thread: int) -> bool:
+        """Whether there was damage since this thread's last number."""
+        last = self._last.get(thread)
+        if last is None:
+            return self._damages > 0 and not self._known <= thread < _UNKNOWN_KEY
+        return last[2] != self._damages
+
+    def follow(self, columns: HeaderColumns) -> Sequence[Gap]:
+        """Take the numbers of a block's events; the gaps before and between them."""
+        times, last = columns.ticks, self._last
+        gaps: list[Gap] = []
+        for row, thread, sequence, end in _runs(columns):
+            known = last.get(thread)
+            if known is None and not self.starts_at_zero:
+                if len(last) >= self._limits.threads:
+                    continue
+            else:
+                number, tick, _ = known or (0, int(times[row]), 0)
+                count = (sequence - 1 - number) & _M32
+                if count and (number or self.starts_at_zero):
+                    gaps.append(Gap(thread, count, tick, int(times[row]), self._after_damage(thread)))
+            last[thread] = (sequence + end - row - 1) & _M32, int(times[end - 1]), self._damages
+        return gaps
+
+    def reached(self, thread: int, sequence: int, tick: int) -> Sequence[Gap]:
+        """The writer says that this thread had reached this number by then: the gap at its end, if there is one."""
+        known = self._last.get(thread)
+        if known is None and not self.starts_at_zero:
+            if len(self._last) < self._limits.threads:
+                self._last[thread] = sequence, tick, self._damages
+            return ()
+        number, since, _ = known or (0, tick, 0)
+        count = (sequence - number) & _M32
+        if count >= _HALF:
+            return ()
+        missing = count and (number or self.starts_at_zero)
+        gaps = (Gap(thread, count, since, tick, self._after_damage(thread)),) if missing else ()
+        self._last[thread] = sequence, tick, self._damages
+        return gaps
+
+    def steps_back(self, columns: HeaderColumns) -> Iterator[tuple[int, bool]]:
+        """The rows at which a thread's number is not beyond its last, and whether that is one of these rows.
+
+        Learns nothing from them. A last number from before damage proves nothing.
+        """
+        last: dict[int, int] = {}
+        for row, thread, sequence, end in _runs(columns):
+            known = last.get(thread)
+            inside = known is not None
+            if known is None and thread in self._last and not self._after_damage(thread):
+                known = self._last[thread][0]
+            if known and (sequence - 1 - known) & _M32 >= _HALF:
+                yield row, inside
+            last[thread] = (sequence + end - row - 1) & _M32
+
+    def forget(self, thread: int) -> None:
+        self._last.pop(thread, None)
+
+    def forget_all(self) -> None:
+        self._last.clear()
+
+
+def _runs(columns: HeaderColumns) -> list[tuple[int, int, int, int]]:
+    """First row, capture thread and its number of each run, and the row after it."""
+    runs = columns.runs.tolist()
+    ends = [*(run[0] for run in runs[1:]), len(columns)]
+    return [(run[0], run[1], run[2], end) for run, end in zip(runs, ends, strict=True)]
