@@ -36,7 +36,7 @@ _BYTES: Final = 8 << 20
 
 @attrs.frozen(eq=False)
 class Chunk:
-    """A run of selected events in order. Rows that no piece has could not be read, and were reported.
+    """Consecutive selected events. Rows that are in none of `payloads` could not be read, and were reported.
 
     `stacks` are those of its events that no chunk before it had; empty where they were not asked for.
     """
@@ -88,7 +88,7 @@ class ColumnPass:
         return self._decoder
 
     def chunks(self, windows: Iterable[bytes], fault: Callable[[], Problem | None]) -> Iterator[Chunk]:
-        """All chunks; behind the last one a TraceError is raised if anything ended the reading.
+        """All chunks; after the last one a TraceError is raised if anything ended the reading.
 
         `fault` is asked at the end: what is wrong with the source itself.
         """

@@ -132,7 +132,7 @@ def _located(wire: LocatedType, scope: Scope) -> One:
         if start > end or size > end - start:
             raise Short(pos, size, f"its {size} bytes at {start} lie outside the payload")
         if size % width:
-            raise Short(pos, width, f"its {size} bytes are no whole number of elements")
+            raise Short(pos, width, f"its {size} bytes are not a whole number of elements")
         value, _ = many(data, start, start + size, size // width)
         return value, pos + 4
 
