@@ -1,19 +1,19 @@
 """Kernel 2: a layout as a program of integers, run over many payloads; and text from UTF-16 to UTF-8.
 
 Integers and bytes in, integers and bytes out: makes no objects, raises nothing, reads nothing outside the
-payload it is given. Knows widths and places; what a field means is for others to say.
+payload it is given. Knows widths and places; what a field means is `columns`' business.
 """
 
-# Instructions: six numbers each, (operation, padding before it, a, b, c, d). Each writes two cells: where it
+# Instructions: six numbers each, (operation, padding in front, a, b, c, d). Each writes two cells: where it
 # found its value and how many, or for NUMBER the value. The body has the operations as plain numbers.
-FIXED = 0  # a bytes
+RUN = 0  # a bytes
 TEXT16 = 1  # UTF-16 up to a zero unit; the second cell counts bytes
 TEXT8 = 2  # bytes up to a zero byte
 COUNTED = 3  # elements of a bytes; the count is c bytes into what instruction b found, d bytes wide (< 0: signed)
 PREFIXED = 4  # a 16-bit count, then elements of a bytes
 NUMBER = 5  # one to ten bytes, seven bits each
 REST = 6  # as COUNTED with elements of at least a bytes, which a second walk reads: the last instruction
-PREFIXED_REST = 7  # as REST after a 16-bit count
+PREFIXED_REST = 7  # as REST behind a 16-bit count
 WIDTH = 6
 # Taken into a local variable: a literal beyond 31 bits is a Python object in the compiled engine, each time.
 TOP = 0xFFFFFFFFFFFFFFFF
