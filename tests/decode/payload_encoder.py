@@ -12,7 +12,7 @@ from uuid import UUID
 
 from nettrace4_writer import varint
 
-from clrevents.schema.wire import (
+from clrevents.schema.types import (
     AnsiZ,
     BytesType,
     CountedType,
