@@ -20,7 +20,7 @@ from clrevents.decode.payload.column_types import column_type
 from clrevents.decode.payload.column_values import as_written, filetimes, from_values
 from clrevents.decode.payload.conversions import decimal_of
 from clrevents.decode.payload.dtypes import Array, Ints, fixed_dtype, pick
-from clrevents.decode.payload.plan import Found, Part, Plan
+from clrevents.decode.payload.plan import FieldPart, Found, Plan
 from clrevents.decode.payload.record_text import narrow_text
 from clrevents.schema.wire import (
     AnsiZ,
@@ -56,7 +56,7 @@ def column_builders(plan: Plan) -> list[Build]:
     return known
 
 
-def _builder(part: Part, pointer_size: int) -> Build:
+def _builder(part: FieldPart, pointer_size: int) -> Build:
     wire, slot = part.wire, part.slot
     if part.dtype is not None:
         convert = _fixed(wire, column_type(wire), pointer_size)

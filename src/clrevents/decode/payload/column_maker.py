@@ -1,6 +1,6 @@
 """Payloads of one kind → columns, by the layout's plan or by records where there is none.
 
-Decides which of several readings it is. Knows neither where the payloads are from nor what becomes of problems.
+Decides which of a kind's layouts it is. Knows neither where the payloads are from nor what becomes of problems.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class _Planned:
         return None if made is None else cls(made, column_builders(made))
 
 
-_Reading: TypeAlias = tuple[BoundLayout, _Planned | None]
+_PlannedLayout: TypeAlias = tuple[BoundLayout, _Planned | None]
 
 
 class ColumnMaker:
@@ -73,23 +73,23 @@ class ColumnMaker:
         self._decoder = decoder
         self._fields = fields
         self._report = report
-        self._readings: dict[int, list[_Reading]] = {}
+        self._planned: dict[int, list[_PlannedLayout]] = {}
 
     def columns_of(self, group: Group) -> Iterator[KindColumns]:
-        """By the first reading that uses up every payload, or row by row."""
+        """By the first layout that uses up every payload, or row by row."""
         kind = group.kind
         ends = group.ends
-        readings = self._readings_of(kind)
+        layouts = self._layouts_of(kind)
         if self._decoder.drifted(kind):
             self._read(group, 0)
-        for index, (layout, made) in enumerate(readings):
+        for index, (layout, made) in enumerate(layouts):
             if made is None:
                 break
             found = made.plan.find(group.buf, group.starts, ends)
             if not found.fits:
                 continue
             # After no fields at all there is no tail: records say what such bytes are.
-            tails = index == 0 and bool(layout.fields) and (kind.newer or len(readings) == 1)
+            tails = index == 0 and bool(layout.fields) and (kind.newer or len(layouts) == 1)
             if not (tails or found.exact):
                 continue
             if not found.exact:
@@ -103,7 +103,7 @@ class ColumnMaker:
             }
             yield KindColumns(kind, group.rows, columns)
             return
-        if readings:
+        if layouts:
             yield from self._by_records(group)
         else:
             self._read(group, 0, len(group.rows))
@@ -134,9 +134,9 @@ class ColumnMaker:
             self._report(problem, times)
         return payload
 
-    def _readings_of(self, kind: EventKind) -> list[_Reading]:
-        known = self._readings.get(kind.index)
+    def _layouts_of(self, kind: EventKind) -> list[_PlannedLayout]:
+        known = self._planned.get(kind.index)
         if known is None:
             layouts = [layout for layout, _ in self._decoder.layouts(kind)]
-            known = self._readings[kind.index] = [(layout, _Planned.of(layout)) for layout in layouts]
+            known = self._planned[kind.index] = [(layout, _Planned.of(layout)) for layout in layouts]
         return known

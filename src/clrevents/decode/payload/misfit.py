@@ -1,4 +1,4 @@
-"""How a payload that does not fit its layout is reported inside this room: `Short` by a value, `Misfit` by a record.
+"""How a payload that does not fit its layout is told inside this room: `ShortValue` by a value, `Misfit` by a record.
 
 Neither ever leaves the room: a misfit becomes a RawPayload and a Problem. Knows no layout.
 """
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 
-class Short(Exception):
+class ShortValue(Exception):
     """Raised while a value is read; whoever knows the field makes a Misfit of it.
 
     `whole`: `offset` is where the field begins, so nothing of it was there. `field` is where inside the field it was
@@ -38,7 +38,7 @@ class Misfit(Exception):
         self.partial = partial
 
     @classmethod
-    def of(cls, short: Short, end: int, names: Sequence[str], values: Sequence[Any]) -> Misfit:
+    def of(cls, short: ShortValue, end: int, names: Sequence[str], values: Sequence[Any]) -> Misfit:
         """Of a payload that ends at `end`, after `values` of the fields `names` were read."""
         field = names[len(values)] if len(values) < len(names) else names[-1]
         partial = dict(zip(names, values, strict=False))

@@ -37,7 +37,7 @@ NO_FIELDS = "the trace describes this event without fields, but it has a payload
 
 
 @attrs.define(eq=False)
-class _Reading:
+class _LayoutReading:
     """One way to read a kind: by this layout. Its record class and decoder are made when a record is wanted."""
 
     layout: BoundLayout
@@ -55,10 +55,10 @@ class _Reading:
 
 
 @attrs.define
-class _Readings:
+class _KindReadings:
     """The ways to read one kind, in the order in which they are tried; `reason` is why there are none."""
 
-    readings: list[_Reading] = attrs.field(factory=list)
+    readings: list[_LayoutReading] = attrs.field(factory=list)
     reason: str = UNKNOWN
     without_fields: bool = False
     drift: str = ""
@@ -69,7 +69,7 @@ class PayloadDecoder:
 
     def __init__(self, pointer_size: int, limits: Limits) -> None:
         self._pointer_size = pointer_size
-        self._readings: dict[int, _Readings] = {}
+        self._readings: dict[int, _KindReadings] = {}
         self._texts = TextCache()
         self._classes = ClassCache(limits.learned)
 
@@ -112,7 +112,7 @@ class PayloadDecoder:
         """Whether the trace's own description still has to be reported as another than the registry's."""
         return bool(self._known(kind).drift)
 
-    def _known(self, kind: EventKind) -> _Readings:
+    def _known(self, kind: EventKind) -> _KindReadings:
         known = self._readings.get(kind.index)
         if known is None:
             known = self._readings[kind.index] = self._make(kind)
@@ -126,7 +126,7 @@ class PayloadDecoder:
         return kind.newer or not (tail or isinstance(payload, RawPayload))
 
     def _other(
-        self, kind: EventKind, known: _Readings, data: bytes, offset: int, misfit: Misfit
+        self, kind: EventKind, known: _KindReadings, data: bytes, offset: int, misfit: Misfit
     ) -> tuple[Any, bytes, Problem | None]:
         """Another reading, if one uses up the payload exactly; else what is wrong with the first."""
         for reading in known.readings[1:]:
@@ -152,28 +152,28 @@ class PayloadDecoder:
         reason = f"{misfit.why} at field {misfit.field!r}"
         return RawPayload(data, reason, misfit.partial), b"", problem
 
-    def _make(self, kind: EventKind) -> _Readings:
+    def _make(self, kind: EventKind) -> _KindReadings:
         if kind.info is not None and not (kind.info.only_undescribed and kind.row.fields):
             return self._registered(kind, kind.info)
         row = kind.row
         if kind.undefined:
-            return _Readings(reason="the trace does not hold this event's description")
+            return _KindReadings(reason="the trace does not hold this event's description")
         if not row.fields and not row.name:
-            return _Readings()
+            return _KindReadings()
         try:
-            known = _Readings(reason=NO_FIELDS, without_fields=not row.fields)
+            known = _KindReadings(reason=NO_FIELDS, without_fields=not row.fields)
             self._describe(kind, known)
             return known
         except Undescribable as error:
-            return _Readings(reason=f"its description cannot be used: {error}")
+            return _KindReadings(reason=f"its description cannot be used: {error}")
         except OverflowError:
-            return _Readings(reason=TOO_MANY)
+            return _KindReadings(reason=TOO_MANY)
 
-    def _registered(self, kind: EventKind, info: EventInfo) -> _Readings:
+    def _registered(self, kind: EventKind, info: EventInfo) -> _KindReadings:
         """By the registry; where the trace describes the event otherwise, also by that, and it is said."""
         bound = info.layout.bind(self._pointer_size)
         make = partial(record_decoder, texts=self._texts)
-        known = _Readings([_Reading(bound, info.layout, lambda: info.record, make)])
+        known = _KindReadings([_LayoutReading(bound, info.layout, lambda: info.record, make)])
         if not kind.row.fields or kind.newer:
             return known
         try:
@@ -185,7 +185,7 @@ class PayloadDecoder:
             pass
         return known
 
-    def _describe(self, kind: EventKind, known: _Readings) -> None:
+    def _describe(self, kind: EventKind, known: _KindReadings) -> None:
         """Add the readings that the trace's own description allows."""
         for variant in variants(kind.row.fields, kind.row.provider):
             layout = self._classes.layout(kind.row.fields, variant)
@@ -193,7 +193,9 @@ class PayloadDecoder:
                 raise OverflowError
             bound = layout.bind(self._pointer_size)
             make = partial(record_decoder, texts=self._texts, absent_is_none=True)
-            known.readings.append(_Reading(bound, layout, partial(self._learned, _class_name(kind), layout), make))
+            known.readings.append(
+                _LayoutReading(bound, layout, partial(self._learned, _class_name(kind), layout), make)
+            )
 
     def _learned(self, name: str, layout: Layout) -> type[Any]:
         """A class made for this layout. OverflowError when there are too many already."""
@@ -214,7 +216,7 @@ def _class_name(kind: EventKind) -> str:
     return f"{name or 'Event'}_V{kind.key.version}"
 
 
-def _exact(reading: _Reading, data: bytes) -> Any:
+def _exact(reading: _LayoutReading, data: bytes) -> Any:
     """The record, when this reading uses up the payload exactly; else None."""
     try:
         payload, end = reading.decode(data, 0, len(data))
@@ -229,7 +231,7 @@ def _unknown(kind: EventKind, data: bytes, offset: int, reason: str) -> Problem:
     return Problem("unknown-event", "note", text, offset, len(data), event=label, impact="its payload stays bytes")
 
 
-def _drift(kind: EventKind, known: _Readings, offset: int) -> Problem | None:
+def _drift(kind: EventKind, known: _KindReadings, offset: int) -> Problem | None:
     """Once for each kind: the trace's description and the registry disagree."""
     if not known.drift:
         return None

@@ -58,7 +58,7 @@ class Found:
 
 
 @attrs.frozen(eq=False)
-class Part:
+class FieldPart:
     """Where a plan finds one field: the instruction, the name among those it reads together, the plan of elements.
 
     `dtype` is what the instruction reads; None for what is not of fixed width.
@@ -86,7 +86,7 @@ class Plan:
     """
 
     pointer_size: int
-    parts: list[Part] = attrs.field(factory=list)
+    parts: list[FieldPart] = attrs.field(factory=list)
     program: list[int] = attrs.field(factory=list)
     size: int | None = None
     rest: Plan | None = None
@@ -153,7 +153,7 @@ def _add_fixed(made: Plan, step: FixedStep, numbers: dict[int, Place]) -> bool:
     slot = len(made.program) // INSTRUCTION
     made.program += [FIXED, 0, dtype.itemsize, 0, 0, 0]
     for index, field in enumerate(step.fields):
-        made.parts.append(Part(field.type, slot, dtype, f"f{index}"))
+        made.parts.append(FieldPart(field.type, slot, dtype, f"f{index}"))
         number = field.type.number
         if number is not None:
             width = -number.size if number.signed else number.size
@@ -181,7 +181,7 @@ def _add_variable(made: Plan, step: VariableStep, numbers: dict[int, Place], las
         if not last:
             return False
         made.rest = rest
-    made.parts.append(Part(wire, len(made.program) // INSTRUCTION, dtype, "", rest))
+    made.parts.append(FieldPart(wire, len(made.program) // INSTRUCTION, dtype, "", rest))
     made.program += [operation, step.field.pad, size, *counter]
     return True
 

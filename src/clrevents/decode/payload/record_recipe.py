@@ -21,7 +21,7 @@ from clrevents.decode.kernels.program import gather, narrow
 from clrevents.decode.payload.column_values import as_written
 from clrevents.decode.payload.conversions import converter
 from clrevents.decode.payload.dtypes import Ints, fixed_dtype, pick
-from clrevents.decode.payload.plan import Found, Part, Plan
+from clrevents.decode.payload.plan import FieldPart, Found, Plan
 from clrevents.decode.payload.record_groups import Objects
 from clrevents.decode.payload.record_text import narrow_text
 from clrevents.schema.wire import (
@@ -98,7 +98,7 @@ def _objects(values: Values) -> Objects:
     return values if isinstance(values, list) else values.tolist()
 
 
-def _values(part: Part, pointer_size: int) -> _Make:
+def _values(part: FieldPart, pointer_size: int) -> _Make:
     """A function from what the kernel found to one field's values."""
     wire, slot = part.wire, part.slot
     if part.dtype is not None:

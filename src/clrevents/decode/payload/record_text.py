@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from clrevents.decode.payload.misfit import Short
+from clrevents.decode.payload.misfit import ShortValue
 from clrevents.schema.wire import TextArrayType
 
 One: TypeAlias = Callable[[bytes, int, int], tuple[Any, int]]
-"""`(data, start, end) -> (value, position after it)`; raises Short."""
+"""`(data, start, end) -> (value, position after it)`; raises ShortValue."""
 Many: TypeAlias = Callable[[bytes, int, int, int], tuple[Any, int]]
-"""`(data, start, end, count) -> (value, position after it)`; raises Short."""
+"""`(data, start, end, count) -> (value, position after it)`; raises ShortValue."""
 
 _CACHE = 1 << 16
 _CACHED_BYTES = 256
@@ -45,7 +45,7 @@ def utf16z(texts: TextCache) -> One:
         while at >= 0 and (at - pos) & 1:
             at = data.find(b"\0\0", at + 1, end)
         if at < 0:
-            raise Short(pos, max(end - pos, 0) + 2, "the string has no end")
+            raise ShortValue(pos, max(end - pos, 0) + 2, "the string has no end")
         return text(data[pos:at]), at + 2
 
     return read
@@ -55,7 +55,7 @@ def ansiz(data: bytes, pos: int, end: int) -> tuple[Any, int]:
     """Bytes up to a zero byte."""
     at = data.find(b"\0", pos, end)
     if at < 0:
-        raise Short(pos, max(end - pos, 0) + 1, "the string has no end")
+        raise ShortValue(pos, max(end - pos, 0) + 1, "the string has no end")
     return narrow_text(data[pos:at]), at + 1
 
 
@@ -74,7 +74,7 @@ def counted_text(wire: TextArrayType) -> Many:
     def read(data: bytes, pos: int, end: int, count: int) -> tuple[Any, int]:
         size = count * width
         if size > end - pos:
-            raise Short(pos, size, f"it claims {count} characters")
+            raise ShortValue(pos, size, f"it claims {count} characters")
         raw = data[pos : pos + size]
         if width == 2:
             return raw.decode("utf-16-le", "surrogatepass"), pos + size

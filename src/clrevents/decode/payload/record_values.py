@@ -1,6 +1,6 @@
 """Values of one field, one payload at a time: numbers, groups, arrays, and what stands elsewhere in the payload.
 
-Each wire type becomes a function that either gives the value and the position after it or raises Short. Knows no
+Each wire type becomes a function that either gives the value and the position after it or raises ShortValue. Knows no
 record; a struct's function comes from outside.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from clrevents.decode.payload.conversions import converter
-from clrevents.decode.payload.misfit import Short
+from clrevents.decode.payload.misfit import ShortValue
 from clrevents.decode.payload.record_text import Many, One, TextCache, ansiz, counted_text, utf16z
 from clrevents.schema.wire import (
     AnsiZ,
@@ -77,7 +77,7 @@ def _plain(wire: WireType, code: str) -> One:
 
     def read(data: bytes, pos: int, end: int) -> tuple[Any, int]:
         if end - pos < size:
-            raise Short(pos, size, "the payload ends early")
+            raise ShortValue(pos, size, "the payload ends early")
         (value,) = unpack(data, pos)
         return (convert(value) if convert else value), pos + size
 
@@ -88,13 +88,13 @@ def _unsigned(data: bytes, pos: int, end: int) -> tuple[Any, int]:
     value = 0
     for shift in range(0, 70, 7):
         if pos >= end:
-            raise Short(pos, 1, "the number has no end")
+            raise ShortValue(pos, 1, "the number has no end")
         byte = data[pos]
         pos += 1
         value |= (byte & 127) << shift
         if byte < 128:
             return value & _U64, pos
-    raise Short(pos, 1, "the number has too many bytes")
+    raise ShortValue(pos, 1, "the number has too many bytes")
 
 
 def _signed(data: bytes, pos: int, end: int) -> tuple[Any, int]:
@@ -107,7 +107,7 @@ def _prefixed(wire: PrefixedType, scope: Scope) -> One:
 
     def read(data: bytes, pos: int, end: int) -> tuple[Any, int]:
         if end - pos < 2:
-            raise Short(pos, 2, "the payload ends early")
+            raise ShortValue(pos, 2, "the payload ends early")
         return many(data, pos + 2, end, data[pos] | data[pos + 1] << 8)
 
     return read
@@ -125,14 +125,14 @@ def _located(wire: LocatedType, scope: Scope) -> One:
 
     def read(data: bytes, pos: int, end: int) -> tuple[Any, int]:
         if end - pos < 4:
-            raise Short(pos, 4, "the payload ends early")
+            raise ShortValue(pos, 4, "the payload ends early")
         place = data[pos] | data[pos + 1] << 8
         size = data[pos + 2] | data[pos + 3] << 8
         start = pos + 4 + place if wire.relative else place
         if start > end or size > end - start:
-            raise Short(pos, size, f"its {size} bytes at {start} lie outside the payload")
+            raise ShortValue(pos, size, f"its {size} bytes at {start} lie outside the payload")
         if size % width:
-            raise Short(pos, width, f"its {size} bytes are not a whole number of elements")
+            raise ShortValue(pos, width, f"its {size} bytes are not a whole number of elements")
         value, _ = many(data, start, start + size, size // width)
         return value, pos + 4
 
@@ -145,7 +145,7 @@ def _elements(wire: TextArrayType, scope: Scope) -> Many:
 
 def _raw(data: bytes, pos: int, end: int, count: int) -> tuple[Any, int]:
     if not 0 <= count <= end - pos:
-        raise Short(pos, max(count, 0), f"it claims {count} bytes")
+        raise ShortValue(pos, max(count, 0), f"it claims {count} bytes")
     return data[pos : pos + count], pos + count
 
 
@@ -159,13 +159,13 @@ def _many(element: WireType, scope: Scope) -> Many:
 
     def read(data: bytes, pos: int, end: int, count: int) -> tuple[Any, int]:
         if count < 0 or count * smallest > end - pos:
-            raise Short(pos, max(count, 0) * smallest, f"it claims {count} elements")
+            raise ShortValue(pos, max(count, 0) * smallest, f"it claims {count} elements")
         found = []
         for index in range(count):
             try:
                 value, pos = one(data, pos, end)
-            except Short as short:
-                raise Short(short.offset, short.needed, short.why, f"[{index}]{short.field}") from None
+            except ShortValue as short:
+                raise ShortValue(short.offset, short.needed, short.why, f"[{index}]{short.field}") from None
             found.append(value)
         return tuple(found), pos
 
@@ -180,7 +180,7 @@ def _many_plain(element: WireType, code: str) -> Many:
 
     def read(data: bytes, pos: int, end: int, count: int) -> tuple[Any, int]:
         if count < 0 or count * size > end - pos:
-            raise Short(pos, max(count, 0) * size, f"it claims {count} elements")
+            raise ShortValue(pos, max(count, 0) * size, f"it claims {count} elements")
         found = struct.unpack_from(f"<{count}{code}" if repeatable else "<" + code * count, data, pos)
         return (tuple(map(convert, found)) if convert else found), pos + count * size
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from clrevents.decode.payload.conversions import converter
-from clrevents.decode.payload.misfit import Misfit, Short
+from clrevents.decode.payload.misfit import Misfit, ShortValue
 from clrevents.decode.payload.record_text import One, TextCache
 from clrevents.decode.payload.record_values import Scope, many_values, one_value
 from clrevents.schema.layout import BoundLayout, FixedStep, VariableStep
@@ -46,7 +46,7 @@ def record_decoder(
             for step in steps:
                 start = pos
                 pos = step(data, pos, end, values)
-        except Short as short:
+        except ShortValue as short:
             if not (absent_is_none and short.offset == end and (short.whole or start == end)):
                 raise Misfit.of(short, end, names, values) from None
             return record(*values, *[None] * (len(names) - len(values))), end
@@ -69,7 +69,7 @@ def _fixed_only(
             values: _Values = []
             try:
                 slow(data, pos, end, values)
-            except Short as short:
+            except ShortValue as short:
                 if not (absent_is_none and short.offset == end):
                     raise Misfit.of(short, end, names, values) from None
                 return record(*values, *[None] * (len(names) - len(values))), end
@@ -93,7 +93,7 @@ def _fixed(step: FixedStep) -> _Step:
             for field in step.fields:
                 size = field.pad + (field.fixed_size or 0)
                 if end - pos < size:
-                    raise Short(pos, size, "the payload ends early", whole=True)
+                    raise ShortValue(pos, size, "the payload ends early", whole=True)
                 (value,) = struct.unpack_from(f"<{field.code}", data, pos)
                 convert = converter(field.type)
                 values.append(convert(value) if convert else value)
@@ -142,6 +142,6 @@ def _struct(wire: StructType, texts: TextCache, pointer_size: int) -> One:
         try:
             return read(data, pos, end)
         except Misfit as misfit:
-            raise Short(misfit.offset, misfit.needed, misfit.why, f".{misfit.field}") from None
+            raise ShortValue(misfit.offset, misfit.needed, misfit.why, f".{misfit.field}") from None
 
     return inner
