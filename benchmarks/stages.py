@@ -105,7 +105,7 @@ def columns(path: Path) -> int:
     source = open_source(path, Limits())
     reader = ColumnPass(Stream(), Selection((), Filters(), DEFAULT), lambda: 0, headers=())
     chunks = reader.chunks(source.windows(), lambda: source.fault)
-    return sum(len(piece.rows) for chunk in chunks for piece in chunk.pieces)
+    return sum(len(columns.rows) for chunk in chunks for columns in chunk.payloads)
 
 
 def read(path: Path) -> int:

@@ -189,7 +189,7 @@ def test_imports_follow_the_table(path: Path) -> None:
         ("schema.events.method", "from clrevents.schema.layout import Layout"),
         ("schema.events.method", "import struct"),
         ("schema.events.method", "from clrevents.schema.events.jit import TailCallType"),
-        ("reference.codec", "from clrevents.decode.payload.records import make_reader"),
+        ("reference.codec", "from clrevents.decode.payload.records import record_decoder"),
         ("encode.blocks", "from clrevents.decode.container.blocks import TraceInfo"),
         ("encode.blocks", "import attrs"),
         ("errors", "import attrs"),

@@ -22,7 +22,8 @@ import attrs
 import pytest
 
 from clrevents import asdict, errors
-from clrevents.decode.payload.records import TextCache, make_reader
+from clrevents.decode.payload.record_text import TextCache
+from clrevents.decode.payload.records import record_decoder
 from clrevents.decode.stream.stream import Stream
 from project_files import FIXTURES, ROOT, SHARED, SOURCE, tool, without_shared
 
@@ -319,7 +320,7 @@ def _fields(name: str, offset: int, label: str) -> dict[str, Any] | None:
     kind, size = _payloads(name)[offset]
     assert kind.info is not None
     assert kind.info.record.__name__ == label
-    reader = make_reader(kind.info.layout.bind(8), kind.info.record, TextCache())
-    payload, end = reader(_capture(name)[offset : offset + size], 0, size)
+    decode = record_decoder(kind.info.layout.bind(8), kind.info.record, TextCache())
+    payload, end = decode(_capture(name)[offset : offset + size], 0, size)
     assert end == size
     return asdict(payload)

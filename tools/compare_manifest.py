@@ -25,7 +25,7 @@ from clrevents.schema import keywords
 from clrevents.schema.flags import OpenFlag, named_values
 from clrevents.schema.layout import Field, Layout
 from clrevents.schema.registry import DEFAULT, MONO, PRIVATE, RUNDOWN, RUNTIME, SHORT_PROVIDERS, STRESS, EventInfo
-from clrevents.schema.types import BytesType, CountedType, EnumType, StructType, WireType, type_name
+from clrevents.schema.wire import BytesType, CountedType, EnumType, StructType, WireType
 
 EXPLAINED: Final[dict[str, str]] = {
     "*/Stack: the manifest counts 2, the registry 1": "the writer of EventPipe knows only named counts: one value",
@@ -209,10 +209,10 @@ def _field(where: str, their: dict[str, Any], our: Field, enums: dict[str, set[t
         if isinstance(wire, StructType):
             yield from _fields(f"{where}.", their["struct"], wire.record.__layout__, enums)  # type: ignore[attr-defined]
         else:
-            yield Difference(where, f"a struct, in the registry {type_name(wire)}")
+            yield Difference(where, f"a struct, in the registry {wire.name}")
         return
     named = their["inType"].removeprefix("win:")
-    kind = "Bytes" if isinstance(wire, BytesType) else type_name(wire)
+    kind = "Bytes" if isinstance(wire, BytesType) else wire.name
     if _TYPES.get(named, named) != kind:
         yield Difference(where, f"the type is {named}, in the registry {kind}")
     enum = wire.enum if isinstance(wire, EnumType) else None

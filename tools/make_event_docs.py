@@ -17,7 +17,7 @@ from clrevents.schema import keywords
 from clrevents.schema.flags import OpenFlag, named_values
 from clrevents.schema.layout import Field, Layout
 from clrevents.schema.registry import DEFAULT, MONO, PRIVATE, RUNDOWN, RUNTIME, SAMPLE, STRESS, EventInfo
-from clrevents.schema.types import BytesType, CountedType, EnumType, PrefixedType, StructType, WireType, type_name
+from clrevents.schema.wire import BytesType, CountedType, EnumType, PrefixedType, StructType, WireType
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 DOCUMENT: Final = ROOT / "docs" / "events.md"
@@ -168,10 +168,10 @@ def _wire(wire: WireType, enums: dict[str, type[Enum]]) -> str:
         case CountedType(element=StructType() as inner) | PrefixedType(element=StructType() as inner):
             layout: Layout = inner.record.__layout__  # type: ignore[attr-defined]
             members = ", ".join(f"{f.name} {_type(f, enums)}" for f in layout.fields)
-            return f"`{type_name(wire)}` of: {members}"
+            return f"`{wire.name}` of: {members}"
         case CountedType() | BytesType():
-            return f"`{type_name(wire)}`"
-    return f"`{type_name(wire)}`"
+            return f"`{wire.name}`"
+    return f"`{wire.name}`"
 
 
 def _enum(enum: type[Enum]) -> Iterator[str]:

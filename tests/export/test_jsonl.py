@@ -30,15 +30,14 @@ from clrevents.schema.types import (
     Guid,
     Int64,
     Prefixed,
-    Scalar,
     Time,
     UInt8,
     UInt32,
     UInt64,
     UnicodeString,
-    Utf16Z,
     by,
 )
+from clrevents.schema.wire import Scalar, Utf16Z
 
 OURS = Registry(parent=None)
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 import clrevents
 from clrevents.schema.layout import BoundLayout
 from clrevents.schema.registry import DEFAULT, EventInfo
-from clrevents.schema.types import EnumType
+from clrevents.schema.wire import EnumType
 from clrevents.testing.builder import Format, TraceBuilder
 from clrevents.testing.strategies import MadeEvent, MadeTrace, traces
 

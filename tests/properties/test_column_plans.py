@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clrevents.decode.payload.plan import column_type, plan
+from clrevents.decode.payload.column_builders import column_builders
+from clrevents.decode.payload.column_types import column_type
+from clrevents.decode.payload.plan import plan
 from clrevents.reference import codec
 from clrevents.schema.registry import EventInfo
 from clrevents.testing.strategies import records
@@ -41,7 +43,7 @@ def test_columns_equal_the_reference(info: EventInfo, size: int, data: st.DataOb
     found = made.find(buf, starts, ends)
     assert found.fits
     assert found.stops.tolist() == ends.tolist()
-    for field, build in zip(layout.fields, made.fields, strict=True):
+    for field, build in zip(layout.fields, column_builders(made), strict=True):
         column = build(found)
         assert column.type == column_type(field.type)
         wanted = [shown(fields(record)[field.name]) for record in drawn]

@@ -14,12 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.decode.payload.records import Misfit, TextCache, make_reader
+from clrevents.decode.payload.misfit import Misfit
+from clrevents.decode.payload.record_text import TextCache
+from clrevents.decode.payload.records import record_decoder
 from clrevents.errors import PayloadError
 from clrevents.reference import codec
 from clrevents.schema.layout import BoundLayout
 from clrevents.schema.registry import DEFAULT, EventInfo
-from clrevents.schema.types import AnsiZ, StructType
+from clrevents.schema.wire import AnsiZ, StructType
 from clrevents.testing.strategies import records
 
 
@@ -45,7 +47,7 @@ CASES = list(_cases())
 
 
 def _reader(info: EventInfo, size: int) -> Any:
-    return make_reader(info.layout.bind(size), info.record, TextCache())
+    return record_decoder(info.layout.bind(size), info.record, TextCache())
 
 
 def _times(count: int) -> settings:

@@ -9,7 +9,8 @@ import pytest
 from clrevents import Registry, event, struct
 from clrevents.schema.event import make_record
 from clrevents.schema.layout import Field, FixedStep, Layout, VariableStep
-from clrevents.schema.types import PointerType, Scalar, read_annotation
+from clrevents.schema.types import read_annotation
+from clrevents.schema.wire import PointerType, Scalar
 from clrevents.types import (
     AnsiString,
     Boolean,

@@ -14,7 +14,7 @@ import pytest
 
 from clrevents.schema.flags import OpenEnum, OpenFlag, named_values
 from clrevents.schema.registry import DEFAULT, PRIVATE, RUNDOWN, RUNTIME, EventInfo
-from clrevents.schema.types import BytesType, CountedType, EnumType, StructType, WireType, type_name
+from clrevents.schema.wire import BytesType, CountedType, EnumType, StructType, WireType
 from project_files import SHARED, tool, without_shared
 from registered import each_event
 
@@ -93,7 +93,7 @@ def our_type(wire: WireType) -> tuple[Any, Any]:
         case StructType():
             layout: Any = wire.record.__layout__  # type: ignore[attr-defined]
             return our_fields(layout), None
-    return type_name(wire), None
+    return wire.name, None
 
 
 @each_event

@@ -28,7 +28,7 @@ from clrevents.schema.registry import (
     match_exact,
     provider_name,
 )
-from clrevents.schema.types import EnumType
+from clrevents.schema.wire import EnumType
 from clrevents.types import UInt16, UInt32
 from project_files import tool
 from registered import each_event

@@ -10,7 +10,7 @@ import pytest
 import clrevents
 from clrevents import events
 from clrevents.schema.flags import named_values
-from clrevents.schema.types import EnumType
+from clrevents.schema.wire import EnumType
 from project_files import FIXTURES, ROOT, SHARED, tool
 
 # What the source's enumerations hold behind or against the manifest's maps.

@@ -23,7 +23,7 @@ import clrevents
 from clrevents.decode.payload.payload_decoder import NO_FIELDS, RawPayload
 from clrevents.decode.stream.stream import Stream
 from clrevents.schema.registry import DEFAULT
-from clrevents.schema.types import Scalar
+from clrevents.schema.wire import Scalar
 
 Kind: TypeAlias = tuple[str, int, int]
 Stack: TypeAlias = tuple[int, ...]

@@ -18,7 +18,7 @@ from kernel_twins import BASE, Objects, interpreted
 from project_files import ROOT, fixtures, tool, unpacked
 
 PADDING: Final = 96
-RUN, TEXT16, TEXT8, COUNTED, PREFIXED, NUMBER, REST, PREFIXED_REST = range(8)
+FIXED, TEXT16, TEXT8, COUNTED, PREFIXED, NUMBER, REST, PREFIXED_REST = range(8)
 # All that changes bytes alone; the tool's other mutations know of whole traces.
 _MUTATIONS: Final = tool("fuzz").MUTATIONS[:12]
 UNITS: Final = (0x41, 0x7F, 0x80, 0x7FF, 0x800, 0xD7FF, 0xD800, 0xDBFF, 0xDC00, 0xDFFF, 0xE000, 0xFFFD, 0xFFFF, 1)
@@ -104,24 +104,24 @@ def registered_programs() -> list[list[int]]:
 
 
 def random_program(rng: Random) -> list[int]:
-    """As `columns` could make them: a count is inside of a run in front; what a second walk reads is the last."""
+    """As `columns` could make them: a count is inside of what was read before; what a second walk reads is the last."""
     program: list[int] = []
-    runs: list[tuple[int, int]] = []
+    earlier: list[tuple[int, int]] = []
     steps = rng.randrange(1, 7)
     for slot in range(steps):
-        choices = [RUN, RUN, TEXT16, TEXT8, PREFIXED, NUMBER, *[COUNTED] * bool(runs)]
+        choices = [FIXED, FIXED, TEXT16, TEXT8, PREFIXED, NUMBER, *[COUNTED] * bool(earlier)]
         if slot + 1 == steps:
-            choices += [PREFIXED_REST, *[REST] * bool(runs)]
+            choices += [PREFIXED_REST, *[REST] * bool(earlier)]
         op = rng.choice(choices)
         pad = rng.choice((0, 0, 0, 1, 4, 7))
         size = rng.choice((1, 1, 2, 4, 8, 16, 0, 3, 1 << 16, 1 << 31, (1 << 62) + 1))
-        if op == RUN:
+        if op == FIXED:
             size = rng.choice((1, 2, 4, 8, 9, 16, 24, 0))
             if size:
-                runs.append((slot, size))
+                earlier.append((slot, size))
         where = (0, 0, 0)
         if op in (COUNTED, REST):
-            at, room = rng.choice(runs)
+            at, room = rng.choice(earlier)
             wide = rng.choice([w for w in (1, 2, 4, 8) if w <= room])
             where = at, rng.randrange(room - wide + 1), rng.choice((wide, -wide))
         program += [op, pad, size, *where]

@@ -20,16 +20,7 @@ from clrevents.schema.flags import OpenFlag, named_values
 from clrevents.schema.layout import Layout
 from clrevents.schema.matching import select_entries
 from clrevents.schema.registry import DEFAULT, MONO, PRIVATE, RUNDOWN, RUNTIME, STRESS, Entry, EventInfo
-from clrevents.schema.types import (
-    CountedType,
-    EnumType,
-    FixedArrayType,
-    LocatedType,
-    PrefixedType,
-    StructType,
-    WireType,
-    type_name,
-)
+from clrevents.schema.wire import EnumType, StructType
 from clrevents.trace import passes_of
 
 _KEYWORDS: Final[dict[str, type[OpenFlag]]] = {
@@ -147,35 +138,24 @@ def _version_object(info: EventInfo) -> dict[str, Any]:
 
 def _field_objects(layout: Layout) -> Iterator[dict[str, Any]]:
     for field in layout.fields:
-        result: dict[str, Any] = {"name": field.name, "type": type_name(field.type)}
-        innermost = _innermost(field.type)
+        result: dict[str, Any] = {"name": field.name, "type": field.type.name}
+        innermost = field.type.innermost
         if isinstance(innermost, EnumType):
             result["enum"] = innermost.enum.__name__
         if isinstance(innermost, StructType):
-            result["fields"] = list(_field_objects(_layout_of(innermost)))
+            result["fields"] = list(_field_objects(innermost.layout))
         if field.pad is not None:
             result["padding"] = {"32-bit": field.pad.bytes32, "64-bit": field.pad.bytes64}
         yield result
 
 
-def _innermost(wire: WireType) -> WireType:
-    while isinstance(wire, CountedType | PrefixedType | FixedArrayType | LocatedType):
-        wire = wire.element
-    return wire
-
-
-def _layout_of(wire: StructType) -> Layout:
-    layout: Layout = wire.record.__layout__  # type: ignore[attr-defined]
-    return layout
-
-
 def _enums(layout: Layout) -> Iterator[type[Enum]]:
     for field in layout.fields:
-        innermost = _innermost(field.type)
+        innermost = field.type.innermost
         if isinstance(innermost, EnumType):
             yield innermost.enum
         elif isinstance(innermost, StructType):
-            yield from _enums(_layout_of(innermost))
+            yield from _enums(innermost.layout)
 
 
 def _enum_object(enum: type[Enum]) -> dict[str, Any]:

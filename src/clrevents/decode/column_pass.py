@@ -1,7 +1,7 @@
 """Rows of a stream → `Chunk`s: many events at once, their headers and payloads as columns.
 
 Gathers rows until there are enough for numpy to be worth its calls and groups them by kind. Knows no table and no
-name but a column's; leaves payloads to `pieces`.
+name but a column's; leaves payloads to `column_maker`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _BYTES: Final = 8 << 20
 
 @attrs.frozen(eq=False)
 class Chunk:
-    """A run of selected events in order. Rows that no piece has could not be read, and were reported.
+    """Consecutive selected events. Rows that are in none of `payloads` could not be read, and were reported.
 
     `stacks` are those of its events that no chunk before it had; empty where they were not asked for.
     """
@@ -44,7 +44,7 @@ class Chunk:
     length: int
     kinds: Ints
     headers: dict[str, Column]
-    pieces: list[KindColumns]
+    payloads: list[KindColumns]
     stacks: StackArrays
 
 
@@ -88,7 +88,7 @@ class ColumnPass:
         return self._decoder
 
     def chunks(self, windows: Iterable[bytes], fault: Callable[[], Problem | None]) -> Iterator[Chunk]:
-        """All chunks; behind the last one a TraceError is raised if anything ended the reading.
+        """All chunks; after the last one a TraceError is raised if anything ended the reading.
 
         `fault` is asked at the end: what is wrong with the source itself.
         """
@@ -147,7 +147,7 @@ class ColumnPass:
             headers[name] = concat(header.type, [header.make(rows, known) for rows in parts])
         kinds = end_to_end([rows.kind_indexes for rows in parts])
         stacks = self._new_stacks(parts, info.pointer_size)
-        pieces: list[KindColumns] = []
+        payloads: list[KindColumns] = []
         if self._payloads:
             if self._column_maker is None:
                 self._column_maker = ColumnMaker(self.decoder, self._fields, partial(_report, self.stream))
@@ -159,8 +159,8 @@ class ColumnPass:
             starts, ends = starts.take(order), ends.take(order)
             for index, part in groups:
                 group = Group(self.stream.kinds.all[index], buf, starts[part], ends[part], offsets, order[part])
-                pieces += self._column_maker.pieces(group)
-        return Chunk(len(kinds), kinds, headers, pieces, stacks)
+                payloads += self._column_maker.columns_of(group)
+        return Chunk(len(kinds), kinds, headers, payloads, stacks)
 
     def _new_stacks(self, parts: list[Rows], pointer_size: int) -> StackArrays:
         if not self._stacks:

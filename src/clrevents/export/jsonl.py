@@ -13,7 +13,7 @@ from enum import Enum
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
-from clrevents.schema.types import (
+from clrevents.schema.wire import (
     AnsiZ,
     CountedType,
     EnumType,

@@ -20,13 +20,13 @@ import construct as c
 from clrevents.errors import PayloadError
 from clrevents.schema.dynamic import attribute_names
 from clrevents.schema.layout import BoundField, BoundLayout, Field, Layout
-from clrevents.schema.types import (
+from clrevents.schema.types import FileTime
+from clrevents.schema.wire import (
     AnsiZ,
     BytesType,
     CountedType,
     DecimalType,
     EnumType,
-    FileTime,
     FixedArrayType,
     GuidType,
     LocatedType,
@@ -36,7 +36,6 @@ from clrevents.schema.types import (
     Utf16Z,
     VarIntType,
     WireType,
-    fixed_size,
 )
 
 _NUMBERS = {
@@ -111,7 +110,7 @@ class Codec:
         start, size = locator & 0xFFFF, locator >> 16
         if field.type.relative:
             start += self._end_of(field)
-        width = 2 if field.type.text == "utf-16" else fixed_size(field.type.element) or 1
+        width = 2 if field.type.text == "utf-16" else field.type.element.fixed_size or 1
         if start + size > len(data) or size % width:
             raise PayloadError(f"{self._record.__name__}.{field.name}: {size} bytes at {start} are not there")
         there = data[start : start + size]
@@ -252,7 +251,7 @@ def _enum(enum: type[Enum]) -> Callable[[int], Enum]:
 
 
 def _nested(wire: StructType, pointer_size: int) -> Any:
-    layout: BoundLayout = wire.record.__layout__.bind(pointer_size)  # type: ignore[attr-defined]
+    layout: BoundLayout = wire.layout.bind(pointer_size)
     names: tuple[str, ...] = wire.record.__fields__  # type: ignore[attr-defined]
     members = _members(layout)
     return _mapped(

@@ -21,7 +21,7 @@ from clrevents.reference import Codec, codec
 from clrevents.rewrite.copy import Copied, Copier
 from clrevents.schema.dynamic import FieldDescription, make_class
 from clrevents.schema.layout import Layout
-from clrevents.schema.types import (
+from clrevents.schema.wire import (
     AnsiZ,
     BytesType,
     CountedType,

@@ -15,7 +15,8 @@ from clrevents.schema import types as vocabulary
 from clrevents.schema.dynamic import is_plain, make_class
 from clrevents.schema.layout import Field, Layout
 from clrevents.schema.registry import DEFAULT, EventInfo, Registry
-from clrevents.schema.types import (
+from clrevents.schema.types import read_annotation
+from clrevents.schema.wire import (
     BytesType,
     CountedType,
     EnumType,
@@ -24,7 +25,6 @@ from clrevents.schema.types import (
     PrefixedType,
     StructType,
     WireType,
-    read_annotation,
 )
 
 _TYPE: Final = re.compile(r"\s*(\w+)\s*(?:\[\s*(.*?)\s*\])?\s*")
@@ -178,7 +178,7 @@ def _annotation(wire: WireType, name: str, groups: dict[str, Layout]) -> str:
             return f"Prefixed[{_annotation(wire.element, name, groups)}]"
         case StructType():
             group = _identifier(name, "Group")
-            groups[group] = wire.record.__layout__  # type: ignore[attr-defined]
+            groups[group] = wire.layout
             return group
         case EnumType():
             return _annotation(wire.base, name, groups)

@@ -14,13 +14,12 @@ from typing import Any, Final
 import attrs
 
 from clrevents.schema.layout import Field, Layout
-from clrevents.schema.types import (
+from clrevents.schema.wire import (
+    ArrayType,
     DecimalType,
-    EnumType,
     FixedArrayType,
     GuidType,
     LocatedType,
-    PointerType,
     PrefixedType,
     Scalar,
     StructType,
@@ -120,8 +119,8 @@ def _outline(layout: Layout) -> tuple[Any, ...]:
 
 def _outlined(wire: WireType) -> Any:
     if isinstance(wire, StructType):
-        return _outline(wire.record.__layout__)  # type: ignore[attr-defined]
-    if isinstance(wire, PrefixedType | FixedArrayType | LocatedType):
+        return _outline(wire.layout)
+    if isinstance(wire, ArrayType):
         return type(wire), _outlined(wire.element)
     return wire
 
@@ -172,7 +171,7 @@ class ClassCache:
                 raise Undescribable(f"field {field.name!r} is an array of nothing")
             text: Text = "utf-16" if field.element.code == CHAR else "utf-8" if field.element.code == UTF8 else ""
             element = self._type(field.element, variant)
-            if not text and not least_size(element):
+            if not text and not element.min_size(4):
                 # Any number of them would fit into no bytes at all.
                 raise Undescribable(f"field {field.name!r} is an array of values without any bytes")
             if code == ARRAY:
@@ -190,26 +189,6 @@ class ClassCache:
         if wire is None:
             raise Undescribable(f"field {field.name!r} has type code {code}, which has no meaning")
         return wire
-
-
-def least_size(wire: WireType) -> int:
-    """The fewest bytes that a value of a described type takes."""
-    match wire:
-        case Scalar() | GuidType() | DecimalType():
-            return wire.size
-        case EnumType():
-            return wire.base.size
-        case FixedArrayType():
-            return wire.count * least_size(wire.element)
-        case StructType():
-            inner: Layout = wire.record.__layout__  # type: ignore[attr-defined]
-            return sum(least_size(f.type) for f in inner.fields)
-        case LocatedType() | PointerType():
-            return 4
-        case Utf16Z() | PrefixedType():
-            return 2
-        case _:
-            return 1
 
 
 class _TooMany(Exception):
@@ -248,18 +227,14 @@ def drift(declared: Layout, described: Iterable[Field]) -> str:
 
 def _shape(wire: WireType) -> object:
     """What must agree for the bytes to mean the same."""
+    number = wire.bound(8).number
+    if number is not None:
+        return number.size, number.kind == "float"
     match wire:
-        case EnumType():
-            return _shape(wire.base)
-        case Scalar():
-            return wire.size, wire.kind == "float"
-        case PointerType():
-            return 8, False
         case PrefixedType() | FixedArrayType() | LocatedType():
             return type(wire), _shape(wire.element)
         case StructType():
-            inner: Layout = wire.record.__layout__  # type: ignore[attr-defined]
-            return tuple(_shape(f.type) for f in inner.fields)
+            return tuple(_shape(f.type) for f in wire.layout.fields)
         case _:
             return type(wire)
 

@@ -11,32 +11,15 @@ from typing import Any, Literal, TypeAlias
 
 import attrs
 
-from clrevents.schema.types import (
-    BytesType,
-    CountedType,
-    EnumType,
-    FixedArrayType,
-    GuidType,
-    LocatedType,
-    Pad,
-    PointerType,
-    PrefixedType,
-    Scalar,
-    StructType,
-    Utf16Z,
-    VarIntType,
-    WireType,
-    fixed_size,
-)
+from clrevents.schema.types import Pad
+from clrevents.schema.wire import WireType
 
 PointerSize: TypeAlias = Literal[4, 8]
-
-_POINTERS: dict[int, Scalar] = {4: Scalar("Pointer", 4, "I"), 8: Scalar("Pointer", 8, "Q")}
 
 
 @attrs.frozen
 class Field:
-    """One field: its name as on the wire, its wire type, and bytes of padding in front of it."""
+    """One field: its name as on the wire, its wire type, and the bytes of padding before it."""
 
     name: str
     type: WireType
@@ -45,7 +28,7 @@ class Field:
 
 @attrs.frozen
 class FixedStep:
-    """A run of fixed-width fields, read in one go; `first` is the index of its first field."""
+    """Neighbouring fields that one `struct` format reads together; `first` is the index of the first of them."""
 
     first: int
     fields: tuple[BoundField, ...]
@@ -55,7 +38,7 @@ class FixedStep:
 
 @attrs.frozen
 class VariableStep:
-    """One field whose width is only known from the bytes; `count_index` is the field that counts it."""
+    """One field that no `struct` code reads; `count_index` is the field that counts it, or -1."""
 
     index: int
     field: BoundField
@@ -76,12 +59,13 @@ class BoundField:
     @property
     def fixed_size(self) -> int | None:
         """Bytes on the wire without padding, or None when the bytes decide."""
-        return fixed_size(self.type)
+        return self.type.fixed_size
 
     @property
-    def in_run(self) -> bool:
-        """Whether one `struct` code reads it together with its neighbours."""
-        return isinstance(self.type, Scalar | EnumType | GuidType)
+    def code(self) -> str | None:
+        """The `struct` code that reads it, padding included; None where no code does."""
+        code = self.type.code
+        return code if code is None or not self.pad else f"{self.pad}x{code}"
 
 
 @attrs.frozen(cache_hash=True)
@@ -108,14 +92,13 @@ class Layout:
         for field in self.fields:
             if field.name in seen:
                 raise TypeError(f"field {field.name!r} is declared twice")
-            if isinstance(field.type, CountedType | BytesType):
-                counter = seen.get(field.type.count)
-                if isinstance(counter, EnumType):
-                    counter = counter.base
-                if not isinstance(counter, Scalar) or counter.kind != "int":
+            count = field.type.counted_by
+            if count is not None:
+                counter = seen.get(count)
+                number = None if counter is None else counter.number
+                if number is None or number.kind != "int":
                     raise TypeError(
-                        f"field {field.name!r} is counted by {field.type.count!r}, "
-                        "which is not an integer field before it"
+                        f"field {field.name!r} is counted by {count!r}, which is not an integer field before it"
                     )
             seen[field.name] = field.type
 
@@ -134,7 +117,7 @@ class Layout:
 
     def bind(self, pointer_size: int) -> BoundLayout:
         """The layout for a process with pointers of 4 or 8 bytes. Cached; ValueError for other sizes."""
-        if pointer_size not in _POINTERS:
+        if pointer_size not in (4, 8):
             raise ValueError(f"pointer size must be 4 or 8, not {pointer_size!r}")
         if pointer_size not in self._bound:
             self._bound[pointer_size] = _bind(self, pointer_size)
@@ -147,72 +130,39 @@ def _bind(layout: Layout, pointer_size: int) -> BoundLayout:
         padding = 0
         if field.pad is not None:
             padding = field.pad.bytes64 if pointer_size == 8 else field.pad.bytes32
-        wire = _resolve(field.type, pointer_size)
-        bound.append(BoundField(field.name, wire, padding))
+        bound.append(BoundField(field.name, field.type.bound(pointer_size), padding))
     return bind_fields(tuple(bound), pointer_size)
 
 
 def bind_fields(fields: tuple[BoundField, ...], pointer_size: int) -> BoundLayout:
-    """Merge neighbouring fixed-width fields into runs and add up what can be added up."""
+    """Merge neighbouring fields that `struct` reads into one step each, and add up what can be added up."""
     steps: list[Step] = []
-    run: list[BoundField] = []
+    together: list[BoundField] = []
+    codes: list[str] = []
     index = {field.name: i for i, field in enumerate(fields)}
     minimum = 0
     fixed = True
 
-    def close_run(end: int) -> None:
-        if run:
-            text = "<" + "".join(_struct_code(f) for f in run)
-            size = sum((f.fixed_size or 0) + f.pad for f in run)
-            steps.append(FixedStep(end - len(run), tuple(run), text, size))
-            run.clear()
+    def close(end: int) -> None:
+        if together:
+            size = sum((f.fixed_size or 0) + f.pad for f in together)
+            steps.append(FixedStep(end - len(together), tuple(together), "<" + "".join(codes), size))
+            together.clear()
+            codes.clear()
 
     for i, field in enumerate(fields):
-        size = field.fixed_size
-        minimum += field.pad + (size if size is not None else _minimum(field.type, pointer_size))
-        if size is not None and field.in_run:
-            run.append(field)
+        minimum += field.pad + field.type.min_size(pointer_size)
+        code = field.code
+        if code is not None:
+            together.append(field)
+            codes.append(code)
             continue
-        close_run(i)
-        fixed = fixed and size is not None
-        counter = index[field.type.count] if isinstance(field.type, CountedType | BytesType) else -1
-        steps.append(VariableStep(i, field, counter))
-    close_run(len(fields))
+        close(i)
+        fixed = fixed and field.fixed_size is not None
+        count = field.type.counted_by
+        steps.append(VariableStep(i, field, -1 if count is None else index[count]))
+    close(len(fields))
     return BoundLayout(pointer_size, fields, tuple(steps), minimum if fixed else None, minimum)
-
-
-def _resolve(wire: WireType, pointer_size: int) -> WireType:
-    if isinstance(wire, PointerType):
-        return _POINTERS[pointer_size]
-    if isinstance(wire, CountedType | PrefixedType | FixedArrayType | LocatedType):
-        return attrs.evolve(wire, element=_resolve(wire.element, pointer_size))
-    return wire
-
-
-def _minimum(wire: WireType, pointer_size: int) -> int:
-    """The fewest bytes a variable field takes. A null AnsiString is written as nothing, hence 0."""
-    match wire:
-        case Utf16Z() | PrefixedType():
-            return 2
-        case VarIntType():
-            return 1
-        case StructType():
-            inner: Layout = wire.record.__layout__  # type: ignore[attr-defined]
-            return inner.bind(pointer_size).min_size
-        case _:
-            return 0
-
-
-def _struct_code(field: BoundField) -> str:
-    """The field's `struct` code, padding included. GUIDs come out as their 16 bytes."""
-    padding = f"{field.pad}x" if field.pad else ""
-    match field.type:
-        case Scalar():
-            return padding + field.type.format
-        case EnumType():
-            return padding + field.type.base.format
-        case _:
-            return padding + "16s"
 
 
 __all__ = [

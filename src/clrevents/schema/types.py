@@ -1,8 +1,7 @@
-"""The vocabulary of wire types: `UInt32`, `Pointer`, `UnicodeString`, `Counted[...]` and friends.
+"""The vocabulary of event classes: `UInt32`, `Pointer`, `UnicodeString`, `Counted[...]` and friends.
 
-Each public name is an `Annotated` alias: editors and type checkers see the Python type, `Layout` sees the
-small frozen spec. Knows how many bytes each type takes and what Python value it makes; never reads a byte.
-Source of the wire rules: the runtime's generated EventPipe writer (one buffer, no padding, little-endian).
+Each public name is an `Annotated` alias: editors and type checkers see the Python type, `Layout` sees the wire type.
+Knows how an annotation is read; what follows from a wire type stands with it, in `wire`.
 """
 
 from __future__ import annotations
@@ -10,66 +9,28 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
-from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
 from uuid import UUID
 
 import attrs
 
+from clrevents.schema.wire import (
+    AnsiZ,
+    BytesType,
+    CountedType,
+    DecimalType,
+    EnumType,
+    GuidType,
+    PointerType,
+    PrefixedType,
+    Scalar,
+    StructType,
+    Utf16Z,
+    VarIntType,
+    WireType,
+)
+
 T = TypeVar("T")
-
-PythonKind: TypeAlias = Literal["int", "bool", "float", "char", "filetime"]
-Text: TypeAlias = Literal["", "utf-16", "utf-8"]
-
-
-@attrs.frozen
-class Scalar:
-    """A fixed-width number. `format` is its `struct` letter, always read little-endian."""
-
-    name: str
-    size: int
-    format: str
-    kind: PythonKind = "int"
-
-
-@attrs.frozen
-class PointerType:
-    """An address as wide as the traced process's pointers: the trace's header decides, never the reader."""
-
-    name: str = "Pointer"
-
-
-@attrs.frozen
-class Utf16Z:
-    """UTF-16LE code units up to and including a zero unit, at any byte offset."""
-
-    name: str = "UnicodeString"
-
-
-@attrs.frozen
-class AnsiZ:
-    """Bytes up to and including a zero byte, shown as Latin-1 unless they are UTF-8."""
-
-    name: str = "AnsiString"
-
-
-@attrs.frozen
-class GuidType:
-    """Sixteen bytes, the first three groups little-endian."""
-
-    name: str = "GUID"
-    size: int = 16
-
-
-@attrs.frozen
-class EnumType:
-    """A number whose values or bits have names; numbers without a name survive."""
-
-    base: Scalar
-    enum: type[Enum]
-
-    @property
-    def name(self) -> str:
-        return self.base.name
 
 
 @attrs.frozen
@@ -85,118 +46,6 @@ class Pad:
 
     bytes32: int
     bytes64: int
-
-
-@attrs.frozen
-class CountedType:
-    """As many elements as an earlier field says, contiguous, nothing between them."""
-
-    element: WireType
-    count: str = ""
-
-    @property
-    def name(self) -> str:
-        return f"{type_name(self.element)}[{self.count}]"
-
-
-@attrs.frozen
-class BytesType:
-    """As many raw bytes as an earlier field says."""
-
-    count: str = ""
-
-    @property
-    def name(self) -> str:
-        return f"Bytes[{self.count}]"
-
-
-@attrs.frozen
-class StructType:
-    """A group of fields that repeats; `record` is a class made by `@struct`."""
-
-    record: type
-
-    @property
-    def name(self) -> str:
-        return self.record.__name__
-
-
-@attrs.frozen
-class VarIntType:
-    """A number of one to ten bytes, seven bits each, low bits first; a signed one is zigzag-coded."""
-
-    signed: bool
-
-    @property
-    def name(self) -> str:
-        return "VarInt" if self.signed else "VarUInt"
-
-
-@attrs.frozen
-class DecimalType:
-    """A .NET Decimal: flags (sign and scale), high, low and middle 32 bits."""
-
-    name: str = "Decimal"
-    size: int = 16
-
-
-@attrs.frozen
-class PrefixedType:
-    """A 16-bit element count, then the elements. With `text` they are code units and make a string."""
-
-    element: WireType
-    text: Text = ""
-
-    @property
-    def name(self) -> str:
-        return f"{self.text}-text" if self.text else f"{type_name(self.element)}[]"
-
-
-@attrs.frozen
-class FixedArrayType:
-    """As many elements as the description says."""
-
-    element: WireType
-    count: int
-    text: Text = ""
-
-    @property
-    def name(self) -> str:
-        return f"{type_name(self.element)}[{self.count}]"
-
-
-@attrs.frozen
-class LocatedType:
-    """Four bytes that say where the elements stand: position in the low half, byte size in the high half.
-
-    The position counts from the payload's first byte, or with `relative` from the byte behind these four.
-    """
-
-    element: WireType
-    relative: bool
-    text: Text = ""
-
-    @property
-    def name(self) -> str:
-        return f"{'RelLoc' if self.relative else 'DataLoc'} {type_name(self.element)}[]"
-
-
-WireType: TypeAlias = (
-    Scalar
-    | PointerType
-    | Utf16Z
-    | AnsiZ
-    | GuidType
-    | EnumType
-    | CountedType
-    | BytesType
-    | StructType
-    | VarIntType
-    | DecimalType
-    | PrefixedType
-    | FixedArrayType
-    | LocatedType
-)
 
 
 class FileTime(int):
@@ -261,7 +110,7 @@ VarInt: TypeAlias = Annotated[int, VarIntType(True)]
 VarUInt: TypeAlias = Annotated[int, VarIntType(False)]
 DotNetDecimal: TypeAlias = Annotated[Decimal, DecimalType()]
 CountedUtf8: TypeAlias = Annotated[str, PrefixedType(Scalar("UTF8", 1, "B", "char"), "utf-8")]
-"""UTF-8 text behind its 16-bit byte count."""
+"""UTF-8 text after its 16-bit byte count."""
 Pointer: TypeAlias = Annotated[int, PointerType()]
 Guid: TypeAlias = Annotated[UUID, GuidType()]
 UnicodeString: TypeAlias = Annotated[str, Utf16Z()]
@@ -269,7 +118,7 @@ AnsiString: TypeAlias = Annotated[str, AnsiZ()]
 Bytes: TypeAlias = Annotated[bytes, BytesType()]
 """Needs `by`: `Data: Annotated[Bytes, by("DataSize")]`."""
 Prefixed: TypeAlias = Annotated[tuple[T, ...], _PREFIXED]
-"""Elements behind a 16-bit count of their own."""
+"""Elements after a 16-bit count of their own."""
 Counted: TypeAlias = Annotated[tuple[T, ...], _COUNTED]
 """Needs `by`: `ILOffsets: Annotated[Counted[UInt32], by("CountOfMapEntries")]`."""
 
@@ -280,29 +129,8 @@ def by(count: str) -> By:
 
 
 def pad(bytes32: int, bytes64: int) -> Pad:
-    """Bytes that the writer's C++ compiler put in front of this field, on 32- and 64-bit processes."""
+    """Bytes that the writer's C++ compiler put before this field, on 32- and 64-bit processes."""
     return Pad(bytes32, bytes64)
-
-
-def type_name(wire: WireType) -> str:
-    """The name shown to users: `UInt32`, `Pointer`, `UInt64[Count]`."""
-    return wire.name
-
-
-def fixed_size(wire: WireType) -> int | None:
-    """Bytes on the wire, or None when the bytes decide (pointers count as unknown until they are bound)."""
-    match wire:
-        case Scalar() | GuidType() | DecimalType():
-            return wire.size
-        case EnumType():
-            return wire.base.size
-        case LocatedType():
-            return 4
-        case FixedArrayType():
-            size = fixed_size(wire.element)
-            return None if size is None else size * wire.count
-        case _:
-            return None
 
 
 def read_annotation(annotation: Any, where: str) -> tuple[WireType, Pad | None]:

@@ -17,9 +17,8 @@ from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
 from clrevents.decode.selection import Filters, Selection
 from clrevents.errors import LimitError, Limits
-from clrevents.schema.layout import BoundField, FixedStep
+from clrevents.schema.layout import FixedStep
 from clrevents.schema.registry import RUNDOWN, RUNTIME, Registry
-from clrevents.schema.types import EnumType, Scalar
 from clrevents.symbols.lifetimes import LISTED, LOAD, UNLOAD
 
 ENTRY: Final = 3
@@ -241,15 +240,10 @@ def _dtype(step: FixedStep) -> np.dtype[np.void]:
     for field in step.fields:
         at += field.pad
         names.append(field.name)
-        formats.append(_format(field))
+        formats.append(field.type.dtype)
         offsets.append(at)
         at += field.fixed_size or 0
     return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": step.size})
-
-
-def _format(field: BoundField) -> str:
-    wire = field.type.base if isinstance(field.type, EnumType) else field.type
-    return f"<{wire.format}" if isinstance(wire, Scalar) else f"V{field.fixed_size or 0}"
 
 
 def _join(parts: list[MethodColumns]) -> MethodColumns:

@@ -15,7 +15,8 @@ import attrs
 from numpy.typing import NDArray
 
 from clrevents.decode.header_columns import TABLE_HEADERS
-from clrevents.decode.payload.column import STRING, Column, ColumnType, from_values
+from clrevents.decode.payload.column import STRING, Column, ColumnType
+from clrevents.decode.payload.column_values import from_values
 from clrevents.table.event_schema import TableField, header_fields, unique_name
 from clrevents.table.table import Table
 

@@ -15,11 +15,12 @@ import numpy as np
 from clrevents.decode.arrays import end_to_end
 from clrevents.decode.column_pass import Chunk
 from clrevents.decode.header_columns import HEADERS, TABLE_HEADERS
-from clrevents.decode.payload.column import STRING, Column, ColumnType, common, concat, from_values, nulls, widened
+from clrevents.decode.payload.column import STRING, Column, ColumnType, common, concat, nulls, widened
 from clrevents.decode.payload.column_maker import KindColumns
-from clrevents.decode.payload.plan import column_type
+from clrevents.decode.payload.column_types import column_type
+from clrevents.decode.payload.column_values import from_values
 from clrevents.schema.layout import Layout
-from clrevents.schema.types import EnumType, WireType
+from clrevents.schema.wire import EnumType, WireType
 
 Enumeration: TypeAlias = type[Enum]
 
@@ -43,7 +44,7 @@ class _Union:
 
 
 def header_fields(names: Iterable[str]) -> tuple[TableField, ...]:
-    """The fields of header columns. KeyError for a name that is none."""
+    """The fields of header columns. KeyError for any other name."""
     return tuple(TableField(name, HEADERS[name].type, HEADERS[name].nullable) for name in names)
 
 
@@ -63,7 +64,7 @@ def payload_fields(layouts: Sequence[Layout], optional: bool = False) -> tuple[T
                 key = (field.name, key[1] + 1)
             known = fields.get(key)
             if known is None:
-                # Where the wire has it: behind the field in front of it.
+                # Where the wire has it: right after the field before it.
                 before += 1
                 order.insert(before, key)
                 fields[key] = _Union(type, _enum(field.type), 1)
@@ -105,11 +106,11 @@ def _enum(wire: WireType) -> Enumeration | None:
 
 
 def assemble(
-    fields: Sequence[TableField], chunk: Chunk, pieces: Sequence[KindColumns], enum_names: bool = False
+    fields: Sequence[TableField], chunk: Chunk, payloads: Sequence[KindColumns], enum_names: bool = False
 ) -> list[Column]:
-    """The columns of one event's pieces of a chunk, in the order of the chunk's rows."""
-    rows = end_to_end([piece.rows for piece in pieces]) if pieces else np.zeros(0, dtype=np.int64)
-    order = None if len(pieces) < 2 else np.argsort(rows, kind="stable")
+    """The columns of one event in a chunk, of whatever kinds its payloads are, in the order of the chunk's rows."""
+    rows = end_to_end([part.rows for part in payloads]) if payloads else np.zeros(0, dtype=np.int64)
+    order = None if len(payloads) < 2 else np.argsort(rows, kind="stable")
     whole = order is None and len(rows) == chunk.length
     rows = rows if order is None else rows[order]
     columns = []
@@ -118,19 +119,19 @@ def assemble(
             header = chunk.headers[field.name]
             columns.append(header if whole else header.take(rows))
             continue
-        parts = [_part(field, piece) for piece in pieces]
+        parts = [_column(field, part) for part in payloads]
         column = concat(field.type, parts)
         column = column if order is None else column.take(order)
         columns.append(named(column, field.enum) if enum_names and field.enum is not None else column)
     return columns
 
 
-def _part(field: TableField, piece: KindColumns) -> Column:
-    """A piece's share of a column: null where its version lacks the field, or has it as something else."""
+def _column(field: TableField, part: KindColumns) -> Column:
+    """A kind's share of a column: null where its version lacks the field, or has it as something else."""
     assert field.wire is not None
-    column = piece.columns.get(field.wire)
+    column = part.columns.get(field.wire)
     if column is None or common(field.type, column.type) != field.type:
-        return nulls(field.type, len(piece.rows))
+        return nulls(field.type, len(part.rows))
     return widened(column, field.type)
 
 

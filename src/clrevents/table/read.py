@@ -31,7 +31,7 @@ _PREFIX = "payload."
 
 @attrs.frozen
 class Wanted:
-    """Which columns a table shall have: those that were named, or the default headers and every field."""
+    """Which columns a table is to have: those that were named, or the default headers and every field."""
 
     columns: tuple[str, ...] | None = None
     enum_names: bool = False
@@ -103,7 +103,7 @@ def read_table(columns: ColumnPass, chunks: Sequence[Chunk], registry: Registry,
         # A pattern that fits nothing.
         return Table((), (), {})
     fields = wanted.choose(event_fields(registry, event, kinds, columns.decoder), event[1])
-    parts = tuple(part for chunk in chunks if (part := part_of(fields, chunk, chunk.pieces, wanted.enum_names)))
+    parts = tuple(part for chunk in chunks if (part := part_of(fields, chunk, chunk.payloads, wanted.enum_names)))
     metadata = facts(event, registry, kinds, stream.lost, stream.problems.total)
     return Table(shown_fields(fields, wanted.enum_names), parts, metadata)
 
@@ -115,7 +115,7 @@ def stream_table(
     shown = shown_fields(fields, wanted.enum_names)
     empty = True
     for chunk in chunks:
-        part = part_of(fields, chunk, chunk.pieces, wanted.enum_names)
+        part = part_of(fields, chunk, chunk.payloads, wanted.enum_names)
         if part is not None:
             empty = False
             yield Table(shown, (part,), metadata)
@@ -149,16 +149,16 @@ def table_chunks(
     """
     yield TableChunk({}, Table(header_fields(headers)), stack_table(join(())), {})
     for chunk in chunks:
-        pieces: dict[EventName, list[KindColumns]] = {}
-        for piece in chunk.pieces:
-            pieces.setdefault((piece.kind.key.provider, piece.kind.key.name), []).append(piece)
+        payloads: dict[EventName, list[KindColumns]] = {}
+        for columns in chunk.payloads:
+            payloads.setdefault((columns.kind.key.provider, columns.kind.key.name), []).append(columns)
         tables, places = {}, {}
-        for event, found in pieces.items():
+        for event, found in payloads.items():
             part = part_of(fields(event), chunk, found, wanted.enum_names)
             if part is not None:
                 tables[event] = Table(shown_fields(fields(event), wanted.enum_names), (part,), {})
-                rows = end_to_end([piece.rows for piece in found])
-                # Those of one piece stand in order.
+                rows = end_to_end([columns.rows for columns in found])
+                # Those of one kind stand in order.
                 places[event] = rows if len(found) == 1 else np.sort(rows)
         yield TableChunk(
             tables,
@@ -176,7 +176,7 @@ def read_headers(chunks: Iterable[Chunk], columns: tuple[str, ...]) -> Iterator[
 
 
 def header_names(columns: Sequence[str] | None) -> tuple[str, ...]:
-    """Header columns as asked for. KeyError for a name that is none."""
+    """Header columns as asked for. KeyError for any other name."""
     names = EVENT_HEADERS if columns is None else Wanted.of(columns).columns or ()
     for name in names:
         if name not in HEADERS:
@@ -198,8 +198,8 @@ def facts(event: EventName, registry: Registry, kinds: Iterable[EventKind], lost
 
 
 def part_of(
-    fields: Sequence[TableField], chunk: Chunk, pieces: Sequence[KindColumns], enum_names: bool
+    fields: Sequence[TableField], chunk: Chunk, payloads: Sequence[KindColumns], enum_names: bool
 ) -> tuple[Column, ...] | None:
     """A table's rows in one chunk; None for none."""
-    columns = assemble(fields, chunk, pieces, enum_names)
+    columns = assemble(fields, chunk, payloads, enum_names)
     return tuple(columns) if columns and len(columns[0]) else None

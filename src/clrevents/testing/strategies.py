@@ -17,13 +17,13 @@ import attrs
 
 from clrevents.schema.dynamic import ARRAY, OBJECT, ClassCache, FieldDescription, Variant
 from clrevents.schema.layout import BoundField, BoundLayout
-from clrevents.schema.types import (
+from clrevents.schema.types import FileTime
+from clrevents.schema.wire import (
     AnsiZ,
     BytesType,
     CountedType,
     DecimalType,
     EnumType,
-    FileTime,
     FixedArrayType,
     GuidType,
     LocatedType,
@@ -215,11 +215,7 @@ def _records(event_class: Any, pointer_size: int) -> SearchStrategy[Any]:
     layout: BoundLayout = event_class.__layout__.bind(pointer_size)
     names = event_class.__fields__
 
-    simple = {
-        field.name: _values(field.type, pointer_size)
-        for field in layout.fields
-        if not isinstance(field.type, CountedType | BytesType)
-    }
+    simple = {field.name: _values(field.type, pointer_size) for field in layout.fields if field.type.counted_by is None}
 
     @st.composite
     def draw_record(draw: Any) -> Any:
@@ -243,7 +239,7 @@ def _records(event_class: Any, pointer_size: int) -> SearchStrategy[Any]:
 
 
 def _counters(layout: BoundLayout) -> set[str]:
-    return {f.type.count for f in layout.fields if isinstance(f.type, CountedType | BytesType)}
+    return {f.type.counted_by for f in layout.fields if f.type.counted_by is not None}
 
 
 def _counter(field: BoundField, count: int) -> Any:
@@ -304,6 +300,6 @@ def _number(wire: Scalar) -> SearchStrategy[int]:
     from hypothesis import strategies as st
 
     bits = 8 * wire.size
-    if wire.format.islower():
+    if wire.signed:
         return st.integers(-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
     return st.integers(0, (1 << bits) - 1)

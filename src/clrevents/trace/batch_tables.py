@@ -45,7 +45,7 @@ class BatchTables:
         fields = wanted.choose(event_fields(self.registry, event, rows.kinds, decoder), event[1])
         lost = sum(loss.count for loss in rows.losses)
         metadata = facts(event, self.registry, rows.kinds, lost, len(rows.problems))
-        pieces: list[KindColumns] = []
+        payloads: list[KindColumns] = []
         maker = ColumnMaker(decoder, wanted.fields, _nothing)
         nowhere = np.zeros(len(rows), dtype=np.int64)
         order, groups = arranged(rows.kind_indexes)
@@ -53,11 +53,11 @@ class BatchTables:
             kind, members = rows.kinds[index], order[part]
             if (kind.key.provider, kind.key.name) == event:
                 group = Group(kind, rows.data, rows.starts[members], rows.ends[members], nowhere, members)
-                pieces += maker.pieces(group)
+                payloads += maker.columns_of(group)
         known = Known(rows.kinds, rows.clock, rows.process_id)
         headers = {name: HEADERS[name].make(rows, known) for name in wanted.headers}
-        chunk = Chunk(len(rows), rows.kind_indexes, headers, pieces, join(()))
-        made = part_of(fields, chunk, pieces, enum_names)
+        chunk = Chunk(len(rows), rows.kind_indexes, headers, payloads, join(()))
+        made = part_of(fields, chunk, payloads, enum_names)
         return Table(shown_fields(fields, enum_names), () if made is None else (made,), metadata)
 
 

@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 import clrevents
 from clrevents.decode.container.blocks import MetadataRow
 from clrevents.decode.kinds import Kinds
-from clrevents.decode.payload import record_maker
+from clrevents.decode.payload import record_groups, record_maker
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
+from clrevents.decode.payload.record_recipe import constructor
 from clrevents.encode.values import FieldDescription
 from clrevents.errors import Limits
 from clrevents.events import MethodFlags, MethodLoad_V1, MethodUnload_V1, MethodUnload_V2
@@ -65,7 +66,7 @@ class Readers:
 
 def always(monkeypatch: pytest.MonkeyPatch, in_bulk: bool) -> None:
     """However few or many there are; those that are made at once a few at a time, which must not show."""
-    monkeypatch.setattr(record_maker, "PORTION", 7)
+    monkeypatch.setattr(record_groups, "PORTION", 7)
     monkeypatch.setattr(record_maker, "_FEW", 1 if in_bulk else 1 << 60)
     monkeypatch.setattr(record_maker, "_FEW_BYTES", 1 << 60)
 
@@ -130,7 +131,7 @@ def test_classes_with_more_than_slots() -> None:
     for base in (Loose, Tight, object):
         made: Any = attrs.make_class("Made", {"A": attrs.field(), "B": attrs.field()}, (base,), slots=True, frozen=True)
         made.__fields__ = ("A", "B")
-        first, second = record_maker.constructor(made)([[1, 2], ["x", "y"]])(0, 2)
+        first, second = constructor(made)([[1, 2], ["x", "y"]])(0, 2)
         assert (first, second) == (made(1, "x"), made(2, "y"))
         assert weakref.ref(first)() is first
         if base is not object:
@@ -158,7 +159,7 @@ NUMBERS: Final = [
 def test_numbers_of_arrays_become_what_their_lists_are(numbers: NDArray[Any]) -> None:
     made: Any = attrs.make_class("Made", ["A", "B", "C"], slots=True, frozen=True)
     made.__fields__ = ("A", "B", "C")
-    make = record_maker.constructor(made)([numbers, ["x", "y", "z"], numbers[::-1]])
+    make = constructor(made)([numbers, ["x", "y", "z"], numbers[::-1]])
     rows = zip(numbers.tolist(), ["x", "y", "z"], numbers.tolist()[::-1], strict=True)
     expected = [made(*row) for row in rows]
     for first, last in ((0, 3), (1, 3), (2, 2), (0, 1)):

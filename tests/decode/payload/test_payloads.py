@@ -142,7 +142,7 @@ def check_cut(
     assert problem.length == offset + cut - problem.offset
     assert f"{problem.length} are there" in problem.message
     field = info.layout.bind(8).fields[at]
-    if field.in_run:
+    if field.code is not None:
         assert problem.field == name
         assert problem.offset == offset + start
         assert f"it needs {end - start} bytes" in problem.message

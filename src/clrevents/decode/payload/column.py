@@ -1,15 +1,14 @@
 """`Column`: values of one field in Arrow's layout, in numpy buffers; and the types columns have.
 
-Knows offsets, validity and how columns are picked, joined and widened. Knows no wire type and no file.
+Knows offsets, validity and how columns are picked, joined and widened. Knows no wire type, no file, and not how
+values become columns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
 from itertools import pairwise
 from typing import Any, Final
-from uuid import UUID
 
 import attrs
 import numpy as np
@@ -245,74 +244,3 @@ def widened(column: Column, type: ColumnType) -> Column:
         fields = tuple(widened(own[n], t) if n in own else nulls(t, column.length) for n, t in pairs)
         return attrs.evolve(column, type=type, children=fields)
     return attrs.evolve(column, type=type, values=column.values.astype(type.dtype))
-
-
-def from_values(type: ColumnType, values: Sequence[Any]) -> Column:
-    """A column from Python values as records hold them; None is null. For what no kernel reads."""
-    length = len(values)
-    good = np.array([v is not None for v in values], dtype=np.bool_)
-    valid = None if good.all() else good
-    match type.kind:
-        case "struct":
-            children = tuple(
-                from_values(t, [None if v is None else getattr(v, v.__fields__[i]) for v in values])
-                for i, t in enumerate(type.children)
-            )
-            return Column(type, length, np.zeros(0, np.uint8), children=children, valid=valid)
-        case "list":
-            lengths = np.array([0 if v is None else len(v) for v in values], dtype=np.int64)
-            inner = [item for v in values if v is not None for item in v]
-            child = (from_values(type.children[0], inner),)
-            return Column(type, length, np.zeros(0, np.uint8), offsets_of(lengths), child, valid)
-        case "string" | "binary":
-            parts = [b"" if v is None else _bytes(v) for v in values]
-            lengths = np.array([len(p) for p in parts], dtype=np.int64)
-            data = np.frombuffer(b"".join(parts), dtype=np.uint8)
-            return Column(type, length, data, offsets_of(lengths), valid=valid)
-        case "timestamp":
-            found = [None if v is None else filetime_ns(int(v)) for v in values]
-            good = np.array([v is not None for v in found], dtype=np.bool_)
-            numbers = np.array([v or 0 for v in found], dtype=np.int64)
-            return Column(type, length, numbers, valid=None if good.all() else good)
-        case _:
-            plain = [0 if v is None else getattr(v, "value", v) for v in values]
-            return Column(type, length, np.array(plain, dtype=type.dtype), valid=valid)
-
-
-_FILETIME_UNIX: Final = 116_444_736_000_000_000
-_NS_MAX: Final = (1 << 63) - 1
-
-
-def filetime_ns(ticks: int) -> int | None:
-    """Nanoseconds since 1970 of a FILETIME; None where 64 bits do not hold them (before 1678, behind 2262)."""
-    ns = (ticks - _FILETIME_UNIX) * 100
-    return ns if -_NS_MAX <= ns <= _NS_MAX else None
-
-
-def filetimes(ticks: NDArray[np.uint64]) -> Column:
-    """FILETIMEs as timestamps; null where a timestamp of nanoseconds cannot hold them."""
-    low, high = _FILETIME_UNIX - _NS_MAX // 100, _FILETIME_UNIX + _NS_MAX // 100
-    good = (ticks >= low) & (ticks <= high)
-    ns = (np.where(good, ticks, _FILETIME_UNIX).astype(np.int64) - _FILETIME_UNIX) * 100
-    return Column(TIMESTAMP, len(ticks), ns, valid=None if good.all() else good)
-
-
-def as_written(guid: bytes) -> bytes:
-    """The sixteen bytes of a GUID from a trace in the order in which it is written and read aloud."""
-    return guid[3::-1] + guid[5:3:-1] + guid[7:5:-1] + guid[8:]
-
-
-def _bytes(value: Any) -> bytes:
-    if isinstance(value, bytes):
-        return value
-    if isinstance(value, UUID):
-        return value.bytes
-    if isinstance(value, Decimal):
-        value = decimal_text(value)
-    # Half a surrogate pair is no text in UTF-8.
-    return str(value).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode("utf-8")
-
-
-def decimal_text(value: Decimal) -> str:
-    """All digits, without an exponent."""
-    return format(value, "f")

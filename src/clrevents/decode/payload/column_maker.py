@@ -1,6 +1,6 @@
 """Payloads of one kind → columns, by the layout's plan or by records where there is none.
 
-Decides which of several readings it is. Knows neither where the payloads are from nor what becomes of problems.
+Decides which of a kind's layouts it is. Knows neither where the payloads are from nor what becomes of problems.
 """
 
 from __future__ import annotations
@@ -10,16 +10,18 @@ from typing import Any, TypeAlias
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.column import Column, from_values
+from clrevents.decode.payload.column import Column
+from clrevents.decode.payload.column_builders import Build, column_builders
+from clrevents.decode.payload.column_types import column_type
+from clrevents.decode.payload.column_values import from_values
+from clrevents.decode.payload.dtypes import Ints
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
-from clrevents.decode.payload.plan import Plan, column_type, plan
+from clrevents.decode.payload.plan import Plan, plan
 from clrevents.errors import Problem
 from clrevents.schema.layout import BoundLayout
 
-Ints: TypeAlias = NDArray[np.int64]
 Report: TypeAlias = Callable[[Problem, int], None]
 
 
@@ -34,7 +36,7 @@ class KindColumns:
 
 @attrs.frozen(eq=False)
 class Group:
-    """Rows of one kind: where their payloads stand in `buf`, which rows of the chunk they are, and the stream
+    """Payloads of one kind: where they stand in `buf`, which rows of the chunk they are of, and the stream
     offsets of all the chunk's payloads.
     """
 
@@ -46,30 +48,47 @@ class Group:
     rows: Ints
 
 
-class ColumnMaker:
-    """Reads groups of one trace. `fields` (None for all) are wanted; `report` is told of each problem, and how often
-    it was met."""
+@attrs.frozen(eq=False)
+class _Planned:
+    """A layout's plan, and what builds the columns of what it finds."""
 
-    def __init__(self, reader: PayloadDecoder, fields: frozenset[str] | None, report: Report) -> None:
-        self._reader = reader
+    plan: Plan
+    builders: list[Build]
+
+    @classmethod
+    def of(cls, layout: BoundLayout) -> _Planned | None:
+        """None when the layout has no plan."""
+        made = plan(layout)
+        return None if made is None else cls(made, column_builders(made))
+
+
+_PlannedLayout: TypeAlias = tuple[BoundLayout, _Planned | None]
+
+
+class ColumnMaker:
+    """Makes columns of one trace's groups. `fields` (None for all) are wanted; `report` is told of each problem, and
+    how often it was met."""
+
+    def __init__(self, decoder: PayloadDecoder, fields: frozenset[str] | None, report: Report) -> None:
+        self._decoder = decoder
         self._fields = fields
         self._report = report
-        self._plans: dict[int, list[tuple[BoundLayout, Plan | None]]] = {}
+        self._planned: dict[int, list[_PlannedLayout]] = {}
 
-    def pieces(self, group: Group) -> Iterator[KindColumns]:
-        """By the first reading that uses up every payload, or row by row."""
+    def columns_of(self, group: Group) -> Iterator[KindColumns]:
+        """By the first layout that uses up every payload, or row by row."""
         kind = group.kind
         ends = group.ends
-        layouts = self._layouts(kind)
-        if self._reader.drifted(kind):
+        layouts = self._layouts_of(kind)
+        if self._decoder.drifted(kind):
             self._read(group, 0)
         for index, (layout, made) in enumerate(layouts):
             if made is None:
                 break
-            found = made.find(group.buf, group.starts, ends)
+            found = made.plan.find(group.buf, group.starts, ends)
             if not found.fits:
                 continue
-            # What is described without fields has none to be behind: records say what such bytes are.
+            # After no fields at all there is no tail: records say what such bytes are.
             tails = index == 0 and bool(layout.fields) and (kind.newer or len(layouts) == 1)
             if not (tails or found.exact):
                 continue
@@ -79,7 +98,7 @@ class ColumnMaker:
             wanted = self._fields
             columns = {
                 field.name: build(found)
-                for field, build in zip(layout.fields, made.fields, strict=True)
+                for field, build in zip(layout.fields, made.builders, strict=True)
                 if wanted is None or field.name in wanted
             }
             yield KindColumns(kind, group.rows, columns)
@@ -110,13 +129,14 @@ class ColumnMaker:
     def _read(self, group: Group, row: int, times: int = 1) -> Any:
         """One payload as a record; what is wrong with it is reported, as often as it was met."""
         data = group.buf[int(group.starts[row]) : int(group.ends[row])]
-        payload, _, problem = self._reader.read(group.kind, data, int(group.offsets[group.rows[row]]))
+        payload, _, problem = self._decoder.read(group.kind, data, int(group.offsets[group.rows[row]]))
         if problem is not None:
             self._report(problem, times)
         return payload
 
-    def _layouts(self, kind: EventKind) -> list[tuple[BoundLayout, Plan | None]]:
-        known = self._plans.get(kind.index)
+    def _layouts_of(self, kind: EventKind) -> list[_PlannedLayout]:
+        known = self._planned.get(kind.index)
         if known is None:
-            known = self._plans[kind.index] = [(layout, plan(layout)) for layout, _ in self._reader.layouts(kind)]
+            layouts = [layout for layout, _ in self._decoder.layouts(kind)]
+            known = self._planned[kind.index] = [(layout, _Planned.of(layout)) for layout in layouts]
         return known

@@ -1,6 +1,6 @@
 """Payload bytes of one event → its record, or an honest `RawPayload`, and the problem if there is one.
 
-Joins an event kind with its readers: the registry's layout, else the trace's own description. Decides what
+Joins an event kind with its layouts: the registry's, else those of the trace's own description. Decides what
 counts as a problem; knows neither order nor selection.
 """
 
@@ -13,7 +13,9 @@ from typing import Any
 import attrs
 
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.records import Misfit, Reader, TextCache, make_reader
+from clrevents.decode.payload.misfit import Misfit
+from clrevents.decode.payload.record_text import TextCache
+from clrevents.decode.payload.records import Decode, record_decoder
 from clrevents.errors import Limits, Problem
 from clrevents.schema.dynamic import ClassCache, Undescribable, Variant, drift, variants
 from clrevents.schema.layout import BoundLayout, Layout
@@ -22,7 +24,7 @@ from clrevents.schema.registry import EventInfo
 
 @attrs.frozen
 class RawPayload:
-    """A payload that could not be read as fields: its bytes, why, and the fields in front of the fault."""
+    """A payload that could not be read as fields: its bytes, why, and the fields before the fault."""
 
     data: bytes
     reason: str
@@ -35,39 +37,39 @@ NO_FIELDS = "the trace describes this event without fields, but it has a payload
 
 
 @attrs.define(eq=False)
-class _Reading:
-    """One way to read a kind: by this layout. Its record class and function are made when a record is wanted."""
+class _LayoutReading:
+    """One way to read a kind: by this layout. Its record class and decoder are made when a record is wanted."""
 
     layout: BoundLayout
     fields: Layout
     record: Callable[[], type[Any]]
-    make: Callable[[BoundLayout, type[Any]], Reader]
-    _reader: Reader | None = None
+    make: Callable[[BoundLayout, type[Any]], Decode]
+    _decode: Decode | None = None
 
     @property
-    def reader(self) -> Reader:
+    def decode(self) -> Decode:
         """OverflowError when there are too many classes already."""
-        if self._reader is None:
-            self._reader = self.make(self.layout, self.record())
-        return self._reader
+        if self._decode is None:
+            self._decode = self.make(self.layout, self.record())
+        return self._decode
 
 
 @attrs.define
-class _Readers:
-    """How to read one kind: by these readings in this order, or not at all and why."""
+class _KindReadings:
+    """The ways to read one kind, in the order in which they are tried; `reason` is why there are none."""
 
-    readings: list[_Reading] = attrs.field(factory=list)
+    readings: list[_LayoutReading] = attrs.field(factory=list)
     reason: str = UNKNOWN
     without_fields: bool = False
     drift: str = ""
 
 
 class PayloadDecoder:
-    """Reads payloads of any kind of event of one trace; readers are made when a kind is first met."""
+    """Reads payloads of any kind of event of one trace; how is decided when a kind is first met."""
 
     def __init__(self, pointer_size: int, limits: Limits) -> None:
         self._pointer_size = pointer_size
-        self._readers: dict[int, _Readers] = {}
+        self._readings: dict[int, _KindReadings] = {}
         self._texts = TextCache()
         self._classes = ClassCache(limits.learned)
 
@@ -77,12 +79,12 @@ class PayloadDecoder:
         if not known.readings or (known.without_fields and data):
             return RawPayload(data, known.reason), b"", _unknown(kind, data, offset, known.reason)
         try:
-            reader = known.readings[0].reader
+            decode = known.readings[0].decode
         except OverflowError:
             known.readings, known.reason = [], TOO_MANY
             return RawPayload(data, TOO_MANY), b"", _unknown(kind, data, offset, TOO_MANY)
         try:
-            payload, end = reader(data, 0, len(data))
+            payload, end = decode(data, 0, len(data))
         except Misfit as misfit:
             return self._other(kind, known, data, offset, misfit)
         if end == len(data) and not kind.newer:
@@ -110,10 +112,10 @@ class PayloadDecoder:
         """Whether the trace's own description still has to be reported as another than the registry's."""
         return bool(self._known(kind).drift)
 
-    def _known(self, kind: EventKind) -> _Readers:
-        known = self._readers.get(kind.index)
+    def _known(self, kind: EventKind) -> _KindReadings:
+        known = self._readings.get(kind.index)
         if known is None:
-            known = self._readers[kind.index] = self._make(kind)
+            known = self._readings[kind.index] = self._make(kind)
         return known
 
     def fits(self, kind: EventKind, data: bytes) -> bool:
@@ -124,7 +126,7 @@ class PayloadDecoder:
         return kind.newer or not (tail or isinstance(payload, RawPayload))
 
     def _other(
-        self, kind: EventKind, known: _Readers, data: bytes, offset: int, misfit: Misfit
+        self, kind: EventKind, known: _KindReadings, data: bytes, offset: int, misfit: Misfit
     ) -> tuple[Any, bytes, Problem | None]:
         """Another reading, if one uses up the payload exactly; else what is wrong with the first."""
         for reading in known.readings[1:]:
@@ -150,28 +152,28 @@ class PayloadDecoder:
         reason = f"{misfit.why} at field {misfit.field!r}"
         return RawPayload(data, reason, misfit.partial), b"", problem
 
-    def _make(self, kind: EventKind) -> _Readers:
+    def _make(self, kind: EventKind) -> _KindReadings:
         if kind.info is not None and not (kind.info.only_undescribed and kind.row.fields):
             return self._registered(kind, kind.info)
         row = kind.row
         if kind.undefined:
-            return _Readers(reason="the trace does not hold this event's description")
+            return _KindReadings(reason="the trace does not hold this event's description")
         if not row.fields and not row.name:
-            return _Readers()
+            return _KindReadings()
         try:
-            known = _Readers(reason=NO_FIELDS, without_fields=not row.fields)
+            known = _KindReadings(reason=NO_FIELDS, without_fields=not row.fields)
             self._describe(kind, known)
             return known
         except Undescribable as error:
-            return _Readers(reason=f"its description cannot be used: {error}")
+            return _KindReadings(reason=f"its description cannot be used: {error}")
         except OverflowError:
-            return _Readers(reason=TOO_MANY)
+            return _KindReadings(reason=TOO_MANY)
 
-    def _registered(self, kind: EventKind, info: EventInfo) -> _Readers:
+    def _registered(self, kind: EventKind, info: EventInfo) -> _KindReadings:
         """By the registry; where the trace describes the event otherwise, also by that, and it is said."""
         bound = info.layout.bind(self._pointer_size)
-        make = partial(make_reader, texts=self._texts)
-        known = _Readers([_Reading(bound, info.layout, lambda: info.record, make)])
+        make = partial(record_decoder, texts=self._texts)
+        known = _KindReadings([_LayoutReading(bound, info.layout, lambda: info.record, make)])
         if not kind.row.fields or kind.newer:
             return known
         try:
@@ -183,15 +185,17 @@ class PayloadDecoder:
             pass
         return known
 
-    def _describe(self, kind: EventKind, known: _Readers) -> None:
+    def _describe(self, kind: EventKind, known: _KindReadings) -> None:
         """Add the readings that the trace's own description allows."""
         for variant in variants(kind.row.fields, kind.row.provider):
             layout = self._classes.layout(kind.row.fields, variant)
             if layout is None:
                 raise OverflowError
             bound = layout.bind(self._pointer_size)
-            make = partial(make_reader, texts=self._texts, absent_is_none=True)
-            known.readings.append(_Reading(bound, layout, partial(self._learned, _class_name(kind), layout), make))
+            make = partial(record_decoder, texts=self._texts, absent_is_none=True)
+            known.readings.append(
+                _LayoutReading(bound, layout, partial(self._learned, _class_name(kind), layout), make)
+            )
 
     def _learned(self, name: str, layout: Layout) -> type[Any]:
         """A class made for this layout. OverflowError when there are too many already."""
@@ -212,10 +216,10 @@ def _class_name(kind: EventKind) -> str:
     return f"{name or 'Event'}_V{kind.key.version}"
 
 
-def _exact(reading: _Reading, data: bytes) -> Any:
+def _exact(reading: _LayoutReading, data: bytes) -> Any:
     """The record, when this reading uses up the payload exactly; else None."""
     try:
-        payload, end = reading.reader(data, 0, len(data))
+        payload, end = reading.decode(data, 0, len(data))
     except (Misfit, OverflowError):
         return None
     return payload if end == len(data) else None
@@ -227,7 +231,7 @@ def _unknown(kind: EventKind, data: bytes, offset: int, reason: str) -> Problem:
     return Problem("unknown-event", "note", text, offset, len(data), event=label, impact="its payload stays bytes")
 
 
-def _drift(kind: EventKind, known: _Readers, offset: int) -> Problem | None:
+def _drift(kind: EventKind, known: _KindReadings, offset: int) -> Problem | None:
     """Once for each kind: the trace's description and the registry disagree."""
     if not known.drift:
         return None

@@ -1,0 +1,63 @@
+"""Values of a fixed width as numpy sees them: the dtype of a wire type, and values picked out of a buffer.
+
+Knows bytes and shapes; what the values mean is for others to say.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.schema.layout import BoundField, BoundLayout
+from clrevents.schema.wire import FixedArrayType, StructType, WireType
+
+Array: TypeAlias = NDArray[Any]
+Ints: TypeAlias = NDArray[np.int64]
+
+_WIDEST: Final = 1 << 16
+
+
+def fixed_dtype(wire: WireType, pointer_size: int) -> np.dtype[Any] | None:
+    """The bytes of one value as numpy sees them; None where their number depends on them."""
+    plain = wire.bound(pointer_size).dtype
+    if plain is not None:
+        return np.dtype(plain)
+    match wire:
+        case FixedArrayType():
+            inner = fixed_dtype(wire.element, pointer_size)
+            if inner is None or not 0 < inner.itemsize * wire.count <= _WIDEST:
+                return None
+            return np.dtype((inner, (wire.count,)))
+        case StructType():
+            bound: BoundLayout = wire.layout.bind(pointer_size)
+            return structured(bound.fields, pointer_size)
+        case _:
+            return None
+
+
+def structured(fields: tuple[BoundField, ...], pointer_size: int) -> np.dtype[Any] | None:
+    """Fields one after the other, called f0, f1, …; None where one is not of fixed width."""
+    formats, offsets, at = [], [], 0
+    for field in fields:
+        dtype = fixed_dtype(field.type, pointer_size)
+        if dtype is None:
+            return None
+        formats.append(dtype)
+        offsets.append(at + field.pad)
+        at += field.pad + dtype.itemsize
+    if not 0 < at <= _WIDEST:
+        return None
+    names = [f"f{i}" for i in range(len(fields))]
+    return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": at})
+
+
+def pick(buf: bytes, places: Ints, dtype: np.dtype[Any]) -> Array:
+    """Values at any byte positions, which must be inside `buf`: the walk saw to it."""
+    size = dtype.itemsize
+    if not len(places):
+        return np.empty(0, dtype=dtype.base).reshape((0, *dtype.shape))
+    every = np.ndarray((len(buf) - size + 1,), dtype=np.dtype((np.void, size)), buffer=buf, strides=(1,))
+    picked: Array = every[places].view(dtype.base)
+    return picked.reshape((len(places), *dtype.shape)) if dtype.shape else picked

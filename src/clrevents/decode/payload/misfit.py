@@ -1,0 +1,45 @@
+"""How a payload that does not fit its layout is told inside this room: `ShortValue` by a value, `Misfit` by a record.
+
+Neither ever leaves the room: a misfit becomes a RawPayload and a Problem. Knows no layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+class ShortValue(Exception):
+    """Raised while a value is read; whoever knows the field makes a Misfit of it.
+
+    `whole`: `offset` is where the field begins, so nothing of it was there. `field` is where inside the field it was
+    (`[3].Name`).
+    """
+
+    def __init__(self, offset: int, needed: int, why: str, field: str = "", whole: bool = False) -> None:
+        super().__init__(why)
+        self.whole = whole
+        self.offset = offset
+        self.needed = needed
+        self.why = why
+        self.field = field
+
+
+class Misfit(Exception):
+    """A payload that does not fit its layout: the field, where and why, and the values of the fields before it."""
+
+    def __init__(self, field: str, offset: int, needed: int, available: int, why: str, partial: dict[str, Any]):
+        super().__init__(field)
+        self.field = field
+        self.offset = offset
+        self.needed = needed
+        self.available = available
+        self.why = why
+        self.partial = partial
+
+    @classmethod
+    def of(cls, short: ShortValue, end: int, names: Sequence[str], values: Sequence[Any]) -> Misfit:
+        """Of a payload that ends at `end`, after `values` of the fields `names` were read."""
+        field = names[len(values)] if len(values) < len(names) else names[-1]
+        partial = dict(zip(names, values, strict=False))
+        return cls(field + short.field, short.offset, short.needed, max(end - short.offset, 0), short.why, partial)

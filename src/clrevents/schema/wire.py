@@ -1,0 +1,346 @@
+"""Wire types: what a field's bytes are, and everything that follows from the type alone.
+
+Sizes, `struct` codes, numpy dtypes (as text) and counts stand here and nowhere else. Never reads a byte, and does
+not know how annotations spell these types. Source of the wire rules: the runtime's generated EventPipe writer (one
+buffer, no padding, little-endian).
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, Final, Literal, TypeAlias, cast
+
+import attrs
+
+PythonKind: TypeAlias = Literal["int", "bool", "float", "char", "filetime"]
+Text: TypeAlias = Literal["", "utf-16", "utf-8"]
+
+_DTYPES: Final = {
+    **{"b": "<i1", "h": "<i2", "i": "<i4", "q": "<i8", "B": "<u1", "H": "<u2", "I": "<u4", "Q": "<u8"},
+    **{"f": "<f4", "d": "<f8", "16s": "V16"},
+}
+
+
+class Wire:
+    """The traits of a wire type. The answers given here are those of a type whose width depends on the bytes."""
+
+    __slots__ = ()
+
+    @property
+    def number(self) -> Scalar | None:
+        """The number that the value is on the wire: a scalar itself, an enum's base; None for everything else."""
+        return None
+
+    @property
+    def fixed_size(self) -> int | None:
+        """Bytes on the wire, or None when the bytes decide (also for pointers, until they are bound)."""
+        return None if self.number is None else self.number.size
+
+    def min_size(self, pointer_size: int) -> int:
+        """The fewest bytes that a value takes."""
+        return self.fixed_size or 0
+
+    @property
+    def code(self) -> str | None:
+        """The `struct` code that reads one value; None where no code does. GUIDs and decimals stay 16 bytes."""
+        return None if self.number is None else self.number.format
+
+    @property
+    def dtype(self) -> str | None:
+        """The numpy dtype of one value, such as `"<u4"`; None where `code` is None."""
+        return None if self.code is None else _DTYPES[self.code]
+
+    @property
+    def counted_by(self) -> str | None:
+        """The name of the earlier field that holds the count of this one; None when none does."""
+        return None
+
+    @property
+    def located(self) -> bool:
+        """Whether the value, or a field of it, stands elsewhere in the payload, after all its fields."""
+        return False
+
+    @property
+    def innermost(self) -> WireType:
+        """The type of the elements, of theirs if these are arrays too, and so on; other types are their own."""
+        return cast("WireType", self)
+
+    def bound(self, pointer_size: int) -> WireType:
+        """The same type with its pointers as numbers of 4 or 8 bytes."""
+        return cast("WireType", self)
+
+
+@attrs.frozen
+class Scalar(Wire):
+    """A fixed-width number. `format` is its `struct` letter, always read little-endian."""
+
+    name: str
+    size: int
+    format: str
+    kind: PythonKind = "int"
+
+    @property
+    def signed(self) -> bool:
+        """Whether it is an integer with a sign."""
+        return self.format in "bhiq"
+
+    @property
+    def number(self) -> Scalar:
+        return self
+
+
+@attrs.frozen
+class PointerType(Wire):
+    """An address as wide as the traced process's pointers: the trace's header decides, never the reader."""
+
+    name: str = "Pointer"
+
+    def min_size(self, pointer_size: int) -> int:
+        return pointer_size
+
+    def bound(self, pointer_size: int) -> WireType:
+        return _POINTERS[pointer_size]
+
+
+_POINTERS: Final = {4: Scalar("Pointer", 4, "I"), 8: Scalar("Pointer", 8, "Q")}
+
+
+@attrs.frozen
+class Utf16Z(Wire):
+    """UTF-16LE code units up to and including a zero unit, at any byte offset."""
+
+    name: str = "UnicodeString"
+
+    def min_size(self, pointer_size: int) -> int:
+        return 2
+
+
+@attrs.frozen
+class AnsiZ(Wire):
+    """Bytes up to and including a zero byte, shown as Latin-1 unless they are UTF-8.
+
+    A null string is written as nothing, hence its `min_size` is 0.
+    """
+
+    name: str = "AnsiString"
+
+
+class Bytes16(Wire):
+    """Sixteen bytes that make one value."""
+
+    __slots__ = ()
+
+    @property
+    def fixed_size(self) -> int:
+        return 16
+
+    @property
+    def code(self) -> str:
+        return "16s"
+
+
+@attrs.frozen
+class GuidType(Bytes16):
+    """Sixteen bytes, the first three groups little-endian."""
+
+    name: str = "GUID"
+
+
+@attrs.frozen
+class DecimalType(Bytes16):
+    """A .NET Decimal: flags (sign and scale), high, low and middle 32 bits."""
+
+    name: str = "Decimal"
+
+
+@attrs.frozen
+class EnumType(Wire):
+    """A number whose values or bits have names; numbers without a name survive."""
+
+    base: Scalar
+    enum: type[Enum]
+
+    @property
+    def name(self) -> str:
+        return self.base.name
+
+    @property
+    def number(self) -> Scalar:
+        return self.base
+
+
+@attrs.frozen
+class VarIntType(Wire):
+    """A number of one to ten bytes, seven bits each, low bits first; a signed one is zigzag-coded."""
+
+    signed: bool
+
+    @property
+    def name(self) -> str:
+        return "VarInt" if self.signed else "VarUInt"
+
+    def min_size(self, pointer_size: int) -> int:
+        return 1
+
+
+@attrs.frozen
+class BytesType(Wire):
+    """As many raw bytes as an earlier field says."""
+
+    count: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"Bytes[{self.count}]"
+
+    @property
+    def counted_by(self) -> str:
+        return self.count
+
+
+@attrs.frozen
+class StructType(Wire):
+    """A group of fields that repeats; `record` is a class made by `@struct`."""
+
+    record: type
+
+    @property
+    def name(self) -> str:
+        return self.record.__name__
+
+    @property
+    def layout(self) -> Any:
+        """The `Layout` of its fields."""
+        return self.record.__layout__  # type: ignore[attr-defined]
+
+    @property
+    def located(self) -> bool:
+        return any(field.type.located for field in self.layout.fields)
+
+    def min_size(self, pointer_size: int) -> int:
+        size: int = self.layout.bind(pointer_size).min_size
+        return size
+
+
+class ArrayType(Wire):
+    """Elements of one type, contiguous, with nothing between them."""
+
+    __slots__ = ()
+
+    element: WireType
+
+    @property
+    def innermost(self) -> WireType:
+        return self.element.innermost
+
+    def bound(self, pointer_size: int) -> WireType:
+        mine: Any = self
+        bound: WireType = attrs.evolve(mine, element=self.element.bound(pointer_size))
+        return bound
+
+
+class TextArrayType(ArrayType):
+    """Elements that are the code units of a string when there is a `text` encoding."""
+
+    __slots__ = ()
+
+    text: Text
+
+    @property
+    def unit_size(self) -> int:
+        """Bytes of one code unit."""
+        return 2 if self.text == "utf-16" else 1
+
+
+@attrs.frozen
+class CountedType(ArrayType):
+    """As many elements as an earlier field says."""
+
+    element: WireType
+    count: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.element.name}[{self.count}]"
+
+    @property
+    def counted_by(self) -> str:
+        return self.count
+
+
+@attrs.frozen
+class PrefixedType(TextArrayType):
+    """A 16-bit element count, then the elements."""
+
+    element: WireType
+    text: Text = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.text}-text" if self.text else f"{self.element.name}[]"
+
+    def min_size(self, pointer_size: int) -> int:
+        return 2
+
+
+@attrs.frozen
+class FixedArrayType(TextArrayType):
+    """As many elements as the description says."""
+
+    element: WireType
+    count: int
+    text: Text = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.element.name}[{self.count}]"
+
+    @property
+    def fixed_size(self) -> int | None:
+        size = self.element.fixed_size
+        return None if size is None else size * self.count
+
+    def min_size(self, pointer_size: int) -> int:
+        return self.element.min_size(pointer_size) * self.count
+
+
+@attrs.frozen
+class LocatedType(TextArrayType):
+    """Four bytes that say where the elements stand: position in the low half, byte size in the high half.
+
+    The position counts from the payload's first byte, or with `relative` from the byte after these four.
+    """
+
+    element: WireType
+    relative: bool
+    text: Text = ""
+
+    @property
+    def name(self) -> str:
+        return f"{'RelLoc' if self.relative else 'DataLoc'} {self.element.name}[]"
+
+    @property
+    def fixed_size(self) -> int:
+        return 4
+
+    @property
+    def located(self) -> bool:
+        return True
+
+
+WireType: TypeAlias = (
+    Scalar
+    | PointerType
+    | Utf16Z
+    | AnsiZ
+    | GuidType
+    | EnumType
+    | CountedType
+    | BytesType
+    | StructType
+    | VarIntType
+    | DecimalType
+    | PrefixedType
+    | FixedArrayType
+    | LocatedType
+)
