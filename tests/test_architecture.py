@@ -1,23 +1,23 @@
-"""The house keeps its shape: which room may import which, what a kernel and an event module may contain.
+"""The house keeps its shape: who may import whom, no circles, small modules, names that mean one thing.
 
-Walks syntax trees; imports nothing to find out. Rooms that do not exist yet are allowed for.
+Walks syntax trees (`house`); imports nothing to find out. What a kernel and an event module may contain is for
+test_declarations.py, what an import loads for test_lean_imports.py.
 """
 
 from __future__ import annotations
 
 import ast
-import os
-import subprocess
 import sys
+from collections import Counter, defaultdict
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Final
 
 import attrs
 import pytest
 
-from project_files import ROOT, SOURCE, tool
+from house import House, Import, circles, dotted, house, house_of, imports, our_modules, tree, uses
+from project_files import SOURCE
 
 MODULES: Final = sorted(SOURCE.rglob("*.py"))
 KERNELS: Final = ("decode.kernels.scan", "decode.kernels.walk", "decode.kernels.fill")
@@ -34,7 +34,9 @@ class Room:
     stdlib: bool = True
 
 
-# Who may use whom; the public faces `types` and `__main__` are rooms of their own.
+# Who may use whom. A room is a folder, or a module beside the folders: the public faces `types` and `__main__`, and two
+# that know nothing of traces and serve all that writes for people: `outputs` (files that appear whole or not at all)
+# and `words` (how texts count things).
 ROOMS: Final = {
     "errors": Room(()),
     "outputs": Room(()),
@@ -72,24 +74,6 @@ VOCABULARY: Final = ("event", "flags", "keywords", "registry", "types")
 """What event modules are written with; modules of shared enums (`method_flags`, …) belong to it."""
 
 
-@attrs.frozen
-class Import:
-    """One import: the module, the names taken from it, and whether it waits (for a call or a type checker)."""
-
-    module: str
-    names: tuple[str, ...]
-    waits: bool
-    checking: bool
-    line: int
-
-
-def dotted(path: Path) -> str:
-    """`decode.kernels.scan` for src/clrevents/decode/kernels/scan.py; `clrevents` for the package itself."""
-    parts = path.relative_to(SOURCE).with_suffix("").parts
-    parts = parts[:-1] if parts[-1] == "__init__" else parts
-    return ".".join(parts) or "clrevents"
-
-
 def room_of(module: str) -> str:
     """The room of one of our modules, named without `clrevents.` in front."""
     if module in KERNELS:
@@ -97,43 +81,6 @@ def room_of(module: str) -> str:
     if module.startswith("schema.events."):
         return "schema.events"
     return module.partition(".")[0]
-
-
-@cache
-def tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), str(path))
-
-
-def imports(path: Path) -> Iterator[Import]:
-    """Every import of a module, wherever it stands."""
-    yield from _imports(tree(path), path, waits=False, checking=False)
-
-
-def _imports(node: ast.AST, path: Path, waits: bool, checking: bool) -> Iterator[Import]:
-    for child in ast.iter_child_nodes(node):
-        inside = waits or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        guarded = checking or (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING")
-        if isinstance(child, ast.Import):
-            for alias in child.names:
-                yield Import(alias.name, (), waits or checking, checking, child.lineno)
-        elif isinstance(child, ast.ImportFrom):
-            assert child.level == 0, f"{path}:{child.lineno}: imports are absolute"
-            assert child.module is not None
-            names = tuple(alias.name for alias in child.names)
-            yield Import(child.module, names, waits or checking, checking, child.lineno)
-        yield from _imports(child, path, inside, guarded)
-
-
-def our_modules(found: Import) -> Iterator[str]:
-    """Our modules that an import names, without `clrevents.` in front: `from clrevents.schema import _index` too."""
-    package, _, rest = found.module.partition(".")
-    if package != "clrevents":
-        return
-    for name in found.names or ("",):
-        inner = f"{rest}.{name}".strip(".")
-        path = SOURCE.joinpath(*inner.split("."))
-        is_module = bool(name) and (path.with_suffix(".py").exists() or (path / "__init__.py").exists())
-        yield (inner if is_module else rest) or "clrevents"
 
 
 def allowed(module: str, found: Import) -> bool:
@@ -164,6 +111,9 @@ def _may_see(module: str, room: str, rules: Room, other: str) -> bool:
         return False
     if other == "decode.kernels.engine" and room not in ("decode", "symbols", "table", "trace"):
         return False
+    if room_of(other) == "trace" != room and other != "trace":
+        # Other rooms go through its face, which says what they may know of it.
+        return False
     return room_of(other) == room or room_of(other) in rules.ours
 
 
@@ -171,7 +121,8 @@ def _may_see(module: str, room: str, rules: Room, other: str) -> bool:
 def test_imports_follow_the_table(path: Path) -> None:
     module = dotted(path)
     assert room_of(module) in ROOMS or room_of(module) in LAZY, f"{module} is in no room of the design"
-    wrong = [f"{path}:{i.line}: {module} may not import {i.module}" for i in imports(path) if not allowed(module, i)]
+    found = imports(tree(path))
+    wrong = [f"{path}:{i.line}: {module} may not import {i.module}" for i in found if not allowed(module, i)]
     assert not wrong, "\n".join(wrong)
 
 
@@ -206,7 +157,7 @@ def test_imports_follow_the_table(path: Path) -> None:
 )
 def test_the_table_refuses(module: str, line: str) -> None:
     """The walk above sees what it must not let through."""
-    (found,) = _imports(ast.parse(line), Path("x.py"), waits=False, checking=False)
+    (found,) = imports(ast.parse(line))
     assert not allowed(module, found)
 
 
@@ -221,7 +172,7 @@ def test_the_table_refuses(module: str, line: str) -> None:
     ],
 )
 def test_the_table_lets_through(module: str, line: str) -> None:
-    (found,) = _imports(ast.parse(line), Path("x.py"), waits=False, checking=False)
+    (found,) = imports(ast.parse(line))
     assert allowed(module, found)
 
 
@@ -232,216 +183,248 @@ def test_every_module_says_what_it_is(path: Path) -> None:
     assert len(text.splitlines()) <= 9
 
 
-@pytest.mark.parametrize("module", KERNELS[:2])
-def test_kernels_are_dull(module: str) -> None:
-    """Integers in, integers out: nothing that raises, imports, calls or makes an object."""
-    path = SOURCE.joinpath(*module.split(".")).with_suffix(".py")
-    if not path.exists():
-        pytest.skip(f"there is no {module} yet")
-    top = tree(path).body
-    assert all(isinstance(n, ast.Expr | ast.Assign | ast.AnnAssign | ast.FunctionDef) for n in top)
-    forbidden = (
-        ast.Raise,
-        ast.Assert,
-        ast.Import,
-        ast.ImportFrom,
-        ast.ClassDef,
-        ast.Try,
-        ast.With,
-        ast.Lambda,
-        ast.Yield,
-        ast.YieldFrom,
-        ast.Global,
-        ast.Nonlocal,
-        ast.List,
-        ast.Dict,
-        ast.Set,
-        ast.ListComp,
-        ast.DictComp,
-        ast.SetComp,
-        ast.GeneratorExp,
-        ast.JoinedStr,
-        ast.Starred,
-    )
-    for function in (n for n in top if isinstance(n, ast.FunctionDef)):
-        for node in (n for statement in function.body for n in ast.walk(statement)):
-            assert not isinstance(node, forbidden), f"{module}:{node.lineno}: {ast.unparse(node)[:60]}"
-            if isinstance(node, ast.Call):
-                called = ast.unparse(node.func)
-                assert called in {"len", "range"}, f"{module}:{node.lineno}: calls {called}"
-            if isinstance(node, ast.Constant) and not isinstance(node.value, int):
-                assert isinstance(node.value, str), f"{module}:{node.lineno}: {node.value!r} is no integer"
-            if isinstance(node, ast.Constant) and isinstance(node.value, int):
-                # Cython makes these Python objects, which a loop must not touch.
-                assert node.value < 1 << 31, f"{module}:{node.lineno}: {node.value:#x} belongs into a typed variable"
+# Inside decode. ----------------------------------------------------------------------------------------------------
+
+# From the bottom up: each imports from layers below it only. A folder is one part.
+LAYERS: Final = (
+    ("arrays", "clock"),
+    ("kernels", "moment"),
+    ("container",),
+    ("kinds", "stacks"),
+    ("payload", "rows"),
+    ("header_columns", "selection"),
+    ("stream",),
+    ("decoded",),
+    ("event_pass", "column_pass"),
+)
 
 
-FAMILIES: Final = [p for p in MODULES if dotted(p).startswith("schema.events.")]
+def part_of_decode(module: str) -> str:
+    """`stream` for decode.stream.losses, `rows` for decode.rows; nothing for what is not decode's."""
+    room, _, rest = module.partition(".")
+    return rest.partition(".")[0] if room == "decode" else ""
 
 
-@pytest.mark.parametrize("path", FAMILIES, ids=dotted)
-def test_event_modules_only_declare(path: Path) -> None:
-    """A docstring, imports, plain constants, enum classes, `@struct` and `@event` classes; at most 300 lines."""
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 300
-    body = tree(path).body
-    assert isinstance(body[0], ast.Expr)
-    for node in body[1:]:
-        where = f"{path.name}:{node.lineno}"
-        match node:
-            case ast.ImportFrom():
-                pass
-            case ast.Assign(value=ast.Constant()):
-                # A provider's name that several classes of one family need.
-                assert all(isinstance(t, ast.Name) and t.id.isupper() for t in node.targets), where
-            case ast.ClassDef():
-                _check_declaration(node, where)
-            case _:
-                pytest.fail(f"{where}: {ast.unparse(node)[:60]!r} is no declaration")
-
-
-def _check_declaration(node: ast.ClassDef, where: str) -> None:
-    assert ast.get_docstring(node), f"{where}: {node.name} has no docstring"
-    decorators = [ast.unparse(d).partition("(")[0] for d in node.decorator_list]
-    bases = [ast.unparse(b) for b in node.bases]
-    enum = bases in (["OpenEnum"], ["OpenFlag"])
-    assert decorators in ([], ["event"], ["struct"]), f"{where}: {node.name} is decorated with {decorators}"
-    assert enum == (not decorators), f"{where}: {node.name} is neither an enum nor an event"
-    for item in node.body[1:]:
-        if enum:
-            value = item.value if isinstance(item, ast.Assign) else None
-            bit_field = value is not None and ast.unparse(value).startswith("nonmember(BitField(")
-            number = value is not None and all(
-                isinstance(n, ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop)
-                for n in ast.walk(value)
-            )
-            assert bit_field or number, f"{where}: {ast.unparse(item)} in an enum"
-        else:
-            assert isinstance(item, ast.AnnAssign), f"{where}: {ast.unparse(item)} in an event"
-            assert item.value is None, f"{where}: {ast.unparse(item)} has a value"
-
-
-def test_payload_fields_are_named_once() -> None:
-    """A field name is a literal in one place only: no module but the families writes one (analysis may)."""
-    names = {
-        item.target.id
-        for path in FAMILIES
-        for node in tree(path).body
-        if isinstance(node, ast.ClassDef) and node.decorator_list
-        for item in node.body
-        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
-    }
-    # Words of every layer, which some event happens to have as a field too.
-    names -= {"Flags", "Name", "Type", "Count", "Data", "Value", "Key", "Message", "ThreadName"}
-    # Names of our own wire types and classes.
-    names -= {"Bytes", "Field", "Time"}
-    home_rooms = {"schema.events", "analysis", "symbols", "testing"}
-    for path in MODULES:
-        if room_of(dotted(path)) in home_rooms or path.name == "_index.py":
+def against_the_layers(modules: House) -> Iterator[str]:
+    """Imports inside decode that do not go down, and parts that have no layer."""
+    layer = {part: number for number, parts in enumerate(LAYERS) for part in parts}
+    for module, others in uses(modules).items():
+        part = part_of_decode(module)
+        if part and part not in layer:
+            yield f"{module} has no layer: put {part!r} into LAYERS"
             continue
-        for node in ast.walk(tree(path)):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                assert node.value not in names, f"{path}:{node.lineno}: {node.value!r} is a field of an event"
+        for other in sorted(others):
+            below = part_of_decode(other)
+            if part and below not in ("", part) and layer.get(below, 0) >= layer[part]:
+                yield f"{module} may not import {other}: it is not below {part}"
 
 
-def test_generated_files_are_current() -> None:
-    """`tools/make_index.py --check`, without a process of its own."""
-    for path, text in tool("make_index").render().items():
-        assert path.read_text(encoding="utf-8") == text, f"{path.name} is stale: run python tools/make_index.py"
+def test_decode_is_layered() -> None:
+    assert not list(against_the_layers(house()))
+    assert {part for parts in LAYERS for part in parts} == {part_of_decode(m) for m in house()} - {""}
 
 
-def run(code: str, *arguments: str) -> str:
-    """What a fresh interpreter prints."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code, *arguments],
-        env={**os.environ, "PYTHONPATH": str(SOURCE.parent)},
-        capture_output=True,
-        text=True,
-        timeout=600,
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [
+        ("decode__rows", "from clrevents.decode.stream import stream"),
+        ("decode__rows", "from clrevents.decode.stream.stream import Stream"),
+        ("decode__rows", "if TYPE_CHECKING:\n from clrevents.decode.stream.stream import Stream"),
+        ("decode__rows", "def f():\n from clrevents.decode.stream.stream import Stream"),
+        ("decode__rows", "from clrevents.decode.payload.plan import Plan"),
+        ("decode__kernels__engine", "from clrevents.decode.container.window import Window"),
+        ("decode__container__window", "from clrevents.decode.kinds import EventKind"),
+        ("decode__payload__plan", "from clrevents.decode.selection import Selection"),
+        ("decode__selection", "from clrevents.decode.stream.stream import Stream"),
+        ("decode__stream__salvage", "from clrevents.decode.decoded import DecodedRows"),
+        ("decode__event_pass", "from clrevents.decode.column_pass import ColumnPass"),
+        ("decode__another", ""),
+    ],
+)
+def test_the_layers_refuse(module: str, line: str) -> None:
+    others = dict.fromkeys(("decode__stream__stream", "decode__payload__plan", "decode__selection"), "")
+    others |= dict.fromkeys(
+        ("decode__container__window", "decode__kinds", "decode__column_pass", "decode__decoded"), ""
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert not list(against_the_layers(house_of(**others)))
+    assert len(list(against_the_layers(house_of(**{**others, module: line})))) == 1
 
 
-def test_every_module_can_be_imported_first() -> None:
-    """No circle needs a certain beginning: each module alone, in an interpreter that has none of ours."""
-    names = ["clrevents" if dotted(p) == "clrevents" else f"clrevents.{dotted(p)}" for p in MODULES]
-    names.remove("clrevents.__main__")
-    code = """
-import importlib, os, sys
-import attrs, numpy  # not ours, and slow
-failed = []
-for name in sys.argv[1:]:
-    child = os.fork()
-    if child == 0:
-        try:
-            importlib.import_module(name)
-        except BaseException as error:
-            print(name, repr(error), file=sys.stderr)
-            os._exit(1)
-        os._exit(0)
-    if os.waitpid(child, 0)[1]:
-        failed.append(name)
-sys.exit(f"cannot be imported first: {failed}" if failed else 0)
-"""
-    run(code, *names)
+# Circles. ----------------------------------------------------------------------------------------------------------
 
 
-LEAN: Final = "import sys; print(*sorted(sys.modules))"
+def test_no_modules_import_each_other() -> None:
+    """In a circle, however long: also for type checkers and inside functions."""
+    assert circles(uses(house())) == []
 
 
-def loaded(code: str) -> set[str]:
-    return set(run(f"{code}\n{LEAN}").split())
+@pytest.mark.parametrize(
+    "back",
+    [
+        "from clrevents.table.table import Table",
+        "from clrevents.table import table",
+        "import clrevents.table.table",
+        "if TYPE_CHECKING:\n from clrevents.table.table import Table",
+        "def f():\n from clrevents.table.table import Table",
+    ],
+)
+def test_circles_are_found(back: str) -> None:
+    straight = {"table__table": "from clrevents.table.read import f", "table__read": "import clrevents.table.build"}
+    assert circles(uses(house_of(**straight, table__build=""))) == []
+    found = circles(uses(house_of(**straight, table__build=back, table__display=back)))
+    assert found == [["table.build", "table.read", "table.table"]]
 
 
-def families(modules: set[str]) -> set[str]:
-    return {m for m in modules if m.startswith("clrevents.schema.events.")}
+# Sizes. ------------------------------------------------------------------------------------------------------------
+
+MOST_LINES: Final = 400
+LONG: Final = {
+    "events": "generated: the name of every event class",
+    "schema._index": "generated: one line for every event",
+}
+MOST_FILES: Final = 12
+"""In one folder of decode, `__init__` not counted."""
+# More than that, but no more than this many, and why.
+FULL: Final = {
+    "decode.container": (15, "one module a generation of the format, some with modules of their own"),
+    "decode.stream": (14, "the steps of one stream, each alone"),
+    "decode.payload": (16, "columns, records and single payloads share their plans"),
+}
 
 
-def test_import_is_lean() -> None:
-    modules = loaded("import clrevents")
-    heavy = {"construct", "numpy", "click", "rich", "hypothesis", *OPTIONAL}
-    assert not heavy & {m.partition(".")[0] for m in modules}
-    assert {m for m in modules if m.startswith("clrevents.")} == set()
+def too_long(modules: House) -> Iterator[str]:
+    for module, body in modules.items():
+        lines = max((node.end_lineno or 0 for node in body.body), default=0)
+        if lines > MOST_LINES and module not in LONG:
+            yield f"{module} has {lines} lines, and {MOST_LINES} are enough"
 
 
-def test_opening_loads_no_family() -> None:
-    """Neither do the public names: a family loads when one of its events is met or asked for."""
-    modules = loaded(
-        "import clrevents\nfor n in clrevents.__all__: getattr(clrevents, n)\nclrevents.Decoder('MethodLoad')"
-    )
-    assert not families(modules)
-    unwanted = {"construct", "click", "rich", "hypothesis", *OPTIONAL}
-    assert not unwanted & {m.partition(".")[0] for m in modules}
+def too_full(modules: House) -> Iterator[str]:
+    packages = {module.rpartition(".")[0] for module in modules}
+    counts = Counter(m.rpartition(".")[0] for m in modules if m.startswith("decode.") and m not in packages)
+    for folder, count in counts.items():
+        enough, _ = FULL.get(folder, (MOST_FILES, ""))
+        if count > enough:
+            yield f"{folder} has {count} modules, and {enough} are enough"
 
 
-def test_one_name_loads_one_family() -> None:
-    modules = loaded("from clrevents.events import StubFlags")
-    assert families(modules) == {"clrevents.schema.events.interop"}
-    modules = loaded("from clrevents.events import MethodFlags")
-    assert not families(modules)
+def test_modules_and_folders_are_small() -> None:
+    assert not [*too_long(house()), *too_full(house())]
+    assert set(LONG) | set(FULL) <= set(house()), "an exception for what is not there"
 
 
-def test_reading_needs_no_construct() -> None:
-    path = ROOT / "fixtures" / "net8-sample.nettrace.gz"
-    modules = loaded(f"import clrevents; assert len(list(clrevents.open({str(path)!r}).events())) > 1000")
-    assert "construct" not in modules
-    assert "rich" not in modules
+def test_sizes_are_refused() -> None:
+    assert not list(too_long(house_of(rows="\n" * 399 + "x = 1", events="\n" * 400 + "x = 1")))
+    assert len(list(too_long(house_of(rows="\n" * 400 + "x = 1")))) == 1
+    for name, enough in (("kernels", MOST_FILES), ("stream", FULL["decode.stream"][0])):
+        folder = {f"decode__{name}__m{n}": "" for n in range(enough)} | {f"decode__{name}": "", "decode__rows": ""}
+        assert not list(too_full(house_of(**folder)))
+        assert len(list(too_full(house_of(**folder, **{f"decode__{name}__one_more": ""})))) == 1
 
 
-def test_every_public_name_is_there() -> None:
-    """The list for type checkers and the lazy table agree, and each name leads somewhere."""
-    import clrevents
-    import clrevents.events
-    from clrevents.schema._index import EXPORTS
+# Names. ------------------------------------------------------------------------------------------------------------
 
-    for name in clrevents.__all__:
-        assert getattr(clrevents, name) is not None
-        assert name in dir(clrevents)
-    checked = {n for i in imports(SOURCE / "__init__.py") if i.checking for n in i.names}
-    assert checked == set(clrevents.__all__) - {"__version__"}
-    assert dir(clrevents.events) == sorted(EXPORTS)
-    for name in EXPORTS:
-        assert getattr(clrevents.events, name).__name__ == name
-    for module in (clrevents, clrevents.events):
-        with pytest.raises(AttributeError, match="Nothing"):
-            _ = module.Nothing
+SAME_MODULE: Final = {
+    "display": "how traces and events, and how tables show themselves",
+    "event": "`event` declares a class, and `Event` is what a trace has of it: both names are public",
+    "events": "the public face of the package of that name",
+    "modules": "the modules of a process, and the report on them",
+    "objects": "the format's object envelopes where they are written, and the kernel that makes Python objects",
+    "scan": "all headers of a trace are scanned, and the kernel that does so",
+    "stacks": "stacks as blocks have them, as users get them, and as frames",
+    "types": "the public face of the module of that name",
+}
+SAME_CLASS: Final = {
+    "Stacks": "a block of stacks, and the stacks of a trace",
+    "ThreadRow": "a thread as it is read and as it is written: `encode` takes nothing from `decode`",
+}
+
+
+def same_module(modules: House) -> Iterator[str]:
+    """Modules of one name, but for those that are named after something else.
+
+    A sub-command's module has the command's name, an event family's the family's; a package's main module has the
+    package's, and a module that writes what one of decode's reads may have its name.
+    """
+    places: defaultdict[str, list[str]] = defaultdict(list)
+    for module, body in modules.items():
+        package, _, name = module.rpartition(".")
+        command = package == "cli" and any(isinstance(n, ast.FunctionDef) and n.name == "command" for n in body.body)
+        twin = package == "encode" and f"decode.container.{name}" in modules
+        if not (command or twin or package == "schema.events" or package.rpartition(".")[2] == name):
+            places[name].append(module)
+    for name, found in sorted(places.items()):
+        if len(found) > 1 and name not in SAME_MODULE:
+            yield f"{name} is the name of {', '.join(found)}"
+
+
+def same_class(modules: House) -> Iterator[str]:
+    places: defaultdict[str, list[str]] = defaultdict(list)
+    for module, body in modules.items():
+        for node in ast.walk(body):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(module)
+    for name, found in sorted(places.items()):
+        if len(found) > 1 and name not in SAME_CLASS:
+            yield f"{name} is a class of {', '.join(found)}"
+
+
+def test_a_name_means_one_thing() -> None:
+    assert not [*same_module(house()), *same_class(house())]
+
+
+def test_names_are_refused() -> None:
+    sound = {
+        "table__build": "class Build: ...",
+        "table": "",
+        "table__table": "class Table: ...",
+        "cli__build": "def command(): ...",
+    }
+    sound |= {"schema__events__build": "", "decode__container__netperf": "", "encode__netperf": ""}
+    assert not [*same_module(house_of(**sound)), *same_class(house_of(**sound))]
+    for module, text in (("export__build", ""), ("cli__table", ""), ("encode__build", ""), ("trace__netperf", "")):
+        assert len(list(same_module(house_of(**sound, **{module: text})))) == 1, module
+    for text in ("class Table: ...", "def f():\n class Table: ...", "if TYPE_CHECKING:\n class Table: ..."):
+        assert len(list(same_class(house_of(**sound, export__more=text)))) == 1, text
+
+
+# What users see of a trace. ----------------------------------------------------------------------------------------
+
+TRACE: Final = {
+    *("close", "info", "duration_ns", "threads", "losses", "lost", "problems", "methods", "stacks", "event_counts"),
+    *("events", "table", "batches", "tables", "headers", "query", "check", "summary"),
+}
+
+
+def public_attributes(module: ast.Module, name: str) -> set[str]:
+    """Methods, properties and values of a class, and what its methods set on `self`, without an underscore in front."""
+    (cls,) = (node for node in module.body if isinstance(node, ast.ClassDef) and node.name == name)
+    found = {node.name for node in cls.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+    for node in ast.walk(cls):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == "self":
+            found.add(node.attr)
+    for node in cls.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found |= {ast.unparse(target) for target in targets}
+    return {attribute for attribute in found if not attribute.startswith("_")}
+
+
+def test_a_trace_has_only_what_is_declared() -> None:
+    """Our own rooms read a trace through `passes_of`; a public attribute is a promise to users."""
+    assert public_attributes(house()["trace.trace"], "Trace") == TRACE
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "def scan(self): ...",
+        "def _f(self):\n  self.scan = 1",
+        "scan = 1",
+        "scan: int",
+        "def _f(self):\n  self.scan: int = 1",
+    ],
+)
+def test_another_attribute_is_found(line: str) -> None:
+    text = f"class Trace:\n def close(self): ...\n def _f(self): self._x = 1\n {line}"
+    assert public_attributes(ast.parse(text), "Trace") == {"close", "scan"}

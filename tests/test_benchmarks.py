@@ -63,7 +63,7 @@ def test_the_yardstick_reads_every_header(yardstick: ModuleType, path: Path) -> 
     ours = []
     stream = Stream(in_time_order=False)
     for rows in (*stream.feed(data), *stream.close()):
-        columns = rows.threads, rows.times, rows.offsets, rows.sizes
+        columns = rows.thread_ids, rows.ticks, rows.offsets, rows.sizes
         ours += zip(*(column.tolist() for column in columns), strict=True)
     assert len(found) > 500
     assert found == ours

@@ -1,6 +1,6 @@
 """`Frame`, one line of a call stack with its name, and what an event asks to get them.
 
-Values only: decoding knows addresses, and leaves names to whoever gives a batch a `Resolver`.
+Values only: decoding knows addresses, and leaves names to whoever gives a batch a `FrameSource`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Frame:
         return f"[unresolved {self.address:#x}{inside}]"
 
 
-class Resolver(Protocol):
+class FrameSource(Protocol):
     """Names the addresses of one stack, innermost first, at a time in ns since the session started."""
 
     @property

@@ -14,7 +14,7 @@ import attrs
 from clrevents.decode.container.window import unpack_words
 from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.kinds import EventKind
-from clrevents.symbols.frame import Frame, Named, Resolver, nameless
+from clrevents.symbols.frame import Frame, FrameSource, Named, nameless
 
 _UNKNOWN_THREAD = (1 << 64) - 1
 
@@ -24,7 +24,7 @@ class EventRows:
     """Rows, and who names the addresses of their stacks (None: nobody)."""
 
     rows: DecodedRows
-    resolver: Resolver | None = None
+    resolver: FrameSource | None = None
 
     @cached_property
     def kinds(self) -> list[EventKind]:

@@ -23,7 +23,7 @@ class Part:
     sizes: list[int]
 
     @property
-    def shared(self) -> Part:
+    def release(self) -> Part:
         return self
 
 

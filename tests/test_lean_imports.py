@@ -1,0 +1,117 @@
+"""What an import loads: no module needs another one first, and nobody pays for what was not asked for.
+
+Asks fresh interpreters.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Final
+
+import pytest
+
+from house import dotted, imports, tree
+from project_files import ROOT, SOURCE
+
+MODULES: Final = sorted(SOURCE.rglob("*.py"))
+OPTIONAL: Final = ("duckdb", "pandas", "polars", "pyarrow", "pytz", "dateutil")
+
+
+def run(code: str, *arguments: str) -> str:
+    """What a fresh interpreter prints."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code, *arguments],
+        env={**os.environ, "PYTHONPATH": str(SOURCE.parent)},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_every_module_can_be_imported_first() -> None:
+    """No circle needs a certain beginning: each module alone, in an interpreter that has none of ours."""
+    names = ["clrevents" if dotted(p) == "clrevents" else f"clrevents.{dotted(p)}" for p in MODULES]
+    names.remove("clrevents.__main__")
+    code = """
+import importlib, os, sys
+import attrs, numpy  # not ours, and slow
+failed = []
+for name in sys.argv[1:]:
+    child = os.fork()
+    if child == 0:
+        try:
+            importlib.import_module(name)
+        except BaseException as error:
+            print(name, repr(error), file=sys.stderr)
+            os._exit(1)
+        os._exit(0)
+    if os.waitpid(child, 0)[1]:
+        failed.append(name)
+sys.exit(f"cannot be imported first: {failed}" if failed else 0)
+"""
+    run(code, *names)
+
+
+LEAN: Final = "import sys; print(*sorted(sys.modules))"
+
+
+def loaded(code: str) -> set[str]:
+    return set(run(f"{code}\n{LEAN}").split())
+
+
+def families(modules: set[str]) -> set[str]:
+    return {m for m in modules if m.startswith("clrevents.schema.events.")}
+
+
+def test_import_is_lean() -> None:
+    modules = loaded("import clrevents")
+    heavy = {"construct", "numpy", "click", "rich", "hypothesis", *OPTIONAL}
+    assert not heavy & {m.partition(".")[0] for m in modules}
+    assert {m for m in modules if m.startswith("clrevents.")} == set()
+
+
+def test_opening_loads_no_family() -> None:
+    """Neither do the public names: a family loads when one of its events is met or asked for."""
+    modules = loaded(
+        "import clrevents\nfor n in clrevents.__all__: getattr(clrevents, n)\nclrevents.Decoder('MethodLoad')"
+    )
+    assert not families(modules)
+    unwanted = {"construct", "click", "rich", "hypothesis", *OPTIONAL}
+    assert not unwanted & {m.partition(".")[0] for m in modules}
+
+
+def test_one_name_loads_one_family() -> None:
+    modules = loaded("from clrevents.events import StubFlags")
+    assert families(modules) == {"clrevents.schema.events.interop"}
+    modules = loaded("from clrevents.events import MethodFlags")
+    assert not families(modules)
+
+
+def test_reading_needs_no_construct() -> None:
+    path = ROOT / "fixtures" / "net8-sample.nettrace.gz"
+    modules = loaded(f"import clrevents; assert len(list(clrevents.open({str(path)!r}).events())) > 1000")
+    assert "construct" not in modules
+    assert "rich" not in modules
+
+
+def test_every_public_name_is_there() -> None:
+    """The list for type checkers and the lazy table agree, and each name leads somewhere."""
+    import clrevents
+    import clrevents.events
+    from clrevents.schema._index import EXPORTS
+
+    for name in clrevents.__all__:
+        assert getattr(clrevents, name) is not None
+        assert name in dir(clrevents)
+    checked = {n for i in imports(tree(SOURCE / "__init__.py")) if i.checking for n in i.names}
+    assert checked == set(clrevents.__all__) - {"__version__"}
+    assert dir(clrevents.events) == sorted(EXPORTS)
+    for name in EXPORTS:
+        assert getattr(clrevents.events, name).__name__ == name
+    for module in (clrevents, clrevents.events):
+        with pytest.raises(AttributeError, match="Nothing"):
+            _ = module.Nothing
