@@ -160,5 +160,7 @@ HEADERS: Final[Mapping[str, Header]] = {
 TABLE_HEADERS: Final = tuple(HEADERS)[:-3]
 """Those that a table of one event may have."""
 DEFAULT_HEADERS: Final = ("time_ns", "time", "thread_id", "stack_id")
+ACTIVITY_HEADERS: Final = ("activity_id", "related_activity_id")
+"""Those that tables have where activities are asked for."""
 EVENT_HEADERS: Final = (*DEFAULT_HEADERS, "provider", "id", "event_version", "name")
 """What `headers()` has when it is not told."""

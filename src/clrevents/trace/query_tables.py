@@ -12,7 +12,7 @@ from typing import Final
 
 import attrs
 
-from clrevents.decode.header_columns import DEFAULT_HEADERS, EVENT_HEADERS
+from clrevents.decode.header_columns import ACTIVITY_HEADERS, DEFAULT_HEADERS, EVENT_HEADERS
 from clrevents.decode.selection import EventName, Filters
 from clrevents.errors import AmbiguousEventError, UnknownEventError
 from clrevents.schema.matching import is_glob, unknown_event
@@ -21,8 +21,6 @@ from clrevents.table.read import Wanted
 from clrevents.table.table import Table
 from clrevents.trace.passes import Passes
 
-ACTIVITY_HEADERS: Final = ("activity_id", "related_activity_id")
-"""Columns that every table of events has in SQL, beside those of `Trace.table` and `Trace.headers`."""
 HEADERS_IN_SQL: Final = (*EVENT_HEADERS, *ACTIVITY_HEADERS)
 _TABLES: Final = "tables"
 

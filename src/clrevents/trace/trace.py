@@ -65,6 +65,7 @@ class Trace:
         self._opened = source
         self._tables = BatchTables(registry, limits)
         self._stacks: Stacks | None = None
+        self._databases: list[Any] = []
         again = functools.partial(_methods_of, source, errors, limits, registry) if _reopens(source) else None
         self._names = LateNames(_asking(weakref.ref(self)), again)
         opened = open_source(source, limits)
@@ -264,7 +265,7 @@ class Trace:
             "frames": self._frames,
         }
         tables = QueryTables(self._passes, whole)
-        return ask(sql, tables.table, tables.unknown, files)
+        return ask(sql, tables.table, tables.unknown, files, self._databases)
 
     def _frames(self) -> Table:
         headers = self.headers(columns=("stack_id", "time_ns", "process_id"))
