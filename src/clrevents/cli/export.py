@@ -81,7 +81,8 @@ def command(
     files, selectors = _told_apart(things)
     single = _single(out)
     try:
-        options = Options(single or format or "parquet", selectors, names, len(files) == 1, activity_ids)
+        kind: Any = single or format or "parquet"
+        options = Options(kind, selectors, names, len(files) == 1, activity_ids)
         if single is None:
             return _folder(files, Path(out), options, jobs, skip_existing, errors, fail_on)
         if format not in (None, single):

@@ -27,7 +27,8 @@ def ask(
     """Run SQL in a database of its own; a table is made when the SQL turns out to name it.
 
     `table` gives None for a name that stands for nothing, which then raises what `unknown` gives; the table `tables`
-    answers SHOW TABLES. Returns duckdb's relation, of several statements that of the last, None where it has no rows.
+    answers SHOW TABLES. Returns duckdb's relation, of several statements that of the last; it may be None where there
+    are no rows to give.
     Without `files` nothing on disk or in a network can be reached: PermissionError. ImportError without duckdb and
     pyarrow; duckdb's own errors for bad SQL. What a relation needs to stay usable is put into `held`.
     """

@@ -23,6 +23,8 @@ from clrevents.trace.passes import Passes
 
 HEADERS_IN_SQL: Final = (*EVENT_HEADERS, *ACTIVITY_HEADERS)
 _TABLES: Final = "tables"
+_OF_DUCKDB: Final = ("duckdb_", "pg_", "pragma_", "sqlite_")
+"""How tables begin that duckdb has already."""
 
 
 @attrs.frozen
@@ -102,7 +104,8 @@ class QueryTables:
         taken = {*self._whole, *self._plain}
         for event in self._known:
             name, full = event[1], "/".join(event)
-            if name and len(self._plain[name.lower()]) == 1 and name.lower() not in self._whole:
+            own = name.lower() in self._whole or name.lower().startswith(_OF_DUCKDB)
+            if name and not own and len(self._plain[name.lower()]) == 1:
                 names[event] = name
                 continue
             label, number = full, 1

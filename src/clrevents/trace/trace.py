@@ -255,7 +255,7 @@ class Trace:
         `frames` are tables too, and SHOW TABLES lists all (see docs/query.md). Only tables that are named are read.
         SQL that reads or writes files raises PermissionError unless `files`. UnknownEventError for a table that there
         is not, AmbiguousEventError for one that may mean several events, duckdb's own errors for bad SQL,
-        ImportError without duckdb. None for statements that give no rows.
+        ImportError without duckdb. Statements that give no rows return None or a relation without any.
         """
         whole = {
             "headers": lambda: self.headers(columns=HEADERS_IN_SQL),
