@@ -27,6 +27,7 @@ _COMMANDS: Final = {
     "jit": "What the JIT compiled, for how long, and what it decided.",
     "stubs": "The stubs of P/Invokes and delegates, with their signatures.",
     "modules": "The modules: when they came and went, and what ran of them.",
+    "query": "A question in SQL, where every event's name is a table.",
     "export": "Events as tables in files: Parquet, Arrow, CSV, JSON lines.",
     "schema": "Which events are known, or what one of them holds.",
     "check": "Decode everything and say whether a trace can be trusted.",

@@ -44,6 +44,7 @@ _TRACES: Final = (".nettrace", ".netperf")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Export N traces at a time.")
 @click.option("--skip-existing", is_flag=True, help="Leave out traces that are in OUT already, exported in this way.")
 @click.option("--names", is_flag=True, help="Enums and flags as text instead of numbers.")
+@click.option("--activity-ids", is_flag=True, help="Columns for each event's activity and related activity.")
 @errors_option
 @fail_on_option("damage")
 def command(
@@ -53,6 +54,7 @@ def command(
     jobs: int,
     skip_existing: bool,
     names: bool,
+    activity_ids: bool,
     errors: ErrorMode,
     fail_on: FailOn,
 ) -> int:
@@ -79,15 +81,16 @@ def command(
     files, selectors = _told_apart(things)
     single = _single(out)
     try:
+        kind: Any = single or format or "parquet"
+        options = Options(kind, selectors, names, len(files) == 1, activity_ids)
         if single is None:
-            options = Options(format or "parquet", selectors, names, known=len(files) == 1)
             return _folder(files, Path(out), options, jobs, skip_existing, errors, fail_on)
         if format not in (None, single):
             raise click.UsageError(f"{out} does not end like a file of --format {format}")
         if len(files) != 1 or (single != "jsonl" and len(selectors) != 1):
             wanted = "one FILE" if single == "jsonl" else "one FILE and one NAME"
             raise click.UsageError(f"{out} is a file, for which {wanted} can be given; name a folder for more")
-        return _file(files[0], selectors, Path(out), single, names, errors, fail_on)
+        return _file(files[0], selectors, Path(out), options, errors, fail_on)
     except OSError as error:
         # Reading raises errors of its own, so this is about what is written.
         where = f" {error.filename}" if error.filename else f" to {out}"
@@ -125,18 +128,16 @@ def _single(out: str) -> str | None:
     return _SUFFIXES.get(os.path.splitext(out)[1].lower())
 
 
-def _file(
-    file: str, selectors: tuple[str, ...], out: Path, format: Any, names: bool, errors: ErrorMode, fail_on: FailOn
-) -> int:
+def _file(file: str, selectors: tuple[str, ...], out: Path, options: Any, errors: ErrorMode, fail_on: FailOn) -> int:
     from clrevents.export.onefile import export_lines, export_table
 
     left_out: Mapping[tuple[str, str], int] = {}
     with Reading(file, errors) as reading:
         try:
-            if format == "jsonl":
-                count = export_lines(reading.trace, selectors, out, names=names)
+            if options.format == "jsonl":
+                count = export_lines(reading.trace, selectors, out, names=options.names)
             else:
-                written = export_table(reading.trace, selectors[0], out, format, names=names)
+                written = export_table(reading.trace, selectors[0], out, options)
                 count, left_out = written.rows, written.left_out
         except (DamageError, PayloadError) as error:
             return reading.stopped(error, fail_on)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from clrevents.decode.clock import Clock
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.column import BINARY, STRING, TIMESTAMP, Column, ColumnType
+from clrevents.decode.payload.column import BINARY, STRING, TIMESTAMP, Column, ColumnType, nulls
 from clrevents.decode.payload.column_values import as_written, from_values
 from clrevents.decode.rows import Guids, HeaderRows
 
@@ -115,6 +115,8 @@ def _guid(attribute: str) -> Make:
 
     def make(rows: HeaderRows, known: Known) -> Column:
         given: Guids | None = getattr(rows, attribute)
+        if given is None and rows.labels is None:
+            return nulls(BINARY, len(rows))
         found: list[bytes | None] = [None] * len(rows) if given is None else given.all()
         for row, labels in enumerate(rows.labels or ()):
             own = None if labels is None else getattr(labels, _LABELS[attribute])
@@ -150,5 +152,7 @@ HEADERS: Final[Mapping[str, HeaderColumn]] = {
 TABLE_HEADERS: Final = tuple(HEADERS)[:-3]
 """Those that a table of one event may have."""
 DEFAULT_HEADERS: Final = ("time_ns", "time", "thread_id", "stack_id")
+ACTIVITY_HEADERS: Final = ("activity_id", "related_activity_id")
+"""Those that tables have where activities are asked for."""
 EVENT_HEADERS: Final = (*DEFAULT_HEADERS, "provider", "id", "event_version", "name")
 """What `headers()` has when it is not told."""

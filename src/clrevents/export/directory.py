@@ -19,6 +19,7 @@ from clrevents.export.facts import problem_object, trace_object
 from clrevents.export.file_names import Names
 from clrevents.export.formats import Format
 from clrevents.outputs import whole_folder
+from clrevents.table.build import ACTIVITY_HEADERS, DEFAULT_HEADERS, EVENT_HEADERS
 from clrevents.table.table import Table
 from clrevents.trace import Trace, passes_of
 
@@ -40,9 +41,25 @@ class Options:
     selectors: tuple[str, ...] = ()
     names: bool = False
     known: bool = False
+    activity_ids: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The header columns of every table."""
+        return (*DEFAULT_HEADERS, *ACTIVITY_HEADERS) if self.activity_ids else DEFAULT_HEADERS
+
+    @property
+    def headers(self) -> tuple[str, ...]:
+        """The columns of the table of all headers."""
+        return (*EVENT_HEADERS, *ACTIVITY_HEADERS) if self.activity_ids else EVENT_HEADERS
 
     def object(self) -> dict[str, Any]:
-        return {"format": self.format, "selectors": sorted(set(self.selectors)), "names": self.names}
+        return {
+            "format": self.format,
+            "selectors": sorted(set(self.selectors)),
+            "names": self.names,
+            "activity_ids": self.activity_ids,
+        }
 
 
 @dataclass(frozen=True)
@@ -84,7 +101,7 @@ class _Export:
         self._providers = Names()
         self._names: dict[str, Names] = {}
         self._tables: dict[Event, TableFile] = {}
-        self._schemas = passes_of(trace).schemas(*options.selectors, enum_names=options.names)
+        self._schemas = passes_of(trace).schemas(*options.selectors, enum_names=options.names, columns=options.columns)
         self._facts = trace_object(trace)
         self._brief = {"trace": json.dumps({key: self._facts[key] for key in _BRIEF})}
         self._counts: Counter[Event] = Counter()
@@ -126,7 +143,9 @@ class _Export:
 
     def _pass(self) -> UnknownEventError | None:
         trace, options = self._trace, self._options
-        chunks = passes_of(trace).table_chunks(*options.selectors, enum_names=options.names)
+        chunks = passes_of(trace).table_chunks(
+            *options.selectors, columns=options.columns, enum_names=options.names, headers=options.headers
+        )
         headers: TableFile | None = None
         try:
             for chunk in chunks:

@@ -12,21 +12,23 @@ from typing import Any
 
 from clrevents.errors import UnknownEventError
 from clrevents.export.buffered import TableFiles
-from clrevents.export.directory import Written
-from clrevents.export.formats import Format
+from clrevents.export.directory import Options, Written
 from clrevents.export.jsonl import EventJson
 from clrevents.export.sink import FileSink
 from clrevents.outputs import whole_path
+from clrevents.table.read import Wanted
 from clrevents.trace import Trace, passes_of
 
 
-def export_table(trace: Trace, selector: Any, path: Path, format: Format, *, names: bool = False) -> Written:
-    """The table of one event. Raises what `Trace.batches` raises, and OSError."""
-    event = passes_of(trace).one_event(selector)
+def export_table(trace: Trace, selector: Any, path: Path, options: Options) -> Written:
+    """The table of one event, whatever `options` select. Raises what `Trace.batches` raises, and OSError."""
+    passes = passes_of(trace)
+    event = passes.one_event(selector)
+    wanted = Wanted(enum_names=options.names, default=options.columns)
     with _whole(path) as partial:
-        files = TableFiles(format)
+        files = TableFiles(options.format)
         file = None
-        for table in trace.batches(selector, rows=1 << 18, enum_names=names):
+        for table in passes.tables(selector, wanted, rows=1 << 18):
             if file is None:
                 file = files.add(partial, table, table.metadata)
             files.write(file, table)

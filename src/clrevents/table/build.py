@@ -1,6 +1,6 @@
 """Tables of what was computed: columns from arrays and from plain rows.
 
-What analyses need of columns stands here, because their room looks no deeper than tables. Knows no trace.
+What analyses and exports need of columns stands here, because their rooms look no deeper than tables. Knows no trace.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, TypeAlias
 import attrs
 from numpy.typing import NDArray
 
-from clrevents.decode.header_columns import TABLE_HEADERS
+from clrevents.decode.header_columns import ACTIVITY_HEADERS, DEFAULT_HEADERS, EVENT_HEADERS, TABLE_HEADERS
 from clrevents.decode.payload.column import STRING, Column, ColumnType
 from clrevents.decode.payload.column_values import from_values
 from clrevents.table.event_schema import TableField, header_fields, unique_name
@@ -87,6 +87,9 @@ def renamed(fields: Sequence[TableField], taken: Iterable[str]) -> tuple[TableFi
 
 
 __all__ = [
+    "ACTIVITY_HEADERS",
+    "DEFAULT_HEADERS",
+    "EVENT_HEADERS",
     "TABLE_HEADERS",
     "Column",
     "ColumnType",

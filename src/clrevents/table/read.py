@@ -31,10 +31,11 @@ _PREFIX = "payload."
 
 @attrs.frozen
 class Wanted:
-    """Which columns a table is to have: those that were named, or the default headers and every field."""
+    """Which columns a table shall have: those that were named, or the `default` headers and every field."""
 
     columns: tuple[str, ...] | None = None
     enum_names: bool = False
+    default: tuple[str, ...] = DEFAULT_HEADERS
 
     @classmethod
     def of(cls, columns: Sequence[str] | None, enum_names: bool = False) -> Wanted:
@@ -45,7 +46,7 @@ class Wanted:
     @property
     def headers(self) -> tuple[str, ...]:
         if self.columns is None:
-            return DEFAULT_HEADERS
+            return self.default
         return tuple(name for name in self.columns if name in TABLE_HEADERS)
 
     @property

@@ -227,7 +227,14 @@ class Passes:
         table = read_table(columns, chunks, self.registry, wanted)
         return table, Stacks(join([chunk.stacks for chunk in chunks]))
 
-    def tables(self, selector: Selector, wanted: Wanted, filters: Filters, order: Order, rows: int) -> Iterator[Table]:
+    def tables(
+        self,
+        selector: Selector,
+        wanted: Wanted,
+        filters: Filters | None = None,
+        order: Order = "time",
+        rows: int = _ROWS,
+    ) -> Iterator[Table]:
         """The same in tables of at most `rows` rows, in bounded memory."""
         selection = self.selection((selector,), filters)
         event = self._one(selection)
@@ -267,14 +274,17 @@ class Passes:
         made = self.columns(selection, order, headers=both, rows=rows, stacks=stacks)
         return table_chunks(self.chunks(made), fields, wanted, headers)
 
-    def schemas(self, *selectors: Selector, enum_names: bool = False) -> dict[EventName, Table]:
-        """Tables without rows, by (provider, name): of all selected events, with columns and metadata as a table has.
+    def schemas(
+        self, *selectors: Selector, enum_names: bool = False, columns: Sequence[str] = DEFAULT_HEADERS
+    ) -> dict[EventName, Table]:
+        """Tables without rows, by (provider, name): of all selected events, with columns and metadata as a table has;
+        `columns` are its header columns.
 
         A name that the registry knows has one also where the trace has no such event.
         """
         scan = self.scan(raising=False)
         events = self.selection(selectors).events(kind for kind in scan.kinds if kind.key in scan.counts)
-        headers = header_fields(DEFAULT_HEADERS)
+        headers = header_fields(columns)
         return {
             event: Table(shown_fields((*headers, *self.fields(event)), enum_names), (), self.facts_of(event))
             for event in events

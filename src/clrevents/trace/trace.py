@@ -35,7 +35,9 @@ from clrevents.trace.display import trace_html, trace_line, trace_text
 from clrevents.trace.event import Event
 from clrevents.trace.late_names import LateNames
 from clrevents.trace.passes import Order, Passes, Progress
+from clrevents.trace.query_tables import HEADERS_IN_SQL, QueryTables
 from clrevents.trace.report import KindReport, Report, ThreadInfo
+from clrevents.trace.whole_tables import frames_table, methods_table, stacks_table, threads_table
 
 C = TypeVar("C")
 
@@ -63,6 +65,7 @@ class Trace:
         self._opened = source
         self._tables = BatchTables(registry, limits)
         self._stacks: Stacks | None = None
+        self._databases: list[Any] = []
         again = functools.partial(_methods_of, source, errors, limits, registry) if _reopens(source) else None
         self._names = LateNames(_asking(weakref.ref(self)), again)
         opened = open_source(source, limits)
@@ -245,13 +248,28 @@ class Trace:
         found = read_headers(chunks, wanted)
         return Table(header_fields(wanted), tuple(part for table in found for part in table.parts), {})
 
-    def query(self, sql: str) -> Any:
+    def query(self, sql: str, *, files: bool = False) -> Any:
         """Ask in SQL, through duckdb; each event's name is a table. Returns duckdb's relation (`.df()`, `.pl()`, …).
 
-        `trace.query("select Reason, count(*) from GCStart group by 1")`. `headers` is a table too. ImportError
-        without duckdb.
+        `trace.query("select Reason, count(*) from GCStart group by 1")`. `headers`, `threads`, `methods`, `stacks` and
+        `frames` are tables too, and SHOW TABLES lists all (see docs/query.md). Only tables that are named are read.
+        SQL that reads or writes files raises PermissionError unless `files`. UnknownEventError for a table that there
+        is not, AmbiguousEventError for one that may mean several events, duckdb's own errors for bad SQL,
+        ImportError without duckdb. Statements that give no rows return None or a relation without any.
         """
-        return ask(sql, lambda name: self.headers() if name == "headers" else self.table(name))
+        whole = {
+            "headers": lambda: self.headers(columns=HEADERS_IN_SQL),
+            "threads": lambda: threads_table(self.threads),
+            "methods": lambda: methods_table(self.methods),
+            "stacks": lambda: stacks_table(self.stacks.arrays),
+            "frames": self._frames,
+        }
+        tables = QueryTables(self._passes, whole)
+        return ask(sql, tables.table, tables.unknown, files, self._databases)
+
+    def _frames(self) -> Table:
+        headers = self.headers(columns=("stack_id", "time_ns", "process_id"))
+        return frames_table(self.methods, self.stacks.arrays, headers)
 
     def check(self) -> Report:
         """Decode everything and account for every payload; reads on after damage, never raises for it."""

@@ -1,0 +1,127 @@
+"""Answers of SQL → rows of values as JSON has them. Knows no trace; takes duckdb's relation by way of Arrow.
+
+Integers stay integers whatever their size; bytes are hex, times ISO 8601, and what JSON has no form for is text.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+import numpy as np
+
+from clrevents.table.table import needed
+
+_ROWS: Final = 1 << 14
+_NUMBER: Final = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*\)")
+
+_encode: Final = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=False).encode
+
+
+def sql_errors() -> type[Exception]:
+    """What duckdb raises for SQL that it cannot answer. ImportError without duckdb."""
+    error: type[Exception] = needed("duckdb", "query", "SQL").Error
+    return error
+
+
+def answer_columns(relation: Any) -> list[str]:
+    """The columns' names; one that SQL gave before gets a number."""
+    names: list[str] = []
+    for plain in relation.columns:
+        name, number = plain, 2
+        while name in names:
+            name, number = f"{plain} ({number})", number + 1
+        names.append(name)
+    return names
+
+
+def number_columns(relation: Any) -> list[bool]:
+    """Whether each column holds numbers."""
+    return [_NUMBER.fullmatch(str(type)) is not None for type in relation.types]
+
+
+def answer_rows(relation: Any) -> Iterator[Sequence[Any]]:
+    """Row by row, as many at a time as fit into little memory."""
+    # The newer of the two names is not in all versions, the older one will not be for ever.
+    read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
+    for batch in read(_ROWS):
+        yield from zip(*map(_values, batch.columns), strict=True)
+
+
+def json_line(columns: Sequence[str], row: Sequence[Any]) -> str:
+    """A row as an object of JSON on one line."""
+    return _encode(dict(zip(columns, row, strict=True)))
+
+
+def csv_line(row: Sequence[Any]) -> str:
+    """A row of CSV without its line's end: null is an empty field, lists and groups are JSON."""
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="").writerow("" if value is None else as_text(value) for value in row)
+    return text.getvalue()
+
+
+def as_text(value: Any) -> str:
+    """A value that is not null as text."""
+    return value if isinstance(value, str) else _encode(value)
+
+
+def _values(array: Any) -> list[Any]:
+    """The values of an Arrow array."""
+    types = needed("pyarrow.types", "query", "SQL")
+    type = array.type
+    if types.is_dictionary(type):
+        return _values(array.dictionary_decode())
+    if types.is_timestamp(type):
+        return _times(array)
+    if types.is_struct(type):
+        names = [type.field(i).name for i in range(type.num_fields)]
+        rows = zip(*map(_values, array.flatten()), strict=True)
+        valid = array.is_valid().to_pylist()
+        return [dict(zip(names, row, strict=True)) if good else None for good, row in zip(valid, rows, strict=True)]
+    if types.is_map(type):
+        return [None if not item.is_valid else _pairs(_values(item.values)) for item in array]
+    if types.is_list(type) or types.is_large_list(type) or types.is_fixed_size_list(type):
+        return [None if not item.is_valid else _values(item.values) for item in array]
+    values: list[Any] = array.to_pylist()
+    if types.is_boolean(type) or types.is_integer(type) or types.is_string(type) or types.is_large_string(type):
+        return values
+    return [None if value is None else _plain(value) for value in values]
+
+
+def _times(array: Any) -> list[str | None]:
+    """To the last digit that the type has, also nanoseconds, for which Python has no type."""
+    end = "Z" if array.type.tz else ""
+    numbers: list[int | None] = array.cast("int64").to_pylist()
+    return [None if number is None else f"{np.datetime64(number, array.type.unit)}{end}" for number in numbers]
+
+
+def _pairs(items: list[dict[str, Any]]) -> dict[str, Any]:
+    return {as_text(item["key"]): item["value"] for item in items}
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case float():
+            if math.isfinite(value):
+                return value
+            return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        case Decimal():
+            # Sums of whole numbers are as wide as this; a fraction is a number where that loses nothing.
+            if value.as_tuple().exponent == 0:
+                return int(value)
+            return float(value) if Decimal(repr(float(value))) == value else str(value)
+        case bytes():
+            return value.hex()
+        case _ if hasattr(value, "nanoseconds"):
+            seconds = Decimal(value.nanoseconds) / 10**9
+            return f"P{value.months}M{value.days}DT{seconds.normalize():f}S"
+        case _ if hasattr(value, "isoformat"):
+            return value.isoformat()
+        case _:
+            return str(value)

@@ -1,0 +1,148 @@
+"""What a trace's tables are called in SQL: events by name, and tables of the whole trace.
+
+SQL ignores case, so names that differ by case alone, or that a table of the whole trace has, go by `Provider/Event`.
+Makes a table when it is asked for, and runs no SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import Final
+
+import attrs
+
+from clrevents.decode.header_columns import ACTIVITY_HEADERS, DEFAULT_HEADERS, EVENT_HEADERS
+from clrevents.decode.selection import EventName, Filters
+from clrevents.errors import AmbiguousEventError, UnknownEventError
+from clrevents.schema.matching import is_glob, unknown_event
+from clrevents.table.build import row_table
+from clrevents.table.read import Wanted
+from clrevents.table.table import Table
+from clrevents.trace.passes import Passes
+
+HEADERS_IN_SQL: Final = (*EVENT_HEADERS, *ACTIVITY_HEADERS)
+_TABLES: Final = "tables"
+_OF_DUCKDB: Final = ("duckdb_", "pg_", "pragma_", "sqlite_")
+"""How tables begin that duckdb has already."""
+
+
+@attrs.frozen
+class TableRow:
+    """A table there is: what SQL calls it, its event, and how many events of it the trace has."""
+
+    name: str
+    provider: str | None
+    event: str | None
+    events: int | None
+
+
+class QueryTables:
+    """Names → tables of one trace. `whole` makes the tables that are of no single event, by name."""
+
+    def __init__(self, passes: Passes, whole: Mapping[str, Callable[[], Table]]) -> None:
+        self._passes = passes
+        self._whole = {**whole, _TABLES: self.tables}
+
+    def table(self, name: str) -> Table | None:
+        """The table of this name, whatever its case; None for a name that nobody knows.
+
+        AmbiguousEventError where it may mean several events.
+        """
+        whole = self._whole.get(name.lower())
+        if whole is not None:
+            return whole()
+        event = self._event(name)
+        if event is None:
+            return None
+        selector = "/".join(event)
+        wanted = Wanted(default=(*DEFAULT_HEADERS, *ACTIVITY_HEADERS))
+        table, _ = self._passes.table(_literal(selector), wanted, Filters(), "time")
+        if (table.metadata.get("provider"), table.metadata.get("name")) != event:
+            raise AmbiguousEventError(f"{selector!r} is also the name of another event, so SQL cannot reach it")
+        return table
+
+    def unknown(self, name: str) -> UnknownEventError:
+        """The error for a name that nobody knows."""
+        known = {*self._whole, *self._names.values(), *(event for _, event in self._known)}
+        error = unknown_event(name, known)
+        return UnknownEventError(error.reason.replace("no event", "no table", 1))
+
+    def tables(self) -> Table:
+        """What there is: the tables of the whole trace, then a table for each event that occurs."""
+        rows = [TableRow(name, None, None, None) for name in sorted(self._whole)]
+        names = sorted(self._counts, key=lambda event: (self._names[event].lower(), event))
+        rows += [TableRow(self._names[event], *event, self._counts[event]) for event in names]
+        return row_table(TableRow, rows)
+
+    @cached_property
+    def _counts(self) -> dict[EventName, int]:
+        counts: dict[EventName, int] = {}
+        for key, n in self._passes.scan(raising=False).counts.items():
+            event = key.provider, key.name
+            counts[event] = counts.get(event, 0) + n
+        return counts
+
+    @cached_property
+    def _known(self) -> list[EventName]:
+        """Every event that the trace has or the registry knows."""
+        declared = {(entry.provider, entry.name) for entry in self._passes.registry.entries()}
+        return sorted(declared | set(self._counts))
+
+    @cached_property
+    def _plain(self) -> dict[str, list[EventName]]:
+        return _grouped(self._known, lambda event: event[1].lower())
+
+    @cached_property
+    def _qualified(self) -> dict[str, list[EventName]]:
+        return _grouped(self._known, lambda event: "/".join(event).lower())
+
+    @cached_property
+    def _names(self) -> dict[EventName, str]:
+        """What each event is called, no two alike: by name, else `Provider/Event`, else that and a number."""
+        names: dict[EventName, str] = {}
+        taken = {*self._whole, *self._plain}
+        for event in self._known:
+            name, full = event[1], "/".join(event)
+            own = name.lower() in self._whole or name.lower().startswith(_OF_DUCKDB)
+            if name and not own and len(self._plain[name.lower()]) == 1:
+                names[event] = name
+                continue
+            label, number = full, 1
+            alone = len(self._qualified[full.lower()]) == 1
+            while label.lower() in taken or (label == full and not alone):
+                label, number = f"{full} ({number})", number + 1
+            taken.add(label.lower())
+            names[event] = label
+        return names
+
+    def _event(self, name: str) -> EventName | None:
+        low = name.lower()
+        found = self._plain.get(low) or self._qualified.get(low) or []
+        if len(found) > 1:
+            choice = ", ".join(f'"{self._names[event]}"' for event in found)
+            raise AmbiguousEventError(f"{name!r} means several events; write one of: {choice}")
+        if found:
+            return found[0]
+        numbered = {label.lower(): event for event, label in self._names.items()}.get(low)
+        if numbered is not None:
+            return numbered
+        try:
+            # Other names of events, and short names of providers.
+            return self._passes.one_event(name)
+        except UnknownEventError:
+            return None
+
+
+def _grouped(events: Iterable[EventName], key: Callable[[EventName], str]) -> dict[str, list[EventName]]:
+    groups: dict[str, list[EventName]] = {}
+    for event in events:
+        groups.setdefault(key(event), []).append(event)
+    return groups
+
+
+def _literal(selector: str) -> str:
+    """A selector that means this text, also where it looks like a pattern."""
+    if not is_glob(selector):
+        return selector
+    return "".join(f"[{char}]" if char in "*?[" else char for char in selector)
