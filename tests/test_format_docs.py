@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
+from enum import IntEnum
 from pathlib import Path
 from typing import Final
 from uuid import UUID
@@ -17,7 +18,17 @@ import pytest
 
 import clrevents
 from clrevents.encode.netperf import NetPerf12Writer
-from clrevents.encode.values import EventRecord, LabelKind, MetadataRecord, Part
+from clrevents.encode.values import EventRecord, MetadataRecord
+from clrevents.schema.codes import (
+    BlockKind,
+    HeaderFlag,
+    LabelKind,
+    MetadataItem,
+    MetadataTag,
+    ObjectTag,
+    ThreadItem,
+    TypeCode,
+)
 from project_files import ROOT, fixture, unpacked
 
 PAGE: Final = ROOT / "docs" / "format.md"
@@ -115,11 +126,28 @@ def test_the_headers_shown_are_in_the_file() -> None:
 
 def test_parts_of_compressed_headers_are_those_that_are_written() -> None:
     bits = [int(row[0].strip("`"), 16) for row in _table("Compressed event headers") if row[0] != "–"]
-    assert bits == [*sorted([0x40, *(part.value for part in Part)])]
+    assert bits == [flag.value for flag in HeaderFlag]
 
 
-def test_labels_are_those_that_are_written() -> None:
-    assert [int(row[0]) for row in _table("Label lists")] == [kind.value for kind in LabelKind]
+@pytest.mark.parametrize(
+    ("heading", "codes"),
+    [
+        ("NetTrace 6", BlockKind),
+        ("Description tags", MetadataTag),
+        ("Description rows", MetadataItem),
+        ("Threads", ThreadItem),
+        ("Label lists", LabelKind),
+        ("Type codes", TypeCode),
+    ],
+)
+def test_codes_are_those_that_are_read_and_written(heading: str, codes: type[IntEnum]) -> None:
+    numbers = [number for row in _table(heading) for number in row[0].split(", ") if number.isdigit()]
+    assert list(map(int, numbers)) == [code.value for code in codes]
+
+
+def test_tags_are_those_that_are_read_and_written() -> None:
+    tags = re.findall(r"^\| (\d) \| (null|begin object|begin private object|end object)\b", PROSE, re.MULTILINE)
+    assert [int(number) for number, _ in tags] == [tag.value for tag in ObjectTag]
 
 
 @pytest.mark.parametrize(("guid", "name"), [[c.strip("`") for c in row] for row in _table("Provider GUIDs")])

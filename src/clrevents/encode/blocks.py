@@ -11,10 +11,11 @@ from datetime import UTC, datetime
 
 from clrevents.encode.headers import CompressedHeaders
 from clrevents.encode.scalars import M32, checked, either, signed, unsigned
-from clrevents.encode.values import Choices, EventRecord, Part, Stack, TraceHeader
+from clrevents.encode.values import Choices, EventRecord, Stack, TraceHeader
+from clrevents.schema.codes import BlockFlag, HeaderFlag
 
 _BLOCK_HEADER = 20
-_COMPRESSED = 1
+_COMPRESSED = int(BlockFlag.COMPRESSED)
 
 
 def clock(header: TraceHeader) -> bytes:
@@ -137,8 +138,8 @@ def block_header(choices: Choices, times: Sequence[int]) -> bytes:
     )
 
 
-def _each(parts: Part | Sequence[Part], count: int, what: str) -> Sequence[Part]:
-    if isinstance(parts, Part):
+def _each(parts: HeaderFlag | Sequence[HeaderFlag], count: int, what: str) -> Sequence[HeaderFlag]:
+    if isinstance(parts, HeaderFlag):
         return [parts] * count
     if len(parts) != count:
         raise ValueError(f"{what} has {len(parts)} values for {count} events")

@@ -13,8 +13,9 @@ import attrs
 
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
-from clrevents.encode.values import NO_GUID, EventRecord, Label, LabelKind, MetadataRecord, ThreadRow, TraceHeader
-from clrevents.schema.dynamic import ARRAY, DATALOC, FIXED_ARRAY, RELLOC, FieldDescription
+from clrevents.encode.values import NO_GUID, EventRecord, Label, MetadataRecord, ThreadRow, TraceHeader
+from clrevents.schema.codes import ARRAYS, LabelKind, TypeCode
+from clrevents.schema.dynamic import FieldDescription
 from clrevents.trace import DecodedRows, EventRows, Loss, TraceInfo
 
 _REGION_EVENTS: Final = 20_000
@@ -272,8 +273,8 @@ class Copier:
 
 def _plain(field: FieldDescription) -> FieldDescription:
     """The field as NetTrace 4 can describe it; types that it lacks have no meaning in the original either."""
-    broken = field.code == ARRAY and field.element is None
-    if broken or field.code in (FIXED_ARRAY, RELLOC, DATALOC):
+    # Of the arrays NetTrace 4 only has the plain one.
+    if field.code in ARRAYS and (field.code != TypeCode.ARRAY or field.element is None):
         return FieldDescription(field.name, _NO_MEANING)
     element = None if field.element is None else _plain(field.element)
     return attrs.evolve(field, element=element, members=tuple(map(_plain, field.members)))
