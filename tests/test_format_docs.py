@@ -146,7 +146,6 @@ def test_codes_are_those_that_are_read_and_written(heading: str, which: int, cod
     assert list(map(int, numbers)) == [code.value for code in codes]
 
 
-
 @pytest.mark.parametrize(("guid", "name"), [[c.strip("`") for c in row] for row in _table("Provider GUIDs")])
 def test_guids_stand_for_these_providers(guid: str, name: str) -> None:
     sink = io.BytesIO()

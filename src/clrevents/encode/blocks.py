@@ -1,4 +1,4 @@
-"""Parts that several generations share: the clock header, stacks, and blocks of events behind their block header.
+"""Parts that several generations share: the clock header, stacks, and blocks of events after their block header.
 
 Knows what a block says about its events (docs/format.md, "Block header"), and numbers the events of threads.
 Knows neither envelope nor sink.
@@ -78,7 +78,7 @@ class Sequences:
         self._pending: dict[int, int] = {}
 
     def number(self, event: EventRecord) -> int:
-        """The event's own number, or the one behind its thread's last."""
+        """The event's own number, or the one after its thread's last."""
         thread = event.thread_id if event.capture_thread_id is None else event.capture_thread_id
         number = event.sequence
         if number is None:

@@ -108,7 +108,7 @@ class CompressedHeaders:
 
 
 def full_nettrace4(event: EventRecord, sequence: int, padded: bool = False) -> bytes:
-    """One whole event behind an 80-byte header (docs/format.md, "Full event headers"): header, payload and padding."""
+    """One whole event after an 80-byte header (docs/format.md, "Full event headers"): header, payload and padding."""
     if event.label_id:
         raise ValueError("label lists exist in NetTrace 6 only")
     return _full(
@@ -120,7 +120,7 @@ def full_nettrace4(event: EventRecord, sequence: int, padded: bool = False) -> b
 
 
 def full_nettrace6(event: EventRecord, sequence: int, padded: bool = False) -> bytes:
-    """One whole event behind a 52-byte header (docs/format.md, "Full event headers"): header, payload and padding."""
+    """One whole event after a 52-byte header (docs/format.md, "Full event headers"): header, payload and padding."""
     if guid(event.activity_id, "activity_id") + guid(event.related_activity_id, "related id") != 2 * NO_GUID:
         raise ValueError("activity ids stand in label lists in NetTrace 6")
     return _full(event, sequence, unsigned(event.label_id, 4, "label_id"), padded)

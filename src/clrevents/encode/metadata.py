@@ -70,7 +70,7 @@ def record_netperf12(described: MetadataRecord, version: int) -> bytes:
 
 
 def row(described: MetadataRecord) -> bytes:
-    """One row of a NetTrace 6 metadata block, its size in front (docs/format.md, "Description rows")."""
+    """One row of a NetTrace 6 metadata block, after its size (docs/format.md, "Description rows")."""
     style = described.style
     optional = []
     if described.opcode is not None:
@@ -112,7 +112,7 @@ def fields_v1(fields: tuple[FieldDescription, ...]) -> bytes:
 
 
 def fields_v2(fields: tuple[FieldDescription, ...], slack: bytes = b"") -> bytes:
-    """A field count and fields behind their sizes; `slack` ends each of them (docs/format.md, "Field layout 2")."""
+    """A field count and fields, each after its size; `slack` ends each field (docs/format.md, "Field layout 2")."""
     return signed(len(fields), 4, "field count") + b"".join(_field_v2(f, slack) for f in fields)
 
 

@@ -54,7 +54,7 @@ class NetPerf3Writer:
         self.events(records)
 
     def raw_block(self, name: str, content: bytes) -> None:
-        """Any block: its name and its content behind size and padding."""
+        """Any block: its name and its content after size and padding."""
         self._objects.block(name, 1, 0, content)
 
     def raw(self, data: bytes) -> None:
@@ -126,7 +126,7 @@ class NetPerf12Writer:
 
 
 def _record(item: EventRecord | MetadataRecord, metadata_id: int, pointer_size: int, version: int) -> bytes:
-    """Everything behind the record's own size: header, payload, stack size, stack."""
+    """Everything after the record's own size: header, payload, stack size, stack."""
     if isinstance(item, MetadataRecord):
         payload = record(item) if version == 3 else record_netperf12(item, version)
         metadata_id, guids, stack = 0, 2 * NO_GUID, b""

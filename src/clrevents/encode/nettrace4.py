@@ -77,7 +77,7 @@ class NetTrace4Writer:
         self.raw_block(ObjectName.SEQUENCE_POINT, b"".join(content))
 
     def raw_block(self, name: str, content: bytes) -> None:
-        """Any block: its name and its content behind size and padding."""
+        """Any block: its name and its content after size and padding."""
         self._objects.block(name, _VERSION, _VERSION, content)
 
     def raw(self, data: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Writes NetTrace 6: length-prefixed blocks behind a 20-byte header (docs/format.md, "NetTrace 6").
+"""Writes NetTrace 6: length-prefixed blocks after a 20-byte header (docs/format.md, "NetTrace 6").
 
 Blocks are appended in the order of the calls. Threads, labels and metadata live as long as the format says; whether
 an event may refer to them is not checked, so that broken streams can be written too.

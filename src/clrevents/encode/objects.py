@@ -28,7 +28,7 @@ class ObjectWriter:
         self.offset += len(data)
 
     def type_header(self, name: str, version: int, minimum: int) -> bytes:
-        """What stands in front of an object's content."""
+        """The bytes before an object's content."""
         encoded = name.encode()
         return b"".join(
             (
@@ -42,7 +42,7 @@ class ObjectWriter:
         )
 
     def unsized(self, name: str, version: int, minimum: int, content: bytes) -> None:
-        """An object whose content has no size in front: the trace's own."""
+        """An object whose content is not preceded by its size: the trace's own."""
         self.raw(self.type_header(name, version, minimum) + content + bytes((ObjectTag.END,)))
 
     def block(self, name: str, version: int, minimum: int, content: bytes) -> None:

@@ -63,9 +63,9 @@ class MetadataStyle:
 
     `layout`: of NetTrace 4's field list; "auto" takes "v2" where a field is an array at any depth, as the
     runtime does (docs/format.md, "Description tags"); "none": not even a count. `opcode_slack`, `parameter_slack`
-    and `field_slack` stand behind the values in the opcode tag, the parameter tag and each field; `tags` are
+    and `field_slack` follow the values in the opcode tag, the parameter tag and each field; `tags` are
     further (kind, payload) tags. NetTrace 6: `field_slack` as before, `row_slack` at the row's end, `optional`
-    are raw bytes behind the known optional items; `write_zeros` writes keywords, level and version even if 0.
+    are raw bytes after the known optional items; `write_zeros` writes keywords, level and version even if 0.
     """
 
     layout: Literal["auto", "v1", "v2", "none"] = "auto"
