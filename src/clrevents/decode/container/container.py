@@ -10,9 +10,12 @@ from typing import Final, Protocol
 from clrevents.decode.container.blocks import Block, Fault, TraceInfo
 from clrevents.decode.container.window import Window
 from clrevents.errors import Problem, UnreadableError, damage
+from clrevents.schema.codes import BlockFlag
 
 BLOCK_HEADER: Final = struct.Struct("<HHqq")
 """Size, flags, first and last tick (docs/format.md, "Block header")."""
+# A plain number: operations on members of a flag class cost as much as a small block.
+COMPRESSED: Final = int(BlockFlag.COMPRESSED)
 _TRACE: Final = struct.Struct("<8hqqiiii")
 
 

@@ -19,6 +19,7 @@ from clrevents.decode.container.blocks import (
 )
 from clrevents.decode.container.container import (
     BLOCK_HEADER,
+    COMPRESSED,
     bad_event,
     bad_fields,
     one,
@@ -31,7 +32,7 @@ from clrevents.decode.container.uncompressed import NETTRACE4, walk
 from clrevents.decode.container.window import Cursor, Short, Window
 from clrevents.decode.kernels.header_scan import HeaderScanner
 from clrevents.errors import Limits, Problem, UnreadableError, damage
-from clrevents.schema.codes import BlockFlag, ObjectName, ObjectTag
+from clrevents.schema.codes import ObjectName, ObjectTag
 
 _NAMES = (ObjectName.EVENTS, ObjectName.METADATA, ObjectName.STACKS, ObjectName.SEQUENCE_POINT)
 
@@ -75,7 +76,7 @@ class NetTrace4(ObjectContainer):
                 yield Fault(damage("bad-block", text, at, room, "its events or descriptions"))
             return
         start = body.start + size
-        if flags & BlockFlag.COMPRESSED:
+        if flags & COMPRESSED:
             columns, status, stop = self._scanner.scan(window.data, start, body.end, window.base, False)
         else:
             columns, status, stop = walk(window.data, start, body.end, window.base, NETTRACE4)

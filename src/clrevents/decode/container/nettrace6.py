@@ -13,14 +13,14 @@ from typing import Final
 from clrevents.decode.container import container as shared
 from clrevents.decode.container import nettrace6_search as search
 from clrevents.decode.container.blocks import Block, End, Events, Fault, Header, SequencePoint, Stacks, TraceInfo
-from clrevents.decode.container.container import BLOCK_HEADER, bad_event, cut, one, stack_count
+from clrevents.decode.container.container import BLOCK_HEADER, COMPRESSED, bad_event, cut, one, stack_count
 from clrevents.decode.container.nettrace6_metadata import read_descriptions
 from clrevents.decode.container.nettrace6_rows import read_count, read_labels, read_removed_threads, read_threads
 from clrevents.decode.container.uncompressed import NETTRACE6, walk
 from clrevents.decode.container.window import Cursor, NeedMore, Short, Window
 from clrevents.decode.kernels.header_scan import HeaderScanner
 from clrevents.errors import Limits, Problem, UnreadableError, damage
-from clrevents.schema.codes import BlockFlag, BlockKind, Forget
+from clrevents.schema.codes import BlockKind, Forget
 
 _NAMES: Final[dict[int, str]] = {
     BlockKind.END: "end block",
@@ -214,7 +214,7 @@ class NetTrace6:
                 text = f"an event block of {room} bytes claims a header of {size}"
                 yield Fault(damage("bad-block", text, at, room, "its events"))
             return
-        if flags & BlockFlag.COMPRESSED:
+        if flags & COMPRESSED:
             columns, status, stop = self._scanner.scan(window.data, start + size, end, window.base, True)
         else:
             columns, status, stop = walk(window.data, start + size, end, window.base, NETTRACE6)
