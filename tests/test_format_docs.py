@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
+from enum import IntEnum
 from pathlib import Path
 from typing import Final
 from uuid import UUID
@@ -17,7 +18,17 @@ import pytest
 
 import clrevents
 from clrevents.encode.netperf import NetPerf12Writer
-from clrevents.encode.values import EventRecord, LabelKind, MetadataRecord, Part
+from clrevents.encode.values import EventRecord, MetadataRecord
+from clrevents.schema.codes import (
+    BlockKind,
+    HeaderFlag,
+    LabelKind,
+    MetadataItem,
+    MetadataTag,
+    ObjectTag,
+    ThreadItem,
+    TypeCode,
+)
 from project_files import ROOT, fixture, unpacked
 
 PAGE: Final = ROOT / "docs" / "format.md"
@@ -92,11 +103,11 @@ def test_every_quirk_says_where() -> None:
 # What the page shows
 
 
-def _table(heading: str) -> list[list[str]]:
-    """The rows of the last table of a section, without its head."""
+def _table(heading: str, which: int = -1) -> list[list[str]]:
+    """The rows of a section's last table (or of another one), without its head."""
     section = re.split(rf"^#+ {re.escape(heading)}$", PROSE, maxsplit=1, flags=re.MULTILINE)[1]
     section = re.split(r"^#+ ", section, maxsplit=1, flags=re.MULTILINE)[0]
-    table = re.findall(r"(?:^\|.*\n)+", section, re.MULTILINE)[-1]
+    table = re.findall(r"(?:^\|.*\n)+", section, re.MULTILINE)[which]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
 
 
@@ -115,11 +126,24 @@ def test_the_headers_shown_are_in_the_file() -> None:
 
 def test_parts_of_compressed_headers_are_those_that_are_written() -> None:
     bits = [int(row[0].strip("`"), 16) for row in _table("Compressed event headers") if row[0] != "–"]
-    assert bits == [*sorted([0x40, *(part.value for part in Part)])]
+    assert bits == [flag.value for flag in HeaderFlag]
 
 
-def test_labels_are_those_that_are_written() -> None:
-    assert [int(row[0]) for row in _table("Label lists")] == [kind.value for kind in LabelKind]
+@pytest.mark.parametrize(
+    ("heading", "which", "codes"),
+    [
+        ("Objects", 0, ObjectTag),
+        ("NetTrace 6", -1, BlockKind),
+        ("Description tags", -1, MetadataTag),
+        ("Description rows", -1, MetadataItem),
+        ("Threads", -1, ThreadItem),
+        ("Label lists", -1, LabelKind),
+        ("Type codes", -1, TypeCode),
+    ],
+)
+def test_codes_are_those_that_are_read_and_written(heading: str, which: int, codes: type[IntEnum]) -> None:
+    numbers = [number for row in _table(heading, which) for number in row[0].split(", ") if number.isdigit()]
+    assert list(map(int, numbers)) == [code.value for code in codes]
 
 
 @pytest.mark.parametrize(("guid", "name"), [[c.strip("`") for c in row] for row in _table("Provider GUIDs")])

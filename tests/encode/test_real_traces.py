@@ -31,9 +31,9 @@ from clrevents.encode.values import (
     Choices,
     EventRecord,
     MetadataRecord,
-    Part,
     TraceHeader,
 )
+from clrevents.schema.codes import HeaderFlag
 from project_files import without_shared
 
 TRACES = Path(__file__).resolve().parents[3] / "shared" / "traces"
@@ -125,9 +125,9 @@ def test_nettrace4_bytes_are_the_runtimes(name: str) -> None:
                 assert (first, last) == (min(times), max(times))
             case Metadata():
                 rows = descriptions(value, data, body + size, end - 1)
-                if "dotnetcore3.0-win" in name and data[body + size] & Part.CAPTURE:
+                if "dotnetcore3.0-win" in name and data[body + size] & HeaderFlag.CAPTURE:
                     # .NET Core 3.0 on Windows sometimes writes the processor 0 of a block's first description.
-                    first_row = [Part.CAPTURE] + [Part.NONE] * (len(rows) - 1)
+                    first_row = [HeaderFlag.CAPTURE] + [HeaderFlag.NONE] * (len(rows) - 1)
                     choices = Choices(compressed=bool(flags & 1), header_size=size, force=first_row)
                 writer.metadata(rows, choices)
             case Stacks():

@@ -18,13 +18,12 @@ from clrevents.encode.values import (
     EventRecord,
     FieldDescription,
     Label,
-    LabelKind,
     MetadataRecord,
     MetadataStyle,
-    Part,
     ThreadRow,
     TraceHeader,
 )
+from clrevents.schema.codes import HeaderFlag, LabelKind
 
 GOOD = EventRecord(1, 1000, 7, b"abcd")
 M16, M31, M32, M64 = 1 << 16, 1 << 31, 1 << 32, 1 << 64
@@ -187,7 +186,7 @@ def refused(call: Callable[[Any], object], what: str, writer_class: Any = NetTra
         (lambda w: w.metadata([], bytes(M16)), "header's size"),
         (lambda w: w.events([EventRecord(1, 0, activity_id=b"x" * 16)]), "label lists in NetTrace 6"),
         (lambda w: w.events([EventRecord(1, 0, activity_id=b"x" * 16)], Choices(False)), "label lists in NetTrace 6"),
-        (lambda w: w.events([GOOD], Choices(force=Part.RELATED)), "no related activity id"),
+        (lambda w: w.events([GOOD], Choices(force=HeaderFlag.RELATED)), "no related activity id"),
         (lambda w: w.events([GOOD], Choices(header_size=19)), "header_size"),
         (lambda w: w.events([GOOD], Choices(span=(0, M64))), "last time"),
         (lambda w: w.events([GOOD], Choices(force=[])), "force has 0 values for 1 events"),

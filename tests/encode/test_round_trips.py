@@ -36,22 +36,20 @@ from clrevents.encode.values import (
     Choices,
     EventRecord,
     FieldDescription,
-    Forget,
     Label,
-    LabelKind,
     MetadataRecord,
     MetadataStyle,
-    Part,
     ThreadRow,
     TraceHeader,
 )
+from clrevents.schema.codes import Forget, HeaderFlag, LabelKind
 
 MANY = settings(max_examples=4 * settings().max_examples)
 FEW = settings(max_examples=2 * settings().max_examples)
 
 M31, M32, M64 = (1 << 31) - 1, (1 << 32) - 1, (1 << 64) - 1
 GUID_A, GUID_B = bytes(range(16)), b"\xff" * 16
-OPTIONAL = [p for p in Part if p is not Part.LABELS]
+OPTIONAL = [*HeaderFlag.PARTS]
 
 
 def numbers(high: int, *often: int) -> st.SearchStrategy[int]:
@@ -60,7 +58,7 @@ def numbers(high: int, *often: int) -> st.SearchStrategy[int]:
 
 
 guids = st.sampled_from([NO_GUID, GUID_A, GUID_B])
-parts = st.sets(st.sampled_from(OPTIONAL)).map(lambda found: Part(sum(found)))
+parts = st.sets(st.sampled_from(OPTIONAL)).map(lambda found: HeaderFlag(sum(found)))
 
 
 def event_records(labelled: bool = False, ids: int = M32) -> st.SearchStrategy[list[EventRecord]]:
@@ -134,7 +132,9 @@ def test_nettrace4_compressed(listed: list[EventRecord], data: st.DataObject) ->
 @MANY
 @given(event_records(labelled=True), st.data())
 def test_nettrace6_compressed(listed: list[EventRecord], data: st.DataObject) -> None:
-    force = data.draw(st.lists(parts.map(lambda p: p & ~Part.RELATED), min_size=len(listed), max_size=len(listed)))
+    force = data.draw(
+        st.lists(parts.map(lambda p: p & ~HeaderFlag.RELATED), min_size=len(listed), max_size=len(listed))
+    )
     choices = Choices(force=force, header_size=data.draw(st.sampled_from([20, 20, 21, 28])))
     assert read_events(6, listed, choices) == numbered(listed)
 
@@ -156,15 +156,15 @@ def test_nettrace6_full_headers(listed: list[EventRecord], padded: bool) -> None
 def test_forced_and_avoided_parts_mean_the_same(version: int) -> None:
     """Shortest, everything forced, and each part avoided where it can be: three sizes, one meaning."""
     listed = [EventRecord(3, 1000 + i, 7, b"abcd", stack_id=5) for i in range(4)]
-    everything = Part.ALL if version == 4 else Part.ALL & ~Part.RELATED
+    everything = HeaderFlag.PARTS if version == 4 else HeaderFlag.PARTS & ~HeaderFlag.RELATED
     shortest = read_events(version, listed, Choices())
     assert shortest == numbered(listed)
     assert read_events(version, listed, Choices(force=everything)) == shortest
-    avoid = [Part.NONE, *[everything] * 3]
+    avoid = [HeaderFlag.NONE, *[everything] * 3]
     assert read_events(version, listed, Choices(avoid=avoid)) == shortest
     for part in OPTIONAL:
         if part & everything:
-            only = Choices(force=[Part.NONE, *[everything] * 3], avoid=[Part.NONE, *[part] * 3])
+            only = Choices(force=[HeaderFlag.NONE, *[everything] * 3], avoid=[HeaderFlag.NONE, *[part] * 3])
             assert read_events(version, listed, only) == shortest
 
 
@@ -173,23 +173,30 @@ def test_every_flag_byte(version: int) -> None:
     """All 256 flag bytes, each on an event that repeats the one before (128 in NetTrace 6, which lacks 0x20)."""
     seen = set()
     for bits in range(256):
-        if version == 6 and bits & Part.RELATED:
+        if version == 6 and bits & HeaderFlag.RELATED:
             continue
         listed = [
             EventRecord(3, 1000, 7, b"abcd", stack_id=5),
             EventRecord(3, 1001, 7, b"efgh", stack_id=5, is_sorted=bool(bits & 0x40)),
         ]
         sink, writer = written(version)
-        writer.events(listed, Choices(force=[Part.NONE, Part(bits & ~0x40)], avoid=[Part.NONE, Part(~bits & Part.ALL)]))
+        writer.events(
+            listed,
+            Choices(
+                force=[HeaderFlag.NONE, HeaderFlag(bits & ~0x40)],
+                avoid=[HeaderFlag.NONE, HeaderFlag(~bits & HeaderFlag.PARTS)],
+            ),
+        )
         data = sink.getvalue()
         seen.add(data[data.index(b"abcd") + 4])
-        assert read_events(version, listed, Choices(force=[Part.NONE, Part(bits & ~0x40)])) == numbered(listed)
+        forced = Choices(force=[HeaderFlag.NONE, HeaderFlag(bits & ~0x40)])
+        assert read_events(version, listed, forced) == numbered(listed)
     assert len(seen) == (256 if version == 4 else 128)
 
 
 @pytest.mark.parametrize("version", [4, 6])
-@pytest.mark.parametrize("part", [p for p in OPTIONAL if p is not Part.RELATED])
-def test_a_part_that_is_needed_cannot_be_avoided(version: int, part: Part) -> None:
+@pytest.mark.parametrize("part", [p for p in OPTIONAL if p is not HeaderFlag.RELATED])
+def test_a_part_that_is_needed_cannot_be_avoided(version: int, part: HeaderFlag) -> None:
     activity = {"activity_id": GUID_A} if version == 4 else {"label_id": 4}
     _, writer = written(version)
     offset = writer.offset
@@ -354,7 +361,7 @@ def test_older_field_lists(listed: list[MetadataRecord], compressed: bool, padde
 @MANY
 @given(st.lists(metadata_records("v2"), min_size=1, max_size=3))
 def test_newer_field_lists(listed: list[MetadataRecord]) -> None:
-    check_metadata4(listed, Choices(force=Part.ALL))
+    check_metadata4(listed, Choices(force=HeaderFlag.PARTS))
 
 
 def check_metadata4(listed: list[MetadataRecord], choices: Choices) -> None:

@@ -23,11 +23,11 @@ from clrevents.encode.values import (
     EventRecord,
     FieldDescription,
     Label,
-    LabelKind,
     MetadataRecord,
     ThreadRow,
     TraceHeader,
 )
+from clrevents.schema.codes import LabelKind
 
 HEADER = TraceHeader(sync_qpc=1000, frequency=10_000_000, process_id=42, processors=4)
 PROVIDER = "My-Provider"

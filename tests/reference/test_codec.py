@@ -16,8 +16,9 @@ from clrevents.errors import PayloadError
 from clrevents.events import DiagnosticArgument, Event_V0, MethodExtent, MethodILToNativeMap_V0, MethodLoadVerbose_V1
 from clrevents.events import MethodFlags as Flags
 from clrevents.reference import codec
-from clrevents.schema.dynamic import DATALOC, RELLOC, FieldDescription, Variant, make_class
+from clrevents.schema.codes import TypeCode
 from clrevents.schema.dynamic import ClassCache as Cache
+from clrevents.schema.dynamic import FieldDescription, Variant, make_class
 from clrevents.schema.event import struct
 from clrevents.schema.types import Boolean, Bytes, DotNetDecimal, Double, Float, Guid, UInt16, VarInt, VarUInt, by
 from project_files import SOURCE
@@ -116,14 +117,16 @@ def learned(*fields: FieldDescription) -> Any:
 def test_located_values_that_are_out_of_reach() -> None:
     """Sixteen bits say where they stand and how long they are."""
     text = FieldDescription("", 4)
-    record = learned(FieldDescription("First", DATALOC, text), FieldDescription("Second", RELLOC, text))
+    record = learned(
+        FieldDescription("First", TypeCode.DATALOC, text), FieldDescription("Second", TypeCode.RELLOC, text)
+    )
     fits = record("a" * 0x7FF0, "b" * 5)
     assert codec(record).parse(codec(record).build(fits)) == fits
     with pytest.raises(ValueError, match=r"^Learned\.First: 65536 bytes at 8 are beyond"):
         codec(record).build(record("a" * 0x8000, ""))
     with pytest.raises(ValueError, match=r"^Learned\.First: "):
         codec(record).build(record(None, ""))
-    third = learned(*(FieldDescription(name, RELLOC, text) for name in ("A", "B", "C")))
+    third = learned(*(FieldDescription(name, TypeCode.RELLOC, text) for name in ("A", "B", "C")))
     assert codec(third).build(third("a" * 0x7FF0, "b", "c"))
     with pytest.raises(ValueError, match=r"^Learned\.B: 2 bytes at 65538 are beyond"):
         codec(third).build(third("a" * 0x7FFF, "b", "c"))

@@ -22,7 +22,6 @@ from clrevents.encode.values import (
     EventRecord,
     FieldDescription,
     Label,
-    LabelKind,
     MetadataRecord,
     ThreadRow,
     TraceHeader,
@@ -38,7 +37,8 @@ from clrevents.events import (
 )
 from clrevents.reference import codec
 from clrevents.rewrite import RULES, Redacted, Rule, redact
-from clrevents.schema.dynamic import ARRAY, DATALOC, OBJECT, RELLOC, UTF8, ClassCache, Variant
+from clrevents.schema.codes import LabelKind, TypeCode
+from clrevents.schema.dynamic import ClassCache, Variant
 from clrevents.schema.registry import RUNTIME
 from clrevents.testing.builder import Format, TraceBuilder
 from clrevents.testing.strategies import MadeTrace, traces
@@ -47,7 +47,8 @@ from project_files import fixture, fixtures, unpacked
 
 pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
 
-TEXT, INT, BYTE, CHAR = 18, 9, 6, 4
+TEXT, INT, BYTE, CHAR, UTF8 = TypeCode.STRING, TypeCode.INT32, TypeCode.UINT8, TypeCode.CHAR, TypeCode.UTF8
+ARRAY, OBJECT, RELLOC, DATALOC = TypeCode.ARRAY, TypeCode.OBJECT, TypeCode.RELLOC, TypeCode.DATALOC
 FORMATS: tuple[Format, ...] = ("nettrace4", "nettrace6", "netperf3")
 COMMAND_LINE, LIBRARY = "shop --password hunter2", "/opt/acme/libclr.so"
 

@@ -17,12 +17,12 @@ from clrevents.encode.values import (
     EventRecord,
     FieldDescription,
     Label,
-    LabelKind,
     MetadataRecord,
     MetadataStyle,
     ThreadRow,
     TraceHeader,
 )
+from clrevents.schema.codes import LabelKind
 
 I32, U32, I64, U64 = (1 << 31) - 1, (1 << 32) - 1, (1 << 63) - 1, (1 << 64) - 1
 RUNTIME: Final = "Microsoft-Windows-DotNETRuntime"

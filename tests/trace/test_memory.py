@@ -15,7 +15,8 @@ from clrevents import Decoder, Limits
 from clrevents import open as open_trace
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
-from clrevents.encode.values import EventRecord, Label, LabelKind, MetadataRecord, ThreadRow
+from clrevents.encode.values import EventRecord, Label, MetadataRecord, ThreadRow
+from clrevents.schema.codes import LabelKind
 from project_files import ROOT, fixture, loaded, unpacked
 
 MIB = 1 << 20

@@ -1,4 +1,4 @@
-"""Parts that several generations share: the clock header, stacks, and blocks of events behind their block header.
+"""Parts that several generations share: the clock header, stacks, and blocks of events after their block header.
 
 Knows what a block says about its events (docs/format.md, "Block header"), and numbers the events of threads.
 Knows neither envelope nor sink.
@@ -11,10 +11,11 @@ from datetime import UTC, datetime
 
 from clrevents.encode.headers import CompressedHeaders
 from clrevents.encode.scalars import M32, checked, either, signed, unsigned
-from clrevents.encode.values import Choices, EventRecord, Part, Stack, TraceHeader
+from clrevents.encode.values import Choices, EventRecord, Stack, TraceHeader
+from clrevents.schema.codes import BlockFlag, HeaderFlag
 
 _BLOCK_HEADER = 20
-_COMPRESSED = 1
+_COMPRESSED = int(BlockFlag.COMPRESSED)
 
 
 def clock(header: TraceHeader) -> bytes:
@@ -77,7 +78,7 @@ class Sequences:
         self._pending: dict[int, int] = {}
 
     def number(self, event: EventRecord) -> int:
-        """The event's own number, or the one behind its thread's last."""
+        """The event's own number, or the one after its thread's last."""
         thread = event.thread_id if event.capture_thread_id is None else event.capture_thread_id
         number = event.sequence
         if number is None:
@@ -137,8 +138,8 @@ def block_header(choices: Choices, times: Sequence[int]) -> bytes:
     )
 
 
-def _each(parts: Part | Sequence[Part], count: int, what: str) -> Sequence[Part]:
-    if isinstance(parts, Part):
+def _each(parts: HeaderFlag | Sequence[HeaderFlag], count: int, what: str) -> Sequence[HeaderFlag]:
+    if isinstance(parts, HeaderFlag):
         return [parts] * count
     if len(parts) != count:
         raise ValueError(f"{what} has {len(parts)} values for {count} events")

@@ -7,13 +7,12 @@ blocks nor where a sequence number comes from.
 from __future__ import annotations
 
 from clrevents.encode.scalars import M32, M64, checked, either, guid, unsigned, varuint
-from clrevents.encode.values import NO_GUID, EventRecord, Part
+from clrevents.encode.values import NO_GUID, EventRecord
+from clrevents.schema.codes import UNSORTED, HeaderFlag
 
-SORTED = 0x40
-# Plain numbers: operations on members of Part cost more than the rest of a header.
-_METADATA, _CAPTURE, _THREAD, _STACK = map(int, (Part.METADATA, Part.CAPTURE, Part.THREAD, Part.STACK))
-_ACTIVITY, _RELATED, _SIZE, _ALL = map(int, (Part.ACTIVITY, Part.RELATED, Part.SIZE, Part.ALL))
-_UNSORTED = 1 << 31
+# Plain numbers: operations on members of a flag class cost more than the rest of a header.
+_METADATA, _CAPTURE, _THREAD, _STACK, _ACTIVITY, _RELATED, _SORTED, _SIZE = map(int, HeaderFlag)
+_PARTS = int(HeaderFlag.PARTS)
 
 
 class CompressedHeaders:
@@ -36,7 +35,13 @@ class CompressedHeaders:
         self._label = 0
         self._size = 0
 
-    def header(self, event: EventRecord, sequence: int, force: Part = Part.NONE, avoid: Part = Part.NONE) -> bytes:
+    def header(
+        self,
+        event: EventRecord,
+        sequence: int,
+        force: HeaderFlag = HeaderFlag.NONE,
+        avoid: HeaderFlag = HeaderFlag.NONE,
+    ) -> bytes:
         """The header of `event`, whose payload follows. The state only moves when it is written.
 
         Raises ValueError for a value that does not fit, and for a part of `avoid` that cannot be left out.
@@ -77,9 +82,9 @@ class CompressedHeaders:
         if size != self._size:
             needed |= _SIZE
         if needed & avoided:
-            raise ValueError(f"{Part(needed & avoided)!r} cannot be avoided: it differs from the event before")
+            raise ValueError(f"{HeaderFlag(needed & avoided)!r} cannot be avoided: it differs from the event before")
         parts = (needed | forced) & ~avoided
-        out = [bytes(((parts & _ALL) | (SORTED if event.is_sorted else 0),))]
+        out = [bytes(((parts & _PARTS) | (_SORTED if event.is_sorted else 0),))]
         if parts & _METADATA:
             out.append(metadata)
         if parts & _CAPTURE:
@@ -103,7 +108,7 @@ class CompressedHeaders:
 
 
 def full_nettrace4(event: EventRecord, sequence: int, padded: bool = False) -> bytes:
-    """One whole event behind an 80-byte header (docs/format.md, "Full event headers"): header, payload and padding."""
+    """One whole event after an 80-byte header (docs/format.md, "Full event headers"): header, payload and padding."""
     if event.label_id:
         raise ValueError("label lists exist in NetTrace 6 only")
     return _full(
@@ -115,7 +120,7 @@ def full_nettrace4(event: EventRecord, sequence: int, padded: bool = False) -> b
 
 
 def full_nettrace6(event: EventRecord, sequence: int, padded: bool = False) -> bytes:
-    """One whole event behind a 52-byte header (docs/format.md, "Full event headers"): header, payload and padding."""
+    """One whole event after a 52-byte header (docs/format.md, "Full event headers"): header, payload and padding."""
     if guid(event.activity_id, "activity_id") + guid(event.related_activity_id, "related id") != 2 * NO_GUID:
         raise ValueError("activity ids stand in label lists in NetTrace 6")
     return _full(event, sequence, unsigned(event.label_id, 4, "label_id"), padded)
@@ -123,11 +128,11 @@ def full_nettrace6(event: EventRecord, sequence: int, padded: bool = False) -> b
 
 def _full(event: EventRecord, sequence: int, extra: bytes, padded: bool) -> bytes:
     capture = event.thread_id if event.capture_thread_id is None else event.capture_thread_id
-    metadata_id = checked(event.metadata_id, 0, _UNSORTED - 1, "metadata_id")
+    metadata_id = checked(event.metadata_id, 0, UNSORTED - 1, "metadata_id")
     body = b"".join(
         (
             # The high bit is the inverse of what the document calls it: set means "not sorted".
-            (metadata_id | (0 if event.is_sorted else _UNSORTED)).to_bytes(4, "little"),
+            (metadata_id | (0 if event.is_sorted else UNSORTED)).to_bytes(4, "little"),
             unsigned(sequence, 4, "sequence"),
             unsigned(event.thread_id, 8, "thread_id"),
             unsigned(capture, 8, "capture_thread_id"),

@@ -8,11 +8,7 @@ from __future__ import annotations
 
 from clrevents.encode.scalars import guid, signed, unsigned, utf8, utf16z, varuint
 from clrevents.encode.values import FieldDescription, MetadataRecord
-from clrevents.schema.dynamic import ARRAY, DATALOC, FIXED_ARRAY, OBJECT, RELLOC
-
-_ELEMENTS = frozenset({ARRAY, FIXED_ARRAY, RELLOC, DATALOC})
-_TAG_OPCODE, _TAG_PARAMETERS = 1, 2
-_KEYWORDS, _MESSAGE, _DESCRIPTION, _ATTRIBUTE, _GUID, _LEVEL, _VERSION = range(3, 10)
+from clrevents.schema.codes import ARRAYS, MetadataItem, MetadataTag, TypeCode
 
 
 def record(described: MetadataRecord) -> bytes:
@@ -36,9 +32,9 @@ def record(described: MetadataRecord) -> bytes:
     if layout == "none" and (described.fields or described.opcode is not None or style.tags):
         raise ValueError("a description without a field count has room for neither fields nor tags")
     if described.opcode is not None:
-        out.append(_tag(_TAG_OPCODE, unsigned(described.opcode, 1, "opcode") + style.opcode_slack))
+        out.append(_tag(MetadataTag.OPCODE, unsigned(described.opcode, 1, "opcode") + style.opcode_slack))
     if layout == "v2":
-        out.append(_tag(_TAG_PARAMETERS, fields_v2(described.fields, style.field_slack) + style.parameter_slack))
+        out.append(_tag(MetadataTag.PARAMETERS, fields_v2(described.fields, style.field_slack) + style.parameter_slack))
     out += (_tag(kind, payload) for kind, payload in style.tags)
     out.append(style.tail)
     return b"".join(out)
@@ -74,25 +70,29 @@ def record_netperf12(described: MetadataRecord, version: int) -> bytes:
 
 
 def row(described: MetadataRecord) -> bytes:
-    """One row of a NetTrace 6 metadata block, its size in front (docs/format.md, "Description rows")."""
+    """One row of a NetTrace 6 metadata block, after its size (docs/format.md, "Description rows")."""
     style = described.style
     optional = []
     if described.opcode is not None:
-        optional.append(b"\1" + unsigned(described.opcode, 1, "opcode"))
+        optional.append(_item(MetadataItem.OPCODE, unsigned(described.opcode, 1, "opcode")))
     for kind, value, size, what in (
-        (_KEYWORDS, described.keywords, 8, "keywords"),
-        (_LEVEL, described.level, 1, "level"),
-        (_VERSION, described.version, 1, "version"),
+        (MetadataItem.KEYWORDS, described.keywords, 8, "keywords"),
+        (MetadataItem.LEVEL, described.level, 1, "level"),
+        (MetadataItem.VERSION, described.version, 1, "version"),
     ):
         if value or style.write_zeros:
-            optional.append(bytes((kind,)) + unsigned(value, size, what))
-    for kind, text, what in ((_MESSAGE, described.message, "message"), (_DESCRIPTION, described.description, "text")):
+            optional.append(_item(kind, unsigned(value, size, what)))
+    for kind, text, what in (
+        (MetadataItem.MESSAGE, described.message, "message"),
+        (MetadataItem.DESCRIPTION, described.description, "text"),
+    ):
         if text:
-            optional.append(bytes((kind,)) + utf8(text, what))
+            optional.append(_item(kind, utf8(text, what)))
     for key, value_text in described.attributes:
-        optional.append(bytes((_ATTRIBUTE,)) + utf8(key, "attribute key") + utf8(value_text, f"attribute {key!r}"))
+        pair = utf8(key, "attribute key") + utf8(value_text, f"attribute {key!r}")
+        optional.append(_item(MetadataItem.ATTRIBUTE, pair))
     if described.provider_guid is not None:
-        optional.append(bytes((_GUID,)) + guid(described.provider_guid, "provider_guid"))
+        optional.append(_item(MetadataItem.PROVIDER_GUID, guid(described.provider_guid, "provider_guid")))
     optional.append(style.optional)
     return _sized(
         varuint(described.metadata_id, 32, "metadata_id")
@@ -112,7 +112,7 @@ def fields_v1(fields: tuple[FieldDescription, ...]) -> bytes:
 
 
 def fields_v2(fields: tuple[FieldDescription, ...], slack: bytes = b"") -> bytes:
-    """A field count and fields behind their sizes; `slack` ends each of them (docs/format.md, "Field layout 2")."""
+    """A field count and fields, each after its size; `slack` ends each field (docs/format.md, "Field layout 2")."""
     return signed(len(fields), 4, "field count") + b"".join(_field_v2(f, slack) for f in fields)
 
 
@@ -124,9 +124,9 @@ def fields_v6(fields: tuple[FieldDescription, ...], slack: bytes = b"") -> bytes
 
 
 def _field_v1(field: FieldDescription) -> bytes:
-    if field.code in _ELEMENTS:
+    if field.code in ARRAYS:
         raise ValueError(f"field {field.name!r} is an array, which the older field layout cannot describe")
-    members = fields_v1(field.members) if field.code == OBJECT else b""
+    members = fields_v1(field.members) if field.code == TypeCode.OBJECT else b""
     return signed(field.code, 4, f"type code of {field.name!r}") + members + utf16z(field.name, "field name")
 
 
@@ -137,19 +137,21 @@ def _field_v2(field: FieldDescription, slack: bytes) -> bytes:
 
 def _type_v2(field: FieldDescription, slack: bytes) -> bytes:
     code = signed(field.code, 4, f"type code of {field.name!r}")
-    if field.code == ARRAY:
+    if field.code == TypeCode.ARRAY:
         return code + _type_v2(_element(field), slack)
-    if field.code in _ELEMENTS:
+    if field.code in ARRAYS:
         raise ValueError(f"field {field.name!r} has type code {field.code}, which only NetTrace 6 has")
-    return code + (fields_v2(field.members, slack) if field.code == OBJECT else b"")
+    return code + (fields_v2(field.members, slack) if field.code == TypeCode.OBJECT else b"")
 
 
 def _type_v6(field: FieldDescription, slack: bytes) -> bytes:
     code = unsigned(field.code, 1, f"type code of {field.name!r}")
-    if field.code in _ELEMENTS:
-        count = unsigned(field.count, 2, f"element count of {field.name!r}") if field.code == FIXED_ARRAY else b""
-        return code + _type_v6(_element(field), slack) + count
-    return code + (fields_v6(field.members, slack) if field.code == OBJECT else b"")
+    if field.code in ARRAYS:
+        code += _type_v6(_element(field), slack)
+        if field.code == TypeCode.FIXED_ARRAY:
+            code += unsigned(field.count, 2, f"element count of {field.name!r}")
+        return code
+    return code + (fields_v6(field.members, slack) if field.code == TypeCode.OBJECT else b"")
 
 
 def _element(field: FieldDescription) -> FieldDescription:
@@ -159,11 +161,15 @@ def _element(field: FieldDescription) -> FieldDescription:
 
 
 def _has_array(field: FieldDescription) -> bool:
-    return field.code == ARRAY or any(map(_has_array, field.members))
+    return field.code == TypeCode.ARRAY or any(map(_has_array, field.members))
 
 
 def _tag(kind: int, payload: bytes) -> bytes:
     return signed(len(payload), 4, "tag length") + unsigned(kind, 1, "tag kind") + payload
+
+
+def _item(kind: MetadataItem, value: bytes) -> bytes:
+    return unsigned(kind, 1, "item") + value
 
 
 def _sized(data: bytes, what: str) -> bytes:

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from clrevents.encode import blocks
 from clrevents.encode.metadata import record, record_netperf12
-from clrevents.encode.objects import BEGIN_OBJECT, END_OBJECT, FAST_SERIALIZATION, NULL, ObjectWriter
+from clrevents.encode.objects import ObjectWriter
 from clrevents.encode.scalars import either, guid, signed
 from clrevents.encode.values import NO_GUID, EventRecord, MetadataRecord, Sink, TraceHeader
+from clrevents.schema.codes import FAST_SERIALIZATION, ObjectName, ObjectTag
 
-_OLD_NAME = "Microsoft.DotNet.Runtime.EventPipeFile"
 _FORWARD_REFERENCES = bytes(4)
 
 
@@ -24,10 +24,10 @@ class NetPerf3Writer:
     def __init__(self, sink: Sink, header: TraceHeader | None = None) -> None:
         header = header or TraceHeader()
         self._pointer_size = header.pointer_size
-        self._objects = ObjectWriter(sink, BEGIN_OBJECT)
+        self._objects = ObjectWriter(sink, ObjectTag.BEGIN)
         content = blocks.trace_object(header)
         self._objects.raw(FAST_SERIALIZATION)
-        self._objects.unsized("Trace", 3, 0, content)
+        self._objects.unsized(ObjectName.TRACE, 3, 0, content)
 
     @property
     def offset(self) -> int:
@@ -47,14 +47,14 @@ class NetPerf3Writer:
                 raise ValueError(f"item {i} (metadata id {item.metadata_id}): {error}") from None
             data += bytes(-(4 + len(data)) % 4 if padded else 0)
             out.append(signed(len(data), 4, "the record's size") + data)
-        self.raw_block("EventBlock", b"".join(out))
+        self.raw_block(ObjectName.EVENTS, b"".join(out))
 
     def metadata(self, records: Sequence[MetadataRecord]) -> None:
         """An EventBlock that only describes events."""
         self.events(records)
 
     def raw_block(self, name: str, content: bytes) -> None:
-        """Any block: its name and its content behind size and padding."""
+        """Any block: its name and its content after size and padding."""
         self._objects.block(name, 1, 0, content)
 
     def raw(self, data: bytes) -> None:
@@ -63,7 +63,7 @@ class NetPerf3Writer:
 
     def end(self) -> None:
         """The end mark."""
-        self._objects.raw(bytes((NULL,)))
+        self._objects.raw(bytes((ObjectTag.NULL,)))
 
 
 class NetPerf12Writer:
@@ -74,10 +74,10 @@ class NetPerf12Writer:
             raise ValueError(f"version must be 1 or 2, not {version}")
         self._version = version
         self._places: dict[int, int] = {}
-        self._objects = ObjectWriter(sink, BEGIN_OBJECT)
+        self._objects = ObjectWriter(sink, ObjectTag.BEGIN)
         clock = blocks.clock(header or TraceHeader())
         self._objects.raw(FAST_SERIALIZATION)
-        self._objects.raw(self._objects.type_header(_OLD_NAME, version, 0) + _FORWARD_REFERENCES + clock)
+        self._objects.raw(self._objects.type_header(ObjectName.NETPERF12, version, 0) + _FORWARD_REFERENCES + clock)
 
     @property
     def offset(self) -> int:
@@ -117,7 +117,7 @@ class NetPerf12Writer:
     def end(self, *, footer: bool = True) -> None:
         """Close the object; `footer` adds 16 bytes (docs/format.md, "Footer of NetPerf 1 and 2")."""
         close = self.offset
-        data = bytes((END_OBJECT,))
+        data = bytes((ObjectTag.END,))
         if footer:
             table = close + 1
             data += (1).to_bytes(4, "little") + signed(close, 4, "the object's end")
@@ -126,7 +126,7 @@ class NetPerf12Writer:
 
 
 def _record(item: EventRecord | MetadataRecord, metadata_id: int, pointer_size: int, version: int) -> bytes:
-    """Everything behind the record's own size: header, payload, stack size, stack."""
+    """Everything after the record's own size: header, payload, stack size, stack."""
     if isinstance(item, MetadataRecord):
         payload = record(item) if version == 3 else record_netperf12(item, version)
         metadata_id, guids, stack = 0, 2 * NO_GUID, b""

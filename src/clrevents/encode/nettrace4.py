@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from clrevents.encode import blocks
 from clrevents.encode.headers import full_nettrace4
 from clrevents.encode.metadata import record
-from clrevents.encode.objects import BEGIN_PRIVATE_OBJECT, FAST_SERIALIZATION, NULL, ObjectWriter
+from clrevents.encode.objects import ObjectWriter
 from clrevents.encode.scalars import either, signed, unsigned
 from clrevents.encode.values import SHORTEST, Choices, EventRecord, MetadataRecord, Sink, Stack, TraceHeader
+from clrevents.schema.codes import FAST_SERIALIZATION, NETTRACE, ObjectName, ObjectTag
 
 _VERSION = 2
 
@@ -28,10 +29,10 @@ class NetTrace4Writer:
         header = header or TraceHeader()
         self._pointer_size = header.pointer_size
         self._sequences = blocks.Sequences()
-        self._objects = ObjectWriter(sink, BEGIN_PRIVATE_OBJECT)
+        self._objects = ObjectWriter(sink, ObjectTag.BEGIN_PRIVATE)
         content = blocks.trace_object(header)
-        self._objects.raw(b"Nettrace" + FAST_SERIALIZATION)
-        self._objects.unsized("Trace", version, 4, content)
+        self._objects.raw(NETTRACE + FAST_SERIALIZATION)
+        self._objects.unsized(ObjectName.TRACE, version, 4, content)
 
     @property
     def offset(self) -> int:
@@ -52,16 +53,16 @@ class NetTrace4Writer:
             except ValueError as error:
                 raise ValueError(f"description of {described.provider}/{described.name}: {error}") from None
         content = blocks.events(blobs, blocks.Sequences(), choices, full_nettrace4, False)
-        self.raw_block("MetadataBlock", content)
+        self.raw_block(ObjectName.METADATA, content)
 
     def stacks(self, first_id: int, stacks: Iterable[Stack]) -> None:
         """A StackBlock: ids `first_id` and on, until the next sequence point (docs/format.md, "Lifetimes of ids")."""
-        self.raw_block("StackBlock", blocks.stacks(first_id, stacks, self._pointer_size))
+        self.raw_block(ObjectName.STACKS, blocks.stacks(first_id, stacks, self._pointer_size))
 
     def events(self, events: Sequence[EventRecord], choices: Choices = SHORTEST) -> None:
         """An EventBlock."""
         try:
-            self.raw_block("EventBlock", blocks.events(events, self._sequences, choices, full_nettrace4, False))
+            self.raw_block(ObjectName.EVENTS, blocks.events(events, self._sequences, choices, full_nettrace4, False))
         except BaseException:
             self._sequences.drop()
             raise
@@ -73,10 +74,10 @@ class NetTrace4Writer:
         content = [either(time, 8, "time"), signed(len(numbers), 4, "the number of threads")]
         for thread, number in numbers.items():
             content += (unsigned(thread, 8, "capture thread id"), unsigned(number, 4, "sequence"))
-        self.raw_block("SPBlock", b"".join(content))
+        self.raw_block(ObjectName.SEQUENCE_POINT, b"".join(content))
 
     def raw_block(self, name: str, content: bytes) -> None:
-        """Any block: its name and its content behind size and padding."""
+        """Any block: its name and its content after size and padding."""
         self._objects.block(name, _VERSION, _VERSION, content)
 
     def raw(self, data: bytes) -> None:
@@ -85,7 +86,7 @@ class NetTrace4Writer:
 
     def end(self) -> None:
         """The end mark."""
-        self._objects.raw(bytes((NULL,)))
+        self._objects.raw(bytes((ObjectTag.NULL,)))
 
 
 def _blob(described: MetadataRecord) -> EventRecord:

@@ -1,4 +1,4 @@
-"""Writes NetTrace 6: length-prefixed blocks behind a 20-byte header (docs/format.md, "NetTrace 6").
+"""Writes NetTrace 6: length-prefixed blocks after a 20-byte header (docs/format.md, "NetTrace 6").
 
 Blocks are appended in the order of the calls. Threads, labels and metadata live as long as the format says; whether
 an event may refer to them is not checked, so that broken streams can be written too.
@@ -16,18 +16,15 @@ from clrevents.encode.values import (
     SHORTEST,
     Choices,
     EventRecord,
-    Forget,
     Label,
-    LabelKind,
     MetadataRecord,
     Sink,
     Stack,
     ThreadRow,
     TraceHeader,
 )
+from clrevents.schema.codes import LAST_LABEL, NETTRACE, BlockKind, Forget, LabelKind, ThreadItem
 
-END, TRACE, EVENTS, METADATA, POINT, STACKS, THREADS, REMOVED, LABELS = range(9)
-_LAST = 0x80
 _WIDTHS = {LabelKind.SPAN_ID: 8, LabelKind.OPCODE: 1, LabelKind.KEYWORDS: 8, LabelKind.LEVEL: 1, LabelKind.VERSION: 1}
 _GUIDS = (LabelKind.ACTIVITY_ID, LabelKind.RELATED_ACTIVITY_ID, LabelKind.TRACE_ID)
 
@@ -46,8 +43,8 @@ class NetTrace6Writer:
         self._pointer_size = header.pointer_size
         self._sequences = blocks.Sequences()
         major, minor = version
-        self.raw(b"Nettrace" + bytes(4) + signed(major, 4, "major version") + signed(minor, 4, "minor version"))
-        self.raw_block(TRACE, content)
+        self.raw(NETTRACE + bytes(4) + signed(major, 4, "major version") + signed(minor, 4, "minor version"))
+        self.raw_block(BlockKind.TRACE, content)
 
     @property
     def sequences(self) -> dict[int, int]:
@@ -62,16 +59,16 @@ class NetTrace6Writer:
                 out.append(row(described))
             except ValueError as error:
                 raise ValueError(f"description of {described.provider}/{described.name}: {error}") from None
-        self.raw_block(METADATA, b"".join(out))
+        self.raw_block(BlockKind.METADATA, b"".join(out))
 
     def stacks(self, first_id: int, stacks: Iterable[Stack]) -> None:
         """A stack block: ids `first_id`, `first_id + 1`, … until the next sequence point."""
-        self.raw_block(STACKS, blocks.stacks(first_id, stacks, self._pointer_size))
+        self.raw_block(BlockKind.STACKS, blocks.stacks(first_id, stacks, self._pointer_size))
 
     def events(self, events: Sequence[EventRecord], choices: Choices = SHORTEST) -> None:
         """An event block; thread ids of its events are indexes of thread rows."""
         try:
-            self.raw_block(EVENTS, blocks.events(events, self._sequences, choices, full_nettrace6, True))
+            self.raw_block(BlockKind.EVENTS, blocks.events(events, self._sequences, choices, full_nettrace6, True))
         except BaseException:
             self._sequences.drop()
             raise
@@ -83,19 +80,19 @@ class NetTrace6Writer:
         content = [either(time, 8, "time"), unsigned(flags, 4, "flags"), unsigned(len(numbers), 4, "thread count")]
         for index, number in numbers.items():
             content += (varuint(index, 64, "thread index"), varuint(number, 32, "sequence"))
-        self.raw_block(POINT, b"".join(content))
+        self.raw_block(BlockKind.SEQUENCE_POINT, b"".join(content))
         if flags & Forget.THREADS:
             self._sequences.last.clear()
 
     def threads(self, rows: Iterable[ThreadRow]) -> None:
         """Threads that begin to exist (docs/format.md, "Threads")."""
-        self.raw_block(THREADS, b"".join(map(_thread, rows)))
+        self.raw_block(BlockKind.THREADS, b"".join(map(_thread, rows)))
 
     def remove_threads(self, threads: Mapping[int, int] | Iterable[tuple[int, int]]) -> None:
         """Threads that end: last sequence number by index (docs/format.md, "Removed threads")."""
         pairs = list(threads.items() if isinstance(threads, Mapping) else threads)
         content = [varuint(i, 64, "thread index") + varuint(n, 32, "sequence") for i, n in pairs]
-        self.raw_block(REMOVED, b"".join(content))
+        self.raw_block(BlockKind.REMOVED_THREADS, b"".join(content))
         for index, _ in pairs:
             self._sequences.last.pop(index, None)
 
@@ -103,7 +100,7 @@ class NetTrace6Writer:
         """Label lists `first_id`, `first_id + 1`, … until the next sequence point; none may be empty."""
         encoded = [_label_list(labels) for labels in lists]
         head = unsigned(first_id, 4, "first label list id") + unsigned(len(encoded), 4, "the number of label lists")
-        self.raw_block(LABELS, head + b"".join(encoded))
+        self.raw_block(BlockKind.LABELS, head + b"".join(encoded))
 
     def raw_block(self, kind: int, content: bytes) -> None:
         """Any block: its kind and its content, at most 2^24 - 1 bytes."""
@@ -117,7 +114,7 @@ class NetTrace6Writer:
 
     def end(self) -> None:
         """The block that ends the stream."""
-        self.raw_block(END, b"")
+        self.raw_block(BlockKind.END, b"")
 
 
 def _trace(header: TraceHeader) -> bytes:
@@ -143,12 +140,13 @@ def _trace(header: TraceHeader) -> bytes:
 def _thread(thread: ThreadRow) -> bytes:
     out = [varuint(thread.index, 64, "thread index")]
     if thread.name is not None:
-        out.append(b"\1" + utf8(thread.name, "thread name"))
+        out += (_kind(ThreadItem.NAME), utf8(thread.name, "thread name"))
     if thread.process_id is not None:
-        out.append(b"\2" + varuint(thread.process_id, 64, "process_id"))
+        out += (_kind(ThreadItem.PROCESS_ID), varuint(thread.process_id, 64, "process_id"))
     if thread.thread_id is not None:
-        out.append(b"\3" + varuint(thread.thread_id, 64, "thread_id"))
-    out += (b"\4" + utf8(key, "attribute key") + utf8(value, f"attribute {key!r}") for key, value in thread.attributes)
+        out += (_kind(ThreadItem.THREAD_ID), varuint(thread.thread_id, 64, "thread_id"))
+    for key, value in thread.attributes:
+        out += (_kind(ThreadItem.ATTRIBUTE), utf8(key, "attribute key"), utf8(value, f"attribute {key!r}"))
     out.append(thread.slack)
     content = b"".join(out)
     return unsigned(len(content), 2, f"the row of thread {thread.index}") + content
@@ -162,7 +160,7 @@ def _label_list(labels: Sequence[Label]) -> bytes:
 
 def _label(label: Label, last: bool) -> bytes:
     kind, value, what = label.kind, label.value, f"label {label.kind.name}"
-    head = bytes((kind | (_LAST if last else 0),))
+    head = _kind(kind | (LAST_LABEL if last else 0))
     if kind in _GUIDS and not isinstance(value, int | str):
         return head + guid(value, what)
     if kind == LabelKind.TEXT and isinstance(value, str):
@@ -172,3 +170,7 @@ def _label(label: Label, last: bool) -> bytes:
     if kind in _WIDTHS and isinstance(value, int):
         return head + unsigned(value, _WIDTHS[kind], what)
     raise ValueError(f"{what} cannot have the value {value!r}")
+
+
+def _kind(kind: int) -> bytes:
+    return unsigned(kind, 1, "kind")

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from clrevents.encode.scalars import signed
 from clrevents.encode.values import Sink
-
-FAST_SERIALIZATION = b"\x14\0\0\0!FastSerialization.1"
-NULL, BEGIN_OBJECT, BEGIN_PRIVATE_OBJECT, END_OBJECT = 1, 4, 5, 6
+from clrevents.schema.codes import ObjectTag
 
 
 class ObjectWriter:
@@ -30,25 +28,25 @@ class ObjectWriter:
         self.offset += len(data)
 
     def type_header(self, name: str, version: int, minimum: int) -> bytes:
-        """What stands in front of an object's content."""
+        """The bytes before an object's content."""
         encoded = name.encode()
         return b"".join(
             (
-                bytes((self._begin, self._begin, NULL)),
+                bytes((self._begin, self._begin, ObjectTag.NULL)),
                 signed(version, 4, "object version"),
                 signed(minimum, 4, "minimum reader version"),
                 signed(len(encoded), 4, "type name length"),
                 encoded,
-                bytes((END_OBJECT,)),
+                bytes((ObjectTag.END,)),
             )
         )
 
     def unsized(self, name: str, version: int, minimum: int, content: bytes) -> None:
-        """An object whose content has no size in front: the trace's own."""
-        self.raw(self.type_header(name, version, minimum) + content + bytes((END_OBJECT,)))
+        """An object whose content is not preceded by its size: the trace's own."""
+        self.raw(self.type_header(name, version, minimum) + content + bytes((ObjectTag.END,)))
 
     def block(self, name: str, version: int, minimum: int, content: bytes) -> None:
         """An object with a size, and padding so that its content begins at a multiple of four in the stream."""
         head = self.type_header(name, version, minimum) + signed(len(content), 4, f"the size of a {name}")
         padding = bytes(-(self.offset + len(head)) % 4)
-        self.raw(b"".join((head, padding, content, bytes((END_OBJECT,)))))
+        self.raw(b"".join((head, padding, content, bytes((ObjectTag.END,)))))

@@ -66,7 +66,7 @@ def guid(value: bytes | UUID, what: str) -> bytes:
 
 
 def utf16z(text: str, what: str) -> bytes:
-    """UTF-16LE units and a zero unit behind them; lone surrogates are kept (docs/format.md, "Texts")."""
+    """UTF-16LE units and a zero unit; lone surrogates are kept (docs/format.md, "Texts")."""
     if "\0" in text:
         raise ValueError(f"{what} has a NUL inside, which would end it there: {text!r}")
     return text.encode("utf-16-le", "surrogatepass") + b"\0\0"

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from enum import IntEnum, IntFlag
 from typing import Literal, Protocol, TypeAlias
 from uuid import UUID
 
+from clrevents.schema.codes import HeaderFlag, LabelKind
 from clrevents.schema.dynamic import FieldDescription as FieldDescription
 
 NO_GUID = bytes(16)
@@ -28,32 +28,6 @@ class Sink(Protocol):
     """Where bytes go: a binary file, or anything with its `write`."""
 
     def write(self, data: bytes, /) -> object: ...
-
-
-class Part(IntFlag):
-    """Optional parts, by flag bit, of a compressed event header (docs/format.md, "Compressed event headers")."""
-
-    NONE = 0
-    METADATA = 0x01
-    CAPTURE = 0x02
-    """Sequence number, capture thread and processor, which only come together."""
-    THREAD = 0x04
-    STACK = 0x08
-    ACTIVITY = 0x10
-    RELATED = 0x20
-    SIZE = 0x80
-
-    LABELS = 0x10
-    """NetTrace 6 has a label list id where NetTrace 4 has the activity id."""
-    ALL = 0xBF
-
-
-class Forget(IntFlag):
-    """What a sequence point of NetTrace 6 ends besides stacks and label lists (docs/format.md, "Sequence points")."""
-
-    NOTHING = 0
-    THREADS = 1
-    METADATA = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +63,9 @@ class MetadataStyle:
 
     `layout`: of NetTrace 4's field list; "auto" takes "v2" where a field is an array at any depth, as the
     runtime does (docs/format.md, "Description tags"); "none": not even a count. `opcode_slack`, `parameter_slack`
-    and `field_slack` stand behind the values in the opcode tag, the parameter tag and each field; `tags` are
+    and `field_slack` follow the values in the opcode tag, the parameter tag and each field; `tags` are
     further (kind, payload) tags. NetTrace 6: `field_slack` as before, `row_slack` at the row's end, `optional`
-    are raw bytes behind the known optional items; `write_zeros` writes keywords, level and version even if 0.
+    are raw bytes after the known optional items; `write_zeros` writes keywords, level and version even if 0.
     """
 
     layout: Literal["auto", "v1", "v2", "none"] = "auto"
@@ -166,21 +140,6 @@ class ThreadRow:
     slack: bytes = b""
 
 
-class LabelKind(IntEnum):
-    """Kinds of label in NetTrace 6 (docs/format.md, "Label lists")."""
-
-    ACTIVITY_ID = 1
-    RELATED_ACTIVITY_ID = 2
-    TRACE_ID = 3
-    SPAN_ID = 4
-    TEXT = 5
-    NUMBER = 6
-    OPCODE = 7
-    KEYWORDS = 8
-    LEVEL = 9
-    VERSION = 10
-
-
 @dataclass(frozen=True, slots=True)
 class Label:
     """One label: 16 bytes for ids but the span's, text or a number for the others; `key` for TEXT and NUMBER."""
@@ -204,8 +163,8 @@ class Choices:
     compressed: bool = True
     header_size: int = 20
     span: tuple[int, int] | None = None
-    force: Part | Sequence[Part] = Part.NONE
-    avoid: Part | Sequence[Part] = Part.NONE
+    force: HeaderFlag | Sequence[HeaderFlag] = HeaderFlag.NONE
+    avoid: HeaderFlag | Sequence[HeaderFlag] = HeaderFlag.NONE
     padded: bool = False
     flags: int = field(default=0)
     """Further bits of the block header's flags; bit 0 is `compressed`."""

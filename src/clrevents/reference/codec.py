@@ -348,7 +348,7 @@ def _to_decimal(data: bytes) -> Decimal:
 def _from_decimal(value: Decimal) -> bytes:
     sign, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int):
-        raise ValueError(f"{value} is no .NET decimal")
+        raise ValueError(f"{value} is not a .NET decimal")
     number = int("".join(map(str, digits))) * 10 ** max(exponent, 0)
     if number >= 1 << 96 or -exponent > 28:
         raise ValueError(f"{value} is wider than a .NET decimal")
@@ -361,7 +361,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _reason(error: c.ConstructError) -> str:
-    """`.Field: why`, of what construct says in two lines: where in its tree, and what is wrong there."""
+    """`.Field: why`, from construct's two lines: the place in its tree, and the reason."""
     where, _, why = str(error).rpartition("\n")
     path = where.partition("->")[2].replace(" ", "").replace("->", ".")
     return f".{path}: {why}" if path else f": {_lines(error)}"

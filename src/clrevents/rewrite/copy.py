@@ -13,8 +13,9 @@ import attrs
 
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
-from clrevents.encode.values import NO_GUID, EventRecord, Label, LabelKind, MetadataRecord, ThreadRow, TraceHeader
-from clrevents.schema.dynamic import ARRAY, DATALOC, FIXED_ARRAY, RELLOC, FieldDescription
+from clrevents.encode.values import NO_GUID, EventRecord, Label, MetadataRecord, ThreadRow, TraceHeader
+from clrevents.schema.codes import ARRAYS, LabelKind, TypeCode
+from clrevents.schema.dynamic import FieldDescription
 from clrevents.trace import DecodedRows, EventRows, Loss, TraceInfo
 
 _REGION_EVENTS: Final = 20_000
@@ -100,7 +101,7 @@ class Copier:
             self._event(events, row, tick, captures[row], payload)
 
     def finish(self) -> Copied:
-        """Write the losses behind the last event, the last sequence point and the end mark."""
+        """Write the losses after the last event, the last sequence point and the end mark."""
         for point in self._points:
             self._pass(point)
         self._sequence_point(self._latest, dict(self._numbers))
@@ -250,7 +251,7 @@ class Copier:
     def _pass(self, point: _Point) -> None:
         thread = self._loser(point.thread) if self._labelled else point.thread
         if self._numbers.get(thread) == 0 and not self._labelled:
-            # The numbers went round: behind a 0, which means nothing, any number may follow and is no loss.
+            # The numbers went round: after a 0, which means nothing, any number may follow and is no loss.
             self._numbers[thread] = self._first
             self._sequence_point(point.tick, {thread: self._first})
         self._numbers[thread] = self._numbers.get(thread, self._first) + point.count & _M32
@@ -264,7 +265,7 @@ class Copier:
             return self._thread(place)
         index = self._losers.get(thread_id)
         if index is None:
-            # Far behind all places, which more threads may yet take.
+            # Far beyond all places, which more threads may yet take.
             index = self._losers[thread_id] = _LOSERS + len(self._losers)
             self._writer.threads([ThreadRow(index, thread_id if thread_id >= 0 else None)])
         return index
@@ -272,8 +273,8 @@ class Copier:
 
 def _plain(field: FieldDescription) -> FieldDescription:
     """The field as NetTrace 4 can describe it; types that it lacks have no meaning in the original either."""
-    broken = field.code == ARRAY and field.element is None
-    if broken or field.code in (FIXED_ARRAY, RELLOC, DATALOC):
+    # Of the arrays NetTrace 4 only has the plain one.
+    if field.code in ARRAYS and (field.code != TypeCode.ARRAY or field.element is None):
         return FieldDescription(field.name, _NO_MEANING)
     element = None if field.element is None else _plain(field.element)
     return attrs.evolve(field, element=element, members=tuple(map(_plain, field.members)))

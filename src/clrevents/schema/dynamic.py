@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import attrs
 
+from clrevents.schema.codes import ARRAYS, TypeCode
 from clrevents.schema.layout import Field, Layout
 from clrevents.schema.wire import (
     ArrayType,
@@ -29,31 +30,30 @@ from clrevents.schema.wire import (
     WireType,
 )
 
-OBJECT, CHAR, DECIMAL, ARRAY, FIXED_ARRAY, UTF8, RELLOC, DATALOC = 1, 4, 15, 19, 22, 23, 24, 25
-
 _RESERVED: Final = frozenset({"self", "cls"})
 _TYPES: Final[dict[int, WireType]] = {
-    3: Scalar("Boolean", 4, "I", "bool"),
-    CHAR: Scalar("Char", 2, "H", "char"),
-    5: Scalar("Int8", 1, "b"),
-    6: Scalar("UInt8", 1, "B"),
-    7: Scalar("Int16", 2, "h"),
-    8: Scalar("UInt16", 2, "H"),
-    9: Scalar("Int32", 4, "i"),
-    10: Scalar("UInt32", 4, "I"),
-    11: Scalar("Int64", 8, "q"),
-    12: Scalar("UInt64", 8, "Q"),
-    13: Scalar("Float", 4, "f", "float"),
-    14: Scalar("Double", 8, "d", "float"),
-    DECIMAL: DecimalType(),
-    16: Scalar("FileTime", 8, "Q", "filetime"),
-    17: GuidType(),
-    18: Utf16Z(),
-    20: VarIntType(True),
-    21: VarIntType(False),
-    UTF8: Scalar("UTF8", 1, "B", "char"),
-    26: Scalar("Boolean8", 1, "B", "bool"),
+    TypeCode.BOOLEAN: Scalar("Boolean", 4, "I", "bool"),
+    TypeCode.CHAR: Scalar("Char", 2, "H", "char"),
+    TypeCode.INT8: Scalar("Int8", 1, "b"),
+    TypeCode.UINT8: Scalar("UInt8", 1, "B"),
+    TypeCode.INT16: Scalar("Int16", 2, "h"),
+    TypeCode.UINT16: Scalar("UInt16", 2, "H"),
+    TypeCode.INT32: Scalar("Int32", 4, "i"),
+    TypeCode.UINT32: Scalar("UInt32", 4, "I"),
+    TypeCode.INT64: Scalar("Int64", 8, "q"),
+    TypeCode.UINT64: Scalar("UInt64", 8, "Q"),
+    TypeCode.FLOAT: Scalar("Float", 4, "f", "float"),
+    TypeCode.DOUBLE: Scalar("Double", 8, "d", "float"),
+    TypeCode.DECIMAL: DecimalType(),
+    TypeCode.FILETIME: Scalar("FileTime", 8, "Q", "filetime"),
+    TypeCode.GUID: GuidType(),
+    TypeCode.STRING: Utf16Z(),
+    TypeCode.VARINT: VarIntType(True),
+    TypeCode.VARUINT: VarIntType(False),
+    TypeCode.UTF8: Scalar("UTF8", 1, "B", "char"),
+    TypeCode.BOOLEAN8: Scalar("Boolean8", 1, "B", "bool"),
 }
+_TEXTS: Final[dict[int, Text]] = {TypeCode.CHAR: "utf-16", TypeCode.UTF8: "utf-8"}
 _BOOLEAN8: Final = Scalar("Boolean", 1, "B", "bool")
 _DOUBLE: Final = Scalar("Double", 8, "d", "float")
 _COUNTED_UTF8: Final = PrefixedType(Scalar("UTF8", 1, "B", "char"), "utf-8")
@@ -145,7 +145,7 @@ class ClassCache:
 
     def layout(self, fields: tuple[FieldDescription, ...], variant: Variant) -> Layout | None:
         """The layout of a described event; None when nested records would be too many. Raises Undescribable."""
-        if len(fields) == 1 and fields[0].code == OBJECT and not fields[0].name:
+        if len(fields) == 1 and fields[0].code == TypeCode.OBJECT and not fields[0].name:
             # The unnamed wrapper of EventSource's self-describing format.
             fields = fields[0].members
         try:
@@ -161,29 +161,29 @@ class ClassCache:
 
     def _type(self, field: FieldDescription, variant: Variant, top: bool = False) -> WireType:
         code = field.code
-        if code == OBJECT:
+        if code == TypeCode.OBJECT:
             record = self.get("Object", self._layout(field.members, variant))
             if record is None:
                 raise _TooMany
             return StructType(record)
-        if code in (ARRAY, FIXED_ARRAY, RELLOC, DATALOC):
+        if code in ARRAYS:
             if field.element is None:
                 raise Undescribable(f"field {field.name!r} is an array of nothing")
-            text: Text = "utf-16" if field.element.code == CHAR else "utf-8" if field.element.code == UTF8 else ""
+            text = _TEXTS.get(field.element.code, "")
             element = self._type(field.element, variant)
             if not text and not element.min_size(4):
                 # Any number of them would fit into no bytes at all.
                 raise Undescribable(f"field {field.name!r} is an array of values without any bytes")
-            if code == ARRAY:
+            if code == TypeCode.ARRAY:
                 return PrefixedType(element, text)
-            if code == FIXED_ARRAY:
+            if code == TypeCode.FIXED_ARRAY:
                 return FixedArrayType(element, field.count, text)
-            return LocatedType(element, code == RELLOC, text)
-        if code == 3 and variant.small_booleans:
+            return LocatedType(element, code == TypeCode.RELLOC, text)
+        if code == TypeCode.BOOLEAN and variant.small_booleans:
             return _BOOLEAN8
-        if code == DECIMAL and variant.decimals_as_doubles:
+        if code == TypeCode.DECIMAL and variant.decimals_as_doubles:
             return _DOUBLE
-        if code == UTF8 and top and variant.counted_utf8:
+        if code == TypeCode.UTF8 and top and variant.counted_utf8:
             return _COUNTED_UTF8
         wire = _TYPES.get(code)
         if wire is None:
@@ -199,13 +199,13 @@ def variants(fields: tuple[FieldDescription, ...], provider: str) -> tuple[Varia
     """The readings to try, in this order; the first that uses up a payload exactly is right."""
     codes = set(_codes(fields))
     tries = [Variant()]
-    if 3 in codes:
+    if TypeCode.BOOLEAN in codes:
         tries.append(Variant(small_booleans=True))
-    if DECIMAL in codes:
+    if TypeCode.DECIMAL in codes:
         tries.append(Variant(decimals_as_doubles=True))
-        if 3 in codes:
+        if TypeCode.BOOLEAN in codes:
             tries.append(Variant(small_booleans=True, decimals_as_doubles=True))
-    if any(f.code == UTF8 for f in fields):
+    if any(f.code == TypeCode.UTF8 for f in fields):
         counted = Variant(counted_utf8=True)
         tries = [counted, *tries] if provider.startswith("Universal.") else [*tries, counted]
     return tuple(tries)

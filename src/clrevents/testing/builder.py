@@ -23,12 +23,12 @@ from clrevents.encode.values import (
     EventRecord,
     FieldDescription,
     Label,
-    LabelKind,
     MetadataRecord,
     ThreadRow,
     TraceHeader,
 )
 from clrevents.reference import codec
+from clrevents.schema.codes import LabelKind
 from clrevents.schema.dynamic import ClassCache, Variant
 from clrevents.schema.registry import RUNDOWN, RUNTIME, SAMPLE
 

@@ -15,7 +15,8 @@ from uuid import UUID
 
 import attrs
 
-from clrevents.schema.dynamic import ARRAY, OBJECT, ClassCache, FieldDescription, Variant
+from clrevents.schema.codes import ARRAYS, TypeCode
+from clrevents.schema.dynamic import ClassCache, FieldDescription, Variant
 from clrevents.schema.layout import BoundField, BoundLayout
 from clrevents.schema.types import FileTime
 from clrevents.schema.wire import (
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 _MANY = 5
 _FORMATS: Final[tuple[Format, ...]] = ("nettrace4", "nettrace6", "netperf3")
 _NO_ACTIVITY: Final = bytes(16)
-_SIMPLE: Final = (3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20, 21, 26)
+_SIMPLE: Final = tuple(sorted({*TypeCode} - ARRAYS - {TypeCode.OBJECT, TypeCode.NULL, TypeCode.UTF8}))
 """Type codes of self-described fields that every container can describe."""
 
 
@@ -188,14 +189,14 @@ def _descriptions(arrays: bool) -> SearchStrategy[FieldDescription]:
     names = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=8)
     simple = st.builds(FieldDescription, names, st.sampled_from(_SIMPLE))
     groups = st.builds(
-        lambda name, members: FieldDescription(name, OBJECT, None, tuple(members)),
+        lambda name, members: FieldDescription(name, TypeCode.OBJECT, None, tuple(members)),
         names,
         st.lists(simple, min_size=1, max_size=3, unique_by=lambda field: field.name),
     )
     if not arrays:
         return simple | groups
     lists = st.builds(
-        lambda name, element: FieldDescription(name, ARRAY, attrs.evolve(element, name="")),
+        lambda name, element: FieldDescription(name, TypeCode.ARRAY, attrs.evolve(element, name="")),
         names,
         simple | groups,
     )

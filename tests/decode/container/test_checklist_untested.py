@@ -19,11 +19,10 @@ from clrevents.encode.values import (
     EventRecord,
     FieldDescription,
     Label,
-    LabelKind,
     MetadataRecord,
-    Part,
     ThreadRow,
 )
+from clrevents.schema.codes import HeaderFlag, LabelKind
 
 GUID = bytes(range(16))
 M32 = (1 << 32) - 1
@@ -82,8 +81,8 @@ def test_full_headers_with_padding(padded: bool) -> None:
 
 
 @case("metadata blob with bit 0x02")
-@pytest.mark.parametrize("force", [Part.NONE, Part.CAPTURE, Part.ALL])
-def test_metadata_blobs_with_the_capture_part(force: Part) -> None:
+@pytest.mark.parametrize("force", [HeaderFlag.NONE, HeaderFlag.CAPTURE, HeaderFlag.PARTS])
+def test_metadata_blobs_with_the_capture_part(force: HeaderFlag) -> None:
     """Real files have it on a block's first blob, against the document; it is decoded like any other."""
     built = Built4()
     built.writer.metadata([described(2), described(3)], Choices(force=force))
@@ -97,14 +96,17 @@ def test_every_flag_byte(bits: int) -> None:
     """Each optional part alone and with every other; the event behind it shows that no byte was miscounted."""
     built = Built4()
     built.writer.stacks(1, [[1, 2]])
-    parts = Part(bits & ~0x40)
+    parts = HeaderFlag(bits & ~0x40)
     listed = [
         event(1, 10, activity_id=GUID, related_activity_id=GUID[::-1], stack_id=1, processor=3),
         event(2, 11, activity_id=GUID, related_activity_id=GUID[::-1], stack_id=1, processor=3),
         event(3, 12, 9, activity_id=GUID[::-1]),
     ]
     listed[1] = replace(listed[1], is_sorted=bool(bits & 0x40))
-    built.writer.events(listed, Choices(force=[Part.NONE, parts, Part.NONE], avoid=[Part.NONE, ~parts, Part.NONE]))
+    built.writer.events(
+        listed,
+        Choices(force=[HeaderFlag.NONE, parts, HeaderFlag.NONE], avoid=[HeaderFlag.NONE, ~parts, HeaderFlag.NONE]),
+    )
     read = sound(built.build())
     assert read.values == [10, 11, 12]
     first, second, third = read.events

@@ -9,13 +9,14 @@ import pytest
 import clrevents
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow
-from clrevents.schema.dynamic import DATALOC, RELLOC, FieldDescription
+from clrevents.schema.codes import TypeCode
+from clrevents.schema.dynamic import FieldDescription
 
 STRING = 18
 
 
 @pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
-@pytest.mark.parametrize("code", [RELLOC, DATALOC])
+@pytest.mark.parametrize("code", [TypeCode.RELLOC, TypeCode.DATALOC])
 @pytest.mark.parametrize("name", ["Odd", "!Odd", ""])
 def test_elements_without_a_size(code: int, name: str) -> None:
     field = FieldDescription(name, code, FieldDescription("", STRING))

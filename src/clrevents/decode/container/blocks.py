@@ -1,6 +1,6 @@
 """What every container generation yields: the same few values, in file order.
 
-Pure values. A container turns bytes into these; everything behind it sees nothing else.
+Pure values. A container turns bytes into these; the later stages see nothing else.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Events:
 
 @attrs.frozen(eq=False)
 class InlineStacks:
-    """Stacks that stand behind each event (NetPerf): number i is `window[starts[i]:starts[i] + sizes[i]]`."""
+    """Stacks that follow each event (NetPerf): number i is `window[starts[i]:starts[i] + sizes[i]]`."""
 
     first_id: int
     starts: list[int]
@@ -96,7 +96,7 @@ class InlineStacks:
 
 @attrs.frozen(eq=False)
 class Stacks:
-    """Stacks `first_id`, `first_id + 1`, …, each behind its byte count, in `window[start:end]`.
+    """Stacks `first_id`, `first_id + 1`, …, each after its byte count, in `window[start:end]`.
 
     Not walked here: most questions never look at a stack. `base` is the stream offset of `window[0]`.
     """
@@ -177,7 +177,7 @@ class Labels:
 
 @attrs.frozen(eq=False)
 class Fault:
-    """Something is wrong here; `fatal` when the container cannot go on behind it."""
+    """Something is wrong here; `fatal` when the container cannot go on after it."""
 
     problem: Problem
     fatal: bool = False

@@ -5,29 +5,34 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Final, Protocol
 
-from clrevents.decode.container.blocks import Block, TraceInfo
+from clrevents.decode.container.blocks import Block, Fault, TraceInfo
 from clrevents.decode.container.window import Window
-from clrevents.errors import Problem, UnreadableError
+from clrevents.errors import Problem, UnreadableError, damage
+from clrevents.schema.codes import BlockFlag
 
-_TRACE = struct.Struct("<8hqqiiii")
+BLOCK_HEADER: Final = struct.Struct("<HHqq")
+"""Size, flags, first and last tick (docs/format.md, "Block header")."""
+# A plain number: operations on members of a flag class cost as much as a small block.
+COMPRESSED: Final = int(BlockFlag.COMPRESSED)
+_TRACE: Final = struct.Struct("<8hqqiiii")
 
 
 class Container(Protocol):
     """Parses one generation of the format, a block at a time."""
 
     def read(self, window: Window) -> Iterator[Block]:
-        """The values of the next block, leaving `window.pos` behind it.
+        """The values of the next block, leaving `window.pos` after it.
 
         Raises NeedMore, with the position unmoved, when the window ends before the block and is not final;
-        in a final window what is there of a cut block is yielded, then a fatal Fault.
+        in a final window the bytes that are there of a cut block are yielded, then a fatal Fault.
         """
         ...
 
 
 def system_time(fields: tuple[int, ...]) -> datetime | None:
-    """A Windows SYSTEMTIME as an aware datetime; None when it is no date. The day of the week is not believed."""
+    """A Windows SYSTEMTIME as an aware datetime; None when it is not a date. The day of the week is not believed."""
     year, month, _, day, hour, minute, second, millisecond = fields
     try:
         return datetime(year, month, day, hour, minute, second, millisecond * 1000, tzinfo=UTC)
@@ -101,3 +106,18 @@ def cut(what: str, offset: int, needed: int, available: int) -> Problem:
         impact="everything from here on is missing",
         needed=needed,
     )
+
+
+def bad_fields(provider: str, name: str, wrong: str, offset: int, size: int) -> Problem:
+    """The note for an event whose field list cannot be used."""
+    text = f"the description of an event cannot be used: {wrong}"
+    impact = "the event has no fields of its own"
+    return Problem("bad-fields", "note", text, offset, size, event=f"{provider}/{name}", impact=impact)
+
+
+def bad_event(status: str, offset: int, length: int) -> Fault:
+    """The damage of a block whose event headers stop making sense."""
+    what = "an event runs past the end of its block"
+    if status == "bad-varint":
+        what = "an event header holds a number of too many bytes"
+    return Fault(damage("bad-event", what, offset, length, "the rest of the block"))

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from clrevents.decode.container.container import Container
-from clrevents.decode.container.netperf import NetPerf3, NetPerf12
+from clrevents.decode.container.netperf3 import NetPerf3
+from clrevents.decode.container.netperf12 import NetPerf12
 from clrevents.decode.container.nettrace4 import NetTrace4
 from clrevents.decode.container.nettrace6 import NetTrace6
 from clrevents.decode.container.window import Window
 from clrevents.errors import Limits, UnreadableError
+from clrevents.schema.codes import FAST_SERIALIZATION, NETTRACE, ObjectName
 
-FAST_SERIALIZATION = b"\x14\0\0\0!FastSerialization.1"
-
+_NETPERF12 = ObjectName.NETPERF12.encode()
 _OTHERS: tuple[tuple[bytes, str], ...] = (
     (b"\x1f\x8b", "this is gzip data; decompress it first (files are decompressed when opened by name)"),
     (b"PK\x03\x04", "this is a zip archive; unpack it and open the .nettrace inside"),
-    (b"DOTNET_IPC_V1", "this begins with a diagnostics reply; the trace starts behind its 20-byte header"),
+    (b"DOTNET_IPC_V1", "this begins with a diagnostics reply; the trace starts after its 20-byte header"),
     (b"PERFILE2", "this is a Linux perf recording, not a .NET trace"),
 )
-
-
-_OLD_NAME = b"Microsoft.DotNet.Runtime.EventPipeFile"
 
 
 def detect(window: Window, limits: Limits, salvage: bool) -> Container:
@@ -30,15 +28,15 @@ def detect(window: Window, limits: Limits, salvage: bool) -> Container:
     for magic, what in _OTHERS:
         if head.startswith(magic):
             raise UnreadableError(what, offset=0)
-    if head.startswith(b"Nettrace"):
+    if head.startswith(NETTRACE):
         return _nettrace(window, head, limits, salvage)
     if head.startswith(FAST_SERIALIZATION):
         return _netperf(window, head, limits, salvage)
-    if not window.final and any(magic.startswith(head) for magic in (b"Nettrace", *(m for m, _ in _OTHERS))):
+    if not window.final and any(magic.startswith(head) for magic in (NETTRACE, *(m for m, _ in _OTHERS))):
         window.require(len(head) + 1)
-    if not window.final and (b"Nettrace".startswith(head[:8]) or FAST_SERIALIZATION.startswith(head)):
+    if not window.final and (NETTRACE.startswith(head[:8]) or FAST_SERIALIZATION.startswith(head)):
         window.require(32)
-    if b"Nettrace".startswith(head[:8]) or FAST_SERIALIZATION.startswith(head):
+    if NETTRACE.startswith(head[:8]) or FAST_SERIALIZATION.startswith(head):
         raise _too_short(window)
     raise UnreadableError("this is not a .NET trace (it does not begin with 'Nettrace')", offset=0)
 
@@ -72,16 +70,16 @@ def _netperf(window: Window, head: bytes, limits: Limits, salvage: bool) -> Cont
     if not 0 < length <= 256:
         raise UnreadableError(f"the first object's type name claims {length} bytes", offset=35)
     # No more of a longer name than there must be: what is said of it may not depend on how much has come.
-    shown = min(length, len(_OLD_NAME))
+    shown = min(length, len(_NETPERF12))
     name = head[39 : 39 + shown]
     if len(name) < shown:
         if not window.final:
             window.require(39 + shown)
         raise _too_short(window)
     window.pos = 24
-    if name == b"Trace":
+    if name == ObjectName.TRACE.encode():
         return NetPerf3(limits, salvage)
-    if name == _OLD_NAME and length == len(_OLD_NAME):
+    if name == _NETPERF12 and length == len(_NETPERF12):
         return NetPerf12(limits, salvage)
     text = name.decode("latin-1")
     raise UnreadableError(f"this is another file of the same serializer ({text!r}), not a trace", offset=39)

@@ -8,11 +8,7 @@ from __future__ import annotations
 from clrevents.decode.container.blocks import FieldDescription, MetadataRow
 from clrevents.decode.container.window import Cursor, Short
 from clrevents.errors import Limits
-
-OBJECT = 1
-ARRAY = 19
-TAG_OPCODE = 1
-TAG_PARAMETERS = 2
+from clrevents.schema.codes import MetadataTag, TypeCode
 
 
 class BadFields(Exception):
@@ -43,9 +39,9 @@ def read_record(cursor: Cursor, limits: Limits) -> tuple[MetadataRow, str]:
             kind = cursor.u8("tag kind")
             end = cursor.take(length, "tag") + length
             tag = Cursor(cursor.data, end - length, end, cursor.base, cursor.limit)
-            if kind == TAG_OPCODE:
+            if kind == MetadataTag.OPCODE:
                 opcode = tag.u8("opcode")
-            elif kind == TAG_PARAMETERS:
+            elif kind == MetadataTag.PARAMETERS:
                 budget = Budget(limits)
                 fields = tuple(_field_v2(tag, budget, 0) for _ in range(budget.count(tag, 10)))
     except Short as short:
@@ -91,19 +87,19 @@ class Budget:
 
 
 def _field_v1(cursor: Cursor, budget: Budget, depth: int) -> FieldDescription:
-    """Type first, name last; an object's own name comes behind its members."""
+    """Type first, name last; an object's own name comes after its members."""
     code = cursor.i32("type code")
     members: tuple[FieldDescription, ...] = ()
-    if code == OBJECT:
+    if code == TypeCode.OBJECT:
         inner = budget.enter(depth)
         members = tuple(_field_v1(cursor, budget, inner) for _ in range(budget.count(cursor, 6)))
-    elif code == ARRAY:
+    elif code == TypeCode.ARRAY:
         raise BadFields("it has an array where only the newer field list may have one")
     return FieldDescription(cursor.utf16z("field name"), code, members=members)
 
 
 def _field_v2(cursor: Cursor, budget: Budget, depth: int) -> FieldDescription:
-    """Size first (counting itself), then name, then type; bytes behind the type are skipped."""
+    """Size first (counting itself), then name, then type; bytes after the type are skipped."""
     start = cursor.pos
     size = cursor.i32("field size")
     if size < 4 or size - 4 > cursor.left:
@@ -117,9 +113,9 @@ def _field_v2(cursor: Cursor, budget: Budget, depth: int) -> FieldDescription:
 
 def _type_v2(cursor: Cursor, budget: Budget, depth: int, name: str) -> FieldDescription:
     code = cursor.i32("type code")
-    if code == ARRAY:
+    if code == TypeCode.ARRAY:
         return FieldDescription(name, code, element=_type_v2(cursor, budget, budget.enter(depth), ""))
-    if code == OBJECT:
+    if code == TypeCode.OBJECT:
         inner = budget.enter(depth)
         members = tuple(_field_v2(cursor, budget, inner) for _ in range(budget.count(cursor, 10)))
         return FieldDescription(name, code, members=members)

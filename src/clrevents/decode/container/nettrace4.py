@@ -16,26 +16,32 @@ from clrevents.decode.container.blocks import (
     Metadata,
     SequencePoint,
     Stacks,
-    TraceInfo,
 )
-from clrevents.decode.container.container import one, read_trace_header, stack_count
+from clrevents.decode.container.container import (
+    BLOCK_HEADER,
+    COMPRESSED,
+    bad_event,
+    bad_fields,
+    one,
+    read_trace_header,
+    stack_count,
+)
 from clrevents.decode.container.metadata import read_record
 from clrevents.decode.container.object_envelope import Body, ObjectContainer
 from clrevents.decode.container.uncompressed import NETTRACE4, walk
 from clrevents.decode.container.window import Cursor, Short, Window
 from clrevents.decode.kernels.header_scan import HeaderScanner
 from clrevents.errors import Limits, Problem, UnreadableError, damage
+from clrevents.schema.codes import ObjectName, ObjectTag
 
-_BLOCK_HEADER = struct.Struct("<HHqq")
-_COMPRESSED = 1
-_NAMES = ("EventBlock", "MetadataBlock", "StackBlock", "SPBlock")
+_NAMES = (ObjectName.EVENTS, ObjectName.METADATA, ObjectName.STACKS, ObjectName.SEQUENCE_POINT)
 
 
 class NetTrace4(ObjectContainer):
-    """Blocks of NetTrace 4 and 5; see `decode.container.base.Container`."""
+    """Blocks of NetTrace 4 and 5; see `decode.container.container.Container`."""
 
     def __init__(self, limits: Limits, salvage: bool = False) -> None:
-        super().__init__(5, _NAMES, limits, salvage)
+        super().__init__(ObjectTag.BEGIN_PRIVATE, _NAMES, limits, salvage)
         self._scanner = HeaderScanner()
 
     def _header(self, window: Window, version: int) -> Header:
@@ -48,11 +54,11 @@ class NetTrace4(ObjectContainer):
 
     def _content(self, window: Window, body: Body) -> Iterator[Block]:
         match body.name:
-            case "EventBlock" | "MetadataBlock":
+            case ObjectName.EVENTS | ObjectName.METADATA:
                 yield from self._blobs(window, body)
-            case "StackBlock":
+            case ObjectName.STACKS:
                 yield from self._stacks(window, body)
-            case "SPBlock":
+            case ObjectName.SEQUENCE_POINT:
                 yield from self._sequence_point(window, body)
             case _:
                 note = f"a block of an unknown kind, {body.name!r}, was skipped"
@@ -60,27 +66,27 @@ class NetTrace4(ObjectContainer):
                 yield Fault(Problem("unknown-block", "note", note, at, body.end - body.start))
 
     def _blobs(self, window: Window, body: Body) -> Iterator[Block]:
-        """Event blobs behind a block header; in a metadata block their payloads are metadata records."""
+        """Event blobs after a block header; in a metadata block their payloads are metadata records."""
         at = window.base + body.start
         room = body.end - body.start
-        size, flags, first, last = _BLOCK_HEADER.unpack_from(window.data, body.start) if room >= 20 else (0, 0, 0, 0)
-        if not _BLOCK_HEADER.size <= size <= room:
+        size, flags, first, last = BLOCK_HEADER.unpack_from(window.data, body.start) if room >= 20 else (0, 0, 0, 0)
+        if not BLOCK_HEADER.size <= size <= room:
             if not body.broken:
                 text = f"{one(body.name)} of {room} bytes claims a header of {size}"
                 yield Fault(damage("bad-block", text, at, room, "its events or descriptions"))
             return
         start = body.start + size
-        if flags & _COMPRESSED:
+        if flags & COMPRESSED:
             columns, status, stop = self._scanner.scan(window.data, start, body.end, window.base, False)
         else:
             columns, status, stop = walk(window.data, start, body.end, window.base, NETTRACE4)
         broken = body.broken or status != "done"
-        if body.name == "EventBlock":
+        if body.name == ObjectName.EVENTS:
             if columns:
                 yield Events(columns, window.data, window.base, broken, (first, last) if first or last else None)
         else:
             spans = [span for c in columns for span in zip(c.offsets.tolist(), c.sizes.tolist(), strict=True)]
-            yield from read_metadata(window, spans, self._limits, broken)
+            yield from _read_metadata(window, spans, self._limits, broken)
         if status != "done" and not body.broken:
             yield bad_event(status, window.base + stop, body.end - stop)
 
@@ -109,7 +115,7 @@ class NetTrace4(ObjectContainer):
             yield Fault(damage("bad-block", "a sequence point does not fit its size", at, room, "lost events unknown"))
 
 
-def read_metadata(window: Window, spans: list[tuple[int, int]], limits: Limits, broken: bool) -> Iterator[Block]:
+def _read_metadata(window: Window, spans: list[tuple[int, int]], limits: Limits, broken: bool) -> Iterator[Block]:
     """The metadata records at (stream offset, size); of a broken block only those that read to the end."""
     rows = []
     for offset, size in spans:
@@ -130,21 +136,3 @@ def read_metadata(window: Window, spans: list[tuple[int, int]], limits: Limits, 
             yield Fault(bad_fields(row.provider, row.name or str(row.id), wrong, offset, size))
     if rows:
         yield Metadata(tuple(rows))
-
-
-def bad_fields(provider: str, name: str, wrong: str, offset: int, size: int) -> Problem:
-    """The note for an event whose field list cannot be used."""
-    text = f"the description of an event cannot be used: {wrong}"
-    impact = "the event has no fields of its own"
-    return Problem("bad-fields", "note", text, offset, size, event=f"{provider}/{name}", impact=impact)
-
-
-def bad_event(status: str, offset: int, length: int) -> Fault:
-    """The damage of a block whose event headers stop making sense."""
-    what = "an event runs past the end of its block"
-    if status == "bad-varint":
-        what = "an event header holds a number of too many bytes"
-    return Fault(damage("bad-event", what, offset, length, "the rest of the block"))
-
-
-__all__ = ["NetTrace4", "TraceInfo", "bad_event", "bad_fields", "read_metadata"]

@@ -18,8 +18,8 @@ from clrevents.decode.container.blocks import Block, End, Fault, Header
 from clrevents.decode.container.container import cut, one
 from clrevents.decode.container.window import NeedMore, Window
 from clrevents.errors import Limits, UnreadableError, damage
+from clrevents.schema.codes import ObjectName, ObjectTag
 
-NULL, END = 1, 6
 _NAME_LIMIT: Final = 64
 # How far a salvaging reader looks for the next object: many times the largest block that a runtime writes.
 _REACH: Final = 1 << 22
@@ -39,7 +39,7 @@ class Body:
 
 
 class ObjectContainer(ABC):
-    """Reads objects one after the other; see `decode.container.base.Container`.
+    """Reads objects one after the other; see `decode.container.container.Container`.
 
     `begin` is the tag that opens an object of this generation, `block_names` the kinds it is made of.
     """
@@ -47,9 +47,10 @@ class ObjectContainer(ABC):
     def __init__(self, begin: int, block_names: tuple[str, ...], limits: Limits, salvage: bool) -> None:
         self._limits = limits
         self._salvage = salvage
-        self._prefix = bytes((begin, begin, NULL))
+        self._prefix = bytes((begin, begin, ObjectTag.NULL))
+        end = bytes((ObjectTag.END,))
         names = b"|".join(struct.pack("<i", len(n)) + n.encode() for n in block_names)
-        self._signature = re.compile(re.escape(self._prefix) + b".{8}(?:" + names + b")" + bytes((END,)), re.DOTALL)
+        self._signature = re.compile(re.escape(self._prefix) + b".{8}(?:" + names + b")" + end, re.DOTALL)
         self._shift = 0
         self._seen_header = False
 
@@ -74,7 +75,7 @@ class ObjectContainer(ABC):
     def _object(self, window: Window) -> Iterator[Block]:
         start = window.pos
         window.require(1)
-        if window.data[start] == NULL and self._seen_header and not self._spurious_end(window):
+        if window.data[start] == ObjectTag.NULL and self._seen_header and not self._spurious_end(window):
             window.pos += 1
             yield End(window.base + start)
             return
@@ -83,9 +84,9 @@ class ObjectContainer(ABC):
             yield from self._lost(window, start, typed)
             return
         name, version = typed
-        if name == "Trace" and not self._seen_header:
+        if name == ObjectName.TRACE and not self._seen_header:
             yield self._header(window, version)
-            if window.data[window.pos] != END:
+            if window.data[window.pos] != ObjectTag.END:
                 raise UnreadableError("the header does not end where it should", offset=window.offset)
             window.pos += 1
             self._seen_header = True
@@ -96,7 +97,7 @@ class ObjectContainer(ABC):
         yield from self._block(window, name)
 
     def _spurious_end(self, window: Window) -> bool:
-        """In salvage mode an end mark is only believed where no object can be found behind it."""
+        """In salvage mode an end mark is only believed where no object can be found after it."""
         if not self._salvage:
             return False
         if not window.final:
@@ -104,7 +105,7 @@ class ObjectContainer(ABC):
         return self._signature.search(window.data, window.pos, min(window.end, window.pos + _END_LOOK)) is not None
 
     def _type_header(self, window: Window) -> str | tuple[str, int]:
-        """Name and version of the object that begins here, and the position behind it; or what is wrong."""
+        """Name and version of the object that begins here, with the position moved after it; or what is wrong."""
         start = window.pos
         if window.final and window.available < 15:
             window.require(15)
@@ -116,7 +117,7 @@ class ObjectContainer(ABC):
         if not 0 < length <= _NAME_LIMIT:
             return f"an object's type name claims {length} bytes"
         window.require(15 + length + 1)
-        if window.data[start + 15 + length] != END:
+        if window.data[start + 15 + length] != ObjectTag.END:
             return "an object's type does not end where it says"
         window.pos = start + 15 + length + 1
         return window.data[start + 15 : start + 15 + length].decode("utf-8", "replace"), version
@@ -159,7 +160,7 @@ class ObjectContainer(ABC):
         end = start + size
         found = self._find(window, start) if self._salvage else None
         if found is not None:
-            stop = found - 1 if window.data[found - 1] == END else found
+            stop = found - 1 if window.data[found - 1] == ObjectTag.END else found
             self._realign(window, found)
             yield from self._content(window, Body(name, min(start, stop), stop, broken=True))
             text = f"{one(name)} does not end where it says; what makes sense of it was kept"
@@ -182,12 +183,12 @@ class ObjectContainer(ABC):
 
     def _ends_soundly(self, window: Window, end: int) -> bool:
         """Whether a block ends here; in salvage mode also whether something recognisable follows."""
-        if end >= window.end or window.data[end] != END:
+        if end >= window.end or window.data[end] != ObjectTag.END:
             return False
         if not self._salvage:
             return True
         following = window.data[end + 1 : min(end + _LOOKAHEAD, window.end)]
-        return not following or following[0] == NULL or self._prefix.startswith(following[:3])
+        return not following or following[0] == ObjectTag.NULL or self._prefix.startswith(following[:3])
 
     def _find(self, window: Window, start: int) -> int | None:
         """Where the next recognisable object begins; None when there is none within reach, or none at all.
@@ -208,7 +209,7 @@ class ObjectContainer(ABC):
 
     @staticmethod
     def _beyond_reach(window: Window, start: int) -> bool:
-        """Whether the stream goes on behind what a search from `start` looks at."""
+        """Whether the stream goes on after what a search from `start` looks at."""
         return window.end >= start + _REACH + _LONGEST
 
     def _realign(self, window: Window, found: int) -> None:

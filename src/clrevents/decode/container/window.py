@@ -1,6 +1,6 @@
 """A stretch of the stream that is in memory, and bounds-checked reads in it.
 
-`Window` is what a container parses: bytes with padding behind them, a position, and whether more will come.
+`Window` is what a container parses: bytes followed by padding, a position, and whether more will come.
 `Cursor` reads cold structures (metadata, threads) and says where it ran out. Neither knows any format.
 """
 
@@ -143,7 +143,7 @@ class Cursor:
         return self.data[start:at].decode("utf-16-le", "surrogatepass")
 
     def utf8(self, what: str) -> str:
-        """UTF-8 text behind its varint byte count; bad bytes become U+FFFD."""
+        """UTF-8 text after its varint byte count; bad bytes become U+FFFD."""
         count = self.varint(32, what)
         if count > self.limit:
             raise Short(f"{what} (longer than the limit)", self.base + self.pos, count, self.left)
@@ -152,6 +152,6 @@ class Cursor:
 
 
 def unpack_words(data: bytes, size: int) -> tuple[int, ...]:
-    """Addresses of 4 or 8 bytes each; a rest that is no whole word is left out."""
+    """Addresses of 4 or 8 bytes each; a rest shorter than a word is left out."""
     count = len(data) // size
     return struct.unpack_from(f"<{count}{'Q' if size == 8 else 'I'}", data)

@@ -1,0 +1,186 @@
+"""NetPerf 1 and 2: one object that holds every record (docs/format.md, "NetPerf 1 and 2").
+
+An event names its description by the file offset of its record. Records are unpadded, so that their sizes tell them
+from the footer, and after damage from anything else.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.decode.container.blocks import Block, End, Fault, Header, MetadataRow, TraceInfo
+from clrevents.decode.container.container import check_clock, cut, system_time
+from clrevents.decode.container.metadata import BadFields, read_fields_v1
+from clrevents.decode.container.netperf_records import RECORD, STACK_LIMIT, Records, walk_records
+from clrevents.decode.container.window import Cursor, NeedMore, Short, Window
+from clrevents.errors import Limits, UnreadableError, damage
+from clrevents.schema.codes import ObjectTag
+
+_HEADER = struct.Struct("<i8hqq")
+_SMALLEST = RECORD.size + 4
+# After damage so many records in a row are no accident; they are searched so many bytes at a time.
+_CHAIN = 3
+_STRIDE = 1 << 20
+
+# What NetPerf 1 says instead of a provider's name.
+_PROVIDERS = {
+    UUID("e13c0d23-ccbc-4e12-931b-d9cc2eee27e4"): "Microsoft-Windows-DotNETRuntime",
+    UUID("a669021c-c450-4609-a035-5af59af4df18"): "Microsoft-Windows-DotNETRuntimeRundown",
+    UUID("763fd754-7086-4dfe-95eb-c01a46faf4ca"): "Microsoft-Windows-DotNETRuntimePrivate",
+    UUID("cc2bcbba-16b6-4cf3-8990-d74c2e8af500"): "Microsoft-Windows-DotNETRuntimeStress",
+    UUID("2e5dba47-a3d2-4d16-8ee0-6671ffdcd7b5"): "System.Threading.Tasks.TplEventSource",
+    UUID("8e9f5090-2d75-4d03-8a81-e5afbf85daf1"): "System.Diagnostics.Eventing.FrameworkEventSource",
+    UUID("3c530d44-97ae-513a-1e6d-783e8f8e03a9"): "Microsoft-DotNETCore-SampleProfiler",
+}
+
+
+def _candidates(data: bytes, start: int, stop: int, end: int) -> list[int]:
+    """Places in `data[start:stop]` at which the sizes of a record before `end` add up without padding."""
+    stop = min(stop, end - _SMALLEST + 1)
+    if stop <= start:
+        return []
+    raw = np.frombuffer(data, dtype=np.uint8)
+
+    def numbers(places: NDArray[np.int64]) -> NDArray[np.int64]:
+        four = raw[places[:, None] + np.arange(4)]
+        return np.ascontiguousarray(four).view("<u4").astype(np.int64)[:, 0]
+
+    places = np.arange(start, stop, dtype=np.int64)
+    # The high bytes of both sizes are nearly always 0: that leaves few places to look at.
+    places = places[(raw[places + 3] == 0) & (raw[places + 55] == 0)]
+    size, payload = numbers(places), numbers(places + 52)
+    fits = (size >= RECORD.size) & (payload <= size - RECORD.size) & (places + 4 + size <= end)
+    places, size, payload = places[fits], size[fits], payload[fits]
+    stack = numbers(places + RECORD.size + payload)
+    exact = (stack <= STACK_LIMIT) & (size == RECORD.size + payload + stack)
+    found: list[int] = places[exact].tolist()
+    return found
+
+
+class NetPerf12:
+    """NetPerf 1 and 2: one object that holds everything, unpadded, followed by a footer."""
+
+    def __init__(self, limits: Limits, salvage: bool = False) -> None:
+        self._limits = limits
+        self._salvage = salvage
+        self._version = 0
+
+    def read(self, window: Window) -> Iterator[Block]:
+        start = window.pos
+        try:
+            yield from self._records(window) if self._version else self._header(window)
+        except NeedMore as more:
+            raise window.back_to(start, more) from None
+        except BaseException:
+            window.pos = start
+            raise
+
+    def _header(self, window: Window) -> Iterator[Block]:
+        window.require(3 + 12)
+        version, _, length = struct.unpack_from("<iii", window.data, window.pos + 3)
+        if version not in (1, 2):
+            raise UnreadableError(f"this is NetPerf version {version}; 1 to 3 can be read", offset=window.pos + 3)
+        at = window.pos + 15 + length + 1
+        window.require(at + _HEADER.size - window.pos)
+        _, *when, sync, frequency = _HEADER.unpack_from(window.data, at)
+        check_clock(frequency, window.base + at + 28)
+        self._version = version
+        window.pos = at + _HEADER.size
+        yield Header(TraceInfo("NetPerf", version, system_time(tuple(when)), sync, frequency, pointer_size=8))
+
+    def _records(self, window: Window) -> Iterator[Block]:
+        """As many whole records as the window has; they are told from the footer by their sizes."""
+        pos, _ = yield from walk_records(window, window.pos, window.end, self._limits, self._record, True, False)
+        if pos == window.pos:
+            yield from self._end(window)
+        else:
+            window.pos = pos
+
+    def _end(self, window: Window) -> Iterator[Block]:
+        """No whole record begins here: more is to come, or this is the footer, a cut, or damage."""
+        pos, left, at = window.pos, window.available, window.offset
+        if not window.final and left < _SMALLEST:
+            raise NeedMore(_SMALLEST)
+        size = int.from_bytes(window.data[pos : pos + 4], "little", signed=True)
+        payload = int.from_bytes(window.data[pos + 52 : pos + 56], "little", signed=True)
+        possible = RECORD.size <= size <= self._limits.block_bytes and 0 <= payload <= size - RECORD.size
+        if not window.final and possible and size + 4 > left:
+            raise NeedMore(size + 4)
+        if window.final and self._footer(window):
+            window.pos = window.end
+            yield End(at)
+            return
+        found, stop = self._resume(window) if self._salvage else (False, window.end)
+        if not found and window.final and (left < _SMALLEST or (possible and size + 4 > left)):
+            problem = cut("an event", at, max(size + 4, _SMALLEST), left)
+        elif not self._salvage:
+            problem = damage("bad-event", "an event's sizes do not add up", at, None, "everything from here on")
+        else:
+            text = f"an event's sizes do not add up; {stop - pos} bytes were skipped"
+            problem = damage("bad-event", text, at, stop - pos, "the events of this range")
+        window.pos = stop
+        yield Fault(problem, fatal=not self._salvage)
+
+    def _footer(self, window: Window) -> bool:
+        """Whether all that is left is the closing tag, alone or with the table of references after it."""
+        data, pos, left = window.data, window.pos, window.available
+        if data[pos] != ObjectTag.END:
+            return False
+        count = int.from_bytes(data[pos + 1 : pos + 5], "little", signed=True)
+        return left == 1 or (left >= 5 and count >= 0 and left == 1 + 4 + 4 * count + 8)
+
+    def _resume(self, window: Window) -> tuple[bool, int]:
+        """Whether whole records follow each other somewhere after this place, and where, or how far was searched."""
+        start, end = window.pos + 1, min(window.end, window.pos + self._limits.block_bytes)
+        for at in range(start, end, _STRIDE):
+            for pos in _candidates(window.data, at, min(at + _STRIDE, end), window.end):
+                if self._chains(window, pos):
+                    return True, pos
+        if not window.final and end == window.end:
+            raise NeedMore(2 * window.available + 64)
+        return False, window.end if end == window.end else end
+
+    def _chains(self, window: Window, pos: int) -> bool:
+        records = Records(window, True)
+        for _ in range(_CHAIN):
+            after = records.read(pos, window.end)
+            if after is None:
+                return window.final and pos + 1 == window.end
+            pos = after
+        return True
+
+    def _record(self, metadata_id: int, cursor: Cursor) -> tuple[MetadataRow, str]:
+        offset = cursor.base + cursor.pos
+        if self._version == 1:
+            guid = cursor.guid("provider guid")
+            provider = _PROVIDERS.get(guid, str(guid))
+        else:
+            provider = cursor.utf16z("provider name")
+        event_id = cursor.i32("event id") & 0xFFFF
+        version = cursor.i32("event version") & 0xFF
+        length = cursor.i32("description length")
+        row = MetadataRow(metadata_id, provider, event_id, version, offset=offset)
+        if length <= 0 or cursor.left < 4:
+            return row, ""
+        cursor.i32("event id")
+        name = cursor.utf16z("event name")
+        keywords = cursor.u64("keywords")
+        cursor.i32("event version")
+        level = cursor.i32("level") & 0xFF
+        wrong = ""
+        fields = row.fields
+        try:
+            fields = read_fields_v1(cursor, self._limits)
+        except BadFields as bad:
+            wrong = str(bad)
+        except Short as short:
+            wrong = f"its description ends inside {short.what}"
+        return (
+            MetadataRow(metadata_id, provider, event_id, version, name, keywords, level, fields=fields, offset=offset),
+            wrong,
+        )

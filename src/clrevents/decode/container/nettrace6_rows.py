@@ -1,0 +1,147 @@
+"""Rows of NetTrace 6: threads, removed threads and label lists (docs/format.md, "Threads" and "Label lists").
+
+Knows their items. Items have no length, so after an unknown one the rest of its row or block is lost. Descriptions
+of events are rows too, in a module of their own. What a row means for events is the stream's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clrevents.decode.container.blocks import Block, Fault, LabelList, Labels, RemovedThreads, ThreadRow, Threads
+from clrevents.decode.container.window import Cursor, Short
+from clrevents.errors import Problem
+from clrevents.schema.codes import LAST_LABEL, LabelKind, ThreadItem
+
+
+def read_row(cursor: Cursor, what: str) -> Cursor:
+    """A row after its 16-bit size, as a cursor of its own."""
+    size = cursor.u16(f"{what} row size")
+    at = cursor.take(size, f"{what} row")
+    return Cursor(cursor.data, at, at + size, cursor.base, cursor.limit)
+
+
+def read_count(cursor: Cursor, smallest: int, what: str) -> int:
+    """A count that the bytes left can hold."""
+    count = cursor.u32(what)
+    if count * smallest > cursor.left:
+        raise Short(what, cursor.base + cursor.pos, count * smallest, cursor.left)
+    return count
+
+
+def read_threads(cursor: Cursor) -> Iterator[Block]:
+    """A thread block. Raises Short, after what was read, where it ends inside a row."""
+    rows: list[ThreadRow] = []
+    wrong: Fault | None = None
+    short: Short | None = None
+    try:
+        while cursor.left:
+            row, unknown = _thread_row(cursor)
+            rows.append(row)
+            wrong = unknown or wrong
+    except Short as caught:
+        short = caught
+    # Also where the block ends early: what was read is true.
+    yield Threads(tuple(rows))
+    if wrong is not None:
+        yield wrong
+    if short is not None:
+        raise short
+
+
+def read_removed_threads(cursor: Cursor) -> RemovedThreads:
+    """A block of removed threads. Raises Short."""
+    at = cursor.base + cursor.pos
+    threads = []
+    while cursor.left:
+        threads.append((cursor.varint(64, "thread index"), cursor.varint(32, "sequence number")))
+    return RemovedThreads(tuple(threads), at)
+
+
+def read_labels(cursor: Cursor) -> Iterator[Block]:
+    """A label block; one with an unknown kind of label yields what was before it. Raises Short."""
+    first = cursor.u32("first index")
+    lists = []
+    try:
+        for _ in range(read_count(cursor, 2, "label lists")):
+            lists.append(_label_list(cursor))
+    except _UnknownLabel as unknown:
+        text = f"a label of unknown kind {unknown.kind}; the rest of its block cannot be read"
+        yield Labels(first, tuple(lists))
+        yield Fault(Problem("unknown-item", "note", text, unknown.offset, cursor.left, impact="later labels"))
+        return
+    yield Labels(first, tuple(lists))
+
+
+class _UnknownLabel(Exception):
+    def __init__(self, kind: int, offset: int) -> None:
+        super().__init__(kind)
+        self.kind = kind
+        self.offset = offset
+
+
+def _thread_row(cursor: Cursor) -> tuple[ThreadRow, Fault | None]:
+    offset = cursor.base + cursor.pos
+    row = read_row(cursor, "thread")
+    index = row.varint(64, "thread index")
+    name, process, thread = None, None, None
+    attributes = []
+    wrong: Fault | None = None
+    while row.left:
+        kind = row.u8("thread item")
+        if kind == ThreadItem.NAME:
+            name = row.utf8("thread name")
+        elif kind == ThreadItem.PROCESS_ID:
+            process = row.varint(64, "process id")
+        elif kind == ThreadItem.THREAD_ID:
+            thread = row.varint(64, "thread id")
+        elif kind == ThreadItem.ATTRIBUTE:
+            attributes.append((row.utf8("key"), row.utf8("value")))
+        else:
+            text = f"thread {index} has an item of unknown kind {kind}; the rest of its row is left out"
+            wrong = Fault(Problem("unknown-item", "note", text, offset, row.left))
+            break
+    return ThreadRow(index, thread, process, name, tuple(attributes), offset), wrong
+
+
+def _label_list(cursor: Cursor) -> LabelList:
+    activity = related = trace = None
+    span: int | None = None
+    pairs: list[tuple[str, str | int]] = []
+    overrides: list[tuple[str, int]] = []
+    last = False
+    while not last:
+        offset = cursor.base + cursor.pos
+        kind = cursor.u8("label kind")
+        last = bool(kind & LAST_LABEL)
+        match kind & ~LAST_LABEL:
+            case LabelKind.ACTIVITY_ID:
+                activity = _bytes(cursor, "activity id")
+            case LabelKind.RELATED_ACTIVITY_ID:
+                related = _bytes(cursor, "related activity id")
+            case LabelKind.TRACE_ID:
+                trace = _bytes(cursor, "trace id")
+            case LabelKind.SPAN_ID:
+                span = cursor.u64("span id")
+            case LabelKind.TEXT:
+                pairs.append((cursor.utf8("label key"), cursor.utf8("label value")))
+            case LabelKind.NUMBER:
+                key = cursor.utf8("label key")
+                value = cursor.varint(64, "label value")
+                pairs.append((key, (value >> 1) ^ -(value & 1)))
+            case LabelKind.OPCODE:
+                overrides.append(("opcode", cursor.u8("opcode")))
+            case LabelKind.KEYWORDS:
+                overrides.append(("keywords", cursor.u64("keywords")))
+            case LabelKind.LEVEL:
+                overrides.append(("level", cursor.u8("level")))
+            case LabelKind.VERSION:
+                overrides.append(("version", cursor.u8("version")))
+            case unknown:
+                raise _UnknownLabel(unknown, offset)
+    return LabelList(activity, related, trace, span, tuple(pairs), tuple(overrides))
+
+
+def _bytes(cursor: Cursor, what: str) -> bytes:
+    at = cursor.take(16, what)
+    return cursor.data[at : at + 16]

@@ -1,0 +1,194 @@
+"""Finds the blocks of NetTrace 6 again after damage: there are no marks, only sizes that lead to the next block.
+
+A head is believed when the first bytes of its block fit its kind, a place when several such blocks follow each other.
+Knows no more of a block than these first bytes. What is asked of a `Window` may raise NeedMore.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from clrevents.decode.container.window import NeedMore, Window
+from clrevents.schema.codes import BlockKind
+
+PEEK: Final = 24
+"""Bytes after a block's head that show whether it is one."""
+
+# How far after damage, and after an end mark, blocks are looked for at a time.
+_REACH: Final = 1 << 20
+_CHAIN: Final = 3
+_STRIDE: Final = 1 << 20
+_SMALLEST: Final = 2
+_HEADER_LIMIT: Final = 1024
+_THREAD_LIMIT: Final = 1 << 20
+
+
+def head(data: bytes, pos: int) -> tuple[int, int]:
+    """Size and kind of the block at `pos`, of which four bytes are there."""
+    number = int.from_bytes(data[pos : pos + 4], "little")
+    return number & 0xFFFFFF, number >> 24
+
+
+def plausible(data: bytes, pos: int, end: int) -> bool:
+    """Whether a block begins at `pos`, as far as `data[:end]` shows; it may go on after `end`."""
+    return end - pos >= 4 and _fits(data, pos, end)
+
+
+def followed(window: Window, end: int) -> bool:
+    """Whether something recognisable follows at `end`."""
+    if not window.final:
+        window.require(end + 4 + PEEK - window.pos)
+    return _follows(window.data, end, window.end, window.final)
+
+
+def spurious_end(window: Window, size: int) -> bool:
+    """In salvage mode an end block is only believed where no other blocks can be found after it."""
+    if not window.final:
+        window.require(_REACH)
+    stop = min(window.end, window.pos + _REACH)
+    return _resume_in(window, window.pos + 4 + size, stop) is not None
+
+
+def find(window: Window) -> tuple[bool, int]:
+    """Whether blocks follow each other within reach after this place, and where, or how far was searched."""
+    stop = min(window.end, window.pos + _REACH)
+    found = _resume_in(window, window.pos + 1, stop)
+    if found is not None:
+        return True, found
+    if not window.final and stop == window.end:
+        raise NeedMore(min(2 * window.available + 64, _REACH))
+    return False, stop
+
+
+def _fits(data: bytes, pos: int, end: int) -> bool:
+    size, kind = head(data, pos)
+    fits = _FITS.get(kind)
+    if fits is None:
+        return False
+    at = pos + 4
+    return fits(size, data[at : min(at + min(size, PEEK), end)] + bytes(PEEK))
+
+
+def _fits_events(size: int, there: bytes) -> bool:
+    length, flags, first, last = struct.unpack_from("<HHqq", there)
+    return bool(20 <= length <= min(size, _HEADER_LIMIT) and flags < 4 and first <= last)
+
+
+def _fits_metadata(size: int, there: bytes) -> bool:
+    (skipped,) = struct.unpack_from("<H", there)
+    if skipped + 6 > PEEK or size == 2 + skipped:
+        return bool(skipped <= _HEADER_LIMIT and size >= 2 + skipped)
+    length, number = struct.unpack_from("<HB", there, 2 + skipped)
+    # A row is never shorter than its id, two names, an event id and two counts.
+    return bool(8 <= length <= size - skipped - 4 and number > 0)
+
+
+def _fits_sequence_point(size: int, there: bytes) -> bool:
+    _, flags, count = struct.unpack_from("<qII", there)
+    return bool(size >= 16 and flags < 4 and 2 * count <= size - 16 <= 15 * count)
+
+
+def _fits_stacks(size: int, there: bytes) -> bool:
+    first, count, length = struct.unpack_from("<III", there)
+    if not count:
+        return size == 8
+    return bool(first > 0 and length % 4 == 0 and 4 * count + length <= size - 8)
+
+
+def _fits_threads(size: int, there: bytes) -> bool:
+    (length,) = struct.unpack_from("<H", there)
+    return bool(3 <= size <= _THREAD_LIMIT and 1 <= length <= size - 2)
+
+
+def _fits_removed_threads(size: int, there: bytes) -> bool:
+    return 2 <= size <= _THREAD_LIMIT
+
+
+def _fits_labels(size: int, there: bytes) -> bool:
+    first, count = struct.unpack_from("<II", there)
+    return bool(size >= 8 and first > 0 and 2 * count <= size - 8)
+
+
+# From a block's size and its first bytes (with zeros after them).
+_FITS: Final[dict[int, Callable[[int, bytes], bool]]] = {
+    BlockKind.EVENTS: _fits_events,
+    BlockKind.METADATA: _fits_metadata,
+    BlockKind.SEQUENCE_POINT: _fits_sequence_point,
+    BlockKind.STACKS: _fits_stacks,
+    BlockKind.THREADS: _fits_threads,
+    BlockKind.REMOVED_THREADS: _fits_removed_threads,
+    BlockKind.LABELS: _fits_labels,
+}
+
+
+def _resume_in(window: Window, start: int, stop: int) -> int | None:
+    try:
+        return _resume(window.data, start, stop, window.end, window.final)
+    except _Undecided as undecided:
+        # At least twice as much each time, so that a long search stays linear.
+        raise NeedMore(max(undecided.end - window.pos, 2 * window.available)) from None
+
+
+def _follows(data: bytes, pos: int, end: int, final: bool) -> bool:
+    """Whether the stream goes on or ends at `pos`; of what follows at least a head and PEEK bytes are there, or all."""
+    if pos == end:
+        return final
+    if end - pos < 4:
+        return False
+    size, kind = head(data, pos)
+    return (kind == BlockKind.END and size == 0) or plausible(data, pos, end)
+
+
+class _Undecided(Exception):
+    """Whether blocks follow each other depends on bytes that are not there yet: the stream until this place."""
+
+    def __init__(self, end: int) -> None:
+        super().__init__(end)
+        self.end = end
+
+
+def _resume(data: bytes, start: int, stop: int, end: int, final: bool) -> int | None:
+    """The first place before `stop` from which several blocks follow each other; None if there is none.
+
+    Raises _Undecided where a place may be one: taking a later one would depend on how the stream is cut.
+    """
+    raw = np.frombuffer(data, dtype=np.uint8)
+    known: dict[int, bool] = {}
+    for at in range(start, stop, _STRIDE):
+        # The kind is the fourth byte of a head, after three of a size that has to lead somewhere.
+        kinds = raw[at + 3 : min(at + _STRIDE, stop, end - 3) + 3]
+        places = np.flatnonzero((kinds >= BlockKind.EVENTS) & (kinds <= BlockKind.LABELS)) + at
+        sizes = raw[places] + (raw[places + 1].astype(np.int64) << 8) + (raw[places + 2].astype(np.int64) << 16)
+        believed = sizes >= _SMALLEST
+        if final:
+            believed &= places + 4 + sizes <= end
+        for place in places[believed].tolist():
+            if _chains(data, place, end, final, known):
+                return int(place)
+    return None
+
+
+def _chains(data: bytes, pos: int, end: int, final: bool, known: dict[int, bool]) -> bool:
+    for number in range(_CHAIN):
+        if number and final and (pos == end or data[pos:end] == bytes(4)):
+            return True
+        if not final and pos + 4 + PEEK > end:
+            raise _Undecided(pos + 4 + PEEK)
+        fits = known.get(pos)
+        if fits is None:
+            fits = plausible(data, pos, end)
+            # Heads that are looked at first are not looked at again; where they lead may be.
+            if number:
+                known[pos] = fits
+        if not fits:
+            return False
+        begin, (size, _) = pos, head(data, pos)
+        pos += 4 + size
+        if pos > end and final:
+            # The last one may be cut: as long as the end was not known, its first bytes were enough as well.
+            return number == _CHAIN - 1 and begin + 4 + PEEK <= end
+    return True
