@@ -21,6 +21,7 @@ from clrevents.table.table import Table
 from clrevents.trace.batch_tables import BatchTables
 from clrevents.trace.event import SLOTS, Event
 from clrevents.trace.event_rows import EventRows
+from clrevents.words import counted
 
 _EVENTS: Maker[Event[Any]] = Maker(Event, SLOTS)
 
@@ -80,7 +81,8 @@ class Batch(EventRows):
         return _EVENTS.of([[self] * rows, np.arange(first, first + rows), payloads])(0, rows)
 
     def __repr__(self) -> str:
-        return f"<Batch of {len(self)} events, {len(self.problems)} problems, {len(self.losses)} losses>"
+        events, problems = counted(len(self), "event"), counted(len(self.problems), "problem")
+        return f"<Batch of {events}, {problems}, {counted(len(self.losses), 'loss', 'losses')}>"
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "tables": self.tables}

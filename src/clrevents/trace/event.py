@@ -16,6 +16,7 @@ from clrevents.decode.kinds import EventKey
 from clrevents.symbols.frame import Frame
 from clrevents.trace.display import event_html
 from clrevents.trace.event_rows import EventRows
+from clrevents.words import counted, safe
 
 P_co = TypeVar("P_co", covariant=True)
 
@@ -166,7 +167,7 @@ class Event(Generic[P_co]):
         return self._rows.rows.tails.get(self._row, b"")
 
     def __repr__(self) -> str:
-        return f"<Event {self.name} at {self.time_ns / 1e6:.3f} ms, thread {self.thread_id}: {self.payload!r}>"
+        return f"<Event {safe(self.name)} at {self.time_ns / 1e6:.3f} ms, thread {self.thread_id}: {self.payload!r}>"
 
     def _repr_html_(self) -> str:
         header = [
@@ -175,7 +176,7 @@ class Event(Generic[P_co]):
             ("provider", self.provider),
         ]
         if self.stack_id:
-            header.append(("stack", f"{len(self.stack)} frames"))
+            header.append(("stack", counted(len(self.stack), "frame")))
         return event_html(self.name, self.version, header, self.payload)
 
     def __eq__(self, other: object) -> bool:
