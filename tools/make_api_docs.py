@@ -138,13 +138,13 @@ SECTIONS: Final = (
         "clrevents.rewrite",
         ("cut", "CONTEXT", "Copied", "redact", "RULES", "Redacted", "Rule"),
     ),
-    Section("Traces for tests", "clrevents.testing.builder", ("TraceBuilder",), (), "Needs `clrevents[testing]`."),
+    Section("Traces for tests", "clrevents.testing.builder", ("TraceBuilder",)),
     Section(
         "Traces for property tests",
         "clrevents.testing.strategies",
-        ("traces", "records"),
-        ("testing.strategies.MadeTrace", "testing.strategies.MadeEvent"),
-        "Needs `hypothesis` as well.",
+        ("traces", "records", "MadeTrace", "MadeEvent"),
+        (),
+        "Needs hypothesis.",
     ),
 )
 
@@ -376,7 +376,7 @@ def _shown(item: Item, imported: bool) -> Iterator[str]:
         yield from (f"Not imported by users: defined in `{item.home}`.", "")
     plain = [member for member in item.members if member.kind in ("field", "property")]
     for member in plain:
-        text = " ".join(member.text.split("\n"))
+        text = " ".join(member.text.split())
         yield f"* `{member.name}`: `{member.type}`" + (f". {text}" if text else "")
     if plain:
         yield ""

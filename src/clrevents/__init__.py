@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from clrevents.trace.event import Event as Event
 
 __version__ = "0.1.0"
+"""The version of this package."""
 
 _HOMES = {
     "decode.container.blocks": ("TraceInfo",),

@@ -51,8 +51,8 @@ def test_an_unknown_filter_is_named_with_all_there_are(trace: clrevents.Trace, t
 @pytest.mark.parametrize(
     ("filters", "error", "says"),
     [
-        ({"start": 1.5}, TypeError, "start must be int nanoseconds, .*, not 1.5"),
-        ({"end": 0.0}, TypeError, "end must be int nanoseconds, .*, not 0.0"),
+        ({"start": 1.5}, TypeError, "start must be an int in nanoseconds, .*, not 1.5"),
+        ({"end": 0.0}, TypeError, "end must be an int in nanoseconds, .*, not 0.0"),
         ({"start": "soon"}, ValueError, "start='soon'"),
         ({"end": "2026-01-01T00:00:00"}, TypeError, "end='2026-01-01T00:00:00' has no time zone"),
         ({"thread_id": "7"}, TypeError, "thread_id must be .*, not '7'"),
