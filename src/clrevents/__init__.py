@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from clrevents.decode.container.blocks import TraceInfo as TraceInfo
     from clrevents.decode.kernels.engine import engine as engine
     from clrevents.decode.kinds import EventKey as EventKey
+    from clrevents.decode.moment import Moment as Moment
     from clrevents.decode.payload.payload_decoder import RawPayload as RawPayload
+    from clrevents.decode.selection import FilterOptions as FilterOptions
+    from clrevents.decode.selection import Selector as Selector
+    from clrevents.decode.selection import ThreadIds as ThreadIds
     from clrevents.decode.stream.losses import Loss as Loss
     from clrevents.errors import AmbiguousEventError as AmbiguousEventError
     from clrevents.errors import DamageError as DamageError
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
     from clrevents.schema.registry import Registry as Registry
     from clrevents.symbols.frame import Frame as Frame
     from clrevents.symbols.methods import Methods as Methods
+    from clrevents.table.stacks import Stacks as Stacks
     from clrevents.table.table import Table as Table
     from clrevents.trace import Report as Report
     from clrevents.trace import ThreadInfo as ThreadInfo
@@ -47,6 +52,7 @@ if TYPE_CHECKING:
     from clrevents.trace.event import Event as Event
 
 __version__ = "0.1.0"
+"""The version of this package."""
 
 _HOMES = {
     "decode.container.blocks": ("TraceInfo",),
@@ -56,6 +62,8 @@ _HOMES = {
     "decode.kernels.engine": ("engine",),
     "decode.payload.payload_decoder": ("RawPayload",),
     "decode.kinds": ("EventKey",),
+    "decode.moment": ("Moment",),
+    "decode.selection": ("FilterOptions", "Selector", "ThreadIds"),
     "decode.stream.losses": ("Loss",),
     "errors": (
         "AmbiguousEventError",
@@ -75,6 +83,7 @@ _HOMES = {
     "schema.event": ("asdict", "event", "struct"),
     "schema.registry": ("Registry",),
     "symbols.methods": ("Methods",),
+    "table.stacks": ("Stacks",),
     "table.table": ("Table",),
     "trace": ("Report", "ThreadInfo", "Trace", "open"),
 }

@@ -1,7 +1,7 @@
-"""What can be wrong with a trace, and how it is said.
+"""Errors about traces, problems that are reported instead of raised, and limits.
 
-Holds the error tree, `Problem` (a fault that is reported instead of raised), and `Limits` (how much of
-a hostile file is believed). Knows nothing of events, files or decoding; everything else imports it.
+Holds the exceptions, `Problem` and `Limits`, which bounds what a hostile file can demand. Knows nothing of events,
+files or decoding; everything else imports it.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ ERROR_MODES: Final[tuple[ErrorMode, ...]] = ("report", "strict", "salvage")
 
 
 class TraceError(Exception):
-    """Root of everything this library raises about a trace or a question asked of it.
+    """The base class of all errors about a trace, its events or a selector. Can be pickled.
 
-    `offset` is a byte position in the (decompressed) stream; `needed` and `available` are byte counts.
-    Attributes that do not apply are None. Errors pickle.
+    Attributes are None where they do not apply. `reason` is the message without the place. `path` is the file,
+    `offset` a byte position in the decompressed stream, `block` the part of the container, `event` and `field` name
+    the thing being read. `needed` and `available` are numbers of bytes. `window` holds the bytes around the fault,
+    from the byte position `window_offset` on.
     """
 
     def __init__(
@@ -52,7 +54,7 @@ class TraceError(Exception):
         self.window_offset = window_offset
 
     def __str__(self) -> str:
-        """One sentence: where, in what, and what is wrong."""
+        """The place and the reason in one sentence."""
         where = [self.path] if self.path else []
         if self.offset is not None:
             where.append(f"at offset {self.offset:#x}")
@@ -73,7 +75,7 @@ class TraceError(Exception):
         return _rebuild, (type(self), self.reason, dict(self.__dict__))
 
     def hexdump(self) -> str:
-        """The bytes around the fault, sixteen a line, the line of `offset` marked; empty if none are known."""
+        """The bytes around the fault, sixteen per line, with `>` at the line of `offset`; empty if none were kept."""
         lines = []
         for start in range(0, len(self.window), 16):
             row = self.window[start : start + 16]
@@ -84,7 +86,7 @@ class TraceError(Exception):
         return "\n".join(lines)
 
     def print_bytes(self, file: TextIO | None = None) -> None:
-        """Print `hexdump()` to `file` (standard output by default)."""
+        """Print `hexdump()` to `file`, by default standard output."""
         print(self.hexdump() or "no bytes were kept for this error", file=file or sys.stdout)
 
 
@@ -95,55 +97,59 @@ def _rebuild(cls: type[TraceError], reason: str, state: Mapping[str, Any]) -> Tr
 
 
 class SourceError(TraceError):
-    """The file or stream itself could not be opened or read. The system's own error is `__cause__`."""
+    """The file or stream could not be opened or read. The operating system's error, if any, is `__cause__`."""
 
 
 class UnreadableError(TraceError):
-    """These bytes are not a trace that this library can read: another format, another version, nothing."""
+    """The bytes are not a trace that this library can read: another format, another version, or nothing."""
 
 
 class DamageError(TraceError):
-    """The container is damaged here. Every sound event before the damage has already been delivered."""
+    """The container is damaged. Every sound event before the damage has already been delivered."""
 
 
 class PayloadError(TraceError):
-    """One event's payload does not fit its layout. Only raised with `errors="strict"`."""
+    """An event's payload does not fit its layout. Only raised with `errors="strict"`."""
 
 
 class LimitError(TraceError):
-    """The trace asks for more than `Limits` allows."""
+    """The trace exceeds one of the `Limits`."""
 
 
 class UnknownEventError(TraceError, LookupError):
-    """No event of that name is known or was seen; the message has the near misses."""
+    """No event of this name is known to the registry or found in the trace. The message lists similar names."""
 
 
 class AmbiguousEventError(TraceError, LookupError):
-    """The name fits several events; the message lists the qualified names to choose from."""
+    """A selector that must mean one event means several. The message lists their qualified names."""
 
 
 class TraceWarning(UserWarning):
-    """Given once per Trace, for the first loss or damage it meets."""
+    """Warns once per trace, of the first lost events or damage found in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One fault that was met while reading, as data.
-
-    `kind` is a stable slug (docs/errors.md lists them all); `offset` and `length` are bytes of the
-    decompressed stream; `event` and `field` name what was being read; `impact` says what cannot be trusted.
-    `needed`, where bytes were missing, is how many there should have been of the `length` that are there.
-    """
+    """A fault that was found while reading, as data. Fields are None where they do not apply."""
 
     kind: str
+    """A stable identifier; docs/errors.md lists them all."""
     severity: Severity
+    """`"note"` for an oddity, `"payload"` for a payload that does not fit, `"damage"` for a broken container."""
     message: str
+    """The fault in one sentence."""
     offset: int | None = None
+    """The byte position in the decompressed stream."""
     length: int | None = None
+    """The number of bytes concerned; of missing bytes, the number of those that exist."""
     event: str | None = None
+    """The event that was being read."""
     field: str | None = None
+    """The field that was being read."""
     impact: str = ""
+    """What cannot be trusted because of the fault."""
     needed: int | None = None
+    """The number of bytes that there should have been, where bytes are missing."""
 
     def __str__(self) -> str:
         at = "" if self.offset is None else f" at {self.offset:#x}"
@@ -156,7 +162,7 @@ def damage(kind: str, message: str, offset: int, length: int | None, impact: str
 
 
 def raised(kind: type[TraceError], problem: Problem) -> TraceError:
-    """The error that says what a problem says, for a reader that goes no further."""
+    """A problem as an error, for a reader that stops there."""
     available = None if problem.needed is None else problem.length
     return kind(
         problem.message,
@@ -169,9 +175,9 @@ def raised(kind: type[TraceError], problem: Problem) -> TraceError:
 
 
 class Problems:
-    """A bounded list of problems with exact counts, in the order they were met.
+    """A bounded list of problems in the order they were found, with exact counts.
 
-    Each severity has its own bound: a thousand notes must not hide the damage behind them.
+    Each severity has its own bound: a thousand notes must not hide the damage after them.
     """
 
     __slots__ = ("_items", "_keep", "counts", "severities")
@@ -183,7 +189,7 @@ class Problems:
         self.severities: Counter[Severity] = Counter()
 
     def add(self, problem: Problem, times: int = 1) -> None:
-        """Note a problem that was met so often; it is listed once."""
+        """Count a problem that was found so many times; it is listed once."""
         self.counts[problem.kind] += times
         if self.severities[problem.severity] < self._keep:
             self._items.append(problem)
@@ -191,12 +197,12 @@ class Problems:
 
     @property
     def items(self) -> tuple[Problem, ...]:
-        """The first problems met, at most `Limits.problems` of each severity."""
+        """The first problems found, at most `Limits.problems` of each severity."""
         return tuple(self._items)
 
     @property
     def total(self) -> int:
-        """How many there were in all, also those not kept."""
+        """The number of all problems, including those that are not listed."""
         return sum(self.counts.values())
 
     def __iter__(self) -> Iterator[Problem]:
@@ -211,35 +217,36 @@ _MIB: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much is believed before the reader says no. Every value is a count or a number of bytes.
+    """Bounds on what a trace may demand, against hostile files. Every value is a count or a number of bytes.
 
-    The defaults fit any file a runtime writes; raise one when a sound trace runs into it.
+    The defaults fit every file that a runtime writes. Raise a limit if a sound trace exceeds it. Raises ValueError
+    unless every value is a positive integer.
     """
 
     block_bytes: int = 256 * _MIB
-    """One block of the container."""
+    """Bytes of one block of the container."""
     region_events: int = 4_000_000
-    """Events held while waiting for time order, between two sequence points."""
+    """Events held until they can be ordered by time, between two sequence points."""
     region_bytes: int = 1024 * _MIB
-    """Bytes of blocks held for the same reason."""
+    """Bytes of blocks held until their events can be ordered by time."""
     metadata: int = 200_000
-    """Distinct event descriptions in one trace."""
+    """Event descriptions in one trace."""
     learned: int = 5000
-    """Record classes made from a trace's own event descriptions."""
+    """Record classes made from the event descriptions of a trace."""
     fields: int = 4096
-    """Fields in one event description, nested ones included."""
+    """Fields in one event description, including nested ones."""
     nesting: int = 32
     """Depth of objects and arrays in one event description."""
     string_bytes: int = 64 * 1024
-    """One name in the container's own structures."""
+    """Bytes of one name in the structures of the container."""
     threads: int = 1_000_000
-    """Threads whose sequence numbers are followed."""
+    """Threads whose sequence numbers are followed to find lost events."""
     problems: int = 1000
-    """Problems of each severity kept in a list; their counts stay exact."""
+    """Problems listed for each severity, and losses listed; their counts stay exact."""
     code_events: int = 4_000_000
-    """Events of methods, modules and mapped files kept to name addresses."""
+    """Events about methods, modules and mapped files kept to name addresses."""
     spool_bytes: int = 64 * 1024 * _MIB
-    """Temporary copy of a pipe or a compressed file."""
+    """Bytes of the temporary copy of a pipe or a compressed file."""
 
     def __post_init__(self) -> None:
         for f in fields(self):

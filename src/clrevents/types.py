@@ -1,4 +1,8 @@
-"""Wire types for users' own events: `from clrevents.types import UInt32, UnicodeString`."""
+"""Types of the fields of users' own events: `from clrevents.types import UInt32, UnicodeString`.
+
+`Counted`, `Bytes`, `by` and `pad` go into `Annotated`, as in `Annotated[Counted[UInt64], by("Count")]`. `OpenEnum`,
+`OpenFlag` and `BitField` are for enums, used as `Annotated[MyEnum, UInt32]`.
+"""
 
 from clrevents.schema.flags import BitField, OpenEnum, OpenFlag
 from clrevents.schema.types import (

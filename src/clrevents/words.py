@@ -1,6 +1,16 @@
-"""How texts for people count things. Knows no event and no trace."""
+"""How texts for people count things, and how names from a file are made fit for them. Knows no event and no trace.
+
+Text in, text out. Adds no colour and measures no width: that is for the command.
+"""
 
 from __future__ import annotations
+
+import re
+from typing import Final
+
+# Controls, halves of surrogate pairs, line separators, and marks that reorder what a terminal shows.
+_UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
@@ -11,3 +21,14 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 def lost_events(number: int) -> str:
     """The sentence for events that were never written."""
     return f"{counted(number, 'event was', 'events were')} lost while recording"
+
+
+def safe(text: str) -> str:
+    """Text with everything escaped that a terminal would obey instead of showing. Escaping twice changes nothing."""
+    return _UNSAFE.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    char = match[0]
+    code = ord(char)
+    return _SHORT.get(char) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")

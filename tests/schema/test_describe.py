@@ -87,8 +87,8 @@ def test_the_same_again_is_fine_and_another_is_not() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"fields": {"A": "UInt33"}}, "OrderPlaced.A: 'UInt33' is no type"),
-        ({"fields": {"A": "UInt32["}}, "is no type"),
+        ({"fields": {"A": "UInt33"}}, "OrderPlaced.A: 'UInt33' is not a type"),
+        ({"fields": {"A": "UInt32["}}, "is not a type"),
         ({"fields": {"A": "UInt64[B]", "B": "UInt8"}}, "counted by 'B'"),
         ({"feilds": {}}, "has no 'feilds'"),
     ],

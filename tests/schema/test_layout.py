@@ -172,7 +172,7 @@ def test_counted_needs_its_count() -> None:
 
 
 def test_private_names_are_refused() -> None:
-    with pytest.raises(TypeError, match="may not start with an underscore"):
+    with pytest.raises(TypeError, match="must not begin with an underscore"):
         layout_of(_x=UInt16)
 
 

@@ -107,7 +107,7 @@ def test_an_annotation_without_a_meaning_is_named() -> None:
 
         inner()
 
-    with pytest.raises(TypeError, match=r"^Lost_V0: an annotation uses 'wire', which is no name"):
+    with pytest.raises(TypeError, match=r"^Lost_V0: an annotation uses 'wire', which is not defined"):
         declare(UInt32)
 
 

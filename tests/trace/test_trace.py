@@ -280,7 +280,7 @@ def test_floats_and_naive_dates_are_refused_at_once(interop: Trace, moment: Any)
 
 @pytest.mark.parametrize("moment", ["", "soon", "5", "1.5.5s", "5 parsecs", "1e3s", "٣s%"])
 def test_text_that_is_no_time(interop: Trace, moment: str) -> None:
-    with pytest.raises(ValueError, match=r"is no time; write it as 1\.5s, 200ms, 50%"):
+    with pytest.raises(ValueError, match=r"is not a time; write it as 1\.5s, 200ms, 50%"):
         interop.events(start=moment)
 
 
@@ -720,7 +720,7 @@ def test_limits_of_the_lists() -> None:
 
 
 def test_trace_shows_itself(interop: Trace) -> None:
-    text = repr(interop)
+    text = interop.summary()
     assert "NetTrace 4" in text
     assert "5,607 of 33 kinds on 8 threads" in text
     assert "MethodDetails" in text
@@ -753,11 +753,11 @@ def test_names_from_a_file_are_escaped() -> None:
 
 def test_damage_is_in_the_banner() -> None:
     with pytest.warns(TraceWarning):
-        text = repr(clrevents.open(unpacked(SAMPLE)[:200_000]))
+        text = clrevents.open(unpacked(SAMPLE)[:200_000]).summary()
     assert "DAMAGED in 1 place" in text
     writer = Writer()
     writer.metadata(1, "P", 1, name="E")
     writer.events(Blob(1, 1, sequence=1), Blob(1, 2, sequence=9))
     with pytest.warns(TraceWarning):
-        text = repr(clrevents.open(writer.build()))
+        text = clrevents.open(writer.build()).summary()
     assert "7 events were LOST while recording; the end is missing" in text

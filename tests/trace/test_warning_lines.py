@@ -75,7 +75,7 @@ def test_a_loop_over_a_generator_of_events(trace: clrevents.Trace) -> None:
         lambda trace: trace.stacks,
         lambda trace: trace.methods,
         lambda trace: trace.check(),
-        lambda trace: repr(trace),
+        lambda trace: trace.summary(),
         lambda trace: trace.problems,
     ],
 )

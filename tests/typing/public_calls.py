@@ -1,13 +1,16 @@
-"""What type checkers say of the public calls; never run. Behind each `reveal_type` is its type, without modules."""
+"""What type checkers say of the public calls; never run. After each `reveal_type` is its type, without modules."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, reveal_type
 
 import clrevents
-from clrevents import Decoder, EventKey, Registry, event, struct
+from clrevents import Decoder, EventKey, FilterOptions, Moment, Registry, Selector, Stacks, ThreadIds, event, struct
 from clrevents.events import ILStubGenerated_V0, MethodFlags, MethodILToNativeMap_V1, MethodLoadVerbose_V2, StubFlags
+from clrevents.rewrite import cut
 from clrevents.types import Counted, Pointer, UInt16, UnicodeString, by
 
 
@@ -78,6 +81,29 @@ def questions(path: Path) -> None:
         reveal_type(trace.check())  # -> Report
 
 
+def filters(trace: clrevents.Trace, out: Path, moment: Moment, threads: ThreadIds, wanted: Selector) -> None:
+    """Right ones, in every place that takes them; moments in every form."""
+    chosen: FilterOptions = {"provider": "runtime", "process_id": 7, "thread_id": threads, "start": moment, "end": None}
+    reveal_type(trace.events(wanted, order="file", **chosen))  # -> Iterator[Event[Any]]
+    reveal_type(trace.table(wanted, columns=["time"], enum_names=True, **chosen))  # -> Table
+    reveal_type(trace.batches(wanted, rows=10, order="time", **chosen))  # -> Iterator[Table]
+    reveal_type(trace.tables(wanted, wanted, rows=10, **chosen))  # -> Iterator[dict[tuple[str, str], Table]]
+    reveal_type(trace.headers(columns=("time", "name"), **chosen))  # -> Table
+    reveal_type(Decoder(wanted, errors="strict", symbols=True, **chosen))  # -> Decoder
+    reveal_type(cut(trace, out, wanted, rundown=False, **chosen))  # -> Copied
+    trace.events(start=timedelta(seconds=1), end=datetime(2026, 1, 1, tzinfo=UTC), thread_id={1, 2})
+    trace.headers(start=5_000_000, end="1.5s", thread_id=None)
+    trace.table("GCStart", start=moment, thread_id=iter([1]))
+
+
+def stacks(trace: clrevents.Trace, e: clrevents.Event[MethodLoadVerbose_V2]) -> Iterable[int]:
+    held: Stacks = trace.stacks
+    reveal_type(held[e.stack_id])  # -> tuple[int, ...]
+    reveal_type(held.table())  # -> Table
+    reveal_type(e.frames[0].tier)  # -> OptimizationTier | None
+    return held
+
+
 def pushed(decoder: Decoder) -> None:
     for batch in decoder.feed(bytearray(b"bytes")):
         reveal_type(batch)  # -> Batch
@@ -100,3 +126,28 @@ def mistakes(trace: clrevents.Trace, e: clrevents.Event[MethodLoadVerbose_V2]) -
     trace.events(start=1.5)  # error: call-overload
     clrevents.open(path="x")  # error: call-arg
     clrevents.open("x", errors="ignore")  # error: arg-type
+
+
+def wrong_filters(trace: clrevents.Trace, out: Path) -> None:
+    trace.events("GCStart", thread=1)  # error: call-overload
+    trace.events(thread_id="1")  # error: arg-type
+    trace.events(order="random")  # error: call-overload
+    trace.events(MethodLoadVerbose_V2, end=2.0)  # error: call-overload
+    trace.table("GCStart", thread=1)  # error: call-arg
+    trace.table("GCStart", start=1.5)  # error: arg-type
+    trace.table("GCStart", order="random")  # error: arg-type
+    trace.table("GCStart", "GCStop")  # error: call-arg
+    trace.batches("GCStart", thread=1)  # error: call-arg
+    trace.batches("GCStart", end=1.5)  # error: arg-type
+    trace.tables("GCStart", thread=1)  # error: call-arg
+    trace.tables("GCStart", order="newest")  # error: arg-type
+    trace.headers(thread=1)  # error: call-arg
+    trace.headers(start=1.5)  # error: arg-type
+    Decoder("GCStart", thread=1)  # error: call-arg
+    Decoder("GCStart", start=1.5)  # error: arg-type
+    Decoder("GCStart", order="random")  # error: arg-type
+    cut(trace, out, thread=1)  # error: call-arg
+    cut(trace, out, "GCStart", process_id="7")  # error: arg-type
+    cut(trace, out, 3)  # error: arg-type
+    chosen: FilterOptions = {"thread": 1}  # error: typeddict-unknown-key
+    trace.headers(**chosen)

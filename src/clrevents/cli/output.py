@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from collections.abc import Collection, Iterable, Sequence
 from types import TracebackType
@@ -16,23 +15,10 @@ from typing import Any, Final
 import click
 
 from clrevents.schema.registry import SHORT_PROVIDERS
+from clrevents.words import safe as safe
 
 _BATCH: Final = 1000
-# Controls, halves of surrogate pairs, line separators, and marks that reorder what a terminal shows.
-_UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 _BRIEF: Final = {name: short for short, name in SHORT_PROVIDERS.items()}
-_SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
-
-
-def safe(text: str) -> str:
-    """Text with everything escaped that a terminal would obey instead of showing."""
-    return _UNSAFE.sub(_escape, text)
-
-
-def _escape(match: re.Match[str]) -> str:
-    char = match[0]
-    code = ord(char)
-    return _SHORT.get(char) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 
 
 def event_label(provider: str, name: str) -> str:

@@ -22,12 +22,16 @@ _STRAYS = 1000
 
 @attrs.frozen(order=True)
 class EventKey:
-    """What kind of event: the key of `event_counts()` and the most exact selector."""
+    """One kind of event: a key of `Trace.event_counts`, and the most exact selector. Can be sorted."""
 
     provider: str
+    """The full name of the provider."""
     id: int
+    """The event id."""
     version: int
+    """The version of the event's layout."""
     name: str
+    """The event's name, without its version."""
 
     def __str__(self) -> str:
         return f"{self.provider}/{self.name} (id {self.id}, version {self.version})"

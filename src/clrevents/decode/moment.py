@@ -14,6 +14,8 @@ from typing import Final, TypeAlias
 from clrevents.decode.clock import Clock
 
 Moment: TypeAlias = int | timedelta | datetime | str
+"""A time in a trace: an int in nanoseconds or a `timedelta` since the session started, a `datetime` with a time zone,
+or text: `"1.5s"`, `"200ms"`, `"50%"` of the duration, or ISO 8601 with a time zone."""
 
 _UNITS: Final = {
     "ns": 1,
@@ -30,7 +32,7 @@ _HOW: Final = "write it as 1.5s, 200ms, 50%, or a date with its zone such as 202
 
 
 def check_moment(value: Moment | None, what: str) -> None:
-    """TypeError or ValueError for what can never be a moment, before any trace is read."""
+    """Raise TypeError or ValueError unless this can be a moment, before any trace is read."""
     if value is None or (isinstance(value, int) and not isinstance(value, bool)):
         return
     if isinstance(value, timedelta):
@@ -43,7 +45,7 @@ def check_moment(value: Moment | None, what: str) -> None:
         if not _AMOUNT.fullmatch(value):
             _parse_date(value, what)
         return
-    raise TypeError(f"{what} must be int nanoseconds, timedelta, aware datetime or text, not {value!r}")
+    raise TypeError(f"{what} must be an int in nanoseconds, a timedelta, an aware datetime or text, not {value!r}")
 
 
 def to_ns(value: Moment, what: str, clock: Clock, duration_ns: Callable[[], int]) -> int:
@@ -67,7 +69,7 @@ def _parse_date(text: str, what: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"{what}={text!r} is no time; {_HOW}") from None
+        raise ValueError(f"{what}={text!r} is not a time; {_HOW}") from None
     if moment.tzinfo is None:
         raise TypeError(f"{what}={text!r} has no time zone; add one, e.g. {text}Z")
     return moment

@@ -21,24 +21,30 @@ from clrevents.schema.matching import glob, is_glob, unknown_event
 from clrevents.schema.registry import Entry, Registry, match_exact, provider_name
 
 Selector: TypeAlias = type[Any] | EventKey | str
+"""Which events are meant: an event class with all versions that extend it, an `EventKey`, a name, an alias,
+`Provider/Event`, or a glob such as `"Method*"`. Case matters. A name goes before an alias."""
 ThreadIds: TypeAlias = int | Iterable[int] | None
+"""One thread id or several; None means all threads."""
 EventName: TypeAlias = tuple[str, str]
 """(provider, name): the same for all versions of an event."""
 
 
 class FilterOptions(TypedDict, total=False):
-    """What may be asked of an event besides its kind, as users write it: the keywords of everything that filters.
+    """The filters of `Trace.events` and of every other function that selects events, as keywords.
 
-    `provider` is a name, a short name or a glob; `thread_id` one thread or several. `start` and `end` are half-open
-    (start <= time < end): nanoseconds since the session started, `timedelta`, an aware `datetime`, or text such as
-    `"1.5s"`, `"50%"` and ISO-8601 with a zone.
+    A filter that is missing or None selects everything. Unknown keywords raise TypeError.
     """
 
     provider: str | None
+    """The full name, short name or glob of the events' provider. TypeError unless text."""
     process_id: int | None
+    """The process that the events are about."""
     thread_id: ThreadIds
+    """The thread or threads that the events are about. TypeError unless integers."""
     start: Moment | None
+    """The earliest time of an event, itself included. TypeError or ValueError unless a `Moment`."""
     end: Moment | None
+    """The time before which events are selected, itself excluded. TypeError or ValueError unless a `Moment`."""
 
 
 @attrs.frozen
@@ -53,7 +59,7 @@ class Filters:
 
     @classmethod
     def of(cls, options: FilterOptions) -> Filters:
-        """Filters as users write them. TypeError or ValueError for what makes no sense."""
+        """Check filters as users write them. Raises TypeError or ValueError for malformed ones."""
         for name in options:
             if name not in FilterOptions.__annotations__:
                 known = ", ".join(FilterOptions.__annotations__)

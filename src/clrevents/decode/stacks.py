@@ -180,17 +180,21 @@ def _places(block: Stacks | InlineStacks) -> tuple[Ints, Ints]:
 
 @attrs.frozen(eq=False)
 class StackArrays:
-    """`addresses[offsets[i]:offsets[i + 1]]` is the stack of number `ids[i]`, innermost first; ids rise."""
+    """Stacks as numpy arrays: `addresses[offsets[i]:offsets[i + 1]]` is the stack with the number `ids[i]`."""
 
     ids: Ints
+    """The numbers of the stacks, ascending; int64 of shape (n,)."""
     offsets: Ints
+    """Where each stack begins in `addresses`, and the end of the last one; int64 of shape (n + 1,)."""
     addresses: Addresses
+    """The code addresses of all stacks, each innermost first; uint64."""
 
     def __len__(self) -> int:
+        """The number of stacks."""
         return len(self.ids)
 
     def stack(self, index: int) -> tuple[int, ...]:
-        """The addresses of the stack at a place."""
+        """The addresses of the stack at position `index` of `ids`, innermost first."""
         return tuple(self.addresses[self.offsets[index] : self.offsets[index + 1]].tolist())
 
 

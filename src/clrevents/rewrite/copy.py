@@ -35,12 +35,16 @@ _OVERRIDES: Final = {
 
 @attrs.frozen
 class Copied:
-    """What was written: events, the losses they carry, and events left out because nothing describes them."""
+    """What was written to the new trace."""
 
     events: int
+    """The number of events in it."""
     lost: int
+    """The number of lost events that it shows."""
     undescribed: int
+    """The number of events left out because the trace does not hold their description."""
     bytes: int
+    """The size of the new trace in bytes."""
 
 
 @attrs.frozen

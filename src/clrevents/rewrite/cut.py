@@ -1,4 +1,4 @@
-"""`cut`: a valid smaller trace with the events asked for, and what makes sense of them wherever it stands.
+"""`cut`: a valid smaller trace with the selected events, and the events that explain them wherever they are.
 
 Decides what is context and which losses belong to the part; copying is done by `copy`.
 """
@@ -27,7 +27,7 @@ CONTEXT: Final = (
     "*/ProcessInfo",
     "Universal.System/*",
 )
-"""Kinds of event that names and addresses need, whenever they were written."""
+"""Selectors of the events that names for addresses depend on, whenever they were written."""
 
 
 def cut(
@@ -37,13 +37,13 @@ def cut(
     rundown: bool = True,
     **filters: Unpack[FilterOptions],
 ) -> Copied:
-    """Write the selected events to `out`, in the time order and with everything they say of themselves.
+    """Write the selected events of `trace` to the file `out`, in time order and with all their header fields.
 
-    Selectors and filters are those of `Trace.events`. With `rundown` the kinds of `CONTEXT` come along wherever
-    they stand. Sequence numbers are rewritten, so that the losses of the result are the original's losses whose
-    window lies inside `start` to `end` (and, with `thread_id`, whose thread is asked for); of more losses than
-    `Limits.problems` only the first are known. `out` appears only when it is complete. Raises what `Trace.events`
-    raises, and OSError.
+    `selectors` and `filters` are those of `Trace.events`. With `rundown`, the events of `CONTEXT` are included
+    whatever the filters say. Sequence numbers are rewritten so that the result shows the original's losses whose
+    window is inside `start` to `end`, with `thread_id` only those of the selected threads; of more losses than
+    `Limits.problems`, only the first are known. `out` appears only when it is complete. Raises the errors of
+    `Trace.events`, and OSError.
     """
     if "thread_id" in filters and not isinstance(filters["thread_id"], int | None):
         # Asked for twice: an iterator would be empty by then.

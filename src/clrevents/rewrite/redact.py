@@ -38,14 +38,17 @@ from clrevents.trace import DecodedRows, RawPayload, Trace, passes_of
 
 @attrs.frozen
 class Rule:
-    """Which strings go: those of fields whose name matches `fields`, and those whose text matches `text`."""
+    """Which strings are replaced: those of certain fields, and those with a certain text."""
 
     name: str
+    """The name of the rule, which tokens begin with."""
     fields: re.Pattern[str] | None = None
+    """Strings of the fields whose name matches anywhere are replaced; None replaces none by name."""
     text: re.Pattern[str] | None = None
+    """Strings that match anywhere are replaced; None replaces none by text."""
 
     def takes(self, field: str, text: str) -> bool:
-        """Whether this string goes. An empty one never does."""
+        """Whether the string `text` of `field` is replaced. Empty strings are never replaced."""
         if self.fields is not None and self.fields.search(field):
             return True
         return self.text is not None and bool(self.text.search(text))
@@ -64,21 +67,22 @@ RULES: Final = (
     Rule("value", re.compile(r"^(?:Value|Payload)$")),
     Rule("symbols", re.compile(r"^Chunk$")),
 )
-"""What goes unless it is kept by name. `value` is the text of DiagnosticSource arguments and the like, `symbols` the
-bytes of symbol files, which hold the paths of source files."""
+"""The rules that apply by default. `value` is for texts such as arguments of DiagnosticSource, `symbols` for the bytes
+of symbol files, which contain the paths of source files."""
 
 
 @attrs.frozen
 class Redacted:
-    """What was done: events written, strings replaced by rule, payloads blanked because they cannot be read.
-
-    `tails` are payloads of which only the bytes behind the known fields were blanked.
-    """
+    """What `redact` did."""
 
     copied: Copied
+    """What was written."""
     replaced: Mapping[str, int]
+    """The number of replaced strings by the name of the rule."""
     blanked: int
+    """The number of payloads set to zero bytes because they cannot be read."""
     tails: int
+    """The number of payloads in which only the bytes after the known fields were set to zero."""
 
 
 def redact(
@@ -88,10 +92,10 @@ def redact(
     rules: Iterable[Rule] = RULES,
     key: bytes | None = None,
 ) -> Redacted:
-    """Write the whole trace to `out` with the strings that the rules take replaced.
+    """Write all of `trace` to the file `out`, with the strings that one of the `rules` takes replaced by tokens.
 
-    `key` makes tokens comparable between runs; without it each run has its own. `out` appears only when it is
-    complete. Raises what `Trace.events` raises, and OSError.
+    Equal strings have equal tokens. With the same `key`, this holds between runs; by default every run has its own
+    key. `out` appears only when it is complete. Raises the errors of `Trace.events`, and OSError.
     """
     work = _Redaction(tuple(rules), key or secrets.token_bytes(16), trace.info.pointer_size)
     info = attrs.evolve(trace.info, key_values=work.pairs(trace.info.key_values))

@@ -1,7 +1,7 @@
-"""Events described as data (a dict, TOML), and the other way round: a layout as the class body to paste.
+"""Events described as data (a dict or TOML), and the reverse: a layout as a class body to paste.
 
-For users' own events at run time. A description reads like a class body: field names with type names. Nothing
-of a description is executed.
+For users' own events at run time. A description resembles a class body: field names with type names. Nothing in a
+description is executed.
 """
 
 from __future__ import annotations
@@ -46,12 +46,17 @@ def register(
     registry: Registry | None = None,
     replace: bool = False,
 ) -> list[type[Any]]:
-    """Make events known: an event class, a description, or TOML (text, or the path of a `.toml` file).
+    """Register events and return their record classes.
 
-    A description is `{"provider": …, "id": …, "version": …, "name": …, "fields": {"OrderId": "UInt32"}}`, or
-    `{"event": [description, …]}`. Types are those of `clrevents.types`; `"UInt64[Count]"` is as many as the
-    earlier field says, `"Bytes[Size]"` raw bytes, `"UInt32[]"` counts itself. Returns the record classes.
-    Raises ValueError for a description that makes no sense, or a taken place (see `clrevents.event`).
+    `what` is an event class, a description, or TOML as text or as the path of a `.toml` file. A description is a dict
+    `{"provider": …, "id": …, "version": …, "name": …, "fields": {"OrderId": "UInt32"}}`, or `{"event": […]}` with a
+    list of such dicts. Types are names from `clrevents.types`. `"UInt64[Count]"` is an array whose length is the
+    earlier field `Count`, `"Bytes[Size]"` is that many bytes, and `"UInt32[]"` is an array that begins with its
+    length. `registry` defaults to the global one.
+
+    Raises TypeError for a class that is not an event class, ValueError for a malformed description, ValueError if
+    another class has the same provider, id and version, unless `replace` is true, and OSError for a file that cannot
+    be read.
     """
     target = registry or DEFAULT
     if isinstance(what, type):
@@ -69,9 +74,9 @@ def register(
 
 
 def class_body(name: str, provider: str, id: int, version: int, layout: Layout | None) -> str:
-    """The class body that declares such an event, to be pasted into one's code.
+    """The class body that declares such an event, to paste into code.
 
-    Fields whose names are no identifiers get another name and a comment. Without a layout only the head is known.
+    Fields whose names are not identifiers get another name and a comment. Without a layout, there are no fields.
     """
     class_name = f"{_identifier(name, 'Event')}_V{version}"
     groups: dict[str, Layout] = {}
@@ -147,13 +152,13 @@ def _info(described: Mapping[str, Any]) -> EventInfo:
 def _wire(text: str, where: str) -> WireType:
     match = _TYPE.fullmatch(text)
     if match is None:
-        raise ValueError(f"{where}: {text!r} is no type")
+        raise ValueError(f"{where}: {text!r} is not a type")
     name, count = match[1], match[2]
     if name == "Bytes" and count:
         return BytesType(count)
     element = _SIMPLE.get(name)
     if element is None:
-        raise ValueError(f"{where}: {name!r} is no type of clrevents.types")
+        raise ValueError(f"{where}: {name!r} is not a type of clrevents.types")
     if count is None:
         return element
     return CountedType(element, count) if count else PrefixedType(element)
@@ -190,7 +195,7 @@ def _annotation(wire: WireType, name: str, groups: dict[str, Layout]) -> str:
 
 
 def _identifier(text: str, otherwise: str) -> str:
-    """An ASCII identifier made of a name from a file."""
+    """An ASCII identifier made from a name in a file."""
     words = re.findall(r"[A-Za-z0-9]+", text)
     made = "".join(w[:1].upper() + w[1:] for w in words)
     return made if made and is_plain(made) else otherwise + made

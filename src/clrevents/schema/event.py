@@ -1,7 +1,7 @@
 """`@event`: a class body becomes an immutable record, a `Layout` and an entry of the registry.
 
 Knows how annotations turn into fields and what a class is called; refuses to know families, bytes or traces.
-A subclass adds fields behind its parent's, so `isinstance(p, MethodLoad_V1)` means "version 1 or later".
+A subclass adds fields after its parent's, so `isinstance(p, MethodLoad_V1)` means "version 1 or later".
 """
 
 from __future__ import annotations
@@ -38,14 +38,20 @@ def event(
     replace: bool = False,
     only_undescribed: bool = False,
 ) -> Callable[[C], C]:
-    """Declare the payload of one version of one event.
+    """Class decorator that declares the payload of one version of one event, and registers it.
 
-    `aliases` are further names that select it; `keywords` and `level` are what the provider raises it with
-    (for documentation: never compared with a trace). A version that extends another takes both from it.
-    The event's name is the class name without `_V<n>`.
-    `only_undescribed`: a trace's own description of the event, where it has fields, goes before this one.
-    Registering the same class again replaces it (a re-run notebook cell); a different one at a taken
-    (provider, id, version) raises ValueError unless `replace=True`.
+    The class body names the fields in the order of the bytes, with types of `clrevents.types`. A version that only
+    adds fields is a subclass of the previous one. Returns the class as an immutable record.
+
+    `provider` is the provider's full name, `id` the event id and `version` the version of the layout. The event's
+    `name` is by default the class name without `_V<n>`; `aliases` are further names that select it. `keywords` and
+    `level` are for documentation only and default to those of the extended version. `registry` defaults to the
+    global one. With `only_undescribed`, the class is used only for traces that do not describe the event's fields
+    themselves.
+
+    Registering the same class again replaces it, as in a notebook cell that is run twice. Raises ValueError if
+    another class has the same provider, id and version, unless `replace` is true, and TypeError for a malformed
+    annotation or a class name whose `_V<n>` is not `version`.
     """
 
     def decorate(cls: C) -> C:
@@ -76,12 +82,17 @@ def event(
 
 @dataclass_transform(frozen_default=True)
 def struct(cls: C) -> C:
-    """Declare a group of fields that repeats inside a payload: `Values: Annotated[Counted[X], by("Count")]`."""
+    """Class decorator that declares a group of fields which repeats inside a payload.
+
+    `cls` names its fields as an event class does. Fields of an event use it as
+    `Values: Annotated[Counted[X], by("Count")]`. Returns the class as an immutable record. Raises TypeError for a
+    malformed annotation.
+    """
     return cast(C, make_record(cls, sys._getframe(1)))
 
 
 def event_name(class_name: str, version: int) -> str:
-    """The event's name: the class name without the `_V<n>` that repeats its version."""
+    """The class name without its `_V<n>`. Raises TypeError unless that is the version."""
     match = _VERSIONED.fullmatch(class_name)
     if match is None:
         return class_name
@@ -91,15 +102,16 @@ def event_name(class_name: str, version: int) -> str:
 
 
 def make_record(cls: Any, declared: FrameType | None = None) -> Any:
-    """The frozen, slotted attrs class of a class body, with its `__layout__`. TypeError for a bad annotation.
+    """Make the frozen, slotted attrs class of a class body, with its `__layout__`.
 
-    `declared` is where the class statement stands: annotations that are text may use names local to a function.
+    `declared` is the frame of the class statement: annotations that are text may use names local to a function.
+    Raises TypeError for a malformed annotation.
     """
     parent = next((b.__layout__ for b in cls.__mro__[1:] if hasattr(b, "__layout__")), Layout())
     own = []
     for field, annotation in _annotations(cls, declared).items():
         if field.startswith("_"):
-            raise TypeError(f"{cls.__name__}.{field}: a field may not start with an underscore")
+            raise TypeError(f"{cls.__name__}.{field}: the name of a field must not begin with an underscore")
         wire, padding = read_annotation(annotation, f"{cls.__name__}.{field}")
         own.append(Field(field, wire, padding))
     try:
@@ -110,13 +122,13 @@ def make_record(cls: Any, declared: FrameType | None = None) -> Any:
     cls.__repr__, cls.__eq__, cls.__hash__ = _repr, _eq, _hash
     record = attrs.define(slots=True, frozen=True, repr=False, eq=False)(cls)
     record.__layout__ = layout
-    # As classes learned from a trace have it, whose attributes may be called otherwise than the wire's fields.
+    # As classes learned from a trace have it, whose attributes may have other names than the wire's fields.
     record.__fields__ = tuple(field.name for field in layout.fields)
     return record
 
 
 def _annotations(cls: Any, declared: FrameType | None) -> dict[str, Any]:
-    """The class's own annotations, evaluated. The function's names are looked at only where the module's do not do."""
+    """The class's own annotations, evaluated; with the function's names only if the module's do not suffice."""
     try:
         return inspect.get_annotations(cls, eval_str=True)
     except NameError:
@@ -126,8 +138,8 @@ def _annotations(cls: Any, declared: FrameType | None) -> dict[str, Any]:
         return inspect.get_annotations(cls, eval_str=True, locals={**names, **vars(cls)})
     except NameError as error:
         raise TypeError(
-            f"{cls.__name__}: an annotation uses {error.name!r}, which is no name of the module or of the function "
-            "in which the class stands"
+            f"{cls.__name__}: an annotation uses {error.name!r}, which is not defined in the module or in the "
+            "function that contains the class"
         ) from None
 
 
@@ -149,9 +161,10 @@ def _hash(self: Any) -> int:
 
 
 def asdict(record: Any) -> dict[str, Any]:
-    """A payload's fields by their wire names, in wire order; groups that repeat become dicts too.
+    """The fields of a payload by their names in the format, in the order of the bytes.
 
-    TypeError for what is no record.
+    `record` is an event's payload; arrays become lists, and groups that repeat become dicts. Raises TypeError unless
+    it is a record, for instance for a `RawPayload`.
     """
     layout: Layout | None = getattr(type(record), "__layout__", None)
     if layout is None:

@@ -1,7 +1,7 @@
 """(provider, event id, version) → event class, and name → event.
 
-Families of built-in events load on the first question about one of their events; the generated index
-answers names without loading any. Users add their own. Knows nothing of traces.
+A family of built-in events is loaded when one of its events is first asked for; the generated index answers
+questions about names without loading any. Users add their own. Knows nothing of traces.
 """
 
 from __future__ import annotations
@@ -32,56 +32,74 @@ SHORT_PROVIDERS: Final[Mapping[str, str]] = {
     "sample": SAMPLE,
     "tpl": TPL,
 }
-"""Short names that may stand for a provider wherever one is asked for."""
+"""Short names that are accepted wherever the name of a provider is."""
 
 
 def provider_name(name: str) -> str:
-    """The full name of a provider given in full or short."""
+    """The full name of a provider, given its full or its short name."""
     return SHORT_PROVIDERS.get(name, name)
 
 
 @attrs.frozen
 class EventInfo:
-    """What the registry knows of one version of one event."""
+    """One version of one event in a `Registry`; event classes have it as `__event__`."""
 
     provider: str
+    """The full name of the provider."""
     id: int
+    """The event id."""
     version: int
+    """The version of the layout."""
     name: str
+    """The event's name, without its version."""
     aliases: tuple[str, ...]
+    """Further names that select the event."""
     keywords: int
+    """The keywords that enable the event, as a mask; for documentation only."""
     level: int
+    """The level that enables the event; for documentation only."""
     record: type[Any] = attrs.field(eq=False)
+    """The class of the payload."""
     layout: Layout
+    """The fields of the payload."""
     only_undescribed: bool = False
+    """Whether a description in the trace goes before this one."""
 
     @property
     def meaning(self) -> str:
-        """The first line of the class's docstring."""
+        """The first line of the docstring of the class."""
         return (self.record.__doc__ or "").strip().partition("\n")[0]
 
 
 @attrs.frozen
 class Entry:
-    """One (provider, id) in all its versions, as names see it."""
+    """One event in all its versions, without its classes: an item of `Registry.entries`."""
 
     provider: str
+    """The full name of the provider."""
     id: int
+    """The event id."""
     name: str
+    """The name of the newest version."""
     aliases: tuple[str, ...]
+    """Further names that select the event."""
     versions: tuple[int, ...]
+    """The known versions, ascending."""
     module: str = ""
+    """The module that declares a built-in event; empty for others."""
 
     @property
     def qualified(self) -> str:
+        """The unambiguous name, `Provider/Event`."""
         return f"{self.provider}/{self.name}"
 
 
 class Registry:
-    """Event classes by key and by name. `parent` is asked for whatever is not found here.
+    """Event classes by provider, id and version, and by name.
 
-    `Registry()` starts from everything built in and everything users registered globally;
-    `Registry(parent=None)` starts empty.
+    Events that are not found here are looked up in `parent`, which defaults to the global registry with all built-in
+    and all globally registered events. `Registry(parent=None)` is empty. `index` names events that are loaded on
+    use; it is for the global registry. Registries can be pickled, as far as their classes can.
     """
 
     def __init__(
@@ -98,13 +116,16 @@ class Registry:
         self._ids: tuple[int, dict[tuple[str, str], list[int]]] = (-1, {})
 
     def __reduce__(self) -> str | tuple[Callable[..., Registry], tuple[Any, ...]]:
-        """By its name what is built in; any other registry with the classes that were registered in it."""
+        """The global registry is pickled by name, any other with the classes that were registered in it."""
         if self is DEFAULT:
             return "DEFAULT"
         return _registry_of, (self.parent, tuple(i for versions in self._events.values() for i in versions.values()))
 
     def add(self, info: EventInfo, *, replace: bool = False) -> None:
-        """Register one version. ValueError when its place is taken by something else."""
+        """Register one version of an event, `info`.
+
+        Raises ValueError if another class has the same provider, id and version, unless `replace` is true.
+        """
         with self._lock:
             key = (info.provider, info.id)
             taken = self.get(info.provider, info.id, info.version)
@@ -119,14 +140,17 @@ class Registry:
             self._changes += 1
 
     def get(self, provider: str, id: int, version: int) -> EventInfo | None:
-        """Exactly this version, or None."""
+        """The `version` of the event with this `provider` and `id`; None if it is unknown."""
         found = self._versions(provider, id).get(version)
         if found is None and self.parent is not None:
             return self.parent.get(provider, id, version)
         return found
 
     def best(self, provider: str, id: int, version: int) -> EventInfo | None:
-        """This version, else the newest known one below it (a newer one starts with its fields), else None."""
+        """The `version` of the event with this `provider` and `id`, or else the newest known one before it.
+
+        A newer version of an event begins with the fields of the older ones. None if there is none.
+        """
         exact = self.get(provider, id, version)
         if exact is not None:
             return exact
@@ -134,20 +158,20 @@ class Registry:
         return self.get(provider, id, max(older)) if older else None
 
     def versions(self, provider: str, id: int) -> tuple[int, ...]:
-        """The known versions of one event, ascending."""
+        """The known versions of the event with this `provider` and `id`, ascending; empty if there are none."""
         own = set(self._versions(provider, id))
         if self.parent is not None:
             own.update(self.parent.versions(provider, id))
         return tuple(sorted(own))
 
     def declared(self, provider: str, id: int) -> frozenset[int]:
-        """The known versions of one event, as `versions`, but without loading a family."""
+        """The known versions of one event, like `versions`, but without loading a family."""
         own = self._own(provider, id)
         found = frozenset(own.versions if own is not None else ())
         return found if self.parent is None else found | self.parent.declared(provider, id)
 
     def entries(self) -> Iterator[Entry]:
-        """Every event by name, without loading a family. An event registered here hides the parent's."""
+        """Iterate over all events by name, without loading their classes. Events registered here hide the parent's."""
         with self._lock:
             keys = {**dict.fromkeys(self._events), **dict.fromkeys(self._index or {})}
         for provider, id in keys:
@@ -160,7 +184,7 @@ class Registry:
                     yield entry
 
     def ids(self, provider: str, name: str) -> Sequence[int]:
-        """The ids that events of this name have at a provider, ascending; mostly one."""
+        """The ids of the events of this name at a provider, ascending; usually one."""
         changes = self._count()
         if self._ids[0] != changes:
             found: dict[tuple[str, str], list[int]] = {}
@@ -170,7 +194,7 @@ class Registry:
         return self._ids[1].get((provider, name), ())
 
     def _count(self) -> int:
-        """Grows with every registration, here or in a parent."""
+        """A number that grows with every registration, here or in a parent."""
         return self._changes + (0 if self.parent is None else self.parent._count())
 
     def entry(self, provider: str, id: int) -> Entry | None:
@@ -181,7 +205,7 @@ class Registry:
         return own
 
     def _own(self, provider: str, id: int) -> Entry | None:
-        """What this registry itself says of an event, remembered until something is registered there."""
+        """The event in this registry itself, remembered until something is registered for it."""
         key = (provider, id)
         known = self._entries.get(key)
         if known is not None:
@@ -208,7 +232,7 @@ class Registry:
         )
 
     def events(self) -> Iterator[EventInfo]:
-        """Every version of every event; loads all families."""
+        """Iterate over all versions of all events, which loads their classes."""
         for entry in self.entries():
             for version in self.versions(entry.provider, entry.id):
                 info = self.get(entry.provider, entry.id, version)
@@ -216,7 +240,7 @@ class Registry:
                     yield info
 
     def named(self, name: str) -> list[Entry]:
-        """The events that an exact name means: by name, else by alias, else by `Provider/Event`."""
+        """The events that `name` selects: by name, or else by alias, or else by `Provider/Event`; no globs."""
         entries = list(self.entries())
         return match_exact(name, entries)
 
@@ -240,7 +264,7 @@ def _registry_of(parent: Registry | None, infos: tuple[EventInfo, ...]) -> Regis
 
 
 def match_exact(name: str, entries: Iterable[Entry]) -> list[Entry]:
-    """The entries an exact name means, tried in the order of the selector grammar."""
+    """The entries that an exact name means, in the order of precedence of selectors."""
     known = list(entries)
     for wanted in (
         lambda e: e.name == name,
@@ -285,4 +309,4 @@ def _builtin_index() -> Mapping[tuple[str, int], Entry]:
 
 
 DEFAULT: Final[Registry] = Registry(parent=None, index=_builtin_index())
-"""Everything built in, and what users registered without saying where."""
+"""The global registry: all built-in events, and all that were registered without naming a registry."""

@@ -1,6 +1,6 @@
-"""`Frame`, one line of a call stack with its name, and what an event asks to get them.
+"""`Frame`, one line of a call stack with its name, and `FrameSource`, which events ask for frames.
 
-Values only: decoding knows addresses, and leaves names to whoever gives a batch a `FrameSource`.
+Values only: decoding knows addresses, and a batch may be given a `FrameSource` that names them.
 """
 
 from __future__ import annotations
@@ -12,27 +12,34 @@ import attrs
 from clrevents.schema.method_flags import OptimizationTier
 
 NAMELESS = "no names"
-"""The reason of a frame that nobody was asked to name: see `Event.frames`."""
+"""The reason of a frame that nothing could name: see `Event.frames`."""
 
 
 @attrs.frozen
 class Frame:
-    """Where a thread was: the method at `address` when the event was written, or the `reason` why it has no name.
+    """One line of a call stack: the method at an address, or the reason why it has no name.
 
-    `module` is the file's name without folder and ending, `namespace` (with the type), `name` and `signature` are
-    as the runtime writes them, `str(frame)` as C# would. `tier` is how the code was compiled; `il_offset` in bytes,
-    None when the trace has no map for the address.
+    `str(frame)` is the method as C# would write it. Texts are empty where they are unknown.
     """
 
     address: int
+    """The code address."""
     module: str = ""
+    """The name of the module's file, without folder and extension."""
     namespace: str = ""
+    """The namespace and the type, as the runtime writes them."""
     name: str = ""
+    """The method's name, as the runtime writes it."""
     signature: str = ""
+    """The method's signature, as the runtime writes it."""
     tier: OptimizationTier | None = None
+    """How the code was compiled; None for native or unresolved code."""
     il_offset: int | None = None
+    """The offset in the method's IL, in bytes; None if the trace has no map for the address."""
     reason: str | None = None
+    """Why the address has no name, such as "unloaded"; None if it has one."""
     display: str = attrs.field(default="", repr=False, eq=False)
+    """The method as C# would write it."""
 
     @property
     def resolved(self) -> bool:
@@ -47,7 +54,7 @@ class Frame:
 
 
 class FrameSource(Protocol):
-    """Names the addresses of one stack, innermost first, at a time in ns since the session started."""
+    """Names the addresses of one stack, innermost first, at a time in nanoseconds since the session started."""
 
     @property
     def ready(self) -> bool:
@@ -59,7 +66,7 @@ class FrameSource(Protocol):
 
 @attrs.frozen
 class Named:
-    """A resolver that knows one answer: what a pickled event takes along."""
+    """A resolver with one answer, which is pickled with an event."""
 
     known: tuple[Frame, ...]
     ready: bool = True
@@ -69,5 +76,5 @@ class Named:
 
 
 def nameless(addresses: tuple[int, ...]) -> tuple[Frame, ...]:
-    """Frames of addresses that nobody was asked about."""
+    """Frames of addresses that nothing could name."""
     return tuple(Frame(address, reason=NAMELESS) for address in addresses)

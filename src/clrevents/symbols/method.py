@@ -1,4 +1,4 @@
-"""`Method`, one piece of code with its lifetime, and the words for addresses that have none.
+"""`Method`, one piece of code with its lifetime, and the reasons why an address has none.
 
 Values only; which method is at an address is for `methods`.
 """
@@ -28,29 +28,45 @@ _NO_FLAGS: Final = MethodFlags(0)
 
 @attrs.frozen
 class Method:
-    """A piece of code with a lifetime. Times are ns since the session started, None beyond the trace's ends.
+    """A piece of code and its lifetime, as `Methods` gives it.
 
-    One method has several: a cold part, code of each tier, and code that came back at another address.
-    `native` for symbols that are not of managed code.
+    A method can have several: a cold part, the code of each tier, and code that was loaded again at another address.
     """
 
     namespace: str
+    """The namespace and the type, as the runtime writes them."""
     name: str
+    """The method's name, as the runtime writes it; empty if unknown."""
     signature: str
+    """The method's signature, as the runtime writes it."""
     display: str
+    """The method as C# would write it."""
     module: str
+    """The name of the module's file, without folder and extension."""
     address: int
+    """The first address of the code."""
     size: int
+    """The size of the code in bytes."""
     begin_ns: int | None
+    """When the code was loaded, in nanoseconds since the session started; None if before the trace began."""
     end_ns: int | None
+    """When the code was unloaded, in nanoseconds since the session started; None if not before the trace ended."""
     process_id: int | None
+    """The process; None if the trace does not say."""
     method_id: int = 0
+    """The runtime's id of the method; 0 for native symbols."""
     module_id: int = 0
+    """The runtime's id of the module; see `Modules.at`."""
     token: int = 0
+    """The metadata token of the method; 0 if it has none."""
     flags: MethodFlags = _NO_FLAGS
+    """The flags of the event that reported the code."""
     rejit_id: int = 0
+    """The number of the ReJIT version; 0 for the original."""
     native: bool = False
+    """Whether this is a native symbol instead of managed code."""
 
     @property
     def tier(self) -> OptimizationTier | None:
+        """How the code was compiled; None for native symbols."""
         return None if self.native else self.flags.tier

@@ -1,6 +1,6 @@
 """`Methods`: which method was at an address at a time, for one address and for arrays of them.
 
-Joins sightings, lifetimes and texts. What an address without a name is like is said as exactly as the trace allows.
+Joins sightings, lifetimes and texts. Gives the reason for an address without a name as exactly as the trace allows.
 The rules for lifetimes are in `lifetimes`.
 """
 
@@ -38,7 +38,13 @@ _CACHED: Final = 1 << 16
 
 
 class Methods:
-    """All code that a trace tells of. Indexes count managed code first, then native symbols."""
+    """All code that a trace reports, a sequence of `Method`: managed code first, then native symbols.
+
+    Use `at` or `frames` to name addresses. `complete` tells whether the trace lists all managed code, and `modules`
+    holds the `Modules` that it comes from. Parameters mean the same in every method: `time_ns` is a time in
+    nanoseconds since the session started, or None for the last code at an address; `process_id` matters only to
+    traces of several processes.
+    """
 
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
@@ -76,9 +82,11 @@ class Methods:
         self._made: dict[int, Method] = {}
 
     def __len__(self) -> int:
+        """The number of pieces of code."""
         return len(self._ranges) + len(self.native.names)
 
     def __getitem__(self, index: int) -> Method:
+        """The piece of code with this `index`. Raises IndexError if there is none."""
         if not -len(self) <= index < len(self):
             raise IndexError(f"there are {len(self)} methods")
         index %= len(self)
@@ -96,25 +104,25 @@ class Methods:
 
     @property
     def advice(self) -> str | None:
-        """What to record next time so that all managed addresses have names; None when nothing is missing."""
+        """What to record so that all managed addresses have names; None if nothing is missing."""
         return None if self.complete or len(self.native.mappings) else ADVICE
 
     @cached_property
     def native(self) -> Native:
-        """Mapped files and their symbols (NetTrace 6)."""
+        """Mapped files and their symbols, which only NetTrace 6 has."""
         return Native(self._feed)
 
     def at(self, address: int, time_ns: int | None = None, process_id: int | None = None) -> Frame:
-        """The frame at an address, at a time in ns since the session started or (None) whenever it was last there.
-
-        `process_id` only matters to traces of several processes.
-        """
+        """The frame of one `address` at a time."""
         return self.frames((address,), time_ns, process_id)[0]
 
     def frames(
         self, addresses: tuple[int, ...], time_ns: int | None = None, process_id: int | None = None
     ) -> tuple[Frame, ...]:
-        """Frames of one stack, innermost first: all but the first address are where calls return to."""
+        """The frames of one stack at a time, one for each of its `addresses`, innermost first.
+
+        All addresses but the first are taken as return addresses.
+        """
         cache = self._cache
         frames: list[Frame | None] = []
         for place, address in enumerate(addresses):
@@ -137,7 +145,12 @@ class Methods:
     def find(
         self, addresses: Addresses, times: Ints | None = None, process_id: int | None = None
     ) -> tuple[Ints, NDArray[np.uint8]]:
-        """For arrays of (address, time in ns): indexes of methods or -1, and codes of `REASONS`."""
+        """Find the code at each of many addresses.
+
+        `addresses` is an array of uint64, `times` None or an array of int64 of the same length, in nanoseconds since
+        the session started. Returns two arrays of that length: the indexes of the pieces of code (int64, -1 for
+        none) and the codes of the reasons (uint8), both of which `frame` takes.
+        """
         index, outcome = self._ranges.find(addresses, times, process_id)
         reason = np.full(len(index), NOT_MANAGED if self.complete else NO_RUNDOWN, dtype=np.uint8)
         reason[outcome == FOUND] = RESOLVED
@@ -158,7 +171,10 @@ class Methods:
     def frame(
         self, address: int, index: int, reason: int, returns: bool = False, process_id: int | None = None
     ) -> Frame:
-        """The frame of an answer of `find`; `returns` when the address is where a call returns to."""
+        """The frame of an `address` for which `find` gave `index` and `reason`.
+
+        `returns` tells whether it is a return address, whose IL offset is that of the call before it.
+        """
         if index < 0:
             return Frame(address, self._file(address, process_id) if reason == NATIVE else "", reason=REASONS[reason])
         method = self[index]
@@ -177,7 +193,7 @@ class Methods:
         )
 
     def rows_since(self, time_ns: int) -> Ints:
-        """Rows of the feed's columns whose code was still there at a time, or that say nothing of a piece of code."""
+        """Rows of the feed's columns whose code was still loaded at a time, or that report no code."""
         needed = np.ones(len(self._columns.time), dtype=np.bool_)
         made = self._ranges.made
         needed[self._kept] = (made.end > time_ns)[made.of]
@@ -242,7 +258,7 @@ class Methods:
         )
 
     def _text(self, row: int) -> tuple[str, str, str]:
-        """Namespace, name and signature; of plain events, those that another event gives the same method id."""
+        """Namespace, name and signature; for an event without texts, those of another event with its method id."""
         if not self._named[row]:
             other = self._texts_by_id.get(
                 (int(self._columns.process[row]), int(self._columns.numbers["MethodID"][row]))
@@ -265,7 +281,7 @@ class Methods:
 
     @cached_property
     def _compiled(self) -> dict[int, int]:
-        """How many pieces of code each method id has."""
+        """The number of pieces of code of each method id."""
         identity, count = np.unique(self._columns.numbers["MethodID"][self._ranges.made.row], return_counts=True)
         return dict(zip(identity.tolist(), count.tolist(), strict=True))
 

@@ -1,4 +1,4 @@
-"""Modules and assemblies: where code comes from, which PDBs belong to it, and from when to when it was loaded.
+"""Modules and assemblies: where code comes from, which PDBs belong to it, and when it was loaded.
 
 Reads module and assembly events of all versions. Opens no file and looks for no PDB.
 """
@@ -19,44 +19,60 @@ _ENDINGS: Final = (".dll", ".exe", ".winmd", ".ni.dll", ".ni.exe")
 
 @attrs.frozen
 class Pdb:
-    """What identifies a PDB: `signature` and `age` are in the file itself, `path` is where the compiler put it."""
+    """The identity of a PDB file, which symbol servers store it by."""
 
     signature: UUID
+    """The GUID in the file."""
     age: int
+    """The revision in the file."""
     path: str
+    """The path that the compiler wrote it to."""
 
     @property
     def name(self) -> str:
-        """The file's name without its folder."""
+        """The name of the file, without its folder."""
         return file_name(self.path)
 
 
 @attrs.frozen
 class Module:
-    """A module as the trace tells of it; times are ns since the session started, None beyond its ends."""
+    """A module as the trace reports it."""
 
     module_id: int
+    """The runtime's id of the module, which may be used again after an unload."""
     assembly_id: int
+    """The runtime's id of its assembly."""
     flags: ModuleFlags
+    """The flags of the event that reported the module."""
     il_path: str
+    """The path of the file with its IL; empty if unknown."""
     native_path: str = ""
+    """The path of the file with its precompiled code; empty if there is none."""
     assembly: str = ""
+    """The full name of its assembly; empty if unknown."""
     app_domain_id: int | None = None
+    """The runtime's id of its app domain; None if unknown."""
     managed_pdb: Pdb | None = None
+    """The PDB of its IL; None if unknown."""
     native_pdb: Pdb | None = None
+    """The PDB of its precompiled code; None if unknown."""
     native_build_id: str = ""
+    """The build id of its native file; empty if unknown."""
     process_id: int | None = None
+    """The process; None if the trace does not say."""
     loaded_ns: int | None = None
+    """When it was loaded, in nanoseconds since the session started; None if before the trace began."""
     unloaded_ns: int | None = None
+    """When it was unloaded, in nanoseconds since the session started; None if not before the trace ended."""
 
     @property
     def name(self) -> str:
-        """The file's name without folder and ending, `System.Private.CoreLib`."""
+        """The name of the file without folder and extension, such as `System.Private.CoreLib`."""
         return module_name(self.il_path or self.native_path)
 
 
 class Modules:
-    """All modules of a trace, in the order they were met."""
+    """All modules of a trace, which iterating gives in the order of their first events."""
 
     def __init__(self, feed: Feed) -> None:
         self._all: list[Module] = []
@@ -71,6 +87,7 @@ class Modules:
                 self._meet(row, record)
 
     def __len__(self) -> int:
+        """The number of modules."""
         return len(self._all)
 
     def __iter__(self) -> Iterator[Module]:
@@ -80,7 +97,11 @@ class Modules:
         return f"<{len(self)} modules>"
 
     def at(self, module_id: int, time_ns: int | None = None, process_id: int | None = None) -> Module | None:
-        """The module that an id meant at a time (None: at last); ids are used again after an unload."""
+        """The module that `module_id` meant at `time_ns`, or None if there is none.
+
+        `time_ns` is in nanoseconds since the session started; None asks for the last module of this id, because ids
+        are used again after an unload. `process_id` matters only to traces of several processes.
+        """
         found = [self._all[i] for i in self._by_id.get(module_id, ())]
         found = [m for m in found if process_id is None or m.process_id in (process_id, None)]
         for module in reversed(found):
@@ -107,7 +128,7 @@ class Modules:
             self._all.append(attrs.evolve(made, loaded_ns=row.time_ns if load else None))
             place = places[-1]
         else:
-            # A listing behind an unload says that it is still there: see `lifetimes`.
+            # A listing after an unload says that it is still there: see `lifetimes`.
             self._all[place] = _merge(old, made)
         if name == "ModuleUnload":
             self._all[place] = attrs.evolve(self._all[place], unloaded_ns=row.time_ns)
@@ -129,7 +150,7 @@ class Modules:
 
 
 def _merge(old: Module, new: Module) -> Module:
-    """What either event tells; the newer says whether it is there."""
+    """The facts of both events; the newer one says whether the module is loaded."""
     return attrs.evolve(
         new,
         assembly=new.assembly or old.assembly,
@@ -154,12 +175,12 @@ def _number(process: int | None) -> int:
 
 
 def file_name(path: str) -> str:
-    """The last part of a path of any system."""
+    """The last part of a path of any operating system."""
     return path.replace("\\", "/").rpartition("/")[2]
 
 
 def module_name(path: str) -> str:
-    """A file's name without folder and ending."""
+    """A file's name without folder and extension."""
     name = file_name(path)
     for ending in sorted(_ENDINGS, key=len, reverse=True):
         if name.lower().endswith(ending):

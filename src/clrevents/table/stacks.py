@@ -1,6 +1,6 @@
 """`Stacks`: the call stacks of a trace by number, and as a table to join with other tables.
 
-Holds addresses only; names are `trace.methods`' business. Opens nothing: it is given a trace's stacks.
+Holds addresses only; `trace.methods` names them. Opens nothing: it is given a trace's stacks.
 """
 
 from __future__ import annotations
@@ -22,34 +22,39 @@ STACK_FIELDS = (TableField("stack_id", ColumnType("int32")), TableField("address
 
 @attrs.frozen(eq=False, repr=False)
 class Stacks:
-    """The stacks that a trace's events name: `stacks[event.stack_id]` are its addresses, innermost first.
+    """The call stacks of a trace by number: `stacks[event.stack_id]` is a tuple of addresses, innermost first.
 
-    `arrays` hold them all, ids in rising order. Owns its data.
+    Owns its data. `stack_id in stacks` tells whether any event has this stack.
     """
 
     arrays: StackArrays
+    """All stacks as numpy arrays, in ascending order of their ids."""
 
     def __len__(self) -> int:
+        """The number of stacks."""
         return len(self.arrays)
 
     def __iter__(self) -> Iterator[int]:
-        """The ids, in rising order."""
+        """Iterate over the ids, in ascending order."""
         return iter(self.arrays.ids.tolist())
 
     def __contains__(self, stack_id: object) -> bool:
         return isinstance(stack_id, int) and self._place(stack_id) is not None
 
     def __getitem__(self, stack_id: int) -> tuple[int, ...]:
-        """One stack. Empty for 0 and -1, which stand for no stack and one that is missing; KeyError for other ids."""
+        """The addresses of the stack `stack_id`, innermost first.
+
+        Empty for 0 (no stack) and -1 (a stack that the trace lacks). Raises KeyError for an id that no event has.
+        """
         place = self._place(stack_id)
         if place is not None:
             return self.arrays.stack(place)
         if stack_id in (0, -1):
             return ()
-        raise KeyError(f"no event of this trace has a stack {stack_id!r}")
+        raise KeyError(f"no event of this trace has the stack {stack_id!r}")
 
     def table(self) -> Table:
-        """Columns `stack_id` (int32) and `addresses` (list of uint64, innermost first)."""
+        """A table with the columns `stack_id` (int32) and `addresses` (list of uint64, innermost first)."""
         return stack_table(self.arrays)
 
     def __repr__(self) -> str:
@@ -62,7 +67,7 @@ class Stacks:
 
 
 def stack_table(arrays: StackArrays) -> Table:
-    """Stacks as a table of two columns."""
+    """Stacks as a table with two columns."""
     none = np.zeros(0, dtype=np.uint8)
     ids = Column(ColumnType("int32"), len(arrays), arrays.ids.astype(np.int32))
     inner = Column(ColumnType("uint64"), len(arrays.addresses), arrays.addresses)

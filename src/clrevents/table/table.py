@@ -1,7 +1,7 @@
-"""`Table`: columns by name, in Arrow's layout, and the ways into pandas, polars, pyarrow and the Arrow stream.
+"""`Table`: columns by name, in Arrow's layout, and conversions to pandas, polars, pyarrow and the Arrow stream.
 
-Needs numpy alone; every other library is imported when it is asked for. pyarrow carries the Arrow stream,
-because pandas, Parquet and duckdb come to need it anyway. Knows no event.
+Needs only numpy; every other library is imported on use. pyarrow provides the Arrow stream, because pandas, Parquet
+and duckdb need it anyway. Knows no event.
 """
 
 from __future__ import annotations
@@ -29,17 +29,21 @@ Columns: TypeAlias = Sequence[Column]
 
 @attrs.frozen(eq=False, repr=False)
 class Table:
-    """Typed columns of equal length. Made by `Trace.table`, `batches`, `headers`, `stacks.table` and analyses.
+    """Typed columns of equal length, made by `Trace.table`, `Trace.headers`, `Stacks.table` and analyses.
 
-    `fields` say each column's name and type, `metadata` what is true of the whole. The rows are held in
-    `parts`, runs of columns in the fields' order. A table owns its data: it outlives the trace and pickles.
+    A table owns its data: it outlives the trace and can be pickled. `name in table` tells whether there is such a
+    column, and iterating gives the names of the columns.
     """
 
     fields: tuple[TableField, ...]
+    """The name and type of each column."""
     parts: tuple[tuple[Column, ...], ...] = ()
+    """The rows in consecutive parts; each part has one `Column` per field, in the same order."""
     metadata: Mapping[str, str] = attrs.field(factory=dict)
+    """Facts about the whole table, such as the event's name."""
 
     def __len__(self) -> int:
+        """The number of rows."""
         return sum(len(part[0]) for part in self.parts) if self.fields else 0
 
     @property
@@ -48,7 +52,7 @@ class Table:
         return [field.name for field in self.fields]
 
     def column(self, name: str) -> Column:
-        """One column whole. KeyError, naming those there are, when there is none of this name."""
+        """The whole column of this `name`. Raises KeyError if there is none."""
         for index, field in enumerate(self.fields):
             if field.name == name:
                 if not self.parts:
@@ -57,7 +61,10 @@ class Table:
         raise KeyError(f"no column {name!r}; the columns are {', '.join(self.columns)}")
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """A column as numpy: numbers and times (masked where null), objects for text, bytes and lists."""
+        """The column of this `name` as a numpy array. Raises KeyError if there is none.
+
+        Numbers and times are masked arrays where values may be null; text, bytes and lists are arrays of objects.
+        """
         return self.column(name).numpy()
 
     def __contains__(self, name: object) -> bool:
@@ -67,13 +74,13 @@ class Table:
         return iter(self.columns)
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Row by row as dicts of Python values; times are nanoseconds since 1970."""
+        """Iterate over the rows as dicts of Python values; timestamps are integers, in nanoseconds since 1970."""
         for part in self.parts:
             for values in zip(*(column.tolist() for column in part), strict=True):
                 yield dict(zip(self.columns, values, strict=True))
 
     def select(self, *names: str) -> Table:
-        """Only these columns, in this order."""
+        """A table of the columns of these `names`, in this order. Raises KeyError for an unknown name."""
         places = {field.name: index for index, field in enumerate(self.fields)}
         for name in names:
             if name not in places:
@@ -92,14 +99,17 @@ class Table:
         return table_html([f.name for f in self.fields], [c.tolist() for c in head], len(self))
 
     def to_arrow(self) -> pyarrow.Table:
-        """A `pyarrow.Table`; shares the memory where it can. ImportError without pyarrow."""
+        """Convert to a `pyarrow.Table`; shares memory if possible. Raises ImportError unless pyarrow is installed."""
         pa = needed("pyarrow", "arrow", "an Arrow table")
         schema = arrow_schema(self.fields, self.metadata)
         parts = [pa.record_batch([arrow_array(column) for column in part], schema=schema) for part in self.parts]
         return pa.Table.from_batches(parts, schema=schema)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A `pandas.DataFrame`; columns that may be null have pandas' nullable types, so no integer becomes a float."""
+        """Convert to a `pandas.DataFrame`. Raises ImportError unless pandas and pyarrow are installed.
+
+        Columns that may be null have pandas' nullable types, so that integers stay integers.
+        """
         pd = needed("pandas", "pandas", "a data frame")
         columns = {}
         for index, field in enumerate(self.fields):
@@ -109,17 +119,21 @@ class Table:
         return pd.DataFrame(columns, columns=self.columns)
 
     def to_polars(self) -> polars.DataFrame:
-        """A `polars.DataFrame`."""
+        """Convert to a `polars.DataFrame`. Raises ImportError unless polars and pyarrow are installed."""
         pl = needed("polars", "polars", "a polars data frame")
         return pl.from_arrow(self.to_arrow())
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """The Arrow stream, which pandas, polars, duckdb and others take as it is."""
+        """Export as an Arrow C stream, which polars, duckdb and others read.
+
+        `requested_schema` is a capsule with the schema to cast to, or None. Raises ImportError unless pyarrow is
+        installed.
+        """
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
 
 def needed(library: str, extra: str, what: str) -> Any:
-    """Import an optional library. ImportError with what to install."""
+    """Import an optional library. Raises ImportError, which says what to install, if it is missing."""
     try:
         return importlib.import_module(library)
     except ImportError as error:
@@ -127,7 +141,7 @@ def needed(library: str, extra: str, what: str) -> Any:
 
 
 def _series(pd: Any, field: TableField, column: Column) -> Any:
-    """One column of a data frame: nullable types where the schema allows null, plain numpy elsewhere."""
+    """A column of a data frame, of a nullable type where the schema allows null and of a numpy type elsewhere."""
     kind = column.type.kind
     mask = np.zeros(len(column), dtype=np.bool_) if column.valid is None else ~column.valid
     if kind == "timestamp":

@@ -60,9 +60,15 @@ class _Method:
 
 
 class TraceBuilder:
-    """A trace in the making. Every step returns the builder, so that steps chain.
+    """Builds a trace step by step. Every step returns the builder, so that steps can be chained.
 
-    `format` is the container; `start` the session's first moment (UTC); `frequency` clock ticks a second.
+    `format` is "nettrace4", "nettrace6" or "netperf3"; ValueError for anything else. `pointer_size` is 4 or 8 bytes,
+    `process_id` the recorded process. `start` is the start of the session in UTC, `sync_qpc` the clock's reading at
+    that moment in ticks, and `frequency` the clock's ticks per second. Each event is `step_ns` nanoseconds after the
+    one before it, unless `at` or `wait` say otherwise.
+
+    In every step, `stack` holds code addresses, innermost first, and `payload` is the bytes of the payload. Steps
+    raise ValueError after the trace was completed by `build`.
     """
 
     def __init__(
@@ -100,29 +106,32 @@ class TraceBuilder:
         self._ended = False
 
     def thread(self, thread_id: int, name: str | None = None) -> TraceBuilder:
-        """The thread that the next events are about and come from. Names exist in NetTrace 6 only."""
+        """Set the thread that the next events are about: `thread_id`, with a `name` that only NetTrace 6 stores."""
         self._thread = thread_id
         if name is not None:
             self._thread_names[thread_id] = name
         return self
 
     def at(self, time_ns: int) -> TraceBuilder:
-        """The next event happens at this many nanoseconds since the session started."""
+        """Set the time of the next event: `time_ns` nanoseconds since the session started."""
         self._now_ns = time_ns
         return self
 
     def wait(self, ns: int) -> TraceBuilder:
-        """Let so many nanoseconds pass."""
+        """Let `ns` nanoseconds pass before the next event."""
         self._now_ns += ns
         return self
 
     def activity(self, activity_id: Data) -> TraceBuilder:
-        """The activity (16 bytes, stored order) that the next events belong to; sixteen zero bytes end it."""
+        """Set the activity of the next events: `activity_id` is 16 bytes as stored, all zero for no activity."""
         self._activity = activity_id
         return self
 
     def event(self, record: Any, stack: Iterable[int] = ()) -> TraceBuilder:
-        """An event whose payload is a record of a registered class; `stack` is innermost first."""
+        """Add an event whose payload is `record`, an instance of an event class.
+
+        Raises TypeError unless the class was declared with `clrevents.event`.
+        """
         info = getattr(type(record), "__event__", None)
         if info is None:
             raise TypeError(f"{record!r} is not the record of a registered event; use `raw` or `described`")
@@ -133,7 +142,7 @@ class TraceBuilder:
     def raw(
         self, provider: str, id: int, version: int = 0, payload: Data = b"", stack: Iterable[int] = (), name: str = ""
     ) -> TraceBuilder:
-        """An event of any kind with any bytes."""
+        """Add an event of any `provider`, `id` and `version` with any `payload`; `name` goes into its description."""
         return self._add(_Kind(provider, id, version, name), payload, stack)
 
     def described(
@@ -145,9 +154,10 @@ class TraceBuilder:
         id: int = 1,
         stack: Iterable[int] = (),
     ) -> TraceBuilder:
-        """A self-described event: wire name → (type code of the format, value).
+        """Add an event whose description in the trace has fields, at level 4 and version 0.
 
-        For arrays give the whole description in place of the code.
+        `provider`, `name` and `id` identify the event. `fields` maps the name of each field to a pair of its type
+        code (docs/format.md) and its value. For arrays, a `FieldDescription` takes the place of the code.
 
             >>> numbers = FieldDescription("", 19, FieldDescription("", 9))
             >>> _ = TraceBuilder().described("My-App", "Order", {"Url": (18, "/"), "Items": (numbers, (1, 2))})
@@ -172,7 +182,11 @@ class TraceBuilder:
         signature: str = "void  ()",
         method_id: int = 0,
     ) -> TraceBuilder:
-        """MethodLoadVerbose_V1: jitted code of a method at an address range. `rundown` will list it."""
+        """Add MethodLoadVerbose_V1 for jitted code of `size` bytes at `address`, which `rundown` will list.
+
+        `namespace`, `name` and `signature` are texts as the runtime writes them. `method_id` is by default the
+        address.
+        """
         from clrevents.events import MethodFlags, MethodLoadVerbose_V1
 
         identity = method_id or address
@@ -183,7 +197,7 @@ class TraceBuilder:
         return self.event(record)
 
     def method_unload(self, address: int) -> TraceBuilder:
-        """MethodUnloadVerbose_V1 of the method that was loaded at this address."""
+        """Add MethodUnloadVerbose_V1 for the method at `address`. Raises ValueError if none was loaded there."""
         from clrevents.events import MethodUnloadVerbose_V1
 
         found = next((m for m in reversed(self._methods) if m.address == address), None)
@@ -193,13 +207,13 @@ class TraceBuilder:
         return self.event(MethodUnloadVerbose_V1(*_values(found.record)))
 
     def sample(self, *stack: int, kind: int = MANAGED) -> TraceBuilder:
-        """The sample profiler saw this thread with this stack, innermost first; `kind` 1 is external code."""
+        """Add a sample of the current thread with this `stack`; `kind` is 2 for managed and 1 for external code."""
         return self._add(_Kind(SAMPLE, 0, 0), kind.to_bytes(4, "little"), stack)
 
     def lose(self, count: int) -> TraceBuilder:
-        """The current thread wrote so many events that never reached the file (NetPerf cannot say so).
+        """Lose `count` events of the current thread, which NetPerf cannot express.
 
-        NetTrace 4 only shows this for a thread that was there before: with an event, or in a sequence point.
+        NetTrace 4 shows the loss only for a thread that has an event or is in a sequence point before it.
         """
         self._still_open()
         self._writer_thread(self._thread)
@@ -207,7 +221,7 @@ class TraceBuilder:
         return self
 
     def sequence_point(self) -> TraceBuilder:
-        """Ends a region: stacks are forgotten, what was lost so far shows. NetPerf has none."""
+        """End a region, which makes losses visible and numbers stacks anew. NetPerf has no sequence points."""
         self._still_open()
         self._flush()
         if self.format != "netperf3":
@@ -218,7 +232,7 @@ class TraceBuilder:
         return self
 
     def rundown(self) -> TraceBuilder:
-        """What a runtime writes at the end of a session: every method that is still there."""
+        """Add the events that a runtime writes at the end of a session, which list all methods that are loaded."""
         from clrevents.events import DCEndComplete_V1, DCEndInit_V1, MethodDCEndVerbose_V1
 
         self.event(DCEndInit_V1(0))
@@ -227,12 +241,15 @@ class TraceBuilder:
         return self.event(DCEndComplete_V1(0))
 
     def damage(self, change: Change) -> TraceBuilder:
-        """Whatever this does to the finished bytes: `lambda b: b[:-100]`."""
+        """Apply `change` to the bytes of the trace in `build`, as in `damage(lambda b: b[:-100])`."""
         self._damage.append(change)
         return self
 
     def build(self, *, complete: bool = True) -> Data:
-        """The trace. With `complete=False` it has no end mark, as when the process died, and may go on."""
+        """Return the bytes of the trace.
+
+        Without `complete` the trace has no end mark, as if the process had died, and steps can follow.
+        """
         if not complete:
             self._flush()
         elif not self._ended:
@@ -246,7 +263,7 @@ class TraceBuilder:
 
     def _still_open(self) -> None:
         if self._ended:
-            raise ValueError("the trace is complete: `bytes()` was called; begin another TraceBuilder")
+            raise ValueError("the trace is complete, because `build()` was called: use another TraceBuilder")
 
     def _open(self) -> Any:
         match self.format:

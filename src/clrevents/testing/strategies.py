@@ -49,27 +49,40 @@ _SIMPLE: Final = tuple(sorted({*TypeCode} - ARRAYS - {TypeCode.OBJECT, TypeCode.
 
 @attrs.frozen
 class MadeEvent:
-    """One event of a made trace, as a reader must give it back."""
+    """One event of a `MadeTrace`, as a reader must return it."""
 
     provider: str
+    """The full name of the provider."""
     id: int
+    """The event id."""
     version: int
+    """The version of the event's layout."""
     time_ns: int
+    """The time in nanoseconds since the session started."""
     thread_id: int
+    """The thread that the event is about."""
     payload: Any
+    """The record of the event's class."""
     stack: tuple[int, ...]
+    """The code addresses of the call stack, innermost first."""
     activity_id: UUID | None
+    """The activity that the event belongs to; None if it has none."""
 
 
 @attrs.frozen
 class MadeTrace:
-    """A trace's bytes and what is in them: `events` in time order, `lost` events by thread."""
+    """A generated trace and the events that a reader must find in it."""
 
     data: bytes = attrs.field(repr=False)
+    """The bytes of the trace."""
     format: Format
+    """The container: "nettrace4", "nettrace6" or "netperf3"."""
     pointer_size: int
+    """The size of a pointer in the process, in bytes: 4 or 8."""
     events: tuple[MadeEvent, ...]
+    """The events in time order."""
     lost: Mapping[int, int]
+    """The number of lost events by thread."""
 
 
 def traces(
@@ -78,10 +91,11 @@ def traces(
     pointer_sizes: Sequence[int] = (4, 8),
     max_events: int = 12,
 ) -> SearchStrategy[MadeTrace]:
-    """Any small trace: threads that take turns, stacks, activities, lost events, several regions, any clock.
+    """A strategy for small traces with several threads and regions, stacks, activities, losses and various clocks.
 
-    Payloads are records of the event classes (every registered one without them) and, without them, also events
-    that describe themselves. Events of one region may be written in another order than they happened.
+    Payloads are records of `event_classes`. Without any, they are records of all registered classes, and events that
+    describe themselves. `formats` and `pointer_sizes` (in bytes) are chosen from, and a trace has at most
+    `max_events` events. Events of one region may be stored in another order than that of their times.
     """
     from hypothesis import strategies as st
 
@@ -204,7 +218,10 @@ def _descriptions(arrays: bool) -> SearchStrategy[FieldDescription]:
 
 
 def records(event_class: type[Any], pointer_size: int = 8) -> SearchStrategy[Any]:
-    """Any record of an event class (or of a class made by `@struct`), as a process of this pointer size writes it."""
+    """A strategy for records of `event_class`, which may also be a class made by `clrevents.struct`.
+
+    Values fit a process whose pointers have `pointer_size` bytes.
+    """
     record: Any = event_class
     return _records(record, pointer_size)
 

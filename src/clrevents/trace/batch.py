@@ -1,4 +1,4 @@
-"""`Batch`: consecutive selected events in order, which owns all that its events show.
+"""`Batch`: consecutive selected events in order, with all the data that they show.
 
 Joins decoded rows with the names of addresses and with tables. Decodes nothing itself.
 """
@@ -21,13 +21,17 @@ from clrevents.table.table import Table
 from clrevents.trace.batch_tables import BatchTables
 from clrevents.trace.event import SLOTS, Event
 from clrevents.trace.event_rows import EventRows
+from clrevents.words import counted
 
 _EVENTS: Maker[Event[Any]] = Maker(Event, SLOTS)
 
 
 @attrs.define(eq=False, repr=False, slots=False)
 class Batch(EventRows):
-    """Consecutive selected events in order. Iterating gives events; they own their data."""
+    """Consecutive selected events, in order, made by `Decoder`. Iterating gives `Event` objects; `len` counts them.
+
+    The events own their data and stay usable after the batch.
+    """
 
     tables: BatchTables = attrs.field(kw_only=True)
 
@@ -42,23 +46,24 @@ class Batch(EventRows):
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What was reported since the batch before this one."""
+        """The problems found since the previous batch."""
         return self.rows.problems
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """Lost events that were found since the batch before this one."""
+        """The lost events found since the previous batch."""
         return self.rows.losses
 
     def table(self, selector: Selector, /, *, columns: Sequence[str] | None = None, enum_names: bool = False) -> Table:
-        """The batch's events of one kind as a `clrevents.Table`; columns and errors as for `Trace.table`.
+        """The batch's events of one name as a table; parameters `selector`, `columns` and `enum_names`, and the
+        errors, are those of `Trace.table`.
 
-        Of an event that only the trace describes, what was described so far decides on the columns.
+        For an event that only the trace describes, the columns depend on the descriptions read so far.
         """
         return self.tables.table(self.rows, selector, columns, enum_names)
 
     def hand_out(self) -> Iterator[Event[Any]]:
-        """The events, made while they are taken; the batch no longer keeps their payloads alive."""
+        """Iterate over the events once; the batch then no longer keeps their payloads alive."""
         records, self.rows.records = self.rows.records, []
         return chain.from_iterable(self._made(iter([records]) if isinstance(records, list) else records.portions()))
 
@@ -80,7 +85,8 @@ class Batch(EventRows):
         return _EVENTS.of([[self] * rows, np.arange(first, first + rows), payloads])(0, rows)
 
     def __repr__(self) -> str:
-        return f"<Batch of {len(self)} events, {len(self.problems)} problems, {len(self.losses)} losses>"
+        events, problems = counted(len(self), "event"), counted(len(self.problems), "problem")
+        return f"<Batch of {events}, {problems}, {counted(len(self.losses), 'loss', 'losses')}>"
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "tables": self.tables}

@@ -26,15 +26,17 @@ from clrevents.trace.passes import Order, in_time_order
 
 
 class Decoder:
-    """Reads a trace that arrives in pieces.
+    """Decodes a trace that arrives in pieces, such as from a socket.
 
-    `feed(buffer)` and `flush()` return batches of the selected events; `close()` says that nothing more comes.
-    `batch.table(name)` has a batch's events of one kind as typed columns. Memory is bounded by what lies between two
-    sequence points and by `limits`. After a TraceError each call raises the same one. The filters are those of
-    `Trace.events`; `start` and `end` in percent need a file: use `clrevents.open`.
+    `feed` and `flush` return batches of the selected events; `close` ends the input. Memory is bounded by the data
+    between two sequence points and by `limits`. `selectors`, `order` and `filters` are those of `Trace.events`, and
+    `errors`, `limits` and `registry` those of `clrevents.open`. `start` and `end` in percent raise ValueError,
+    because the end of a stream is not known.
 
-    With `symbols`, events of code are followed too, whether they are selected or not: `methods` and the events'
-    `frames` then know what was seen so far. Methods that were there before the trace began are listed at its end.
+    With `symbols`, the decoder also follows events about code, whether they are selected or not; `methods` and the
+    events' `frames` then cover what was read so far. Methods loaded before the trace began are listed at its end.
+
+    After a TraceError, each call raises the same error again.
     """
 
     def __init__(
@@ -57,38 +59,43 @@ class Decoder:
 
     @property
     def info(self) -> TraceInfo | None:
-        """The trace's header; None until it was fed."""
+        """The contents of the trace's header; None until it has been fed."""
         return self._stream.info
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What was reported so far, at most `Limits.problems` of each severity."""
+        """The problems found so far, at most `Limits.problems` of each severity."""
         return self._stream.problems.items
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """Lost events found so far."""
+        """The lost events found so far."""
         return tuple(self._stream.losses)
 
     @property
     def methods(self) -> Methods:
-        """Names for addresses, as known so far. ValueError without `symbols=True`."""
+        """The code known so far, to name addresses. Raises ValueError unless made with `symbols=True`."""
         if self._live is None:
             raise ValueError("this decoder does not follow code: make it with symbols=True")
         return self._live.methods
 
     def feed(self, buffer: Buffer) -> list[Batch]:
-        """Take more bytes, which are not kept; the batches that became ready."""
+        """Decode the next bytes and return the batches that are ready.
+
+        `buffer` is bytes, a bytearray or a memoryview, and may be reused afterwards. Raises TraceError
+        for damage or for exceeded limits, and ValueError after `close`.
+        """
         return list(self._batches(self._pass.feed(buffer)))
 
     def flush(self) -> list[Batch]:
-        """Release what waits for its order, for instance when a live session has gone quiet."""
+        """Return the events that wait to be ordered by time, for instance when a live session has gone quiet."""
         return list(self._batches(self._pass.flush()))
 
     def close(self) -> Iterator[Batch]:
-        """The end of the input: the last batches, after which a pending TraceError is raised.
+        """End the input and iterate over the last batches.
 
-        That includes UnknownEventError for a selected name that neither the registry nor the trace knows.
+        After the last batch, raises a pending TraceError, such as UnknownEventError for a selector that neither the
+        registry nor the trace knows.
         """
         return self._batches(self._pass.close())
 

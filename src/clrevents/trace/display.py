@@ -14,6 +14,7 @@ from clrevents.decode.kinds import EventKey
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import Problems
 from clrevents.table.display import html_table, shortened
+from clrevents.words import counted, safe
 
 _TOP = 10
 
@@ -42,9 +43,9 @@ def banner(facts: Facts) -> str:
     parts = []
     damage = facts.problems.severities["damage"]
     if damage:
-        parts.append(f"DAMAGED in {damage} place{'s' if damage > 1 else ''}")
+        parts.append(f"DAMAGED in {counted(damage, 'place')}")
     if facts.lost:
-        parts.append(f"{facts.lost:,} events were LOST while recording")
+        parts.append(f"{counted(facts.lost, 'event was', 'events were')} LOST while recording")
     if not facts.complete and not damage:
         parts.append("the end is missing")
     return "; ".join(parts)
@@ -53,12 +54,13 @@ def banner(facts: Facts) -> str:
 def _facts(info: TraceInfo, facts: Facts) -> list[tuple[str, str]]:
     events = sum(facts.counts.values())
     process = f"process {info.process_id}, " if info.process_id else ""
+    kinds, threads = counted(len(facts.counts), "kind"), counted(len(facts.threads), "thread")
     start = info.start.isoformat(sep=" ", timespec="milliseconds") if info.start else "unknown"
     return [
         ("format", f"{info.format} {info.version}, {process}{8 * info.pointer_size}-bit"),
         ("start", start),
         ("duration", f"{facts.duration_ns / 1e9:.3f} s"),
-        ("events", f"{events:,} of {len(facts.counts)} kinds on {len(facts.threads)} threads"),
+        ("events", f"{events:,} of {kinds} on {threads}"),
     ]
 
 
@@ -70,35 +72,35 @@ def trace_line(info: TraceInfo) -> str:
     parts.append(f"{8 * info.pointer_size}-bit")
     if info.start:
         parts.append(f"started {info.start.isoformat(sep=' ', timespec='seconds')}")
-    return f"<Trace {info.path or 'in memory'}: {', '.join(parts)}; summary() says what is in it>"
+    return f"<Trace {_place(info)}: {', '.join(parts)}; summary() says what is in it>"
 
 
 def trace_text(info: TraceInfo, facts: Facts) -> str:
     """The summary of a Trace, for a terminal."""
-    lines = [f"<Trace {info.path or 'in memory'}>"]
+    lines = [f"<Trace {_place(info)}>"]
     lines += [f"  {name:<9} {value}" for name, value in _facts(info, facts)]
     warning = banner(facts)
     if warning:
         lines.append(f"  warning   {warning}")
     for key, count in _top(facts):
-        lines.append(f"  {count:>11,}  {key.name}  ({key.provider})")
+        lines.append(f"  {count:>11,}  {safe(key.name)}  ({safe(key.provider)})")
     rest = len(facts.counts) - _TOP
     if rest > 0:
-        lines.append(f"  {'':>11}  and {rest} more kinds")
+        lines.append(f"  {'':>11}  and {counted(rest, 'more kind')}")
     return "\n".join(lines)
 
 
 def trace_html(info: TraceInfo, facts: Facts) -> str:
     """The notebook view of a Trace."""
-    parts = [f"<b>{escape(info.path or 'trace in memory')}</b>"]
+    parts = [f"<b>{escape(safe(info.path or 'trace in memory'))}</b>"]
     warning = banner(facts)
     if warning:
         parts.append(f'<div style="color:#b00;font-weight:bold">{escape(warning)}</div>')
     parts.append(html_table((), _facts(info, facts)))
-    rows = [(f"{count:,}", key.name, key.provider) for key, count in _top(facts)]
+    rows = [(f"{count:,}", safe(key.name), safe(key.provider)) for key, count in _top(facts)]
     rest = len(facts.counts) - _TOP
     if rest > 0:
-        rows.append(("", f"and {rest} more kinds", ""))
+        rows.append(("", f"and {counted(rest, 'more kind')}", ""))
     parts.append(html_table(("events", "name", "provider"), rows))
     return "".join(parts)
 
@@ -114,7 +116,12 @@ def event_html(event: str, version: int, header: list[tuple[str, str]], payload:
         rows += [
             (field.name, shortened(str(getattr(payload, name)))) for field, name in zip(layout, names, strict=True)
         ]
-    return f"<b>{escape(event)}</b> version {version}" + html_table((), rows)
+    shown = [(safe(name), safe(value)) for name, value in rows]
+    return f"<b>{escape(safe(event))}</b> version {version}" + html_table((), shown)
+
+
+def _place(info: TraceInfo) -> str:
+    return safe(info.path or "in memory")
 
 
 def _top(facts: Facts) -> Iterable[tuple[EventKey, int]]:

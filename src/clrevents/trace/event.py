@@ -1,7 +1,7 @@
 """`Event`, a light view of one row.
 
-Header attributes are worked out when they are asked for; the payload is the event's own. Both outlive the trace
-and pickle, because its rows own what they show.
+Header attributes are computed on access; the payload is the event's own. Both outlive the trace and can be pickled,
+because its rows own their data.
 """
 
 from __future__ import annotations
@@ -16,20 +16,22 @@ from clrevents.decode.kinds import EventKey
 from clrevents.symbols.frame import Frame
 from clrevents.trace.display import event_html
 from clrevents.trace.event_rows import EventRows
+from clrevents.words import counted, safe
 
 P_co = TypeVar("P_co", covariant=True)
 
 
 class Event(Generic[P_co]):
-    """One event: who wrote it and when, and its `payload`, which is always a record.
+    """One event: its header, and its payload as a record.
 
-    Source of the header's meaning: docs/format.md, "What header fields mean" and "Time".
+    Events can be compared, hashed and pickled, and stay usable after the trace is closed. For the meaning of header
+    fields see docs/format.md, "What header fields mean" and "Time".
     """
 
     __slots__ = ("_row", "_rows", "payload")
 
     payload: P_co
-    """A typed record of the registry, or `RawPayload`."""
+    """A record of the event's class, or a `RawPayload` where the fields are unknown or do not fit."""
 
     def __init__(self, rows: EventRows, row: int, payload: P_co) -> None:
         self._rows = rows
@@ -38,38 +40,42 @@ class Event(Generic[P_co]):
 
     @property
     def key(self) -> EventKey:
-        """(provider, id, version, name): equal for all events of the same kind."""
+        """The provider, id, version and name, which are equal for all events of one kind."""
         return self._rows.kinds[self._row].key
 
     @property
     def provider(self) -> str:
+        """The full name of the provider."""
         return self._rows.kinds[self._row].key.provider
 
     @property
     def id(self) -> int:
+        """The event id, which is unique within the provider."""
         return self._rows.kinds[self._row].key.id
 
     @property
     def version(self) -> int:
+        """The version of the event's layout."""
         return self._rows.kinds[self._row].key.version
 
     @property
     def name(self) -> str:
-        """The event's name without its version; `EventID(303)` when nobody knows one."""
+        """The event's name without its version; `EventID(303)` if neither the registry nor the trace names it."""
         return self._rows.kinds[self._row].key.name
 
     @property
     def opcode(self) -> int:
-        """As in the file: 0 where it gives none."""
+        """The opcode in the file; 0 if it has none."""
         return self._rows.kinds[self._row].row.opcode or 0
 
     @property
     def level(self) -> int:
+        """The level in the file, from 1 (critical) to 5 (verbose); 0 logs always."""
         return self._rows.kinds[self._row].row.level
 
     @property
     def keywords(self) -> int:
-        """As in the file, bits 44 to 47 of the session included."""
+        """The 64-bit mask in the file, including bits 44 to 47, which belong to the session."""
         return self._rows.kinds[self._row].row.keywords
 
     @property
@@ -79,28 +85,29 @@ class Event(Generic[P_co]):
 
     @property
     def time(self) -> datetime | None:
-        """UTC, cut to microseconds; None when the trace does not say when it started."""
+        """The time in UTC, rounded down to microseconds; None if the trace does not say when it started."""
         rows = self._rows
         return rows.rows.clock.utc(rows.times_ns[self._row])
 
     @property
     def thread_id(self) -> int:
-        """The thread the event is about: for a sample, the one that was sampled."""
+        """The thread that the event is about: for a sample, the sampled one. -1 if NetTrace 6 does not name it."""
         return self._rows.thread_ids[self._row]
 
     @property
     def process_id(self) -> int | None:
-        """None when the trace does not say."""
+        """The process that the event is about; None if the trace does not say."""
         return self._rows.rows.process(self._row)
 
     @property
     def processor(self) -> int | None:
-        """None when unknown, as it nearly always is."""
+        """The number of the processor; None if unknown, as it nearly always is."""
         number = self._rows.processors[self._row]
         return None if number < 0 else number
 
     @property
     def activity_id(self) -> UUID | None:
+        """The activity that the event belongs to; None if it has none."""
         labels = self._labels
         if labels is not None and labels.activity_id is not None:
             return UUID(bytes_le=labels.activity_id)
@@ -108,6 +115,7 @@ class Event(Generic[P_co]):
 
     @property
     def related_activity_id(self) -> UUID | None:
+        """The activity that started the event's activity; None if there is none."""
         labels = self._labels
         if labels is not None and labels.related_activity_id is not None:
             return UUID(bytes_le=labels.related_activity_id)
@@ -115,19 +123,19 @@ class Event(Generic[P_co]):
 
     @property
     def trace_id(self) -> str | None:
-        """The W3C trace id as 32 hex digits, in stored order; None without one (only NetTrace 6 has them)."""
+        """The W3C trace id as 32 hex digits, in stored order; None without one. Only NetTrace 6 has it."""
         labels = self._labels
         return None if labels is None or labels.trace_id is None else labels.trace_id.hex()
 
     @property
     def span_id(self) -> str | None:
-        """The W3C span id as 16 hex digits; None without one (only NetTrace 6 has them)."""
+        """The W3C span id as 16 hex digits; None without one. Only NetTrace 6 has it."""
         labels = self._labels
         return None if labels is None or labels.span_id is None else f"{labels.span_id:016x}"
 
     @property
     def labels(self) -> dict[str, str | int]:
-        """Name and value labels; empty but for NetTrace 6. A name given twice keeps its last value."""
+        """Labels by name; the last value of a repeated name. Only NetTrace 6 has them."""
         labels = self._labels
         return {} if labels is None else dict(labels.pairs)
 
@@ -138,35 +146,35 @@ class Event(Generic[P_co]):
 
     @property
     def stack_id(self) -> int:
-        """Unique in the trace; 0 for no stack, -1 when the trace lacks the stack it names."""
+        """The number of the stack in `Trace.stacks`; 0 without a stack, -1 if the trace lacks the stack."""
         return self._rows.stack_ids[self._row]
 
     @property
     def stack(self) -> tuple[int, ...]:
-        """Code addresses, innermost first."""
+        """The code addresses of the call stack, innermost first; empty without a stack."""
         return self._rows.stack(self._row)
 
     @property
     def frames(self) -> tuple[Frame, ...]:
-        """The stack with names, as they were true at the event's time: as many as `stack` has addresses.
+        """The stack with names as of the event's time, one frame for each address of `stack`.
 
-        The first use reads, in one pass over the trace, the events that tell of code; the rundown is at its end. A
-        pickled event keeps its frames if they had been asked of its trace before, else they say "no names".
+        The first use reads `Trace.methods`, which takes one pass over the trace. A pickled event keeps its frames if
+        they were known when it was pickled; otherwise the reason of each frame is "no names".
         """
         return self._rows.frames(self._row)
 
     @property
     def payload_bytes(self) -> bytes:
-        """The payload as it stands in the file."""
+        """The bytes of the payload in the file."""
         return self._rows.rows.payload_bytes[self._row]
 
     @property
     def payload_tail(self) -> bytes:
-        """Bytes behind the last known field, of an event newer than the registry; usually empty."""
+        """Bytes after the last known field, where the event is newer than the registry; usually empty."""
         return self._rows.rows.tails.get(self._row, b"")
 
     def __repr__(self) -> str:
-        return f"<Event {self.name} at {self.time_ns / 1e6:.3f} ms, thread {self.thread_id}: {self.payload!r}>"
+        return f"<Event {safe(self.name)} at {self.time_ns / 1e6:.3f} ms, thread {self.thread_id}: {self.payload!r}>"
 
     def _repr_html_(self) -> str:
         header = [
@@ -175,7 +183,7 @@ class Event(Generic[P_co]):
             ("provider", self.provider),
         ]
         if self.stack_id:
-            header.append(("stack", f"{len(self.stack)} frames"))
+            header.append(("stack", counted(len(self.stack), "frame")))
         return event_html(self.name, self.version, header, self.payload)
 
     def __eq__(self, other: object) -> bool:
@@ -213,4 +221,4 @@ def _event_of(rows: EventRows, payload: Any) -> Event[Any]:
 
 
 SLOTS = ("_rows", "_row", "payload")
-"""The attributes of an event, for whoever makes many at once."""
+"""The attributes of an event, for making many at once."""

@@ -46,6 +46,7 @@ from clrevents.table.stacks import Stacks
 from clrevents.table.table import Table
 from clrevents.trace.scan import HeaderScan, scan_headers
 from clrevents.trace.warn import warn_caller
+from clrevents.words import lost_events, safe
 
 Order: TypeAlias = Literal["time", "file"]
 Progress: TypeAlias = Callable[[int, int], Any]
@@ -69,6 +70,8 @@ class Passes:
         self._found_of: Counter[str] = Counter()
         self._warned = False
         self._scanned: HeaderScan | None = None
+        # An unknown error mode is refused now, and not by the first pass: the header is read in one of its own.
+        self.stream()
         self.info = self._read_info()
 
     # What is known of the whole.
@@ -81,7 +84,7 @@ class Passes:
                 if problem.severity == "damage":
                     self._warn(f"the trace is damaged: {problem.message}")
             if scan.lost:
-                self._warn(f"{scan.lost:,} events were lost while recording")
+                self._warn(lost_events(scan.lost))
             self._scanned = scan
         if raising and self._scanned.error is not None:
             raise self._scanned.error
@@ -369,7 +372,8 @@ class Passes:
 
     def _warn_of(self, losses: tuple[Loss, ...]) -> None:
         if losses:
-            self._warn(f"{sum(loss.count for loss in losses):,} or more events were lost while recording")
+            # Losses are found as the trace is read: there may be more.
+            self._warn(f"at least {lost_events(sum(loss.count for loss in losses))}")
 
     def _note(self, problem: Problem) -> None:
         key = _identity(problem)
@@ -383,7 +387,7 @@ class Passes:
         if not self._warned:
             self._warned = True
             path = f"{self.source.path}: " if self.source.path else ""
-            warn_caller(f"{path}{text}")
+            warn_caller(safe(f"{path}{text}"))
 
 
 def in_time_order(order: Order) -> bool:

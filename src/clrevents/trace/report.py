@@ -1,4 +1,4 @@
-"""What is said of a whole trace: its threads, and what `check` found. Values; reads nothing."""
+"""Values that describe a whole trace: its threads, and the findings of `Trace.check`. Reads nothing."""
 
 from __future__ import annotations
 
@@ -18,74 +18,92 @@ _MISFITS: Final = "payloads do not fit their layout"
 
 @attrs.frozen
 class ThreadInfo:
-    """A thread that events are about: how many, and from when to when (ns since the session started)."""
+    """A thread that events are about."""
 
     thread_id: int
+    """The thread's id; -1 for events whose thread NetTrace 6 does not name."""
     events: int
+    """The number of its events."""
     first_ns: int
+    """The time of its first event, in nanoseconds since the session started."""
     last_ns: int
+    """The time of its last event, in nanoseconds since the session started."""
     process_id: int | None = None
+    """Its process; None if the trace does not say."""
     name: str | None = None
+    """Its name, which only NetTrace 6 has; None if unknown."""
 
 
 @attrs.frozen
 class KindReport:
-    """How the payloads of one kind of event came out: numbers of events, and bytes of payload in all."""
+    """How the payloads of one kind of event came out, in numbers of events: a value of `Report.kinds`."""
 
     exact: int = 0
+    """Events whose fields use up the payload."""
     tail: int = 0
+    """Events with bytes after the last known field."""
     short: int = 0
+    """Events whose payload does not fit its layout."""
     unknown: int = 0
+    """Events whose fields neither the registry nor the trace describes."""
     payload_bytes: int = 0
+    """The bytes of all these payloads."""
 
     @property
     def events(self) -> int:
+        """The number of all these events."""
         return self.exact + self.tail + self.short + self.unknown
 
 
 @attrs.frozen
 class Report:
-    """What `Trace.check` found: every event decoded, every problem counted.
-
-    `problems` holds the first of them (`Limits.problems`); `problem_counts` is exact.
-    """
+    """The result of `Trace.check`, which decodes every event and counts every problem."""
 
     info: TraceInfo
+    """The contents of the trace's header."""
     complete: bool
+    """Whether the trace has its proper end."""
     kinds: Mapping[EventKey, KindReport]
+    """How the payloads of each kind of event came out."""
     problems: tuple[Problem, ...]
+    """The first problems, at most `Limits.problems` of each severity."""
     problem_counts: Mapping[str, int]
+    """The exact number of problems by `Problem.kind`."""
     severities: Mapping[str, int]
+    """The exact number of problems by `Problem.severity`."""
     losses: tuple[Loss, ...]
+    """The lost events by thread and time window, at most `Limits.problems` of them."""
     lost: int
+    """The exact number of lost events."""
 
     @property
     def events(self) -> int:
+        """The number of events."""
         return sum(k.events for k in self.kinds.values())
 
     @property
     def damaged(self) -> bool:
-        """Whether the container itself is broken somewhere."""
+        """Whether the container is damaged anywhere."""
         return self.severities.get("damage", 0) > 0
 
     @property
     def payload_faults(self) -> int:
-        """Events whose payload does not fit its layout."""
+        """The number of events whose payload does not fit its layout."""
         return self.severities.get("payload", 0)
 
     @property
     def raw(self) -> int:
-        """Events of which only the bytes are known: neither the registry nor the trace tells their fields."""
+        """The number of events whose fields neither the registry nor the trace describes."""
         return sum(k.unknown for k in self.kinds.values())
 
     @property
     def ok(self) -> bool:
-        """Nothing lost, nothing damaged, every known payload used up exactly. Events of unknown fields do not count."""
+        """Whether nothing is lost or damaged and every known payload fits its layout; `raw` events do not count."""
         return not (self.damaged or self.payload_faults or self.lost)
 
     @property
     def verdict(self) -> str:
-        """One line for a human."""
+        """The result in one line of text."""
         parts = []
         if self.damaged:
             parts.append(f"damaged in {counted(self.severities['damage'], 'place')}")

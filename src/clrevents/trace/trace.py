@@ -1,6 +1,6 @@
-"""`Trace`: a whole trace that can be asked questions, in any order, as often as one likes.
+"""`Trace`: a whole trace, which answers any number of questions in any order.
 
-What users call, and nothing else; the passes behind it are in `passes`. Every question is one pass in bounded
+Holds what users call, and nothing else; the passes themselves are in `passes`. Every question is one pass in bounded
 memory; what only needs headers shares one cached scan. Knows no analysis and prints nothing.
 """
 
@@ -43,13 +43,25 @@ C = TypeVar("C")
 
 
 class Trace:
-    """A .NET trace. Made by `clrevents.open`; `with` is recommended, not required.
+    """A .NET trace, opened by `clrevents.open`. Using it as a context manager is recommended, not required.
 
-    Questions about the whole (`event_counts`, `threads`, `duration_ns`, `losses`) share one header scan that
-    reads no payload; `events` decodes only what is selected. A Trace over a path pickles.
+    `event_counts`, `threads`, `duration_ns` and `losses` share one scan of the headers, which reads no payload.
+    `events` decodes only the selected events. A trace that was opened by its path can be pickled.
 
-    What selects events takes the same filters everywhere: `provider`, `process_id`, `thread_id` (one or several),
-    `start` and `end` (half-open; see docs/tables.md for how times may be written).
+    These parameters mean the same in every method:
+
+    * `selector`, `selectors`: an event class, an `EventKey`, a name, an alias, `Provider/Event` or a glob. Without
+      a selector, all events are selected.
+    * `filters`: the keywords of `FilterOptions`, which are `provider`, `process_id`, `thread_id`, `start` and `end`.
+      An unknown or malformed one raises TypeError or ValueError at once.
+    * `order`: "time" sorts by time, "file" keeps the order of the file. ValueError for anything else.
+    * `columns`: the names of the columns to make, in this order. None makes the default ones.
+    * `enum_names`: whether enums become text instead of numbers.
+    * `rows`: the largest number of rows in one table. ValueError unless positive.
+
+    Methods that read the trace raise DamageError if it is damaged, unless it was opened with `errors="salvage"`, and
+    LimitError if it exceeds `Limits`. Iterators first give everything before that point. After `close`, methods that
+    need to read raise SourceError.
     """
 
     def __init__(
@@ -86,9 +98,9 @@ class Trace:
         self.close()
 
     def close(self) -> None:
-        """Let go of the source and of temporary copies; events, tables and reports stay usable.
+        """Close the source and remove temporary copies. Events, tables and reports stay usable.
 
-        Whatever needs to read the trace again raises a SourceError from then on.
+        Methods that need to read the trace again raise SourceError from then on.
         """
         self._passes.source.close()
 
@@ -99,39 +111,39 @@ class Trace:
 
     @property
     def info(self) -> TraceInfo:
-        """What the header says; costs nothing."""
+        """The contents of the trace's header. It is read when the trace is opened."""
         return self._passes.info
 
     @property
     def duration_ns(self) -> int:
-        """From the session's start to its last event."""
+        """Nanoseconds from the start of the session to its last event; 0 without events."""
         return self._passes.duration_ns()
 
     @property
     def threads(self) -> tuple[ThreadInfo, ...]:
-        """The threads that events are about, busiest first."""
+        """The threads that events are about, those with the most events first."""
         return self._passes.scan().threads
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """Events that were never written, by thread and time window."""
+        """Events that were lost while recording, by thread and time window; at most `Limits.problems` of them."""
         return self._passes.scan().losses
 
     @property
     def lost(self) -> int:
-        """How many events were lost in all (exact also when `losses` is cut to `Limits.problems`)."""
+        """The number of lost events, which is exact even where `losses` is incomplete."""
         return self._passes.scan().lost
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """The container's problems, then those of payloads that were decoded so far. Never raises for damage."""
+        """Problems of the container, then those of the payloads decoded so far. Does not raise for damage."""
         return self._passes.problems
 
     @property
     def methods(self) -> Methods:
-        """Names for addresses, as true at each time; the first use runs one pass over the trace.
+        """The code that was loaded at each time, to name addresses. The first use reads the trace once.
 
-        Of a trace that is damaged it knows what stands before the damage.
+        For a damaged trace, it covers the events before the damage.
         """
         if self._names.known is None:
             passes = self._passes
@@ -144,16 +156,16 @@ class Trace:
 
     @property
     def stacks(self) -> Stacks:
-        """The call stacks that events name, by `stack_id`; the first use runs one pass over the trace.
+        """The call stacks of all events, by `stack_id`. The first use reads the trace once.
 
-        Of a trace that is damaged it knows what stands before the damage.
+        For a damaged trace, it covers the events before the damage.
         """
         if self._stacks is None:
             self._stacks = self._passes.stacks()
         return self._stacks
 
     def event_counts(self) -> dict[EventKey, int]:
-        """How many events of each kind, most frequent first."""
+        """The number of events of each kind, the most frequent kind first."""
         return dict(self._passes.scan().counts)
 
     @overload
@@ -167,10 +179,11 @@ class Trace:
     def events(
         self, *selectors: Selector, order: Order = "time", **filters: Unpack[FilterOptions]
     ) -> Iterator[Event[Any]]:
-        """The selected events, all of them without a selector, in time order (or as they stand in the file).
+        """Iterate over the selected events.
 
-        A selector is an event class, an `EventKey`, a name, an alias, `Provider/Event` or a glob. Filters are those
-        of the class. Raises UnknownEventError at the end for a name nobody knows.
+        Memory is bounded however long the trace is. Raises UnknownEventError at the end if a selector is a name that
+        neither the registry nor the trace knows. With `errors="strict"` a payload that does not fit its layout
+        raises PayloadError; otherwise the event has a `RawPayload` and is reported in `problems`.
         """
         rows = self._passes.event_rows(*selectors, order=order, filters=filters)
         # Each batch lives as long as its events do, and no longer.
@@ -186,13 +199,13 @@ class Trace:
         order: Order = "time",
         **filters: Unpack[FilterOptions],
     ) -> Table:
-        """All events of one kind, every version of it, as typed columns.
+        """All selected events of one name, in all their versions, as typed columns.
 
-        The columns are `time_ns`, `time`, `thread_id`, `stack_id` and the payload's fields, or those that
-        `columns` names (see docs/tables.md); with `enum_names` enums are text. The schema depends on the event alone:
-        an event that the trace lacks is an empty table. AmbiguousEventError when the selector means several
-        events, UnknownEventError when nobody knows it, KeyError for an unknown column. Rows whose payload does
-        not fit its layout are left out and reported in `problems`.
+        The default columns are `time_ns`, `time`, `thread_id`, `stack_id` and the payload's fields. The schema does
+        not depend on which rows there are: an event that the trace lacks gives an empty table. Events whose payload
+        does not fit its layout are left out and reported in `problems`. Raises AmbiguousEventError if the selector
+        means several events, UnknownEventError if it is a name that neither the registry nor the trace knows, and
+        KeyError for an unknown column.
         """
         wanted = Wanted.of(columns, enum_names)
         return self._passes.table(selector, wanted, Filters.of(filters), order)[0]
@@ -208,7 +221,11 @@ class Trace:
         order: Order = "time",
         **filters: Unpack[FilterOptions],
     ) -> Iterator[Table]:
-        """The same as `table`, in tables of at most `rows` rows, in bounded memory. All have the same columns."""
+        """The rows of `table` in several tables of at most `rows` rows, in bounded memory.
+
+        All of them have the same columns. Raises the errors of `table`, though some only when the first table is
+        asked for.
+        """
         wanted = Wanted.of(columns, enum_names)
         return self._passes.tables(selector, wanted, Filters.of(filters), order, rows)
 
@@ -221,10 +238,10 @@ class Trace:
         order: Order = "time",
         **filters: Unpack[FilterOptions],
     ) -> Iterator[dict[EventName, Table]]:
-        """Every selected event's columns in one pass: chunk by chunk, a table for each (provider, name) in it.
+        """Tables of all selected events in one pass: for each chunk, one table per (provider, name) in it.
 
-        The tables of one event fit together; `columns` can only name header columns, which go in front of the
-        payload's fields.
+        A chunk has at most `rows` rows in all its tables. All tables of one event have the same columns. `columns`
+        names header columns only; the payload's fields follow them. Raises KeyError for an unknown column.
         """
         chunks = self._passes.table_chunks(
             *selectors,
@@ -241,7 +258,10 @@ class Trace:
     def headers(
         self, *, columns: Sequence[str] | None = None, order: Order = "time", **filters: Unpack[FilterOptions]
     ) -> Table:
-        """One table of all events, without their payloads, which are not touched. KeyError for an unknown column."""
+        """The headers of all events that pass the filters, as one table; payloads are not read.
+
+        Raises KeyError for an unknown column.
+        """
         passes, wanted = self._passes, header_names(columns)
         selection = passes.selection((), Filters.of(filters))
         chunks = passes.chunks(passes.columns(selection, order, headers=wanted, payloads=False))
@@ -249,13 +269,15 @@ class Trace:
         return Table(header_fields(wanted), tuple(part for table in found for part in table.parts), {})
 
     def query(self, sql: str, *, files: bool = False) -> Any:
-        """Ask in SQL, through duckdb; each event's name is a table. Returns duckdb's relation (`.df()`, `.pl()`, …).
+        """Run the query `sql` through duckdb and return its relation, which has `.df()`, `.pl()` and more.
 
-        `trace.query("select Reason, count(*) from GCStart group by 1")`. `headers`, `threads`, `methods`, `stacks` and
-        `frames` are tables too, and SHOW TABLES lists all (see docs/query.md). Only tables that are named are read.
-        SQL that reads or writes files raises PermissionError unless `files`. UnknownEventError for a table that there
-        is not, AmbiguousEventError for one that may mean several events, duckdb's own errors for bad SQL,
-        ImportError without duckdb. Statements that give no rows return None or a relation without any.
+        Each event's name is a table: `trace.query("select Reason, count(*) from GCStart group by 1")`. `headers`,
+        `threads`, `methods`, `stacks` and `frames` are tables too, and SHOW TABLES lists all (see docs/query.md). Only
+        tables that are named are read. Statements that give no rows return None or a relation without any.
+
+        Raises PermissionError for SQL that reads or writes files unless `files`; UnknownEventError for a table that
+        does not exist and AmbiguousEventError for one that may mean several events; duckdb's own errors for bad SQL;
+        ImportError unless duckdb is installed.
         """
         whole = {
             "headers": lambda: self.headers(columns=HEADERS_IN_SQL),
@@ -272,7 +294,10 @@ class Trace:
         return frames_table(self.methods, self.stacks.arrays, headers)
 
     def check(self) -> Report:
-        """Decode everything and account for every payload; reads on after damage, never raises for it."""
+        """Decode every event and report how each payload came out.
+
+        Reads on after damage and does not raise for it, whatever `errors` the trace was opened with.
+        """
         passes = self._passes
         stream = passes.stream(errors="salvage", walk_stacks=True)
         tally: dict[EventKey, Counter[str]] = {}
@@ -297,7 +322,10 @@ class Trace:
         )
 
     def summary(self) -> str:
-        """What the trace is and holds, as text for a terminal: reads all headers once."""
+        """The header, the duration, losses and damage, and the most frequent events, as text for a terminal.
+
+        Reads all headers, unless an earlier question did. Does not raise for damage.
+        """
         return trace_text(self.info, self._passes.scan(raising=False))
 
     def __repr__(self) -> str:
@@ -315,17 +343,26 @@ def open(
     registry: Registry | None = None,
     progress: Progress | None = None,
 ) -> Trace:
-    """Open a trace: a path (also `.gz`), bytes, or a binary file object.
+    """Open a trace and read its header.
 
-    `errors`: "report" raises for damage only, after every sound event before it; "strict" also for a payload
-    that does not fit; "salvage" never after the header. `progress(done_bytes, total)` is called at most ten
-    times a second. Raises SourceError when it cannot be read, UnreadableError when it is not a .NET trace.
+    `source` is a path, bytes, or a binary file object; gzip is recognised. `errors` says what raises:
+
+    * `"report"`: damage to the container, after every sound event before it. Payloads that do not fit their layout
+      become `RawPayload` and are reported in `Trace.problems`.
+    * `"strict"`: also a payload that does not fit its layout.
+    * `"salvage"`: nothing after the header. Damaged parts are skipped and reported.
+
+    `limits` bounds what is believed of a hostile file, `registry` holds the event classes (by default all built-in
+    and registered ones), and `progress(done_bytes, total_bytes)` is called at most ten times a second in each pass.
+
+    Raises SourceError if the source cannot be read, UnreadableError if it is not a .NET trace, and ValueError for
+    unknown `errors`.
     """
     return Trace(source, errors=errors, limits=limits, registry=registry, progress=progress)
 
 
 def passes_of(trace: Trace) -> Passes:
-    """What the rooms of this package read a trace with."""
+    """The passes over a trace, for other parts of this package."""
     return trace._passes
 
 
@@ -334,7 +371,7 @@ def _is_path(source: Openable) -> bool:
 
 
 def _reopens(source: Openable) -> bool:
-    """Whether it can be opened once more: not so files and pipes of the caller's."""
+    """Whether it can be opened again, which files and pipes of the caller cannot."""
     return _is_path(source) or isinstance(source, bytes)
 
 
@@ -348,7 +385,7 @@ def _methods_of(source: Any, errors: ErrorMode, limits: Limits, registry: Regist
 
 
 def _asking(trace: weakref.ref[Trace]) -> Callable[[], Methods | None]:
-    """Asks a trace for its names, for as long as it is there."""
+    """Asks a trace for its names as long as it exists."""
 
     def ask() -> Methods | None:
         found = trace()

@@ -24,16 +24,27 @@ class TraceInfo:
     """
 
     format: str
+    """`"NetTrace"` or `"NetPerf"`."""
     version: int
+    """The major version of the format."""
     start: datetime | None
+    """The start of the session in UTC."""
     sync_qpc: int
+    """The reading of the recording clock at `start`, in ticks."""
     frequency: int
+    """The ticks per second of the recording clock."""
     pointer_size: int
+    """The size of a pointer in the process, in bytes: 4 or 8."""
     process_id: int | None = None
+    """The process that was recorded."""
     processors: int | None = None
+    """The number of processors."""
     sampling_interval_ns: int | None = None
+    """The interval between samples of the threads' stacks, in nanoseconds."""
     path: str | None = None
+    """The path that the trace was opened by; None if it was not opened by its path."""
     key_values: tuple[tuple[str, str], ...] = ()
+    """Further facts as (key, value), in the order of the file; only NetTrace 6 has them."""
 
 
 @attrs.frozen

@@ -24,11 +24,14 @@ from clrevents.schema.registry import EventInfo
 
 @attrs.frozen
 class RawPayload:
-    """A payload that could not be read as fields: its bytes, why, and the fields before the fault."""
+    """A payload that could not be read as fields."""
 
     data: bytes
+    """The bytes of the payload."""
     reason: str
+    """Why its fields could not be read."""
     partial: Mapping[str, Any] = attrs.field(factory=dict)
+    """The fields before the fault, by name."""
 
 
 UNKNOWN = "no schema is known for this event, and the trace does not describe it"

@@ -25,9 +25,13 @@ class Loss:
     """
 
     thread_id: int
+    """The thread that tried to write them."""
     count: int
+    """The number of lost events."""
     start_ns: int
+    """The start of the window, in nanoseconds since the session started."""
     end_ns: int
+    """The end of the window, in nanoseconds since the session started."""
 
 
 class LossLog:
