@@ -1,16 +1,13 @@
-"""`Trace` and `Decoder` as users hold them: selectors, filters, order, sources, pickles, lifetimes, error modes."""
+"""`Trace` and `Decoder` as users hold them: selectors, filters, order, pickles, lifetimes, error modes."""
 
 from __future__ import annotations
 
 import gc
-import gzip
 import io
-import os
 import pickle
 import time as clock_module
 import weakref
 from collections import Counter
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -24,11 +21,9 @@ from clrevents import (
     DamageError,
     Decoder,
     EventKey,
-    LimitError,
     Limits,
     RawPayload,
     Registry,
-    SourceError,
     Trace,
     TraceError,
     TraceWarning,
@@ -475,16 +470,6 @@ def test_registries_pickle() -> None:
     assert len(list(trace.events(Pickled_V0))) == 0
 
 
-def test_dropping_a_trace_closes_its_copy(recwarn: pytest.WarningsRecorder) -> None:
-    """`with` is recommended, not required."""
-    for source in (SAMPLE, pipe_of(unpacked(SAMPLE))):
-        trace = clrevents.open(source)
-        assert trace.duration_ns > 0
-        del trace
-        gc.collect()
-    assert list(recwarn) == []
-
-
 def test_errors_and_reports_pickle() -> None:
     trace = clrevents.open(SAMPLE)
     for thing in (trace.info, trace.problems, trace.threads, trace.losses, trace.event_counts(), trace.check()):
@@ -495,120 +480,6 @@ def test_errors_and_reports_pickle() -> None:
     assert type(again) is type(caught.value)
     assert str(again) == str(caught.value)
     assert vars(again) == vars(caught.value)
-
-
-# Sources.
-
-
-def pipe_of(data: bytes) -> Any:
-    """A binary file that cannot seek."""
-
-    class Pipe(io.RawIOBase):
-        def __init__(self) -> None:
-            self.rest = io.BytesIO(data)
-
-        def readable(self) -> bool:
-            return True
-
-        def read(self, size: int = -1) -> bytes:
-            return self.rest.read(min(size, 1000))
-
-    return Pipe()
-
-
-def test_sources_agree(tmp_path: Path) -> None:
-    data = unpacked(SAMPLE)
-    plain = tmp_path / "plain.nettrace"
-    plain.write_bytes(data)
-    double = tmp_path / "members.gz"
-    double.write_bytes(gzip.compress(data[:1000]) + gzip.compress(data[1000:]) + bytes(100))
-    offset = io.BytesIO(b"something in front" + data)
-    offset.seek(18)
-    sources: list[Callable[[], Any]] = [
-        lambda: data,
-        lambda: bytearray(data),
-        lambda: memoryview(data),
-        lambda: plain,
-        lambda: str(plain),
-        lambda: SAMPLE,
-        lambda: double,
-        lambda: SAMPLE.read_bytes(),
-        lambda: io.BytesIO(data),
-        lambda: offset,
-        lambda: pipe_of(data),
-        lambda: pipe_of(SAMPLE.read_bytes()),
-    ]
-    expected = clrevents.open(data).event_counts()
-    for source in sources:
-        with clrevents.open(source()) as trace:
-            assert trace.event_counts() == expected
-            assert named(trace.events("Request*")) == {"RequestStart": 100, "RequestStop": 100}
-    with plain.open("rb") as file, clrevents.open(file) as trace:
-        assert trace.event_counts() == expected
-        assert trace.info.path == str(plain)
-
-
-def test_named_pipe(tmp_path: Path) -> None:
-    path = tmp_path / "pipe"
-    os.mkfifo(path)
-    child = os.fork()
-    if child == 0:
-        with path.open("wb") as file:
-            file.write(unpacked(SAMPLE))
-        os._exit(0)
-    with clrevents.open(path) as trace:
-        os.waitpid(child, 0)
-        assert sum(trace.event_counts().values()) == 1696
-        assert len(list(trace.events())) == 1696
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [("missing.nettrace", "No such file"), ("", "this is a directory"), ("a\0b", "null byte")],
-)
-def test_what_cannot_be_opened(tmp_path: Path, name: str, message: str) -> None:
-    path = f"{tmp_path}/{name}"
-    with pytest.raises(SourceError, match=message) as caught:
-        clrevents.open(path)
-    assert caught.value.path == path
-    assert str(caught.value).startswith(f"{path}: ")
-
-
-@pytest.mark.parametrize("source", [None, 5, io.StringIO("text"), ["a"]])
-def test_what_is_no_source(source: Any) -> None:
-    with pytest.raises(TypeError):
-        clrevents.open(source)
-
-
-def test_errors_name_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "bad.nettrace"
-    path.write_bytes(b"This is a text and no trace.")
-    with pytest.raises(TraceError) as caught:
-        clrevents.open(path)
-    assert caught.value.path == str(path)
-    assert str(caught.value).startswith(f"{path} at offset 0x0: this is not a .NET trace")
-    cut = tmp_path / "cut.nettrace"
-    cut.write_bytes(unpacked(SAMPLE)[:100_000])
-    with pytest.warns(TraceWarning, match=r"cut\.nettrace: the trace is damaged"), pytest.raises(DamageError) as damage:
-        list(clrevents.open(cut).events())
-    assert damage.value.path == str(cut)
-
-
-def test_cut_gzip_gives_what_is_there(tmp_path: Path) -> None:
-    path = tmp_path / "cut.nettrace.gz"
-    path.write_bytes(SAMPLE.read_bytes()[:40_000])
-    trace = clrevents.open(path, errors="salvage")
-    with pytest.warns(TraceWarning):
-        found = list(trace.events())
-    assert 0 < len(found) < 1696
-    assert "compressed-stream" in {p.kind for p in trace.problems}
-
-
-def test_spool_limit() -> None:
-    with pytest.raises(LimitError, match="spool_bytes"):
-        clrevents.open(SAMPLE, limits=Limits(spool_bytes=1000))
-    with pytest.raises(ValueError, match=r"Limits\.problems must be a positive integer"):
-        Limits(problems=0)
 
 
 # Progress.
