@@ -1,4 +1,7 @@
-"""Clock ticks ↔ nanoseconds since the session started ↔ UTC. Exact integers; no floats."""
+"""Clock ticks ↔ nanoseconds since the session started ↔ UTC, in exact integers, never floats.
+
+Knows one trace's clock; not what happened when.
+"""
 
 from __future__ import annotations
 
@@ -21,33 +24,33 @@ class Clock:
     frequency: int
     start: datetime | None
 
-    def ns(self, qpc: int) -> int:
+    def ns(self, tick: int) -> int:
         """Nanoseconds since the session started, rounded down; negative before it."""
-        return (qpc - self.sync_qpc) * _BILLION // self.frequency
+        return (tick - self.sync_qpc) * _BILLION // self.frequency
 
-    def ns_list(self, qpc: NDArray[np.int64]) -> list[int]:
+    def ns_list(self, ticks: NDArray[np.int64]) -> list[int]:
         """The same for many ticks, as exact Python integers."""
-        found = self._ns(qpc)
-        exact: list[int] = [self.ns(q) for q in qpc.tolist()] if found is None else found.tolist()
+        found = self._ns(ticks)
+        exact: list[int] = [self.ns(tick) for tick in ticks.tolist()] if found is None else found.tolist()
         return exact
 
-    def ns_array(self, qpc: NDArray[np.int64]) -> NDArray[np.int64]:
+    def ns_array(self, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
         """The same for many ticks; what 64 bits do not hold becomes the nearest that they do."""
-        found = self._ns(qpc)
+        found = self._ns(ticks)
         if found is None:
             low, high = -(1 << 63), (1 << 63) - 1
-            found = np.array([min(max(self.ns(q), low), high) for q in qpc.tolist()], dtype=np.int64)
+            found = np.array([min(max(self.ns(tick), low), high) for tick in ticks.tolist()], dtype=np.int64)
         return found
 
-    def _ns(self, qpc: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    def _ns(self, ticks: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """In numpy, which is exact only where no intermediate value leaves 63 bits; else None."""
-        if not len(qpc):
-            return qpc
-        low, high = int(qpc.min()) - self.sync_qpc, int(qpc.max()) - self.sync_qpc
+        if not len(ticks):
+            return ticks
+        low, high = int(ticks.min()) - self.sync_qpc, int(ticks.max()) - self.sync_qpc
         whole = max(abs(low), abs(high)) // self.frequency + 1
         if low <= -_SAFE or high >= _SAFE or whole * _BILLION >= _SAFE or self.frequency * _BILLION >= _SAFE:
             return None
-        delta = qpc - self.sync_qpc
+        delta = ticks - self.sync_qpc
         if self.frequency == _BILLION:
             return delta
         seconds, rest = np.divmod(delta, self.frequency)

@@ -51,7 +51,8 @@ class Chunk:
 class ColumnPass:
     """Reads a whole stream into chunks. `headers` and `fields` (None for all) say which columns are wanted.
 
-    With `payloads` False no payload is touched; `stacks` asks for the addresses of stacks too.
+    With `payloads` False no payload is touched; `stacks` asks for the addresses of stacks too. A chunk has at most
+    `rows` events.
     """
 
     def __init__(
@@ -73,11 +74,11 @@ class ColumnPass:
         self._fields = fields
         self._payloads = payloads
         self._stacks = stacks
-        self._goal = rows
+        self._chunk_rows = rows
         self._decoder: PayloadDecoder | None = None
         self._column_maker: ColumnMaker | None = None
         self._waiting: list[Rows] = []
-        self._held = 0
+        self._waiting_bytes = 0
 
     @property
     def decoder(self) -> PayloadDecoder:
@@ -111,26 +112,26 @@ class ColumnPass:
 
     def _add(self, released: list[Rows]) -> Iterator[Chunk]:
         while released:
-            # Taken out, and kept by nothing here: it is let go as soon as it was read.
+            # Taken out of the list, so that rows are freed as soon as they were read.
             self._wait(released.pop(0))
-            while sum(map(len, self._waiting)) >= self._goal or self._held >= _BYTES:
-                yield from self._flush(self._goal)
+            while sum(map(len, self._waiting)) >= self._chunk_rows or self._waiting_bytes >= _BYTES:
+                yield from self._flush(self._chunk_rows)
 
     def _wait(self, rows: Rows) -> None:
-        """Put what is selected of these rows to those that wait."""
+        """Add what is selected of these rows to those that wait for a chunk."""
         stream = self.stream
         assert stream.info is not None
         rows = self.selection.rows(rows, stream.kinds.all, stream.clock, self._duration, stream.info.process_id)
         if len(rows):
             self._waiting.append(rows)
-            self._held += sum(map(len, rows.release.windows)) if self._payloads else 0
+            self._waiting_bytes += sum(map(len, rows.release.windows)) if self._payloads else 0
 
-    def _flush(self, goal: int | None = None) -> Iterator[Chunk]:
-        """A chunk of what waits: all of it, or `goal` rows."""
-        waiting, self._waiting, self._held = self._waiting, [], 0
-        if goal is not None and sum(map(len, waiting)) > goal:
+    def _flush(self, most: int | None = None) -> Iterator[Chunk]:
+        """A chunk of what waits: all of it, or at most so many rows."""
+        waiting, self._waiting, self._waiting_bytes = self._waiting, [], 0
+        if most is not None and sum(map(len, waiting)) > most:
             last = waiting[-1]
-            cut = len(last) - (sum(map(len, waiting)) - goal)
+            cut = len(last) - (sum(map(len, waiting)) - most)
             waiting[-1] = last.take(slice(0, cut))
             self._waiting = [last.take(slice(cut, len(last)))]
         if waiting:
@@ -139,7 +140,7 @@ class ColumnPass:
             yield self._chunk(waiting, info)
 
     def _chunk(self, parts: list[Rows], info: TraceInfo) -> Chunk:
-        """What these rows hold, which are taken out of the list."""
+        """The columns of these rows; the list is emptied."""
         known = Known(self.stream.kinds.all, self.stream.clock, info.process_id)
         headers = {}
         for name in self._headers:
@@ -153,7 +154,7 @@ class ColumnPass:
                 self._column_maker = ColumnMaker(self.decoder, self._fields, partial(_report, self.stream))
             buf, offsets, starts = joined_windows(parts)
             ends = starts + end_to_end([rows.sizes for rows in parts])
-            # Their windows' memory goes to the columns, while it is still in the cache.
+            # The memory of their windows goes to the columns, while it is still in the cache.
             parts.clear()
             order, groups = arranged(kinds)
             starts, ends = starts.take(order), ends.take(order)

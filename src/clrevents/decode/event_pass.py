@@ -1,4 +1,4 @@
-"""`EventPass`: a stream and a selection make batches of decoded events.
+"""`EventPass`: a stream and a selection make decoded rows, a bounded number at a time.
 
 What `Decoder` and `Trace` have in common. Knows when a problem ends the reading; does no I/O.
 """
@@ -23,13 +23,13 @@ from clrevents.errors import PayloadError, Problem, TraceError, raised
 
 # As many rows as come at once at most.
 MOST_ROWS = 1 << 17
-# The first batch is small, so that the first event comes soon; later ones are worth their calls.
-_FIRST = 1 << 10
+# Few rows come first, so that the first event comes soon; later there are enough to be worth the calls.
+_FIRST_ROWS = 1 << 10
 
 
 @attrs.frozen
-class Watch:
-    """Somebody who looks on: `take` gets batches of what its own selection wants, their payloads not decoded."""
+class Observer:
+    """Sees the rows of a pass, by a selection of its own: `take` gets them, their payloads not decoded."""
 
     selection: Selection
     take: Callable[[DecodedRows], None]
@@ -48,23 +48,22 @@ class EventPass:
         duration_ns: Callable[[], int],
         *,
         decode: bool = True,
-        watch: Watch | None = None,
+        observer: Observer | None = None,
     ) -> None:
         self.stream = stream
         self._selection = selection
         self._duration = duration_ns
         self._decodes = decode
-        self._watch = watch
-        self._reader: PayloadDecoder | None = None
-        self._bulk: RecordMaker | None = None
-        self._rows = _FIRST
-        self._reported = 0
-        self._lost = 0
+        self._observer = observer
+        self._decoder: PayloadDecoder | None = None
+        self._record_maker: RecordMaker | None = None
+        self._most_rows = _FIRST_ROWS
+        self._problems_given = 0
+        self._losses_given = 0
         self._error: TraceError | None = None
-        self._batches: list[DecodedRows] = []
 
     def feed(self, buffer: Buffer) -> list[DecodedRows]:
-        """Take more bytes, which are not kept; the batches that became ready."""
+        """Take more bytes, which are not kept; the rows that became ready."""
         return self._run(lambda: self.stream.feed(buffer))
 
     def flush(self) -> list[DecodedRows]:
@@ -72,20 +71,20 @@ class EventPass:
         return self._run(self.stream.flush)
 
     def close(self) -> Iterator[DecodedRows]:
-        """The end of the input: the last batches, after which a pending TraceError is raised.
+        """The end of the input: the last rows, after which a pending TraceError is raised.
 
         That includes UnknownEventError for a selected name that neither the registry nor the trace knows.
         """
-        batches = self._run(self.stream.close)
+        ready = self._run(self.stream.close)
         self._error = self._error or self.stream.error
         if self._error is None:
             try:
                 self._selection.check_names(self.stream.kinds.all)
             except TraceError as error:
                 self._error = error
-        if self._error is not None and not batches:
+        if self._error is not None and not ready:
             raise self._error
-        return _then_raise(batches, self._error)
+        return _then_raise(ready, self._error)
 
     def _run(self, step: Callable[[], list[Rows]]) -> list[DecodedRows]:
         if self._error is not None:
@@ -95,72 +94,73 @@ class EventPass:
         except TraceError as error:
             self._error = error
             raise
-        batches: list[DecodedRows] = []
+        ready: list[DecodedRows] = []
         try:
             for rows in released:
                 with collector_paused():
-                    for batch in self._decode(rows):
-                        batches.append(batch)
-        except _Stop:
-            batches.extend(self._batches)
-        self._batches = []
-        if not batches and self._error is not None:
+                    for decoded in self._select(rows):
+                        ready.append(decoded)
+        except _Stop as stop:
+            ready.append(stop.sound)
+        if not ready and self._error is not None:
             raise self._error
-        return batches
+        return ready
 
-    def _decode(self, rows: Rows) -> Iterator[DecodedRows]:
+    def _select(self, rows: Rows) -> Iterator[DecodedRows]:
+        """What the observer and this pass select of released rows; the pass's own decoded, part by part."""
         stream = self.stream
         info = stream.info
         assert info is not None
-        if self._watch is not None:
-            seen = self._watch.selection.rows(rows, stream.kinds.all, stream.clock, self._duration, info.process_id)
-            self._watch.take(self._undecoded(seen, payloads_of(seen), info))
+        if self._observer is not None:
+            chosen = self._observer.selection
+            seen = chosen.rows(rows, stream.kinds.all, stream.clock, self._duration, info.process_id)
+            self._observer.take(self._undecoded(seen, payloads_of(seen), info))
         rows = self._selection.rows(rows, stream.kinds.all, stream.clock, self._duration, info.process_id)
         if not len(rows):
             return
-        payloads = payloads_of(rows)
+        places = payloads_of(rows)
         at = 0
         while at < len(rows):
-            part = slice(at, at + self._rows)
-            yield self._batch(rows.take(part), payloads.slice(part), info)
+            part = slice(at, at + self._most_rows)
+            yield self._decode(rows.take(part), places.slice(part), info)
             at = part.stop
-            self._rows = min(4 * self._rows, MOST_ROWS)
+            self._most_rows = min(4 * self._most_rows, MOST_ROWS)
 
-    def _undecoded(self, rows: Rows, payloads: PayloadPlaces, info: TraceInfo) -> DecodedRows:
+    def _undecoded(self, rows: Rows, places: PayloadPlaces, info: TraceInfo) -> DecodedRows:
         stream = self.stream
-        return own_rows(rows, payloads, stream.kinds.all, stream.clock, info.pointer_size, info.process_id)
+        return own_rows(rows, places, stream.kinds.all, stream.clock, info.pointer_size, info.process_id)
 
-    def _batch(self, rows: Rows, where: PayloadPlaces, info: TraceInfo) -> DecodedRows:
-        batch = self._undecoded(rows, where, info)
+    def _decode(self, rows: Rows, places: PayloadPlaces, info: TraceInfo) -> DecodedRows:
+        """These rows with their records. Raises _Stop where a problem ends the reading."""
+        decoded = self._undecoded(rows, places, info)
         if not self._decodes:
-            return self._finish(batch)
-        if self._reader is None or self._bulk is None:
-            self._reader = PayloadDecoder(info.pointer_size, self.stream.limits)
-            self._bulk = RecordMaker(self._reader)
-        read, stream = self._reader.read, self.stream
-        every = batch.kinds
-        records, left = self._bulk.read(every, batch.kind_indexes, batch.data, batch.starts, batch.ends)
-        batch.records = records
+            return self._finish(decoded)
+        if self._decoder is None or self._record_maker is None:
+            self._decoder = PayloadDecoder(info.pointer_size, self.stream.limits)
+            self._record_maker = RecordMaker(self._decoder)
+        read, kinds = self._decoder.read, decoded.kinds
+        records, left = self._record_maker.read(kinds, decoded.kind_indexes, decoded.data, decoded.starts, decoded.ends)
+        decoded.records = records
         raw = False
         if left:
-            chosen = (column[left].tolist() for column in (batch.kind_indexes, batch.starts, batch.ends, rows.offsets))
-            for row, place, start, end, offset in zip(left, *chosen, strict=True):
-                payload, tail, problem = read(every[place], batch.data[start:end], offset)
+            columns = (decoded.kind_indexes, decoded.starts, decoded.ends, rows.offsets)
+            values = (column[left].tolist() for column in columns)
+            for row, kind_index, start, end, offset in zip(left, *values, strict=True):
+                payload, tail, problem = read(kinds[kind_index], decoded.data[start:end], offset)
                 if problem is not None:
                     if not self._report(problem):
-                        self._batches.append(self._finish(_head(batch, row)))
-                        raise _Stop
+                        raise _Stop(self._finish(_head(decoded, row)))
                     if tail:
-                        batch.tails[row] = tail
+                        decoded.tails[row] = tail
                     if problem.severity == "payload":
-                        batch.misfits.add(row)
+                        decoded.misfits.add(row)
                 records.put(row, payload)
                 raw = raw or isinstance(payload, RawPayload)
-        for row in np.flatnonzero(batch.stack_ids < 0).tolist():
-            stream.report(_missing_stack(batch.kind(row), int(rows.offsets[row])))
+        for row in np.flatnonzero(decoded.stack_ids < 0).tolist():
+            self.stream.report(_missing_stack(decoded.kind(row), int(rows.offsets[row])))
         if self._selection.typed and raw:
-            batch = _typed(batch)
-        return self._finish(batch)
+            decoded = _typed(decoded)
+        return self._finish(decoded)
 
     def _report(self, problem: Problem) -> bool:
         if problem.severity == "note" or self.stream.errors != "strict":
@@ -169,33 +169,37 @@ class EventPass:
         self._error = raised(PayloadError, problem)
         return False
 
-    def _finish(self, batch: DecodedRows) -> DecodedRows:
-        """Attach what came up since the batch before."""
+    def _finish(self, decoded: DecodedRows) -> DecodedRows:
+        """Attach the problems and losses that came up since the rows before."""
         items, losses = self.stream.problems.items, self.stream.losses
-        batch.problems = items[self._reported :]
-        batch.losses = tuple(losses[self._lost :])
-        self._reported, self._lost = len(items), len(losses)
-        return batch
+        decoded.problems = items[self._problems_given :]
+        decoded.losses = tuple(losses[self._losses_given :])
+        self._problems_given, self._losses_given = len(items), len(losses)
+        return decoded
 
 
 class _Stop(Exception):
-    """A strict decoder met its first problem; what is sound was kept aside."""
+    """A strict pass met its first problem; `sound` are the rows before it."""
+
+    def __init__(self, sound: DecodedRows) -> None:
+        super().__init__()
+        self.sound = sound
 
 
-def _then_raise(batches: list[DecodedRows], error: TraceError | None) -> Iterator[DecodedRows]:
-    yield from batches
+def _then_raise(ready: list[DecodedRows], error: TraceError | None) -> Iterator[DecodedRows]:
+    yield from ready
     if error is not None:
         raise error
 
 
-def _head(batch: DecodedRows, count: int) -> DecodedRows:
-    """The first `count` rows of a batch."""
-    return batch.take(list(range(count)))
+def _head(decoded: DecodedRows, count: int) -> DecodedRows:
+    """The first `count` rows."""
+    return decoded.take(list(range(count)))
 
 
-def _typed(batch: DecodedRows) -> DecodedRows:
+def _typed(decoded: DecodedRows) -> DecodedRows:
     """Without the rows whose payload could not be read: a class promises its fields. They stay reported."""
-    return batch.take([r for r, p in enumerate(batch.payloads) if not isinstance(p, RawPayload)])
+    return decoded.take([row for row, payload in enumerate(decoded.payloads) if not isinstance(payload, RawPayload)])
 
 
 def _missing_stack(kind: EventKind, offset: int) -> Problem:

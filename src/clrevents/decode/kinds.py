@@ -1,6 +1,6 @@
 """Kinds of event: the trace's descriptions joined with what the registry knows, by metadata id.
 
-Decides what an event is called. Sees no payload and no block, and forgets nothing but ids.
+Decides what an event is called. Sees neither payloads nor blocks; kinds stay for the whole trace, only ids may go.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from clrevents.decode.container.blocks import MetadataRow
 from clrevents.errors import Limits, Problem, damage
 from clrevents.schema.registry import Entry, EventInfo, Registry
 
-_STRAYS = 1000
+# How many stand-ins for missing descriptions a trace may have of its own: damage invents ids.
+_MOST_UNDEFINED = 1000
 
 
 @attrs.frozen(order=True)
@@ -84,8 +85,8 @@ class Kinds:
         # From metadata ids, which are never negative, to indexes; -1 where there is none, at the end always.
         self.table = np.full(64, -1, dtype=np.int64)
         self._variants: dict[tuple[int, tuple[tuple[str, int], ...]], int] = {}
-        self._strays = 0
-        self._stray: EventKind | None = None
+        self._undefined_count = 0
+        self._last_undefined: EventKind | None = None
         self.all: list[EventKind] = []
 
     def define(self, row: MetadataRow) -> Problem | None:
@@ -139,24 +140,24 @@ class Kinds:
 
     def overridden(self, index: int, overrides: tuple[tuple[str, int], ...]) -> int:
         """The kind that a description becomes when an event's labels say otherwise."""
-        known = self._variants.get((index, overrides))
-        if known is None:
+        variant_index = self._variants.get((index, overrides))
+        if variant_index is None:
             if len(self.all) >= self._limits.metadata:
                 return index
             changes: dict[str, Any] = dict(overrides)
             row = attrs.evolve(self.all[index].row, **changes)
             variant = self._make(row, self.all[index].undefined)
             variant.base = self.all[index]
-            known = self._variants[index, overrides] = variant.index
-        return known
+            variant_index = self._variants[index, overrides] = variant.index
+        return variant_index
 
     def _undefined(self, metadata_id: int) -> EventKind:
         """A stand-in for a description that is not there; bounded, because damage invents ids."""
-        if self._strays >= _STRAYS and self._stray is not None:
-            return self._stray
-        self._strays += 1
-        self._stray = self._add(MetadataRow(metadata_id, "", metadata_id & 0xFFFF, 0), undefined=True)
-        return self._stray
+        if self._undefined_count >= _MOST_UNDEFINED and self._last_undefined is not None:
+            return self._last_undefined
+        self._undefined_count += 1
+        self._last_undefined = self._add(MetadataRow(metadata_id, "", metadata_id & 0xFFFF, 0), undefined=True)
+        return self._last_undefined
 
     def _add(self, row: MetadataRow, undefined: bool = False) -> EventKind:
         kind = self._make(row, undefined)
@@ -185,7 +186,7 @@ class Kinds:
             row,
             EventKey(row.provider, row.id, row.version, name),
             entry,
-            # As `Registry.best` chooses, but told from the index.
+            # As `Registry.best` chooses, but from the registry's index alone.
             newer=not undefined and row.version not in versions and any(v < row.version for v in versions),
             undefined=undefined,
             registry=None if undefined else self._registry,
@@ -209,7 +210,7 @@ _OPCODES = {
 
 
 def opcode_names(name: str, opcode: int) -> tuple[str, ...]:
-    """Other names of a self-described event, as its opcode or its ending tells: `Request/Start` for `RequestStart`.
+    """Other names of a self-described event, by its opcode or its ending: `Request/Start` for `RequestStart`.
 
     All spellings that are in use: `Wait/Send` and `Wait/Transfer`, `Request/24` and `Request/Opcode(24)`.
     """

@@ -1,7 +1,7 @@
 """Rows of events as decoding moves them: header columns, and where in the stream the rest of each row stands.
 
-The one vocabulary of rows for every consumer. Reads no header and no payload; `HeaderRows` is what all who
-need header columns ask for, whoever owns the bytes.
+The one vocabulary of rows for every consumer. Reads neither headers nor payloads; `HeaderRows` is the interface of
+all rows that have header columns, whoever owns the bytes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ T = TypeVar("T", bound=np.generic)
 
 
 class HeaderRows(Protocol):
-    """What header columns are made from: rows of a stream, or rows which own what they show."""
+    """The source of header columns: rows of a stream, or rows that own their data."""
 
     @property
     def kind_indexes(self) -> Ints: ...
@@ -51,7 +51,7 @@ class HeaderRows(Protocol):
 
 @attrs.frozen(eq=False)
 class Runs:
-    """Whose buffer and which processor events are from: run i begins at the `firsts[i]`-th row of a release."""
+    """Capture threads and processors of events: run i begins at the `firsts[i]`-th row of a release."""
 
     firsts: Ints
     captures: NDArray[np.uint64]
@@ -67,7 +67,7 @@ class Runs:
         return np.where(self.captures[run] == about, self.processors[run], -1)
 
     def only(self, file_row: int) -> Runs:
-        """The run of one row, as if nothing stood before it."""
+        """The run of one row, as if that row came first."""
         run = int(np.searchsorted(self.firsts, file_row, "right")) - 1
         one = slice(run, run + 1)
         return Runs(self.firsts[one] * 0, self.captures[one], self.processors[one])
@@ -219,7 +219,7 @@ class Rows:
         at = np.searchsorted(rows, self.file_rows, "right") - 1
         used = np.zeros(len(rows) + 1, dtype=np.bool_)
         used[at] = True
-        # Position -1 stands for the rows in front of the first mark.
+        # Position -1 stands for the rows before the first mark.
         marks = np.flatnonzero(used[:-1] & (offsets >= 0))
         if not len(marks):
             return None
@@ -258,7 +258,7 @@ def joined_windows(parts: list[Rows]) -> tuple[bytes, Ints, Ints]:
     # or stands in the next one too.
     pieces: list[bytes | memoryview] = []
     stretches: list[tuple[int, int]] = []
-    # Far enough in front for the first window to begin a stretch.
+    # So far before the first window that it begins a stretch.
     at, size = -2 * PADDING, 0
     for base in sorted(held):
         window = held[base]

@@ -11,7 +11,7 @@ from typing import Unpack
 
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows
-from clrevents.decode.event_pass import EventPass, Watch
+from clrevents.decode.event_pass import EventPass, Observer
 from clrevents.decode.selection import FilterOptions, Filters, Selection, Selector
 from clrevents.decode.stream.losses import Loss
 from clrevents.decode.stream.stream import Buffer, Stream
@@ -52,10 +52,10 @@ class Decoder:
         registry, limits = registry or DEFAULT, limits or Limits()
         self._tables = BatchTables(registry, limits)
         self._live = LiveMethods(limits) if symbols else None
-        watch = None if self._live is None else Watch(CodeEvents(registry), self._live.take)
+        observer = None if self._live is None else Observer(CodeEvents(registry), self._live.take)
         selection = Selection(selectors, Filters.of(filters), registry)
         self._stream = Stream(errors=errors, limits=limits, registry=registry, in_time_order=in_time_order(order))
-        self._pass = EventPass(self._stream, selection, _no_duration, watch=watch)
+        self._pass = EventPass(self._stream, selection, _no_duration, observer=observer)
 
     @property
     def info(self) -> TraceInfo | None:

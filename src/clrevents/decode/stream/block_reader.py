@@ -17,7 +17,7 @@ from clrevents.errors import Limits, Problem, Problems, UnreadableError
 class BlockReader:
     """Reads the blocks of one stream. `complete` once its end was read; bytes after that are counted, not parsed.
 
-    `problems` are asked why there is no header, where there is none.
+    `problems` are searched for the reason where there is no header.
     """
 
     def __init__(self, limits: Limits, salvage: bool, problems: Problems) -> None:
@@ -33,7 +33,7 @@ class BlockReader:
     def read(self, window: Window) -> Iterator[Block]:
         """The whole blocks of a window; after them `needed` says how many bytes the next one takes.
 
-        In a final window also what is there of a cut block, and a Fault for what is wrong with the end. Raises
+        In a final window also the sound part of a cut block, and a Fault where the stream should not end. Raises
         UnreadableError when the stream ends without a header.
         """
         self.needed = 1

@@ -106,9 +106,10 @@ class Stream:
             raise self.error
         if self._closed:
             raise ValueError("this decoder is closed")
-        if not self._errors.stopped and len(data):
+        if len(data) and not self._errors.stopped:
             self._input.add(data)
-            self._parse(final=False)
+            if self._input.enough:
+                self._parse(final=False)
         return self._ready()
 
     def flush(self) -> list[Rows]:
