@@ -83,9 +83,11 @@ class Trace:
         self.close()
 
     def close(self) -> None:
-        """Let go of the source and of temporary copies; events, tables and reports stay usable.
+        """Let go of temporary copies; events, tables and reports stay usable.
 
-        Whatever needs to read the trace again raises a SourceError from then on.
+        What was copied to be read (gzip, a pipe, whatever cannot seek) is gone: a question that has to read it raises
+        SourceError from then on. A plain file and bytes can still be asked; so can a file object, until the caller
+        closes it, which is never done here.
         """
         self._passes.source.close()
 
