@@ -38,7 +38,7 @@ _RAW: Final = 64
 @click.option("--start", metavar="WHEN", help="From this moment on: 1.5s, 200ms, 50%, 2026-01-31T14:03:22Z.")
 @click.option("--end", metavar="WHEN", help="Up to, but without, this moment.")
 @click.option("--stacks", is_flag=True, help="Add the addresses of each event's stack, innermost first.")
-@click.option("--names", is_flag=True, help="With --json: enums and flags as text instead of numbers.")
+@click.option("--names", is_flag=True, help="With --json: enums, flags and times as text instead of numbers.")
 @errors_option
 @fail_on_option("damage")
 def command(

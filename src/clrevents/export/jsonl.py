@@ -1,6 +1,7 @@
 """An `Event` as one JSON object, with the keys of the contract in their order, or as one line of ASCII text.
 
-Integers stay integers in full; what JSON has no form for becomes text: GUIDs, bytes as hex, non-finite floats.
+Integers stay integers in full, FILETIMEs too unless names are asked for; what JSON has no form for becomes text:
+GUIDs, bytes as hex, non-finite floats.
 Knows the record classes through their layouts only; writes to no file.
 """
 
@@ -17,6 +18,7 @@ from clrevents.schema.types import (
     AnsiZ,
     CountedType,
     EnumType,
+    FileTime,
     FixedArrayType,
     LocatedType,
     PointerType,
@@ -37,7 +39,7 @@ _encode: Final = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow
 class EventJson:
     """Turns events into JSON objects and lines.
 
-    `names` writes enums as text, `stacks` adds each event's stack. One instance a trace: it keeps what it
+    `names` writes enums and times as text, `stacks` adds each event's stack. One instance a trace: it keeps what it
     worked out about each record class.
     """
 
@@ -144,6 +146,8 @@ class EventJson:
         match wire:
             case EnumType():
                 return _name if self._names else None
+            case Scalar(kind="filetime"):
+                return _moment if self._names else None
             case Scalar(kind="float"):
                 return _finite
             case Scalar() | PointerType() | Utf16Z() | AnsiZ() | VarIntType():
@@ -183,6 +187,11 @@ def _finite(value: Any) -> Any:
     if value is None or math.isfinite(value):
         return value
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def _moment(value: Any) -> Any:
+    """As ISO text; a number where no date can hold it."""
+    return str(value) if isinstance(value, FileTime) and value.utc is not None else value
 
 
 def _name(value: Any) -> Any:

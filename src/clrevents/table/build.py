@@ -49,7 +49,9 @@ def row_fields(row_class: type[Any]) -> tuple[TableField, ...]:
     """The columns of `row_table`."""
     hints = typing.get_type_hints(row_class, include_extras=True)
     names = [a.name for a in attrs.fields(row_class) if a.metadata.get("table", True)]
-    return tuple(TableField(name, *_typed(hints[name])) for name in names)
+    return tuple(
+        TableField(name, *_typed(hints[name]), address=name == "address" or name.endswith("_address")) for name in names
+    )
 
 
 def _typed(hint: Any) -> tuple[ColumnType, bool]:

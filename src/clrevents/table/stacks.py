@@ -16,7 +16,7 @@ from clrevents.table.event_schema import TableField
 from clrevents.table.table import Table
 
 _ADDRESSES = ColumnType("list", (ColumnType("uint64"),))
-STACK_FIELDS = (TableField("stack_id", ColumnType("int32")), TableField("addresses", _ADDRESSES))
+STACK_FIELDS = (TableField("stack_id", ColumnType("int32")), TableField("addresses", _ADDRESSES, address=True))
 """The columns of every table of stacks."""
 
 
