@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.gather import Rows, matched
+from clrevents.analysis.gather import Gathered, matched
 from clrevents.schema.method_flags import MethodFlags
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -44,7 +44,7 @@ class Compilations:
         return len(self.begin)
 
 
-def compilations(begins: Rows, loads: Sequence[Rows]) -> Compilations:
+def compilations(begins: Gathered, loads: Sequence[Gathered]) -> Compilations:
     """Of MethodJittingStarted, and the loads of both kinds that belong to one or stand alone."""
     jitted = (column(loads, "MethodFlags").astype(np.int64) & int(MethodFlags.Jitted)) > 0
     first, second = matched([begins], loads, ("thread_id", "MethodID"))
@@ -76,7 +76,7 @@ def compilations(begins: Rows, loads: Sequence[Rows]) -> Compilations:
     )
 
 
-def column(parts: Sequence[Rows], name: str) -> Array:
+def column(parts: Sequence[Gathered], name: str) -> Array:
     """A column of numbers of several events, one behind the other."""
     return np.concatenate([rows.numbers(name) for rows in parts])
 

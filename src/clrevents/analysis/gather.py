@@ -24,7 +24,7 @@ HEADERS: Final = ("time_ns", "thread_id", "stack_id")
 
 
 @attrs.frozen(eq=False)
-class Rows:
+class Gathered:
     """One event's rows: header columns and payload, and the rows' places in the order of everything gathered."""
 
     event: tuple[str, str] | None
@@ -54,7 +54,7 @@ class Rows:
         return self.table.column(name)
 
 
-def gather(trace: Trace, selectors: Sequence[Selector], headers: Iterable[str] = HEADERS) -> list[Rows]:
+def gather(trace: Trace, selectors: Sequence[Selector], headers: Iterable[str] = HEADERS) -> list[Gathered]:
     """The rows of each selected event, which must be one (provider, name) each; what the trace lacks has no rows."""
     names = tuple(headers)
     passes = passes_of(trace)
@@ -71,11 +71,11 @@ def gather(trace: Trace, selectors: Sequence[Selector], headers: Iterable[str] =
     for event in events:
         payload = passes.fields(event) if event is not None else ()
         table = Table((*header_fields(names), *payload), tuple(parts[event]))
-        found.append(Rows(event, table, np.concatenate(places[event])))
+        found.append(Gathered(event, table, np.concatenate(places[event])))
     return found
 
 
-def matched(begins: Sequence[Rows], ends: Sequence[Rows], keys: Sequence[str]) -> tuple[Ints, Ints]:
+def matched(begins: Sequence[Gathered], ends: Sequence[Gathered], keys: Sequence[str]) -> tuple[Ints, Ints]:
     """Which begin each end belongs to, as rows of all begins and of all ends one behind the other: see `pairs`."""
     sides = [*begins, *ends]
     if not any(map(len, begins)) or not any(map(len, ends)):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.compilations import NONE, Compilations, column, inside, picked
-from clrevents.analysis.gather import Rows, matched
+from clrevents.analysis.gather import Gathered, matched
 from clrevents.analysis.jit_facts import INLINED, NO_TAIL_CALLS, NOT_INLINED, TAIL_CALLS
 from clrevents.analysis.jit_rows import Compilation
 from clrevents.analysis.lossy import FOREVER, LossWindows
@@ -28,7 +28,9 @@ _REJECTED: Final = MethodFlags.ProfilerRejectedPrecompiledCode | MethodFlags.Rea
 _NOBODY: Final = np.uint64((1 << 64) - 1)
 
 
-def compilation_rows(trace: Trace, rows: Mapping[str, Rows], made: Compilations, raw: bool) -> tuple[Compilation, ...]:
+def compilation_rows(
+    trace: Trace, rows: Mapping[str, Gathered], made: Compilations, raw: bool
+) -> tuple[Compilation, ...]:
     """One row for each compilation."""
     begins, loads = rows["MethodJittingStarted"], [rows[name] for name in LOADS]
     loaded, started = made.load != NONE, made.begin != NONE
@@ -76,7 +78,7 @@ def compilation_rows(trace: Trace, rows: Mapping[str, Rows], made: Compilations,
     return tuple(Compilation(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True))
 
 
-def _either(made: Compilations, begins: Rows, loads: Sequence[Rows], name: str) -> NDArray[Any]:
+def _either(made: Compilations, begins: Gathered, loads: Sequence[Gathered], name: str) -> NDArray[Any]:
     """A field of the begin, or of the load where there is no begin."""
     first = picked(begins.numbers(name), made.begin)
     return np.where(made.begin != NONE, first, picked(column(loads, name), made.load))
@@ -91,7 +93,7 @@ def _modules(trace: Trace, modules: NDArray[Any], since: Ints) -> list[str]:
     return found
 
 
-def _texts(trace: Trace, rows: Mapping[str, Rows], made: Compilations, address: NDArray[Any]) -> list[Texts]:
+def _texts(trace: Trace, rows: Mapping[str, Gathered], made: Compilations, address: NDArray[Any]) -> list[Texts]:
     """Namespace, name and signature, from whichever event has them."""
     fields = ("MethodNamespace", "MethodName", "MethodSignature")
     begins, plain_loads, loads = (rows[name] for name in ("MethodJittingStarted", *LOADS))
@@ -114,7 +116,7 @@ def _texts(trace: Trace, rows: Mapping[str, Rows], made: Compilations, address: 
     return found
 
 
-def _counts(made: Compilations, rows: Mapping[str, Rows], names: Sequence[str]) -> list[int]:
+def _counts(made: Compilations, rows: Mapping[str, Gathered], names: Sequence[str]) -> list[int]:
     """How many of these events each compilation has."""
     found = np.zeros(len(made), dtype=np.int64)
     for name in names:
@@ -123,14 +125,14 @@ def _counts(made: Compilations, rows: Mapping[str, Rows], names: Sequence[str]) 
     return found.tolist()
 
 
-def _memory(made: Compilations, of: Ints, rows: Rows, name: str) -> list[int | None]:
+def _memory(made: Compilations, of: Ints, rows: Gathered, name: str) -> list[int | None]:
     """What an event of the memory given tells of each compilation."""
     values = np.full(len(made), NONE, dtype=np.int64)
     values[of[of >= 0]] = rows.numbers(name)[of >= 0].astype(np.int64)
     return _or_none(values, values != NONE)
 
 
-def _background(rows: Mapping[str, Rows], made: Compilations, version: Ints, flags: Ints) -> list[bool | None]:
+def _background(rows: Mapping[str, Gathered], made: Compilations, version: Ints, flags: Ints) -> list[bool | None]:
     """Whether the tiering thread did it: inside of one of its turns, where the trace has them."""
     starts, stops = rows["TieredCompilationBackgroundJitStart"], rows["TieredCompilationBackgroundJitStop"]
     if not len(starts):

@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.gather import Rows, matched
+from clrevents.analysis.gather import Gathered, matched
 from clrevents.analysis.keys import group_numbers
 from clrevents.schema.method_flags import TieredCompilationFlags
 
@@ -69,7 +69,7 @@ class Tiering:
     paused_ns: int
 
 
-def decisions(rows: Mapping[str, Rows]) -> tuple[Decision, ...]:
+def decisions(rows: Mapping[str, Gathered]) -> tuple[Decision, ...]:
     """Inlining and tail calls by outcome and reason, most frequent first."""
     found = [Decision("inlining", True, "", len(rows[name])) for name in INLINED if len(rows[name])]
     for name in NOT_INLINED:
@@ -81,7 +81,7 @@ def decisions(rows: Mapping[str, Rows]) -> tuple[Decision, ...]:
     return tuple(sorted(found, key=lambda d: (d.what, not d.accepted, -d.count, d.reason)))
 
 
-def _by_reason(rows: Rows, what: str, reason: str, mark: str) -> list[Decision]:
+def _by_reason(rows: Gathered, what: str, reason: str, mark: str) -> list[Decision]:
     if not len(rows):
         return []
     column = rows.column(reason)
@@ -98,7 +98,7 @@ def _by_reason(rows: Rows, what: str, reason: str, mark: str) -> list[Decision]:
     ]
 
 
-def ready_to_run(rows: Mapping[str, Rows], rejected: int, loaded: int) -> ReadyToRun:
+def ready_to_run(rows: Mapping[str, Gathered], rejected: int, loaded: int) -> ReadyToRun:
     """Look-ups of precompiled code, from their starts and their ends."""
     starts, ends = rows["R2RGetEntryPointStart"], rows["R2RGetEntryPoint"]
     first, second = matched([starts], [ends], ("thread_id", "MethodID"))
@@ -109,7 +109,7 @@ def ready_to_run(rows: Mapping[str, Rows], rejected: int, loaded: int) -> ReadyT
     return ReadyToRun(len(ends), hits, len(ends) - hits, methods, int(took.sum()), rejected, loaded)
 
 
-def tiering(rows: Mapping[str, Rows]) -> Tiering:
+def tiering(rows: Mapping[str, Gathered]) -> Tiering:
     """The background compiler's turns and pauses."""
     starts, stops = rows["TieredCompilationBackgroundJitStart"], rows["TieredCompilationBackgroundJitStop"]
     took = _took(starts, stops, ("thread_id",))
@@ -126,6 +126,6 @@ def tiering(rows: Mapping[str, Rows]) -> Tiering:
     )
 
 
-def _took(begins: Rows, ends: Rows, keys: tuple[str, ...]) -> int:
+def _took(begins: Gathered, ends: Gathered, keys: tuple[str, ...]) -> int:
     first, second = matched([begins], [ends], keys)
     return int((ends.numbers("time_ns")[second] - begins.numbers("time_ns")[first]).sum())

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.compilations import NONE, column, compilations, picked
-from clrevents.analysis.gather import Rows, gather
+from clrevents.analysis.gather import Gathered, gather
 from clrevents.analysis.lossy import FOREVER, LossWindows
 from clrevents.analysis.missing import Missing, Part, missing
 from clrevents.schema.loader_flags import ModuleFlags
@@ -164,7 +164,7 @@ def module_report(trace: Trace) -> ModuleReport:
     return ModuleReport(tuple(found), _distinct(nowhere), trace.lost, missing(_PARTS, met))
 
 
-def _jitted(rows: dict[str, Rows]) -> _Work:
+def _jitted(rows: dict[str, Gathered]) -> _Work:
     begins, loads = rows["MethodJittingStarted"], [rows["MethodLoad"], rows["MethodLoadVerbose"]]
     made = compilations(begins, loads)
     started, loaded = made.begin != NONE, made.load != NONE
@@ -179,7 +179,7 @@ def _jitted(rows: dict[str, Rows]) -> _Work:
     )
 
 
-def _looked_up(rows: dict[str, Rows]) -> _Work:
+def _looked_up(rows: dict[str, Gathered]) -> _Work:
     """Look-ups of precompiled code; the event in front of them says which module a method id is of."""
     lookups, details = rows["R2RGetEntryPoint"], rows["MethodDetails"]
     known, first = np.unique(details.numbers("MethodID"), return_index=True)

@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.gather import Rows, gather, matched
+from clrevents.analysis.gather import Gathered, gather, matched
 from clrevents.analysis.lossy import LossWindows
 from clrevents.table.build import TABLE_HEADERS, ColumnType, TableField, number_column, renamed
 from clrevents.table.table import Table
@@ -56,14 +56,14 @@ def spans(trace: Trace, begin: Selector, end: Selector, on: Iterable[str] = ("th
     return _table(trace, begins, ends, matched([begins], [ends], keys), keys)
 
 
-def _check_keys(side: Rows, keys: tuple[str, ...]) -> None:
+def _check_keys(side: Gathered, keys: tuple[str, ...]) -> None:
     for key in keys:
         if side.event is not None and key not in side.table:
             names = [*TABLE_HEADERS, *(field.name for field in side.payload)]
             raise KeyError(f"{side.name} has no column {key!r}; it has {', '.join(names)}")
 
 
-def _table(trace: Trace, begins: Rows, ends: Rows, pairs: tuple[Ints, Ints], keys: tuple[str, ...]) -> Table:
+def _table(trace: Trace, begins: Gathered, ends: Gathered, pairs: tuple[Ints, Ints], keys: tuple[str, ...]) -> Table:
     """The rows as the result has them."""
     start, end = begins.numbers("time_ns")[pairs[0]], ends.numbers("time_ns")[pairs[1]]
     thread = begins.column("thread_id").take(pairs[0])

@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 
 from clrevents.analysis.compilations import NONE, Compilations, compilations
-from clrevents.analysis.gather import Rows, gather
+from clrevents.analysis.gather import Gathered, gather
 from clrevents.analysis.lossy import LossWindows
 from clrevents.analysis.missing import Missing, Part, missing
 from clrevents.symbols.method_names import display_name, raw_name
@@ -156,7 +156,7 @@ def is_whole(il: str) -> bool:
     return Counter(_OPENS.findall(il)) == Counter(_CLOSES.findall(il))
 
 
-def _stubs(trace: Trace, rows: Rows, hits: Mapping[int, int], made: Compilations, raw: bool) -> tuple[Stub, ...]:
+def _stubs(trace: Trace, rows: Gathered, hits: Mapping[int, int], made: Compilations, raw: bool) -> tuple[Stub, ...]:
     windows = LossWindows(trace)
     modules = trace.methods.modules
     flag_class = next(field.enum for field in rows.payload if field.name == "StubFlags")
@@ -203,7 +203,7 @@ def _stubs(trace: Trace, rows: Rows, hits: Mapping[int, int], made: Compilations
     return tuple(found)
 
 
-def _hits(rows: Rows) -> dict[int, int]:
+def _hits(rows: Gathered) -> dict[int, int]:
     """How often each stub was found again."""
     ids, counts = np.unique(rows.numbers("StubMethodID"), return_counts=True)
     return dict(zip(ids.tolist(), counts.tolist(), strict=True))

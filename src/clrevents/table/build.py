@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Annotated, Any, Final, TypeAlias
 
 import attrs
+import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.decode.header_columns import TABLE_HEADERS
@@ -29,6 +30,13 @@ def number_column(kind: str, values: NDArray[Any]) -> Column:
     """Numbers without nulls as a column of this type (`int64`, `bool`, …)."""
     type = ColumnType(kind)
     return Column(type, len(values), values.astype(type.dtype))
+
+
+def text_column(texts: Sequence[str | None], places: NDArray[Any]) -> Column:
+    """A column of texts, each written once: row i has `texts[places[i]]`; None is null."""
+    held = from_values(STRING, texts)
+    valid = None if held.valid is None else held.valid[places]
+    return Column(STRING, len(places), places.astype(np.int64), valid=valid, texts=attrs.evolve(held, valid=None))
 
 
 def row_table(row_class: type[Any], rows: Iterable[Any], metadata: Mapping[str, str] | None = None) -> Table:
@@ -88,15 +96,18 @@ def renamed(fields: Sequence[TableField], taken: Iterable[str]) -> tuple[TableFi
 
 
 __all__ = [
+    "STRING",
     "TABLE_HEADERS",
     "Column",
     "ColumnType",
     "TableField",
     "UInt64",
+    "from_values",
     "header_fields",
     "number_column",
     "plain",
     "renamed",
     "row_fields",
     "row_table",
+    "text_column",
 ]
