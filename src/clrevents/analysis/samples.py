@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from clrevents.analysis.merged import StackFrame, merged_stacks
 from clrevents.schema.registry import SAMPLE
 from clrevents.symbols.stacks import resolve_stacks
-from clrevents.table.build import STRING, ColumnType, TableField, from_values, number_column, text_column
+from clrevents.table.build import ColumnType, TableField, from_values, number_column, text_column
 from clrevents.table.read import Wanted
 from clrevents.table.stacks import Stacks
 from clrevents.table.table import Table
@@ -108,22 +108,18 @@ class Samples:
         """
         names = [frame.raw if raw else frame.name for frame in self.frames]
         stacks = [[names[frame] for frame in self.frame_ids(stack)] for stack in range(len(self.offsets) - 1)]
-        numbers = [[getattr(thread, name) for thread in self.threads] for name in ("thread_id", "process_id")]
+        threads = from_values(ColumnType("uint64"), [thread.thread_id for thread in self.threads])
+        processes = from_values(ColumnType("int64"), [thread.process_id for thread in self.threads])
         columns = (
             number_column("int64", self.time),
-            *(from_values(ColumnType("int64"), each).take(self.thread) for each in numbers),
+            threads.take(self.thread),
+            processes.take(self.thread),
             number_column("float64" if self.weight.dtype.kind == "f" else "int64", self.weight),
             text_column([stack[0] for stack in stacks], self.stack),
             text_column(["\n".join(stack) for stack in stacks], self.stack),
         )
-        types = [
-            ("time_ns", "int64"),
-            ("thread_id", "int64"),
-            ("process_id", "int64"),
-            ("weight", columns[3].type.kind),
-        ]
-        fields = [TableField(name, ColumnType(kind), name.endswith("_id")) for name, kind in types]
-        fields += [TableField(name, STRING) for name in ("leaf", "stack")]
+        columns_of = ("time_ns", "thread_id", "process_id", "weight", "leaf", "stack")
+        fields = [TableField(n, c.type, n.endswith("_id")) for n, c in zip(columns_of, columns, strict=True)]
         return Table(tuple(fields), (columns,) if len(self) else (), {"name": self.event, "unit": self.unit})
 
     def frame_ids(self, stack: int) -> list[int]:

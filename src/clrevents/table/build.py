@@ -96,7 +96,6 @@ def renamed(fields: Sequence[TableField], taken: Iterable[str]) -> tuple[TableFi
 
 
 __all__ = [
-    "STRING",
     "TABLE_HEADERS",
     "Column",
     "ColumnType",
