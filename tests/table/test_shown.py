@@ -16,6 +16,7 @@ from clrevents.events import GCPerHeapHistory_V3, MethodLoadVerbose_V1
 from clrevents.export.jsonl import EventJson
 from clrevents.reference import codec
 from clrevents.table.event_schema import payload_fields
+from clrevents.table.stacks import stack_table
 from clrevents.table.table import Table
 from clrevents.testing.builder import TraceBuilder
 from clrevents.types import Counted, FileTime, Pointer, Time, UInt32, by
@@ -77,7 +78,7 @@ def test_a_real_table() -> None:
         head, first, *_ = cells(trace.table("MethodLoadVerbose")._repr_html_())
         event = next(iter(trace.events("MethodLoadVerbose")))
         shown = dict(cells(event._repr_html_()))
-        stacks = cells(trace.stacks.table()._repr_html_())
+        stacks = cells(stack_table(trace.stacks.arrays)._repr_html_())
         stack = next(iter(trace.stacks))
         row = dict(zip(head, first, strict=True))
         assert trace.info.start is not None

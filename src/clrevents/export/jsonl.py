@@ -39,8 +39,8 @@ _encode: Final = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow
 class EventJson:
     """Turns events into JSON objects and lines.
 
-    `names` writes enums and times as text, `stacks` adds each event's stack. One instance a trace: it keeps what it
-    worked out about each record class.
+    `names` writes enums and times as text, `stacks` adds each event's stack, both add the names of its frames. One
+    instance a trace: it keeps what it worked out about each record class.
     """
 
     def __init__(self, *, names: bool = False, stacks: bool = False) -> None:
@@ -104,6 +104,8 @@ class EventJson:
             extras["payload_bytes"] = event.payload_bytes.hex()
         if self._stacks:
             extras["stack"] = list(event.stack)
+            if self._names:
+                extras["frames"] = [str(frame) for frame in event.frames]
         if (trace_id := event.trace_id) is not None:
             extras["trace_id"] = trace_id
         if (span_id := event.span_id) is not None:

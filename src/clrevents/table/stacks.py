@@ -1,6 +1,6 @@
-"""`Stacks`: the call stacks of a trace by number, and as a table to join with other tables.
+"""`Stacks`: the call stacks of a trace by number, and as a table of their addresses, which exports write.
 
-Holds addresses only; names are `trace.methods`' business. Opens nothing: it is given a trace's stacks.
+Holds addresses only; names are the trace's business. Opens nothing: it is given a trace's stacks.
 """
 
 from __future__ import annotations
@@ -48,10 +48,6 @@ class Stacks:
             return ()
         raise KeyError(f"no event of this trace has a stack {stack_id!r}")
 
-    def table(self) -> Table:
-        """Columns `stack_id` (int32) and `addresses` (list of uint64, innermost first)."""
-        return stack_table(self.arrays)
-
     def __repr__(self) -> str:
         return f"<{len(self):,} stacks>"
 
@@ -62,7 +58,7 @@ class Stacks:
 
 
 def stack_table(arrays: StackArrays) -> Table:
-    """Stacks as a table of two columns."""
+    """Stacks as a table of `stack_id` (int32) and `addresses` (list of uint64, innermost first)."""
     none = np.zeros(0, dtype=np.uint8)
     ids = Column(ColumnType("int32"), len(arrays), arrays.ids.astype(np.int32))
     inner = Column(ColumnType("uint64"), len(arrays.addresses), arrays.addresses)

@@ -27,7 +27,6 @@ from clrevents.symbols.methods import Methods
 from clrevents.table.event_schema import header_fields
 from clrevents.table.query import ask
 from clrevents.table.read import Wanted, header_names, read_headers
-from clrevents.table.stacks import Stacks
 from clrevents.table.table import Table
 from clrevents.trace.batch import Batch
 from clrevents.trace.batch_tables import BatchTables
@@ -36,6 +35,7 @@ from clrevents.trace.event import Event
 from clrevents.trace.late_names import LateNames
 from clrevents.trace.passes import Order, Passes, Progress
 from clrevents.trace.report import KindReport, Report, ThreadInfo
+from clrevents.trace.stacks import TraceStacks
 
 C = TypeVar("C")
 
@@ -62,7 +62,7 @@ class Trace:
         limits, registry = limits or Limits(), registry or DEFAULT
         self._opened = source
         self._tables = BatchTables(registry, limits)
-        self._stacks: Stacks | None = None
+        self._stacks: TraceStacks | None = None
         again = functools.partial(_methods_of, source, errors, limits, registry) if _reopens(source) else None
         self._names = LateNames(_asking(weakref.ref(self)), again)
         opened = open_source(source, limits)
@@ -142,13 +142,13 @@ class Trace:
         return self._names.known
 
     @property
-    def stacks(self) -> Stacks:
+    def stacks(self) -> TraceStacks:
         """The call stacks that events name, by `stack_id`; the first use runs one pass over the trace.
 
         Of a trace that is damaged it knows what stands before the damage.
         """
         if self._stacks is None:
-            self._stacks = self._passes.stacks()
+            self._stacks = TraceStacks(self._passes.stacks().arrays, self._names)
         return self._stacks
 
     def event_counts(self) -> dict[EventKey, int]:
