@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 
 from clrevents.decode.clock import Clock
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.column import BINARY, STRING, TIMESTAMP, Column, ColumnType, as_written, from_values
+from clrevents.decode.payload.column import (
+    BINARY,
+    STRING,
+    TIMESTAMP,
+    Column,
+    ColumnType,
+    as_written,
+    from_values,
+    nulls,
+)
 from clrevents.decode.rows import Guids, HeaderRows
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -114,6 +123,8 @@ def _guid(attribute: str) -> Make:
 
     def make(rows: HeaderRows, known: Known) -> Column:
         given: Guids | None = getattr(rows, attribute)
+        if given is None and rows.labels is None:
+            return nulls(BINARY, len(rows))
         found: list[bytes | None] = [None] * len(rows) if given is None else given.all()
         for row, labels in enumerate(rows.labels or ()):
             own = None if labels is None else getattr(labels, _LABELS[attribute])

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from clrevents.decode.header_columns import TABLE_HEADERS
 from clrevents.decode.payload.column import STRING, Column, ColumnType, from_values
-from clrevents.table.event_schema import TableField, header_fields, unique_name
+from clrevents.table.event_schema import TableField, header_fields, named, shown_fields, unique_name
 from clrevents.table.table import Table
 
 UInt64: TypeAlias = Annotated[int, "uint64"]
@@ -103,10 +103,12 @@ __all__ = [
     "UInt64",
     "from_values",
     "header_fields",
+    "named",
     "number_column",
     "plain",
     "renamed",
     "row_fields",
     "row_table",
+    "shown_fields",
     "text_column",
 ]
