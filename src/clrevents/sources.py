@@ -24,6 +24,8 @@ WINDOW = 1 << 20
 # Beyond what is made of some windows before it is let go.
 _FREED = 24 << 20
 _GZIP = b"\x1f\x8b"
+_FILE_CLOSED = "the file was closed, and what is asked for has to be read from it; keep it open as long as the trace"
+_TRACE_CLOSED = "the trace is closed, and what is asked for has to be read from it; ask inside `with`, or open it again"
 
 
 class Source(Protocol):
@@ -78,6 +80,8 @@ class _Path:
 class _Seekable:
     """A file object of the caller's; several readers take turns, each with a position of its own."""
 
+    _closed = _FILE_CLOSED
+
     def __init__(self, file: BinaryIO, path: str | None) -> None:
         self.path = path
         self.fault: Problem | None = None
@@ -95,6 +99,8 @@ class _Seekable:
                     self._file.seek(at)
                     data = self._file.read(size)
             except (OSError, ValueError) as error:
+                if getattr(self._file, "closed", False):
+                    raise SourceError(self._closed, path=self.path) from error
                 raise _unreadable(error, self.path) from error
             if not data:
                 return
@@ -107,6 +113,8 @@ class _Seekable:
 
 class _Spool(_Seekable):
     """A temporary copy of something that cannot seek; gone when it is closed."""
+
+    _closed = _TRACE_CLOSED
 
     def __init__(self, pieces: Iterator[bytes], path: str | None, limits: Limits) -> None:
         copy: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`

@@ -67,7 +67,10 @@ def test_sums_by_stack(drawn: list[Row], merge: bool) -> None:
         outside[key] += weight * external
     sums = stack_sums(samples, merge)
     keys = [
-        (0 if merge else samples.threads[t].thread_id, tuple(samples.frames[f].name for f in samples.frame_ids(s)))
+        (
+            0 if merge else samples.threads[t].thread_id,
+            tuple(samples.frames[f].name for f in reversed(samples.frame_ids(s))),
+        )
         for t, s in zip(sums.thread.tolist(), sums.stack.tolist(), strict=True)
     ]
     assert keys == list(counts)

@@ -33,13 +33,13 @@ def shop(format: Format = "nettrace4") -> TraceBuilder:
 
 
 def lines(samples: Samples) -> list[tuple[int, int, object, list[str]]]:
-    """Time, thread, weight and names of each sample."""
+    """Time, thread, weight and names of each sample, the outermost frame in front."""
     names = [frame.name for frame in samples.frames]
     found = []
     for time, track, weight, stack in zip(
         samples.time.tolist(), samples.thread.tolist(), samples.weight.tolist(), samples.stack.tolist(), strict=True
     ):
-        shown = [names[frame] for frame in samples.frame_ids(stack)]
+        shown = [names[frame] for frame in reversed(samples.frame_ids(stack))]
         found.append((time, samples.threads[track].thread_id or 0, weight, shown))
     return found
 

@@ -55,6 +55,9 @@ def slow(trace: clrevents.Trace, first: str, second: str, on: tuple[str, ...]) -
             "end_ns": two.time_ns,
             "duration_ns": two.time_ns - one.time_ns,
             "thread_id": one.thread_id,
+            "end_thread_id": two.thread_id,
+            "stack_id": one.stack_id,
+            "activity_id": None if one.activity_id is None else one.activity_id.bytes,
             **mine,
             **{n: v for n, v in values(two).items() if n.lower() not in lower},
         }
@@ -149,7 +152,7 @@ def test_the_columns() -> None:
     with clrevents.open(builder.build()) as trace:
         table = spans(trace, FIRST, SECOND, on=["Number"])
     assert table.columns == [
-        *("start_ns", "end_ns", "duration_ns", "thread_id"),
+        *("start_ns", "end_ns", "duration_ns", "thread_id", "end_thread_id", "stack_id", "activity_id"),
         *("Number", "Text", "payload.Lossy", "More", "lossy"),
     ]
     assert list(table.rows()) == [
@@ -158,6 +161,9 @@ def test_the_columns() -> None:
             "end_ns": 1000,
             "duration_ns": 1000,
             "thread_id": 5,
+            "end_thread_id": 5,
+            "stack_id": 0,
+            "activity_id": None,
             "Number": 1,
             "Text": "one",
             "payload.Lossy": 7,
@@ -170,6 +176,7 @@ def test_the_columns() -> None:
         "on": "Number",
         "unmatched_begins": "0",
         "unmatched_ends": "0",
+        "unmatched_by_activity": "0",
         "losses": "0",
         "lossy": "0",
     }

@@ -137,7 +137,7 @@ def test_text_is_one_line_an_event_with_names(run: Run, trace_path: Find) -> Non
 
 def test_text_shows_stacks_and_cuts_long_values(run: Run, trace_path: Find) -> None:
     path = trace_path("net8-method-interop.nettrace")
-    lines = run("events", path, "ILStubGenerated", "--limit", 1, "--stacks").stdout.splitlines()
+    lines = run("events", path, "ILStubGenerated", "--limit", 1, "--stacks", "--raw").stdout.splitlines()
     with clrevents.open(path) as trace:
         event = next(trace.events("ILStubGenerated"))
     assert lines[1:] == [f"    at {address:#x}" for address in event.stack]

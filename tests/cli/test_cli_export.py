@@ -23,6 +23,7 @@ from click.testing import Result
 import clrevents
 from clrevents.export import buffered, directory, lake
 from clrevents.export.sink import FileSink
+from clrevents.table.stacks import stack_table
 from clrevents.testing.builder import TraceBuilder
 
 Run = Callable[..., Result]
@@ -87,7 +88,7 @@ def test_everything_of_a_trace(run: Run, sample: Path, tmp_path: Path) -> None:
         assert left == counts
         assert sum(left.values()) == 1
         assert pq.read_table(folder / "_headers.parquet").equals(trace.headers().to_arrow())
-        assert pq.read_table(folder / "_stacks.parquet").equals(trace.stacks.table().to_arrow())
+        assert pq.read_table(folder / "_stacks.parquet").equals(stack_table(trace.stacks.arrays).to_arrow())
 
 
 def test_many_traces_and_one_question(run: Run, sample: Path, trace_path: Find, tmp_path: Path) -> None:

@@ -95,6 +95,7 @@ def test_json(run: Run, shop: Path) -> None:
             "longest_ns": 8 * MS,
             "unmatched_begins": 0,
             "unmatched_ends": 1,
+            "unmatched_by_activity": 0,
             "lossy": 0,
         },
     }
@@ -103,6 +104,9 @@ def test_json(run: Run, shop: Path) -> None:
         "end_ns": 5 * MS,
         "duration_ns": 4 * MS,
         "thread_id": 7,
+        "end_thread_id": 7,
+        "stack_id": 0,
+        "activity_id": None,
         "Number": 1,
         "Url": "/1\x1b",
         "Share": "NaN",

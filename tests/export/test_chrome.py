@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents.analysis.samples import Track
+from clrevents.analysis.samples import SampledThread
 from clrevents.export.chrome import render
 from clrevents.export.flame import Look
 from hand_made import Row, hand_made
@@ -66,7 +66,7 @@ def test_what_is_no_time_is_an_instant() -> None:
 
 
 def test_threads_and_processes_have_names() -> None:
-    threads = {1: Track(10, 100, "Main"), 2: Track(11, 200), 3: Track(None, None)}
+    threads = {1: SampledThread(10, 100, "Main"), 2: SampledThread(11, 200), 3: SampledThread(None, None)}
     events = written([(n, 1, ("a",), False) for n in threads], threads=threads)
     names = [(e["name"], e["pid"], e["tid"], e["args"]["name"]) for e in events if e["ph"] == "M"]
     assert names == [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clrevents.analysis.samples import Track
+from clrevents.analysis.samples import SampledThread
 from clrevents.export.flame import Look
 from clrevents.export.folded import render
 from hand_made import Row, hand_made
@@ -30,7 +30,7 @@ def test_names_that_are_alike_are_one_line() -> None:
 
 
 def test_threads_of_several_processes() -> None:
-    threads = {1: Track(10, 100), 2: Track(10, 200, "Main"), 3: Track(None, None)}
+    threads = {1: SampledThread(10, 100), 2: SampledThread(10, 200, "Main"), 3: SampledThread(None, None)}
     rows: list[Row] = [(n, 1, ("a",), False) for n in threads]
     assert render(hand_made(rows, threads=threads), Look()).decode().splitlines() == [
         "thread 10 (Main) of process 200;a 1",

@@ -180,7 +180,7 @@ def test_every_wire_type() -> None:
 
 def test_names() -> None:
     payload = both(RECORD, names=True)["payload"]
-    assert payload == {**PLAIN, "Colour": "7", "Rights": "Read|0x4"}
+    assert payload == {**PLAIN, "When": "2019-04-17T18:40:00.0000001Z", "Colour": "7", "Rights": "Read|0x4"}
 
 
 def test_header_and_key_order() -> None:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from clrevents.analysis.merged import StackFrame
-from clrevents.analysis.samples import Samples, Track, Unit
+from clrevents.analysis.samples import SampledThread, Samples, Unit
 
 Row: TypeAlias = tuple[int, int | float, tuple[str, ...], bool]
 """Thread, weight, stack with the outermost frame in front, and whether it was in native code or waiting."""
@@ -21,7 +21,7 @@ def hand_made(
     unit: Unit = "nanoseconds",
     modules: Mapping[str, str] | None = None,
     reasons: Mapping[str, str] | None = None,
-    threads: Mapping[int, Track] | None = None,
+    threads: Mapping[int, SampledThread] | None = None,
     advice: str | None = None,
 ) -> Samples:
     """Samples in this order. A thread's samples follow one another from 1,000 ns on, each as long as it weighs."""
@@ -46,8 +46,8 @@ def hand_made(
         weight=np.array([row[1] for row in rows], dtype=np.float64 if floats else np.int64),
         stack=np.array([stacks.index(stack) for _, _, stack, _ in rows], dtype=np.int64),
         offsets=np.cumsum([0, *map(len, stacks)]).astype(np.int64),
-        values=np.array([names.index(name) for stack in stacks for name in stack], dtype=np.int64),
-        threads=tuple((threads or {}).get(number, Track(number, 42)) for number in numbers),
+        values=np.array([names.index(name) for stack in stacks for name in reversed(stack)], dtype=np.int64),
+        threads=tuple((threads or {}).get(number, SampledThread(number, 42)) for number in numbers),
         frames=frames,
         external=np.array([row[3] for row in rows], dtype=np.bool_) if timed else None,
         advice=advice,

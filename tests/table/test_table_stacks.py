@@ -16,6 +16,7 @@ from clrevents.decode.container.window import unpack_words
 from clrevents.decode.stacks import StackTable, stack_arrays
 from clrevents.table.read import Wanted
 from clrevents.table.stacks import Stacks as TraceStacks
+from clrevents.table.stacks import stack_table
 from clrevents.table.table import Table
 from clrevents.testing.builder import Format, TraceBuilder
 from clrevents.trace import Filters, passes_of
@@ -40,7 +41,7 @@ def test_by_number(tmp_path: Path) -> None:
     assert stacks[0] == stacks[-1] == ()
     with pytest.raises(KeyError, match="99"):
         stacks[99]
-    table = stacks.table()
+    table = stack_table(stacks.arrays)
     assert table.columns == ["stack_id", "addresses"]
     assert list(table.rows()) == [{"stack_id": i, "addresses": list(stacks[i])} for i in stacks]
     assert pickle.loads(pickle.dumps(stacks))[1] == (1, 2)
@@ -60,7 +61,7 @@ def test_every_container(format: Format, pointer_size: int) -> None:
         assert [stacks[e.stack_id] for e in events] == [tuple(range(100, 100 + depth)) for depth in range(40)]
         assert len(stacks) == 39
         rows = [row for chunk in passes_of(trace).table_chunks() for row in chunk.stacks.rows()]
-        assert rows == list(stacks.table().rows())
+        assert rows == list(stack_table(stacks.arrays).rows())
 
 
 def _with_stacks(trace: clrevents.Trace, columns: list[str], start: int | None = None) -> tuple[Table, TraceStacks]:
@@ -85,8 +86,8 @@ def test_with_a_table_in_one_pass(format: Format) -> None:
 def test_a_trace_without_stacks() -> None:
     with clrevents.open(TraceBuilder().sample().build()) as trace:
         assert len(trace.stacks) == 0
-        assert trace.stacks.table().columns == ["stack_id", "addresses"]
-        assert len(trace.stacks.table()) == 0
+        assert stack_table(trace.stacks.arrays).columns == ["stack_id", "addresses"]
+        assert len(stack_table(trace.stacks.arrays)) == 0
 
 
 @pytest.mark.parametrize("name", ["net8-sample.nettrace", "net8-netperf3.netperf", "net10-method-interop.nettrace"])

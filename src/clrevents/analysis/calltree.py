@@ -74,8 +74,8 @@ def stack_sums(samples: Samples, merge_threads: bool = False) -> StackSums:
 def call_tree(samples: Samples, merge_threads: bool = False) -> CallTree:
     """The tree of all stacks; unless threads are merged, its roots are the threads."""
     sums = stack_sums(samples, merge_threads)
-    begin = samples.offsets[sums.stack]
-    size = samples.offsets[sums.stack + 1] - begin
+    end = samples.offsets[sums.stack + 1]
+    size = end - samples.offsets[sums.stack]
     node = np.full(len(sums), -1, dtype=np.int64)
     parents, frames = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     made = 0
@@ -85,10 +85,10 @@ def call_tree(samples: Samples, merge_threads: bool = False) -> CallTree:
         frames.append(-1 - threads)
         made = len(threads)
     width = len(samples.frames)
-    # Level by level, so that each step is one call of numpy for all stacks.
+    # From the outermost frames inwards; level by level, so that each step is one call of numpy for all stacks.
     for depth in range(int(size.max(initial=0))):
         deep = np.flatnonzero(size > depth)
-        keys, of = np.unique((node[deep] + 1) * width + samples.values[begin[deep] + depth], return_inverse=True)
+        keys, of = np.unique((node[deep] + 1) * width + samples.values[end[deep] - 1 - depth], return_inverse=True)
         parents.append(keys // width - 1)
         frames.append(keys % width)
         node[deep] = made + of

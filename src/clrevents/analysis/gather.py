@@ -16,7 +16,7 @@ from clrevents.analysis.keys import group_numbers
 from clrevents.analysis.pairs import pair
 from clrevents.table.build import Column, TableField, header_fields
 from clrevents.table.table import Table
-from clrevents.trace import Selector, Trace, passes_of
+from clrevents.trace import FilterOptions, Selector, Trace, passes_of
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -53,8 +53,19 @@ class Gathered:
         """A column as it is. KeyError when there is none."""
         return self.table.column(name)
 
+    def only(self, rows: Ints, columns: Iterable[str]) -> Gathered:
+        """Some rows with some columns."""
+        table = self.table.select(*dict.fromkeys(columns))
+        part = tuple(table.column(name).take(rows) for name in table.columns)
+        return Gathered(self.event, Table(table.fields, (part,)), self.places[rows])
 
-def gather(trace: Trace, selectors: Sequence[Selector], headers: Iterable[str] = HEADERS) -> list[Gathered]:
+
+def gather(
+    trace: Trace,
+    selectors: Sequence[Selector],
+    headers: Iterable[str] = HEADERS,
+    filters: FilterOptions | None = None,
+) -> list[Gathered]:
     """The rows of each selected event, which must be one (provider, name) each; what the trace lacks has no rows."""
     names = tuple(headers)
     passes = passes_of(trace)
@@ -62,7 +73,7 @@ def gather(trace: Trace, selectors: Sequence[Selector], headers: Iterable[str] =
     parts: dict[tuple[str, str] | None, list[tuple[Column, ...]]] = {event: [] for event in events}
     places: dict[tuple[str, str] | None, list[Ints]] = {event: [np.zeros(0, dtype=np.int64)] for event in events}
     seen = 0
-    for chunk in passes.table_chunks(*selectors, columns=names, stacks=False):
+    for chunk in passes.table_chunks(*selectors, columns=names, stacks=False, filters=filters):
         for what, rows in chunk.tables.items():
             parts[what] += rows.parts
             places[what].append(chunk.places[what] + seen)

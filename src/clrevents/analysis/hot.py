@@ -24,7 +24,7 @@ CAVEAT: Final = (
 
 
 @attrs.frozen
-class Hot:
+class HotMethod:
     """One method or module. Weights are in the samples' unit; `samples` were taken in it, `external` is the share of
     `exclusive` that was in native code or waiting (None where the events do not tell)."""
 
@@ -37,13 +37,13 @@ class Hot:
     external: int | float | None
 
 
-def hottest(samples: Samples, by: By = "method") -> tuple[Hot, ...]:
+def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
     """All of them, most exclusive weight first, then most inclusive; equal ones by name."""
     labels = [(f.name, f.raw, f.module) if by == "method" else _module(f.module, f.reason) for f in samples.frames]
     groups: dict[tuple[str, str, str], int] = {}
     of = np.array([groups.setdefault(label, len(groups)) for label in labels], dtype=np.int64)
     sums = stack_sums(samples, merge_threads=True)
-    leaf = of[samples.values[samples.offsets[sums.stack + 1] - 1]] if len(sums) else sums.stack
+    leaf = of[samples.values[samples.offsets[sums.stack]]] if len(sums) else sums.stack
     exclusive, inclusive, external = (np.zeros(len(groups), dtype=sums.weight.dtype) for _ in range(3))
     count = np.zeros(len(groups), dtype=np.int64)
     np.add.at(exclusive, leaf, sums.weight)
@@ -57,7 +57,7 @@ def hottest(samples: Samples, by: By = "method") -> tuple[Hot, ...]:
     np.add.at(inclusive, pairs % max(len(groups), 1), sums.weight[pairs // max(len(groups), 1)])
     known = samples.external is not None
     found = [
-        Hot(*label, own, whole, number, outside if known else None)
+        HotMethod(*label, own, whole, number, outside if known else None)
         for label, own, whole, number, outside in zip(
             groups, exclusive.tolist(), inclusive.tolist(), count.tolist(), external.tolist(), strict=True
         )

@@ -1,6 +1,6 @@
 """Resolved stacks → stacks of methods: addresses in one method are one frame, stacks that are then alike are one.
 
-Frames turn round here: outermost first, as flame graphs read. Knows neither events nor weights.
+Innermost first, as everywhere in this package. Knows neither events nor weights.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class StackFrame:
 
 @attrs.frozen(eq=False)
 class MergedStacks:
-    """`values[offsets[i]:offsets[i + 1]]` are places in `frames`, outermost first; `of[k]` is the k-th use's stack."""
+    """`values[offsets[i]:offsets[i + 1]]` are places in `frames`, innermost first; `of[k]` is the k-th use's stack."""
 
     of: Ints
     offsets: Ints
@@ -49,9 +49,7 @@ def merged_stacks(methods: Methods, found: ResolvedStacks) -> MergedStacks:
     """Every use gets a stack: those without one share a stack of one frame that says so."""
     frames: dict[StackFrame, int] = {}
     place = _frames(methods, found, frames)
-    counts = np.diff(found.offsets)
-    last = np.repeat(found.offsets[1:] - 1 + found.offsets[:-1], counts)
-    values = place[found.values[last - np.arange(len(found.values))]]
+    values = place[found.values]
     stacks: dict[bytes, int] = {}
     alike = np.zeros(len(found) + 1, dtype=np.int64)
     for stack in dict.fromkeys(found.of.tolist()):

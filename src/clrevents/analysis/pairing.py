@@ -6,7 +6,7 @@ The primitive that reports are built on. Knows no event: what is paired, and on 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, Unpack
 
 import attrs
 import numpy as np
@@ -14,9 +14,18 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.gather import Gathered, gather, matched
 from clrevents.analysis.lossy import LossWindows
-from clrevents.table.build import TABLE_HEADERS, ColumnType, TableField, number_column, renamed
+from clrevents.table.build import (
+    TABLE_HEADERS,
+    Column,
+    ColumnType,
+    TableField,
+    named,
+    number_column,
+    renamed,
+    shown_fields,
+)
 from clrevents.table.table import Table
-from clrevents.trace import Selector, Trace, passes_of
+from clrevents.trace import FilterOptions, Selector, Trace, passes_of
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -26,22 +35,39 @@ _FRONT: Final = (
     TableField("end_ns", _INT64),
     TableField("duration_ns", _INT64),
     TableField("thread_id", ColumnType("uint64"), True),
+    TableField("end_thread_id", ColumnType("uint64"), True),
+    TableField("stack_id", ColumnType("int32")),
+    TableField("activity_id", ColumnType("binary"), True),
 )
 _LOSSY: Final = TableField("lossy", ColumnType("bool"))
-_HEADERS: Final = ("time_ns", "thread_id")
+_HEADERS: Final = ("time_ns", "thread_id", "stack_id", "activity_id")
 
 
-def spans(trace: Trace, begin: Selector, end: Selector, on: Iterable[str] = ("thread_id",)) -> Table:
+def spans(
+    trace: Trace,
+    begin: Selector,
+    end: Selector,
+    /,
+    on: Iterable[str] = ("thread_id",),
+    *,
+    enum_names: bool = False,
+    **filters: Unpack[FilterOptions],
+) -> Table:
     """One row for each begin with its end, in the order of the begins.
 
     An end belongs to the last begin, not yet ended, that has the same values in the columns `on`: header or payload
     columns of both events, none for the whole trace. So what is nested pairs innermost first; where a value is null
-    (a field that an old version lacks), nothing pairs. Columns: `start_ns`, `end_ns`, `duration_ns` (ns, since the
-    session started), `thread_id` of the begin, the begin's payload, what the end's payload has beyond that, and
+    (a field that an old version lacks), nothing pairs. Filters are those of `Trace`, and both sides have to pass: what
+    begins in a window and ends after it is an unmatched begin.
+
+    Columns: `start_ns`, `end_ns`, `duration_ns` (ns, since the session started); the begin's `thread_id`, the end's as
+    `end_thread_id`; the begin's `stack_id`, `activity_id` and payload; what the end's payload has beyond that; and
     `lossy`: whether the row touches a window in which events of its thread were lost; of any thread, where `on` has
-    no `thread_id`. The metadata counts `unmatched_begins` and `unmatched_ends`; an event whose payload cannot be read
-    is in none of these. AmbiguousEventError and UnknownEventError as for `Trace.table`; KeyError for a column that a
-    side lacks, ValueError when begin and end are the same event, TypeError for a column that has no order.
+    no `thread_id`. With `enum_names` enums are text. The metadata counts `unmatched_begins` and `unmatched_ends`, and
+    as `unmatched_by_activity` those ends that have a begin with `activity_id` in the place of `thread_id`; an event
+    whose payload cannot be read is in none of these. AmbiguousEventError and UnknownEventError as for `Trace.table`;
+    KeyError for a column that a side lacks, ValueError when begin and end are the same event, TypeError for a column
+    that has no order.
     """
     keys = tuple(on) if not isinstance(on, str) else (on,)
     one_event = passes_of(trace).one_event
@@ -49,11 +75,29 @@ def spans(trace: Trace, begin: Selector, end: Selector, on: Iterable[str] = ("th
     if events[0] is not None and events[0] == events[1]:
         raise ValueError(f"begin and end are both {'/'.join(events[0])}: one cannot be told from the other")
     headers = dict.fromkeys((*_HEADERS, *(key for key in keys if key in TABLE_HEADERS)))
-    sides = gather(trace, (begin, end), headers)
+    sides = gather(trace, (begin, end), headers, filters)
     for side in sides:
         _check_keys(side, keys)
     begins, ends = sides
-    return _table(trace, begins, ends, matched([begins], [ends], keys), keys)
+    return _table(trace, begins, ends, matched([begins], [ends], keys), keys, enum_names)
+
+
+def activity_keys(keys: Iterable[str]) -> tuple[str, ...]:
+    """The columns to pair on where threads are changed within an activity."""
+    return tuple(dict.fromkeys(("activity_id", *(key for key in keys if key != "thread_id"))))
+
+
+def _by_activity(begins: Gathered, ends: Gathered, pairs: tuple[Ints, Ints], keys: tuple[str, ...]) -> int:
+    """How many of the ends without a begin would have one by the activity."""
+    if "activity_id" in keys:
+        return 0
+    wanted = activity_keys(keys)
+    left = [
+        side.only(np.setdiff1d(np.arange(len(side)), rows), wanted)
+        for side, rows in zip((begins, ends), pairs, strict=True)
+        if len(side) > len(rows)
+    ]
+    return len(matched(left[:1], left[1:], wanted)[0]) if len(left) > 1 else 0
 
 
 def _check_keys(side: Gathered, keys: tuple[str, ...]) -> None:
@@ -63,7 +107,14 @@ def _check_keys(side: Gathered, keys: tuple[str, ...]) -> None:
             raise KeyError(f"{side.name} has no column {key!r}; it has {', '.join(names)}")
 
 
-def _table(trace: Trace, begins: Gathered, ends: Gathered, pairs: tuple[Ints, Ints], keys: tuple[str, ...]) -> Table:
+def _table(
+    trace: Trace,
+    begins: Gathered,
+    ends: Gathered,
+    pairs: tuple[Ints, Ints],
+    keys: tuple[str, ...],
+    enum_names: bool,
+) -> Table:
     """The rows as the result has them."""
     start, end = begins.numbers("time_ns")[pairs[0]], ends.numbers("time_ns")[pairs[1]]
     thread = begins.column("thread_id").take(pairs[0])
@@ -75,8 +126,11 @@ def _table(trace: Trace, begins: Gathered, ends: Gathered, pairs: tuple[Ints, In
         number_column("int64", end),
         number_column("int64", end - start),
         thread,
-        *(begins.column(field.name).take(pairs[0]) for field in begins.payload),
-        *(ends.column(field.name).take(pairs[1]) for field in further),
+        ends.column("thread_id").take(pairs[1]),
+        begins.column("stack_id").take(pairs[0]),
+        begins.column("activity_id").take(pairs[0]),
+        *(_shown(begins, field, pairs[0], enum_names) for field in begins.payload),
+        *(_shown(ends, field, pairs[1], enum_names) for field in further),
         number_column("bool", lossy),
     )
     payload = renamed((*begins.payload, *further), [field.name for field in (*_FRONT, _LOSSY)])
@@ -85,10 +139,17 @@ def _table(trace: Trace, begins: Gathered, ends: Gathered, pairs: tuple[Ints, In
         "on": ",".join(keys),
         "unmatched_begins": str(len(begins) - len(pairs[0])),
         "unmatched_ends": str(len(ends) - len(pairs[0])),
+        "unmatched_by_activity": str(_by_activity(begins, ends, pairs, keys)),
         "losses": str(trace.lost),
         "lossy": str(int(lossy.sum())),
     }
-    return Table((*_FRONT, *payload, _LOSSY), (columns,) if len(start) else (), metadata)
+    fields = shown_fields((*_FRONT, *payload, _LOSSY), enum_names)
+    return Table(fields, (columns,) if len(start) else (), metadata)
+
+
+def _shown(side: Gathered, field: TableField, rows: Ints, enum_names: bool) -> Column:
+    column = side.column(field.name).take(rows)
+    return named(column, field.enum) if enum_names and field.enum is not None and len(rows) else column
 
 
 @attrs.frozen
@@ -103,6 +164,7 @@ class SpanSummary:
     longest_ns: int | None
     unmatched_begins: int
     unmatched_ends: int
+    unmatched_by_activity: int
     lossy: int
 
     def to_dict(self) -> dict[str, int | None]:
@@ -127,6 +189,7 @@ def summary(table: Table) -> SpanSummary:
         quantile(1.0),
         int(table.metadata["unmatched_begins"]),
         int(table.metadata["unmatched_ends"]),
+        int(table.metadata["unmatched_by_activity"]),
         int(table.metadata["lossy"]),
     )
 

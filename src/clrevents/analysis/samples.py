@@ -7,6 +7,7 @@ Knows no viewer and no file format.
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from typing import Any, Final, Literal, TypeAlias
 
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from clrevents.analysis.merged import StackFrame, merged_stacks
 from clrevents.schema.registry import SAMPLE
 from clrevents.symbols.stacks import resolve_stacks
+from clrevents.table.build import ColumnType, TableField, from_values, number_column, text_column
 from clrevents.table.read import Wanted
 from clrevents.table.stacks import Stacks
 from clrevents.table.table import Table
@@ -41,13 +43,23 @@ _BYTES: Final = ("bytes", "size", "amount", "amount64", "length")
 _TIMES: Final = ("ns", "nanoseconds")
 
 
+@functools.total_ordering
 @attrs.frozen
-class Track:
-    """One thread of one process; None where the trace does not say."""
+class SampledThread:
+    """One thread of one process; None where the trace does not say. In order by process, then thread, None first."""
 
     thread_id: int | None
     process_id: int | None = None
     name: str | None = None
+
+    def __lt__(self, other: object) -> bool:
+        if not isinstance(other, SampledThread):
+            return NotImplemented
+        return self._order() < other._order()
+
+    def _order(self) -> tuple[int, int, str]:
+        known = [-1 if number is None else number for number in (self.process_id, self.thread_id)]
+        return known[0], known[1], self.name or ""
 
     def __str__(self) -> str:
         text = "unknown thread" if self.thread_id is None else f"thread {self.thread_id}"
@@ -60,7 +72,7 @@ class Samples:
 
     `time` is ns since the session started, `thread` a place in `threads`, `weight` is in `unit`, `external` says which
     samples were in native code or waiting (None where the events do not tell). Stack `stack[i]` is
-    `values[offsets[stack[i]]:offsets[stack[i] + 1]]`, places in `frames`, outermost first; no two stacks are alike.
+    `values[offsets[stack[i]]:offsets[stack[i] + 1]]`, places in `frames`, innermost first; no two stacks are alike.
     """
 
     event: str
@@ -73,7 +85,7 @@ class Samples:
     stack: Ints
     offsets: Ints
     values: Ints
-    threads: tuple[Track, ...]
+    threads: tuple[SampledThread, ...]
     frames: tuple[StackFrame, ...]
     external: NDArray[np.bool_] | None = None
     advice: str | None = None
@@ -88,8 +100,30 @@ class Samples:
         found: int | float = self.weight.sum().item()
         return found
 
+    def table(self, raw: bool = False) -> Table:
+        """A row for each sample: `time_ns`, `thread_id`, `process_id`, `weight`, `leaf` and `stack`.
+
+        `leaf` is the innermost frame's name, `stack` all names, innermost first, a line each; with `raw` as the runtime
+        writes them. The metadata has `name` (the event) and `unit`.
+        """
+        names = [frame.raw if raw else frame.name for frame in self.frames]
+        stacks = [[names[frame] for frame in self.frame_ids(stack)] for stack in range(len(self.offsets) - 1)]
+        threads = from_values(ColumnType("uint64"), [thread.thread_id for thread in self.threads])
+        processes = from_values(ColumnType("int64"), [thread.process_id for thread in self.threads])
+        columns = (
+            number_column("int64", self.time),
+            threads.take(self.thread),
+            processes.take(self.thread),
+            number_column("float64" if self.weight.dtype.kind == "f" else "int64", self.weight),
+            text_column([stack[0] for stack in stacks], self.stack),
+            text_column(["\n".join(stack) for stack in stacks], self.stack),
+        )
+        columns_of = ("time_ns", "thread_id", "process_id", "weight", "leaf", "stack")
+        fields = [TableField(n, c.type, n.endswith("_id")) for n, c in zip(columns_of, columns, strict=True)]
+        return Table(tuple(fields), (columns,) if len(self) else (), {"name": self.event, "unit": self.unit})
+
     def frame_ids(self, stack: int) -> list[int]:
-        """One stack's frames, outermost first."""
+        """One stack's frames, innermost first."""
         found: list[int] = self.values[self.offsets[stack] : self.offsets[stack + 1]].tolist()
         return found
 
@@ -156,7 +190,7 @@ def _timed(trace: Trace, thread_id: ThreadIds, start: Moment | None, end: Moment
 
 
 @attrs.frozen(eq=False)
-class _Rows:
+class _SampleColumns:
     """The events' columns, in order of time; threads and processes are -1 where unknown."""
 
     event: str
@@ -167,10 +201,10 @@ class _Rows:
     field: NDArray[Any] | None
     stacks: Stacks
 
-    def take(self, rows: Ints) -> _Rows:
+    def take(self, rows: Ints) -> _SampleColumns:
         """These rows in this order."""
         columns = (self.time[rows], self.thread[rows], self.process[rows], self.stack_id[rows])
-        return _Rows(self.event, *columns, None if self.field is None else self.field[rows], self.stacks)
+        return _SampleColumns(self.event, *columns, None if self.field is None else self.field[rows], self.stacks)
 
 
 def _read(
@@ -180,7 +214,7 @@ def _read(
     thread_id: ThreadIds,
     start: Moment | None,
     end: Moment | None,
-) -> _Rows:
+) -> _SampleColumns:
     """One pass over the trace."""
     columns = [*_HEADERS, field] if field is not None else [*_HEADERS]
     filters = Filters.of({"thread_id": thread_id, "start": start, "end": end})
@@ -188,12 +222,12 @@ def _read(
     name = table.metadata.get("name", "")
     if not len(table):
         none: Ints = np.zeros(0, dtype=np.int64)
-        return _Rows(name, none, none, none, none, none, stacks)
+        return _SampleColumns(name, none, none, none, none, none, stacks)
     if field is not None and not table.column(field).type.kind.startswith(_NUMBERS):
         raise ValueError(f"{field!r} is no number, so it cannot be a weight")
     time, thread, process, stack_id = (_filled(table, header, _UNKNOWN).astype(np.int64) for header in _HEADERS)
     values = None if field is None else _filled(table, field, 0)
-    rows = _Rows(name, time, thread, process, stack_id, values, stacks)
+    rows = _SampleColumns(name, time, thread, process, stack_id, values, stacks)
     return rows.take(np.argsort(time, kind="stable")) if (np.diff(time) < 0).any() else rows
 
 
@@ -226,7 +260,7 @@ def _unit(field: str) -> Unit:
 
 def _samples(
     trace: Trace,
-    rows: _Rows,
+    rows: _SampleColumns,
     shown: Ints,
     weights: Weights,
     unit: Unit,
@@ -234,7 +268,7 @@ def _samples(
     timed: bool = False,
 ) -> Samples:
     """Names for the stacks; `shown` are the times as they shall be, while names are those of the events' own."""
-    threads, of = _tracks(trace, rows)
+    threads, of = _sampled_threads(trace, rows)
     several = len(rows.process) > 0 and bool((rows.process != rows.process[0]).any())
     processes = rows.process if several else None
     methods = trace.methods
@@ -257,7 +291,7 @@ def _samples(
     )
 
 
-def _tracks(trace: Trace, rows: _Rows) -> tuple[tuple[Track, ...], Ints]:
+def _sampled_threads(trace: Trace, rows: _SampleColumns) -> tuple[tuple[SampledThread, ...], Ints]:
     """The threads in order of their first sample, and which of them each row is of."""
     threads, thread = np.unique(rows.thread, return_inverse=True)
     processes, process = np.unique(rows.process, return_inverse=True)
@@ -271,5 +305,5 @@ def _tracks(trace: Trace, rows: _Rows) -> tuple[tuple[Track, ...], Ints]:
     for pair in pairs[order].tolist():
         number, owner = int(threads[pair % len(threads)]), int(processes[pair // len(threads)])
         name = names.get(number)
-        tracks.append(Track(None if number < 0 else number, None if owner < 0 else owner, name))
+        tracks.append(SampledThread(None if number < 0 else number, None if owner < 0 else owner, name))
     return tuple(tracks), place[of]

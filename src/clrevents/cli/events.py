@@ -37,8 +37,11 @@ _RAW: Final = 64
 )
 @click.option("--start", metavar="WHEN", help="From this moment on: 1.5s, 200ms, 50%, 2026-01-31T14:03:22Z.")
 @click.option("--end", metavar="WHEN", help="Up to, but without, this moment.")
-@click.option("--stacks", is_flag=True, help="Add the addresses of each event's stack, innermost first.")
-@click.option("--names", is_flag=True, help="With --json: enums and flags as text instead of numbers.")
+@click.option("--stacks", is_flag=True, help="Add each event's call stack, innermost frame first.")
+@click.option("--raw", is_flag=True, help="With --stacks: addresses instead of names.")
+@click.option(
+    "--names", is_flag=True, help="With --json: enums, flags and times as text; with --stacks also the frames' names."
+)
 @errors_option
 @fail_on_option("damage")
 def command(
@@ -51,6 +54,7 @@ def command(
     start: str | None,
     end: str | None,
     stacks: bool,
+    raw: bool,
     names: bool,
     errors: ErrorMode,
     fail_on: FailOn,
@@ -65,6 +69,8 @@ def command(
         clrevents events app.nettrace ILStubGenerated
     What did thread 4711 do in the second half, as input for jq?
         clrevents events app.nettrace --thread 4711 --start 50% --json | jq -r .name
+    Who called what the P/Invoke stubs are for?
+        clrevents events app.nettrace ILStubGenerated --stacks
     From a pod, without a file:
         kubectl exec pod -- cat /tmp/a.nettrace | clrevents events - 'Method*' --limit 20
 
@@ -81,7 +87,7 @@ def command(
             found = islice(found, limit)
         try:
             with Output() as out:
-                out.lines(_json_lines(found, names, stacks) if as_json else _text_lines(found, stacks, out))
+                out.lines(_json_lines(found, names, stacks) if as_json else _text_lines(found, stacks, raw, out))
         except (DamageError, PayloadError) as error:
             return reading.stopped(error, fail_on)
         finally:
@@ -95,7 +101,7 @@ def _json_lines(events: Iterable[clrevents.Event[Any]], names: bool, stacks: boo
     return map(EventJson(names=names, stacks=stacks).line, events)
 
 
-def _text_lines(events: Iterable[clrevents.Event[Any]], stacks: bool, out: Output) -> Iterator[str]:
+def _text_lines(events: Iterable[clrevents.Event[Any]], stacks: bool, raw: bool, out: Output) -> Iterator[str]:
     """One line an event, long values cut (JSON has them whole); a terminal gets the fields folded and indented."""
     fold = _folder() if out.terminal else " ".join
     for event in events:
@@ -104,7 +110,8 @@ def _text_lines(events: Iterable[clrevents.Event[Any]], stacks: bool, out: Outpu
         head = f"{event.time_ns / 1e6:12.3f}  {thread:>7}  {name}"
         yield fold([head, *_fields(event)])
         if stacks:
-            yield from (f"    at {address:#x}" for address in event.stack)
+            shown = map(hex, event.stack) if raw else (safe(str(frame)) for frame in event.frames)
+            yield from (f"    at {frame}" for frame in shown)
 
 
 def _folder() -> Callable[[Iterable[str]], str]:

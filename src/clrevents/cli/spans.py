@@ -7,7 +7,7 @@ from typing import Any, Final
 import click
 
 import clrevents
-from clrevents.analysis.pairing import SpanSummary, longest, spans, summary, telling
+from clrevents.analysis.pairing import SpanSummary, activity_keys, longest, spans, summary, telling
 from clrevents.cli.output import Output, safe
 from clrevents.cli.reading import FailOn, errors_option, fail_on_option, file_argument
 from clrevents.cli.reporting import mark, ms, run_report, say_losses, say_more
@@ -32,7 +32,16 @@ _SHOWN: Final = 3
 )
 @click.option("-n", "count", type=click.IntRange(min=0), default=20, show_default=True, metavar="N", help="Rows shown.")
 @click.option("--columns", metavar="COLUMNS", help="Columns to show, by commas. [default: the first three texts]")
+@click.option("--provider", metavar="P", help="Only this provider: its name, a short name (runtime) or a pattern.")
+@click.option(
+    "--thread", "threads", type=click.IntRange(0, 2**64 - 1), multiple=True, metavar="T", help="Only these threads."
+)
+@click.option(
+    "--start", metavar="WHEN", help="Begins and ends from this moment on: 1.5s, 200ms, 50%, a date with zone."
+)
+@click.option("--end", "until", metavar="WHEN", help="Begins and ends up to, but without, this moment.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object with all rows.")
+@click.option("--names", is_flag=True, help="With --json: enums and flags as text instead of numbers.")
 @errors_option
 @fail_on_option("damage")
 def command(
@@ -42,7 +51,12 @@ def command(
     on: str,
     count: int,
     columns: str | None,
+    provider: str | None,
+    threads: tuple[int, ...],
+    start: str | None,
+    until: str | None,
     as_json: bool,
+    names: bool,
     errors: ErrorMode,
     fail_on: FailOn,
 ) -> int:
@@ -54,8 +68,8 @@ def command(
     \b
     Which methods took the JIT longest?
         clrevents spans app.nettrace MethodJittingStarted MethodLoadVerbose --on thread_id,MethodID
-    How long was everything stopped for garbage collections?
-        clrevents spans app.nettrace GCSuspendEEBegin GCRestartEEEnd --on none
+    How long did requests take that change threads, in the second half?
+        clrevents spans app.nettrace RequestStart RequestStop --on activity_id --start 50%
 
     Times are those of the clock: a thread may have waited meanwhile. Rows marked ! touch a moment in which events of
     their thread (any thread's, if --on has no thread_id) were lost, so they may be paired wrongly.
@@ -65,7 +79,17 @@ def command(
 
     def ask(trace: clrevents.Trace) -> clrevents.Table:
         try:
-            return spans(trace, begin, end, on=keys)
+            return spans(
+                trace,
+                begin,
+                end,
+                on=keys,
+                enum_names=names and as_json,
+                provider=provider,
+                thread_id=threads or None,
+                start=start,
+                end=until,
+            )
         except LookupError as error:
             if isinstance(error, clrevents.TraceError):
                 raise
@@ -80,7 +104,7 @@ def command(
         if as_json:
             out.json(_object(begin, end, keys, table))
         else:
-            _show(out, (begin, end), table, count, wanted)
+            _show(out, (begin, end), keys, table, count, wanted)
 
     return run_report(file, errors, fail_on, ask, show)
 
@@ -98,9 +122,16 @@ def _object(begin: str, end: str, keys: tuple[str, ...], table: clrevents.Table)
     }
 
 
-def _show(out: Output, events: tuple[str, str], table: clrevents.Table, count: int, wanted: list[str] | None) -> None:
+def _show(
+    out: Output,
+    events: tuple[str, str],
+    keys: tuple[str, ...],
+    table: clrevents.Table,
+    count: int,
+    wanted: list[str] | None,
+) -> None:
     found = summary(table)
-    out.facts(_facts(events, found))
+    out.facts(_facts(events, keys, found))
     chosen = longest(table, count)
     if len(chosen):
         out.line()
@@ -109,13 +140,17 @@ def _show(out: Output, events: tuple[str, str], table: clrevents.Table, count: i
     say_losses(out, int(table.metadata["losses"]))
 
 
-def _facts(events: tuple[str, str], found: SpanSummary) -> list[tuple[str, str]]:
+def _facts(events: tuple[str, str], keys: tuple[str, ...], found: SpanSummary) -> list[tuple[str, str]]:
     facts = [("spans", f"{found.spans:,} from {' to '.join(events)}")]
     if found.spans:
         times = ("shortest", found.shortest_ns), ("median", found.median_ns), ("95 %", found.p95_ns)
         quantiles = ", ".join(f"{name} {ms(ns)}" for name, ns in times)
         facts.append(("ms", f"{ms(found.total_ns)} in all; {quantiles}, longest {ms(found.longest_ns)}"))
     facts.append(("unmatched", f"{counted(found.unmatched_begins, 'begin')}, {counted(found.unmatched_ends, 'end')}"))
+    if found.unmatched_by_activity:
+        ends = counted(found.unmatched_by_activity, "unmatched end")
+        have = "has a begin" if found.unmatched_by_activity == 1 else "have begins"
+        facts.append(("activity", f"{ends} {have} of the same activity: --on {','.join(activity_keys(keys))}"))
     return facts
 
 

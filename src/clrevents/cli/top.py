@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from clrevents.analysis.hot import BY, CAVEAT, By, Hot, hottest
+from clrevents.analysis.hot import BY, CAVEAT, By, HotMethod, hottest
 from clrevents.analysis.samples import Samples
 from clrevents.cli.output import Output, safe
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
@@ -66,7 +66,7 @@ def command(
         return code
 
 
-def _object(samples: Samples, by: By, found: tuple[Hot, ...], count: int) -> dict[str, Any]:
+def _object(samples: Samples, by: By, found: tuple[HotMethod, ...], count: int) -> dict[str, Any]:
     """Everything this command knows, as the JSON object. Keys are only ever added."""
     return {
         "schema": "clrevents.top/1",
@@ -94,7 +94,7 @@ def _object(samples: Samples, by: By, found: tuple[Hot, ...], count: int) -> dic
     }
 
 
-def _show(out: Output, samples: Samples, by: By, found: tuple[Hot, ...], rows: int, raw: bool) -> None:
+def _show(out: Output, samples: Samples, by: By, found: tuple[HotMethod, ...], rows: int, raw: bool) -> None:
     total = samples.total
     out.line(safe(in_all(samples)))
     if samples.timed:

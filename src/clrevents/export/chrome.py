@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from clrevents.analysis.samples import Samples, Track
+from clrevents.analysis.samples import SampledThread, Samples
 from clrevents.export.flame import Look, frame_names
 
 
@@ -40,7 +40,7 @@ def _metadata(name: str, process: int | None, thread: int | None, text: str) -> 
 
 
 def _slices(
-    samples: Samples, rows: np.ndarray[Any, np.dtype[np.int64]], track: Track, names: list[str]
+    samples: Samples, rows: np.ndarray[Any, np.dtype[np.int64]], track: SampledThread, names: list[str]
 ) -> list[dict[str, Any]]:
     """Calls from when a sample first showed them to when one did not; callers stand in front of what they call."""
     if not len(rows):
@@ -50,8 +50,9 @@ def _slices(
     end = int(samples.time[rows[-1]]) + int(samples.weight[rows[-1]])
     found: list[tuple[int, int, int, int]] = []
     open_: list[tuple[int, int]] = []
+    stacks = [samples.frame_ids(number)[::-1] for number in stack[begins].tolist()]
     times = [*samples.time[rows[begins]].tolist(), end]
-    for time, frames in zip(times, [*map(samples.frame_ids, stack[begins].tolist()), []], strict=True):
+    for time, frames in zip(times, [*stacks, []], strict=True):
         same = 0
         while same < min(len(frames), len(open_)) and open_[same][0] == frames[same]:
             same += 1
@@ -68,7 +69,7 @@ def _slices(
 
 
 def _instants(
-    samples: Samples, rows: np.ndarray[Any, np.dtype[np.int64]], track: Track, names: list[str]
+    samples: Samples, rows: np.ndarray[Any, np.dtype[np.int64]], track: SampledThread, names: list[str]
 ) -> list[dict[str, Any]]:
     head = {"ph": "i", "s": "t", "cat": samples.event, "pid": track.process_id or 0, "tid": track.thread_id or 0}
     stacks: dict[int, list[str]] = {}
@@ -77,7 +78,6 @@ def _instants(
     for stack, time, weight in zip(*columns, strict=True):
         lines = stacks.get(stack)
         if lines is None:
-            # Innermost first, as stacks are read.
-            lines = stacks[stack] = [names[frame] for frame in reversed(samples.frame_ids(stack))]
+            lines = stacks[stack] = [names[frame] for frame in samples.frame_ids(stack)]
         found.append({**head, "name": lines[0], "ts": time / 1000, "args": {"weight": weight, "stack": lines}})
     return found

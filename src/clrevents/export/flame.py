@@ -10,7 +10,7 @@ import importlib
 from datetime import datetime
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
-from clrevents.analysis.samples import Samples, Track
+from clrevents.analysis.samples import SampledThread, Samples
 from clrevents.words import counted
 
 FlameFormat: TypeAlias = Literal["speedscope", "folded", "html", "pprof", "chrome"]
@@ -67,7 +67,7 @@ def summary(samples: Samples) -> str:
     return f"{counted(len(samples), what)} on {counted(len(samples.threads), 'thread')}"
 
 
-def track_name(samples: Samples, track: Track) -> str:
+def thread_label(samples: Samples, track: SampledThread) -> str:
     """A thread's name, with its process where there are several."""
     several = len({t.process_id for t in samples.threads}) > 1
     return f"{track} of process {track.process_id}" if several and track.process_id is not None else str(track)

@@ -13,7 +13,7 @@ from typing import Any, Final
 from clrevents.analysis.calltree import call_tree
 from clrevents.analysis.hot import CAVEAT
 from clrevents.analysis.samples import Samples
-from clrevents.export.flame import Look, frame_names, summary, track_name
+from clrevents.export.flame import Look, frame_names, summary, thread_label
 
 _PLACE: Final = "__DATA__"
 _MARKUP: Final = {ord(char): f"\\u{ord(char):04x}" for char in "<>&"}
@@ -40,7 +40,7 @@ def _data(samples: Samples, look: Look) -> dict[str, Any]:
         "about": summary(samples),
         "note": ". ".join(note[0].upper() + note[1:] for note in notes),
         "unit": samples.unit,
-        "threads": [] if look.merge_threads else [track_name(samples, track) for track in samples.threads],
+        "threads": [] if look.merge_threads else [thread_label(samples, track) for track in samples.threads],
         "frames": frame_names(samples, look),
         "modules": modules,
         "module": [place[frame.module] for frame in samples.frames],

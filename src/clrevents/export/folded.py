@@ -10,7 +10,7 @@ from typing import Final
 
 from clrevents.analysis.calltree import stack_sums
 from clrevents.analysis.samples import Samples
-from clrevents.export.flame import Look, frame_names, track_name
+from clrevents.export.flame import Look, frame_names, thread_label
 
 _BREAKS: Final = re.compile("[;\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 """Would end a frame or a line, or is no text at all."""
@@ -22,14 +22,14 @@ def render(samples: Samples, look: Look) -> bytes:
     What would end a frame's name early is a colon or a space in it.
     """
     names = [_plain(name) for name in frame_names(samples, look)]
-    roots = [_plain(track_name(samples, track)) for track in samples.threads]
+    roots = [_plain(thread_label(samples, track)) for track in samples.threads]
     stacks: dict[int, str] = {}
     sums = stack_sums(samples, look.merge_threads)
     lines: dict[str, int | float] = {}
     for thread, stack, weight in zip(sums.thread.tolist(), sums.stack.tolist(), sums.weight.tolist(), strict=True):
         text = stacks.get(stack)
         if text is None:
-            text = stacks[stack] = ";".join([names[frame] for frame in samples.frame_ids(stack)])
+            text = stacks[stack] = ";".join([names[frame] for frame in reversed(samples.frame_ids(stack))])
         line = text if thread < 0 else f"{roots[thread]};{text}"
         # Overloads may have the same name.
         lines[line] = lines.get(line, 0) + weight

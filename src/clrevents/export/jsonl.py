@@ -1,6 +1,7 @@
 """An `Event` as one JSON object, with the keys of the contract in their order, or as one line of ASCII text.
 
-Integers stay integers in full; what JSON has no form for becomes text: GUIDs, bytes as hex, non-finite floats.
+Integers stay integers in full, FILETIMEs too unless names are asked for; what JSON has no form for becomes text:
+GUIDs, bytes as hex, non-finite floats.
 Knows the record classes through their layouts only; writes to no file.
 """
 
@@ -13,6 +14,7 @@ from enum import Enum
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
+from clrevents.schema.types import FileTime
 from clrevents.schema.wire import (
     AnsiZ,
     CountedType,
@@ -37,8 +39,8 @@ _encode: Final = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow
 class EventJson:
     """Turns events into JSON objects and lines.
 
-    `names` writes enums as text, `stacks` adds each event's stack. One instance a trace: it keeps what it
-    worked out about each record class.
+    `names` writes enums and times as text, `stacks` adds each event's stack, both add the names of its frames. One
+    instance a trace: it keeps what it worked out about each record class.
     """
 
     def __init__(self, *, names: bool = False, stacks: bool = False) -> None:
@@ -102,6 +104,8 @@ class EventJson:
             extras["payload_bytes"] = event.payload_bytes.hex()
         if self._stacks:
             extras["stack"] = list(event.stack)
+            if self._names:
+                extras["frames"] = [str(frame) for frame in event.frames]
         if (trace_id := event.trace_id) is not None:
             extras["trace_id"] = trace_id
         if (span_id := event.span_id) is not None:
@@ -144,6 +148,8 @@ class EventJson:
         match wire:
             case EnumType():
                 return _name if self._names else None
+            case Scalar(kind="filetime"):
+                return _moment if self._names else None
             case Scalar(kind="float"):
                 return _finite
             case Scalar() | PointerType() | Utf16Z() | AnsiZ() | VarIntType():
@@ -183,6 +189,11 @@ def _finite(value: Any) -> Any:
     if value is None or math.isfinite(value):
         return value
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def _moment(value: Any) -> Any:
+    """As ISO text; a number where no date can hold it."""
+    return str(value) if isinstance(value, FileTime) and value.utc is not None else value
 
 
 def _name(value: Any) -> Any:

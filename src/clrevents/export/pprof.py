@@ -12,7 +12,7 @@ from typing import Final
 
 from clrevents.analysis.calltree import StackSums, stack_sums
 from clrevents.analysis.samples import Samples
-from clrevents.export.flame import Look, frame_names, track_name
+from clrevents.export.flame import Look, frame_names, thread_label
 
 # Profile
 _SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRINGS = 1, 2, 3, 4, 5, 6
@@ -69,7 +69,7 @@ def render(samples: Samples, look: Look) -> bytes:
 def _samples(samples: Samples, sums: StackSums, look: Look, strings: _Strings) -> Iterable[bytes]:
     ids = [_varint(number + 1) for number in range(len(samples.frames))]
     threads = [
-        _message(_LABELS, _number(_KEY, strings["thread"]) + _number(_TEXT, strings[track_name(samples, track)]))
+        _message(_LABELS, _number(_KEY, strings["thread"]) + _number(_TEXT, strings[thread_label(samples, track)]))
         for track in samples.threads
     ]
     stacks: dict[int, bytes] = {}
@@ -77,8 +77,7 @@ def _samples(samples: Samples, sums: StackSums, look: Look, strings: _Strings) -
     for thread, stack, count, weight in zip(*columns, strict=True):
         locations = stacks.get(stack)
         if locations is None:
-            # Innermost first here.
-            packed = b"".join([ids[frame] for frame in reversed(samples.frame_ids(stack))])
+            packed = b"".join([ids[frame] for frame in samples.frame_ids(stack)])
             locations = stacks[stack] = _message(_LOCATIONS, packed)
         values = _message(_VALUES, _varint(count) + _varint(round(weight)))
         yield _message(_SAMPLE, locations + values + (b"" if thread < 0 else threads[thread]))

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from clrevents.analysis.samples import Samples
-from clrevents.export.flame import Look, frame_names, track_name
+from clrevents.export.flame import Look, frame_names, thread_label
 
 SCHEMA: Final = "https://www.speedscope.app/file-format-schema.json"
 _UNITS: Final = {"nanoseconds": "nanoseconds", "bytes": "bytes"}
@@ -25,7 +25,7 @@ def render(samples: Samples, look: Look) -> bytes:
         profiles = [_profile(samples, everything, "all threads")]
     else:
         profiles = [
-            _profile(samples, everything[samples.thread == place], track_name(samples, track))
+            _profile(samples, everything[samples.thread == place], thread_label(samples, track))
             for place, track in enumerate(samples.threads)
         ]
     whole = [sum(profile["weights"]) for profile in profiles]
@@ -60,6 +60,7 @@ def _profile(samples: Samples, rows: np.ndarray[Any, np.dtype[np.int64]], name: 
         "unit": _UNITS.get(samples.unit, "none"),
         "startValue": start,
         "endValue": start + sum(weights),
-        "samples": [samples.frame_ids(number) for number in stack[begins].tolist()],
+        # Outermost first here.
+        "samples": [samples.frame_ids(number)[::-1] for number in stack[begins].tolist()],
         "weights": weights,
     }

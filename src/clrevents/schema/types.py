@@ -49,7 +49,11 @@ class Pad:
 
 
 class FileTime(int):
-    """A moment in units of 100 ns since 1601-01-01 UTC, exact; `utc` is the same cut to microseconds."""
+    """A moment: the exact number of 100 ns since 1601-01-01 UTC, shown as the time that it means.
+
+    It is compared, stored and calculated with as the number; `str` is the time with all its digits, `utc` a datetime
+    cut to microseconds.
+    """
 
     __slots__ = ()
 
@@ -69,7 +73,8 @@ class FileTime(int):
         return f"{moment:%Y-%m-%dT%H:%M:%S}.{int(self) % 10_000_000:07}Z"
 
     def __repr__(self) -> str:
-        return f"FileTime({self})"
+        number = int(self)
+        return f"FileTime({number})" if self.utc is None else f"FileTime({number}, {self})"
 
 
 _FILETIME_START: Final = datetime(1601, 1, 1, tzinfo=UTC)

@@ -12,12 +12,13 @@ from enum import Enum
 from typing import Annotated, Any, Final, TypeAlias
 
 import attrs
+import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.decode.header_columns import ACTIVITY_HEADERS, DEFAULT_HEADERS, EVENT_HEADERS, TABLE_HEADERS
 from clrevents.decode.payload.column import STRING, Column, ColumnType
 from clrevents.decode.payload.column_values import from_values
-from clrevents.table.event_schema import TableField, header_fields, unique_name
+from clrevents.table.event_schema import TableField, header_fields, named, shown_fields, unique_name
 from clrevents.table.table import Table
 
 UInt64: TypeAlias = Annotated[int, "uint64"]
@@ -30,6 +31,13 @@ def number_column(kind: str, values: NDArray[Any]) -> Column:
     """Numbers without nulls as a column of this type (`int64`, `bool`, …)."""
     type = ColumnType(kind)
     return Column(type, len(values), values.astype(type.dtype))
+
+
+def text_column(texts: Sequence[str | None], places: NDArray[Any]) -> Column:
+    """A column of texts, each written once: row i has `texts[places[i]]`; None is null."""
+    held = from_values(STRING, texts)
+    valid = None if held.valid is None else held.valid[places]
+    return Column(STRING, len(places), places.astype(np.int64), valid=valid, texts=attrs.evolve(held, valid=None))
 
 
 def row_table(row_class: type[Any], rows: Iterable[Any], metadata: Mapping[str, str] | None = None) -> Table:
@@ -50,7 +58,9 @@ def row_fields(row_class: type[Any]) -> tuple[TableField, ...]:
     """The columns of `row_table`."""
     hints = typing.get_type_hints(row_class, include_extras=True)
     names = [a.name for a in attrs.fields(row_class) if a.metadata.get("table", True)]
-    return tuple(TableField(name, *_typed(hints[name])) for name in names)
+    return tuple(
+        TableField(name, *_typed(hints[name]), address=name == "address" or name.endswith("_address")) for name in names
+    )
 
 
 def _typed(hint: Any) -> tuple[ColumnType, bool]:
@@ -95,10 +105,14 @@ __all__ = [
     "ColumnType",
     "TableField",
     "UInt64",
+    "from_values",
     "header_fields",
+    "named",
     "number_column",
     "plain",
     "renamed",
     "row_fields",
     "row_table",
+    "shown_fields",
+    "text_column",
 ]

@@ -1,19 +1,54 @@
-"""How a table shows itself in a notebook: never more than a screen. Escapes everything that came from a file."""
+"""How a table shows itself in a notebook: never more than a screen. Escapes everything that came from a file.
+
+Times are shown as UTC, addresses in hex. Knows columns by what their fields say of them, and no event.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 from html import escape
 from typing import Any, Final
 
+from clrevents.decode.payload.column import ColumnType
+from clrevents.table.event_schema import TableField
+
 _LONG: Final = 200
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def table_html(names: list[str], columns: list[list[Any]], length: int) -> str:
+def table_html(fields: Sequence[TableField], columns: Sequence[list[Any]], length: int) -> str:
     """The first rows of a table; values as text."""
-    rows = [tuple(shortened(str(value)) for value in row) for row in zip(*columns, strict=True)]
+    texts = [
+        [shortened(_text(field.type, field.address, value)) for value in column]
+        for field, column in zip(fields, columns, strict=False)
+    ]
+    rows = list(zip(*texts, strict=True))
     more = f"<p>{length:,} rows</p>"
-    return html_table(tuple(names), rows) + more
+    return html_table(tuple(field.name for field in fields), rows) + more
+
+
+def _text(type: ColumnType, address: bool, value: Any) -> str:
+    if value is None:
+        return str(value)
+    if type.kind == "list":
+        return f"[{', '.join([_text(type.children[0], address, item) for item in value])}]"
+    if type.kind == "timestamp":
+        return utc_text(value)
+    return hex_text(value) if address else str(value)
+
+
+def utc_text(ns: int) -> str:
+    """Nanoseconds since 1970 as ISO-8601 with all nine digits."""
+    seconds, rest = divmod(ns, 10**9)
+    return f"{_EPOCH + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%S}.{rest:09}Z"
+
+
+def hex_text(value: Any) -> str:
+    """An address, or a list of them, in hex."""
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(hex_text, value))}]"
+    return f"{value:#x}" if isinstance(value, int) else str(value)
 
 
 def shortened(text: str) -> str:

@@ -5,9 +5,10 @@ A function of layouts alone, so that the tables of all traces fit together. Sees
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from enum import Enum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import attrs
 import numpy as np
@@ -20,20 +21,39 @@ from clrevents.decode.payload.column_maker import KindColumns
 from clrevents.decode.payload.column_types import column_type
 from clrevents.decode.payload.column_values import from_values
 from clrevents.schema.layout import Layout
-from clrevents.schema.wire import EnumType, WireType
+from clrevents.schema.wire import (
+    CountedType,
+    EnumType,
+    FixedArrayType,
+    LocatedType,
+    PointerType,
+    PrefixedType,
+    Scalar,
+    VarIntType,
+    WireType,
+)
 
 Enumeration: TypeAlias = type[Enum]
+
+_AMOUNT: Final = re.compile("Size|Before|After|Surv|Alloc|Commit|Reject|Refs|^In$|Count")
+"""Numbers that are as wide as pointers without being any: the collector's amounts of bytes."""
+_PLACE: Final = re.compile("Address$")
+"""Numbers that are addresses without being as wide as pointers."""
 
 
 @attrs.frozen
 class TableField:
-    """One column of a table. `wire` is the payload field's name as on the wire, None for a header column."""
+    """One column of a table. `wire` is the payload field's name as on the wire, None for a header column.
+
+    `address` says that the numbers are addresses, which are shown in hex.
+    """
 
     name: str
     type: ColumnType
     nullable: bool = False
     wire: str | None = None
     enum: Enumeration | None = None
+    address: bool = False
 
 
 @attrs.define
@@ -41,6 +61,7 @@ class _Union:
     type: ColumnType
     enum: Enumeration | None
     count: int
+    address: bool
 
 
 def header_fields(names: Iterable[str]) -> tuple[TableField, ...]:
@@ -67,12 +88,13 @@ def payload_fields(layouts: Sequence[Layout], optional: bool = False) -> tuple[T
                 # Where the wire has it: right after the field before it.
                 before += 1
                 order.insert(before, key)
-                fields[key] = _Union(type, _enum(field.type), 1)
+                fields[key] = _Union(type, _enum(field.type), 1, is_address(field.name, field.type))
                 continue
             wide = common(known.type, type)
             assert wide is not None
             known.type, known.count = wide, known.count + 1
             known.enum = _enum(field.type) or known.enum
+            known.address |= is_address(field.name, field.type)
             before = order.index(key)
     taken = {name.lower() for name in TABLE_HEADERS}
     found = []
@@ -80,7 +102,7 @@ def payload_fields(layouts: Sequence[Layout], optional: bool = False) -> tuple[T
         union = fields[key]
         name = unique_name(key[0] or f"field_{index}", taken)
         nullable = optional or union.count < len(layouts) or _may_be_null(union.type)
-        found.append(TableField(name, union.type, nullable, key[0], union.enum))
+        found.append(TableField(name, union.type, nullable, key[0], union.enum, union.address))
     return tuple(found)
 
 
@@ -99,6 +121,19 @@ def unique_name(name: str, taken: set[str]) -> str:
 def _may_be_null(type: ColumnType) -> bool:
     """A moment may lie outside of what a timestamp holds."""
     return type.kind == "timestamp"
+
+
+def is_address(name: str, wire: WireType) -> bool:
+    """Whether a payload field holds addresses: pointers that are no amounts, and numbers that are called addresses."""
+    match wire:
+        case CountedType() | PrefixedType() | FixedArrayType() | LocatedType():
+            return is_address(name, wire.element)
+        case PointerType():
+            return not _AMOUNT.search(name)
+        case Scalar(kind="int") | VarIntType():
+            return _PLACE.search(name) is not None
+        case _:
+            return False
 
 
 def _enum(wire: WireType) -> Enumeration | None:

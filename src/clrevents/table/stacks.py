@@ -1,4 +1,4 @@
-"""`Stacks`: the call stacks of a trace by number, and as a table to join with other tables.
+"""`Stacks`: the call stacks of a trace by number, and as a table of their addresses, which exports write.
 
 Holds addresses only; `trace.methods` names them. Opens nothing: it is given a trace's stacks.
 """
@@ -16,7 +16,7 @@ from clrevents.table.event_schema import TableField
 from clrevents.table.table import Table
 
 _ADDRESSES = ColumnType("list", (ColumnType("uint64"),))
-STACK_FIELDS = (TableField("stack_id", ColumnType("int32")), TableField("addresses", _ADDRESSES))
+STACK_FIELDS = (TableField("stack_id", ColumnType("int32")), TableField("addresses", _ADDRESSES, address=True))
 """The columns of every table of stacks."""
 
 
@@ -53,10 +53,6 @@ class Stacks:
             return ()
         raise KeyError(f"no event of this trace has the stack {stack_id!r}")
 
-    def table(self) -> Table:
-        """A table with the columns `stack_id` (int32) and `addresses` (list of uint64, innermost first)."""
-        return stack_table(self.arrays)
-
     def __repr__(self) -> str:
         return f"<{len(self):,} stacks>"
 
@@ -67,7 +63,7 @@ class Stacks:
 
 
 def stack_table(arrays: StackArrays) -> Table:
-    """Stacks as a table with two columns."""
+    """Stacks as a table of `stack_id` (int32) and `addresses` (list of uint64, innermost first)."""
     none = np.zeros(0, dtype=np.uint8)
     ids = Column(ColumnType("int32"), len(arrays), arrays.ids.astype(np.int32))
     inner = Column(ColumnType("uint64"), len(arrays.addresses), arrays.addresses)

@@ -96,7 +96,7 @@ class Table:
 
     def _repr_html_(self) -> str:
         head = [column.slice(0, min(len(column), 10)) for column in self.parts[0]] if self.parts else []
-        return table_html([f.name for f in self.fields], [c.tolist() for c in head], len(self))
+        return table_html(self.fields, [c.tolist() for c in head], len(self))
 
     def to_arrow(self) -> pyarrow.Table:
         """Convert to a `pyarrow.Table`; shares memory if possible. Raises ImportError unless pyarrow is installed."""

@@ -13,7 +13,8 @@ from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.kinds import EventKey
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import Problems
-from clrevents.table.display import html_table, shortened
+from clrevents.table.display import hex_text, html_table, shortened
+from clrevents.table.event_schema import is_address
 from clrevents.words import counted, safe
 
 _TOP = 10
@@ -113,9 +114,10 @@ def event_html(event: str, version: int, header: list[tuple[str, str]], payload:
         rows.append(("payload", shortened(repr(payload))))
     else:
         names = type(payload).__fields__
-        rows += [
-            (field.name, shortened(str(getattr(payload, name)))) for field, name in zip(layout, names, strict=True)
-        ]
+        for field, name in zip(layout, names, strict=True):
+            value = getattr(payload, name)
+            text = hex_text(value) if is_address(field.name, field.type) else str(value)
+            rows.append((field.name, shortened(text)))
     shown = [(safe(name), safe(value)) for name, value in rows]
     return f"<b>{escape(safe(event))}</b> version {version}" + html_table((), shown)
 

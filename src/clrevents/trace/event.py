@@ -177,8 +177,9 @@ class Event(Generic[P_co]):
         return f"<Event {safe(self.name)} at {self.time_ns / 1e6:.3f} ms, thread {self.thread_id}: {self.payload!r}>"
 
     def _repr_html_(self) -> str:
+        since, time = f"{self.time_ns / 1e6:.3f} ms", self.time
         header = [
-            ("time", f"{self.time_ns / 1e6:.3f} ms"),
+            ("time", since if time is None else f"{since}, {time:%Y-%m-%dT%H:%M:%S.%f}Z"),
             ("thread", str(self.thread_id)),
             ("provider", self.provider),
         ]

@@ -30,8 +30,13 @@ class LateNames:
 
     def frames(self, addresses: tuple[int, ...], time_ns: int | None, process_id: int | None) -> tuple[Frame, ...]:
         """The frames of one stack, innermost first."""
-        methods = self.known or self._read()
+        methods = self.methods()
         return nameless(addresses) if methods is None else methods.frames(addresses, time_ns, process_id)
+
+    def methods(self) -> Methods | None:
+        """All names; None where the trace is gone and cannot be opened once more."""
+        # Not `or`: a trace without methods is empty, and known.
+        return self._read() if self.known is None else self.known
 
     def _read(self) -> Methods | None:
         try:

@@ -27,7 +27,6 @@ from clrevents.symbols.methods import Methods
 from clrevents.table.event_schema import header_fields
 from clrevents.table.query import ask
 from clrevents.table.read import Wanted, header_names, read_headers
-from clrevents.table.stacks import Stacks
 from clrevents.table.table import Table
 from clrevents.trace.batch import Batch
 from clrevents.trace.batch_tables import BatchTables
@@ -37,6 +36,7 @@ from clrevents.trace.late_names import LateNames
 from clrevents.trace.passes import Order, Passes, Progress
 from clrevents.trace.query_tables import HEADERS_IN_SQL, QueryTables
 from clrevents.trace.report import KindReport, Report, ThreadInfo
+from clrevents.trace.stacks import TraceStacks
 from clrevents.trace.whole_tables import frames_table, methods_table, stacks_table, threads_table
 
 C = TypeVar("C")
@@ -76,7 +76,7 @@ class Trace:
         limits, registry = limits or Limits(), registry or DEFAULT
         self._opened = source
         self._tables = BatchTables(registry, limits)
-        self._stacks: Stacks | None = None
+        self._stacks: TraceStacks | None = None
         self._databases: list[Any] = []
         again = functools.partial(_methods_of, source, errors, limits, registry) if _reopens(source) else None
         self._names = LateNames(_asking(weakref.ref(self)), again)
@@ -100,7 +100,9 @@ class Trace:
     def close(self) -> None:
         """Close the source and remove temporary copies. Events, tables and reports stay usable.
 
-        Methods that need to read the trace again raise SourceError from then on.
+        What was copied to be read (gzip, a pipe, whatever cannot seek) is gone: methods that need to read it again
+        raise SourceError from then on. A plain file and bytes can still be read; so can a file object, until the
+        caller closes it, which this never does.
         """
         self._passes.source.close()
 
@@ -155,13 +157,13 @@ class Trace:
         return self._names.known
 
     @property
-    def stacks(self) -> Stacks:
+    def stacks(self) -> TraceStacks:
         """The call stacks of all events, by `stack_id`. The first use reads the trace once.
 
         For a damaged trace, it covers the events before the damage.
         """
         if self._stacks is None:
-            self._stacks = self._passes.stacks()
+            self._stacks = TraceStacks(self._passes.stacks().arrays, self._names)
         return self._stacks
 
     def event_counts(self) -> dict[EventKey, int]:

@@ -1,0 +1,71 @@
+"""`TraceStacks`: the call stacks of a trace with names, as rows.
+
+Joins addresses with what the trace knows of code when it is asked; decides nothing about either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import attrs
+import numpy as np
+
+from clrevents.table.build import ColumnType, TableField, number_column, text_column
+from clrevents.table.stacks import Stacks
+from clrevents.table.table import Table
+from clrevents.trace.late_names import LateNames
+
+_TEXTS: Final = ("module", "method", "tier")
+_FIELDS: Final = (
+    TableField("stack_id", ColumnType("int32")),
+    TableField("depth", ColumnType("int32")),
+    TableField("address", ColumnType("uint64"), address=True),
+    *(TableField(name, ColumnType("string"), True) for name in _TEXTS),
+)
+
+
+@attrs.frozen(eq=False, repr=False)
+class TraceStacks(Stacks):
+    """The stacks that a trace's events name: `trace.stacks[event.stack_id]` are its addresses, innermost first."""
+
+    names: LateNames | None = None
+
+    def table(self, process_id: int | None = None) -> Table:
+        """A row for each frame: `stack_id`, `depth` (0 is the innermost), `address`, `module`, `method`, `tier`.
+
+        A stack has no time, and events of several times may share it. So an address has the name that was last there
+        in the trace, even if that code was unloaded later; `Event.frames` has those of the event's time. Without a name
+        `method` and `tier` are null, and so is `module` where it is not known. `process_id` only matters to traces of
+        several processes. Names are read on the first use, in one pass; pickled stacks have none.
+        """
+        arrays = self.arrays
+        if not len(arrays.addresses):
+            return Table(_FIELDS)
+        counts = np.diff(arrays.offsets)
+        depth = np.arange(len(arrays.addresses)) - np.repeat(arrays.offsets[:-1] - arrays.offsets[0], counts)
+        distinct, places = np.unique(arrays.addresses, return_inverse=True)
+        found = self._texts(distinct, process_id)
+        columns = (
+            number_column("int32", np.repeat(arrays.ids, counts)),
+            number_column("int32", depth),
+            number_column("uint64", arrays.addresses),
+            *(text_column([row[i] for row in found], places) for i in range(len(_TEXTS))),
+        )
+        return Table(_FIELDS, (columns,))
+
+    def _texts(self, addresses: Any, process_id: int | None) -> list[tuple[str | None, str | None, str | None]]:
+        """Module, method and tier of each address."""
+        methods = None if self.names is None else self.names.methods()
+        if methods is None:
+            return [(None, None, None)] * len(addresses)
+        texts = []
+        index, reason = methods.find(addresses, None, process_id)
+        for address, number, why in zip(addresses.tolist(), index.tolist(), reason.tolist(), strict=True):
+            frame = methods.frame(address, number, why, process_id=process_id)
+            tier = None if frame.tier is None else str(frame.tier)
+            texts.append((frame.module or None, str(frame) if frame.resolved else None, tier))
+        return texts
+
+    def __reduce__(self) -> tuple[Callable[..., TraceStacks], tuple[Any, ...]]:
+        return TraceStacks, (self.arrays,)
