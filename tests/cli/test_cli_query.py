@@ -38,8 +38,8 @@ def test_table(run: Run) -> None:
     assert result.stdout.splitlines() == [
         "name                   n",
         "MethodDCEndVerbose  1361",
-        "RequestStart          100",
-        "RequestStop           100",
+        "RequestStart         100",
+        "RequestStop          100",
     ]
     assert run("query", SAMPLE, "select null a, 'x' b, [1, null] c").stdout.splitlines() == [
         "a  b  c",
@@ -72,10 +72,11 @@ def test_json(run: Run, small: Path) -> None:
         {"n": None, "twice": None, "time": "2026-01-01T00:00:01.500001Z", "time_ns": 1_500_001_123},
     ]
     assert str(BIG) in lines[0]
-    values = """select 1 a, 2 a, 1.5 d,
-        0.1234567890123456789 long, (select sum(3)) s, 'nan'::double nan, '\\x01\\xff'::blob b,
-        {'x': [1, null], 'y': null} g, map {'k': 1} m, null nothing, true t, date '2026-01-31' day, time '01:02:03' tm,
-        timestamp '2026-01-31 01:02:03' local, interval 1500 millisecond i,
+    values = """select 1 a, 2 a, 1.5 d, 0.1234567890123456789 long, (select sum(3)) s, 'nan'::double nan,
+        '\\x01\\xff'::blob b,
+        {'x': [1, null], 'y': null} g, map {'k': 1} m, null nothing, true t, date '2026-01-31' as day,
+        time '01:02:03' tm,
+        timestamp '2026-01-31 01:02:03' as local, interval 1500 millisecond i,
         uuid '00112233-4455-6677-8899-aabbccddeeff' u, 'x'::enum ('x', 'y') e, [time] times, null::int[] none
         from GCStart
         order by time desc limit 1"""
