@@ -13,7 +13,7 @@ import importlib
 import inspect
 import sys
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache, cached_property
@@ -340,7 +340,8 @@ def _signature(name: str, parameters: list[inspect.Parameter], returned: Any, bo
 
 
 def _parameter(parameter: inspect.Parameter) -> str:
-    stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    variable = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    stars = next((text for kind, text in variable.items() if kind is parameter.kind), "")
     annotated = parameter.annotation is not parameter.empty
     text = stars + parameter.name + (f": {_text(parameter.annotation)}" if annotated else "")
     if parameter.default is parameter.empty:
@@ -354,7 +355,8 @@ def _text(annotation: Any) -> str:
     """An annotation as it is written in the source."""
     if isinstance(annotation, str):
         return annotation
-    return getattr(annotation, "__forward_arg__", None) or getattr(annotation, "__name__", None) or str(annotation)
+    named = getattr(annotation, "__forward_arg__", None) or getattr(annotation, "__name__", None)
+    return str(named or annotation)
 
 
 def render() -> str:
@@ -371,7 +373,7 @@ def render() -> str:
 
 def _shown(item: Item, imported: bool) -> Iterator[str]:
     yield from (f"### {item.name}", "")
-    yield from ("```python", item.signature, "```", "", item.text, "")
+    yield from ("```py", item.signature, "```", "", item.text, "")
     if not imported:
         yield from (f"Not imported by users: defined in `{item.home}`.", "")
     plain = [member for member in item.members if member.kind in ("field", "property")]
@@ -382,7 +384,7 @@ def _shown(item: Item, imported: bool) -> Iterator[str]:
         yield ""
     for member in item.members:
         if member.kind == "method":
-            yield from (f"#### {member.full_name}", "", "```python", member.signature, "```", "", member.text, "")
+            yield from (f"#### {member.full_name}", "", "```py", member.signature, "```", "", member.text, "")
 
 
 def _types() -> Iterator[str]:
@@ -393,9 +395,9 @@ def _types() -> Iterator[str]:
 
 def _events() -> Iterator[str]:
     module = importlib.import_module("clrevents.events")
-    exported: Callable[[], list[str]] = module.__dir__
+    exported = dir(module)
     yield from ("## Event classes", "", "`clrevents.events`", "", _doc(module), "")
-    yield f"{len(exported())} names: see [the list of events](events.md)."
+    yield f"{len(exported)} names: see [the list of events](events.md)."
 
 
 def main() -> int:

@@ -41,7 +41,7 @@ class Rule:
     """Which strings are replaced: those of certain fields, and those with a certain text."""
 
     name: str
-    """The name of the rule, which tokens begin with."""
+    """The name of the rule, which becomes part of its tokens."""
     fields: re.Pattern[str] | None = None
     """Strings of the fields whose name matches anywhere are replaced; None replaces none by name."""
     text: re.Pattern[str] | None = None
