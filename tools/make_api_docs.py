@@ -116,9 +116,9 @@ SECTIONS: Final = (
         ),
         (
             "analysis.samples.Samples",
-            "analysis.samples.Track",
+            "analysis.samples.SampledThread",
             "analysis.merged.StackFrame",
-            "analysis.hot.Hot",
+            "analysis.hot.HotMethod",
             "analysis.jit_rows.Totals",
             "analysis.jit_rows.TierTotal",
             "analysis.jit_rows.ThreadTotal",

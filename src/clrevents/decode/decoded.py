@@ -17,7 +17,7 @@ from clrevents.decode.clock import Clock
 from clrevents.decode.container.blocks import LabelList, ThreadRow
 from clrevents.decode.kernels.program import gather
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.record_groups import Records
+from clrevents.decode.payload.record_groups import LazyRecords
 from clrevents.decode.rows import Guids, Rows, Runs, joined_windows
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import Problem
@@ -60,7 +60,7 @@ class DecodedRows:
     thread_rows: list[ThreadRow] = attrs.field(factory=list)
     process_ids: list[int | None] | None = None
     labels: list[LabelList | None] | None = None
-    records: list[Any] | Records = attrs.field(factory=list)
+    records: list[Any] | LazyRecords = attrs.field(factory=list)
     tails: dict[int, bytes] = attrs.field(factory=dict)
     misfits: set[int] = attrs.field(factory=set)
     problems: tuple[Problem, ...] = ()

@@ -27,7 +27,7 @@ class RecordGroup:
     make: Callable[[int, int], Objects]
 
 
-class Records:
+class LazyRecords:
     """The payloads of a batch: some that were read one by one, and groups that are made when they are asked for."""
 
     def __init__(self, length: int) -> None:

@@ -13,7 +13,7 @@ from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.dtypes import Ints
 from clrevents.decode.payload.payload_decoder import PayloadDecoder
 from clrevents.decode.payload.plan import plan
-from clrevents.decode.payload.record_groups import RecordGroup, Records
+from clrevents.decode.payload.record_groups import LazyRecords, RecordGroup
 from clrevents.decode.payload.record_recipe import Recipe
 
 # Fewer payloads of a kind than this, and fewer bytes, are read one by one: that costs less than a group's calls.
@@ -30,9 +30,9 @@ class RecordMaker:
 
     def read(
         self, kinds: list[EventKind], places: Ints, data: bytes, starts: Ints, ends: Ints
-    ) -> tuple[Records, list[int]]:
+    ) -> tuple[LazyRecords, list[int]]:
         """The payloads, and the rows in rising order whose payload is still missing."""
-        records = Records(len(places))
+        records = LazyRecords(len(places))
         left: list[Ints] = []
         order, groups = arranged(places)
         starts, ends = starts.take(order), ends.take(order)
