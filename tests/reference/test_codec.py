@@ -93,7 +93,7 @@ ODD: Any = Odd(-1, 1, UUID(int=1), Decimal("1.5"), 0.5, 1e300, True, 2, b"ab")
         ({"Unsigned": 1 << 64}, r"^Odd\.Unsigned: the number is wider"),
         ({"Unsigned": -1}, r"^Odd\.Unsigned: the number is wider"),
         ({"Id": "no guid"}, r"^Odd\.Id: .*'no guid'"),
-        ({"Price": Decimal("NaN")}, r"^Odd\.Price: NaN is no .NET decimal"),
+        ({"Price": Decimal("NaN")}, r"^Odd\.Price: NaN is not a .NET decimal"),
         ({"Price": Decimal(1 << 96)}, r"^Odd\.Price: .* wider than a .NET decimal"),
         ({"Price": Decimal("1e-29")}, r"^Odd\.Price: .* wider than a .NET decimal"),
         ({"Small": 1e300}, r"^Odd\.Small: "),

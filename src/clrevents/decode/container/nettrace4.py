@@ -34,7 +34,13 @@ from clrevents.decode.kernels.header_scan import HeaderScanner
 from clrevents.errors import Limits, Problem, UnreadableError, damage
 from clrevents.schema.codes import ObjectName, ObjectTag
 
-_NAMES = (ObjectName.EVENTS, ObjectName.METADATA, ObjectName.STACKS, ObjectName.SEQUENCE_POINT)
+# Plain texts where every block is tested: looking a member up takes longer than the test.
+_NAMES = _EVENTS, _METADATA, _STACKS, _POINT = (
+    str(ObjectName.EVENTS),
+    str(ObjectName.METADATA),
+    str(ObjectName.STACKS),
+    str(ObjectName.SEQUENCE_POINT),
+)
 
 
 class NetTrace4(ObjectContainer):
@@ -53,17 +59,16 @@ class NetTrace4(ObjectContainer):
         return Header(read_trace_header(window, "NetTrace", version))
 
     def _content(self, window: Window, body: Body) -> Iterator[Block]:
-        match body.name:
-            case ObjectName.EVENTS | ObjectName.METADATA:
-                yield from self._blobs(window, body)
-            case ObjectName.STACKS:
-                yield from self._stacks(window, body)
-            case ObjectName.SEQUENCE_POINT:
-                yield from self._sequence_point(window, body)
-            case _:
-                note = f"a block of an unknown kind, {body.name!r}, was skipped"
-                at = window.base + body.start
-                yield Fault(Problem("unknown-block", "note", note, at, body.end - body.start))
+        if body.name in (_EVENTS, _METADATA):
+            yield from self._blobs(window, body)
+        elif body.name == _STACKS:
+            yield from self._stacks(window, body)
+        elif body.name == _POINT:
+            yield from self._sequence_point(window, body)
+        else:
+            note = f"a block of an unknown kind, {body.name!r}, was skipped"
+            at = window.base + body.start
+            yield Fault(Problem("unknown-block", "note", note, at, body.end - body.start))
 
     def _blobs(self, window: Window, body: Body) -> Iterator[Block]:
         """Event blobs after a block header; in a metadata block their payloads are metadata records."""
@@ -81,7 +86,7 @@ class NetTrace4(ObjectContainer):
         else:
             columns, status, stop = walk(window.data, start, body.end, window.base, NETTRACE4)
         broken = body.broken or status != "done"
-        if body.name == ObjectName.EVENTS:
+        if body.name == _EVENTS:
             if columns:
                 yield Events(columns, window.data, window.base, broken, (first, last) if first or last else None)
         else:

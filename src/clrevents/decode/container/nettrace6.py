@@ -22,6 +22,8 @@ from clrevents.decode.kernels.header_scan import HeaderScanner
 from clrevents.errors import Limits, Problem, UnreadableError, damage
 from clrevents.schema.codes import BlockKind, Forget
 
+# Plain numbers where every block is tested: looking a member up takes longer than the test.
+_END, _TRACE, _EVENTS, _METADATA, _POINT, _STACKS, _THREADS, _, _LABELS = map(int, BlockKind)
 _NAMES: Final[dict[int, str]] = {
     BlockKind.END: "end block",
     BlockKind.TRACE: "trace block",
@@ -34,7 +36,7 @@ _NAMES: Final[dict[int, str]] = {
     BlockKind.LABELS: "label block",
 }
 _IMPACT: Final = "the events, names or stacks of this range"
-_TRACE: Final = struct.Struct("<8hqqii")
+_TRACE_HEADER: Final = struct.Struct("<8hqqii")
 
 
 def _name(kind: int) -> str:
@@ -66,7 +68,7 @@ class NetTrace6:
         size, kind = search.head(window.data, start)
         at = window.base + start
         name = _name(kind)
-        if kind == BlockKind.END and self._seen_header:
+        if kind == _END and self._seen_header:
             if not self._salvage or not search.spurious_end(window, size):
                 if not window.final:
                     window.require(4 + size)
@@ -75,7 +77,7 @@ class NetTrace6:
                 return
             yield from self._lost(window)
             return
-        if not self._seen_header and kind != BlockKind.TRACE:
+        if not self._seen_header and kind != _TRACE:
             raise UnreadableError(f"the first block is {one(name)} instead of the trace's own", offset=at)
         if self._salvage and self._seen_header:
             yield from self._salvaged(window, kind, size)
@@ -104,7 +106,7 @@ class NetTrace6:
             window.require(4 + size)
         if known and end <= window.end:
             # Events that lead exactly to the end are proof enough; nothing else is read before it is believed.
-            blocks = list(self._content(window, kind, start + 4, end, False)) if kind == BlockKind.EVENTS else None
+            blocks = list(self._content(window, kind, start + 4, end, False)) if kind == _EVENTS else None
             proven = blocks is not None and not any(isinstance(block, Fault) for block in blocks)
             if proven or search.followed(window, end):
                 yield from self._content(window, kind, start + 4, end, False) if blocks is None else blocks
@@ -138,13 +140,13 @@ class NetTrace6:
         yield Fault(damage("bad-block", text, window.base + start, stop - start, _IMPACT))
 
     def _content(self, window: Window, kind: int, start: int, end: int, broken: bool) -> Iterator[Block]:
-        if kind == BlockKind.TRACE:
+        if kind == _TRACE:
             if self._seen_header:
                 yield Fault(damage("bad-block", "a second trace block", window.base + start, end - start, "nothing"))
             elif not broken:
                 yield self._header(window, start, end)
             return
-        if kind == BlockKind.EVENTS:
+        if kind == _EVENTS:
             yield from self._events(window, start, end, broken)
             return
         if kind not in _NAMES:
@@ -153,19 +155,18 @@ class NetTrace6:
             return
         cursor = Cursor(window.data, start, end, window.base, self._limits.string_bytes)
         try:
-            match kind:
-                case BlockKind.METADATA:
-                    yield from read_descriptions(cursor, self._limits, broken)
-                case BlockKind.SEQUENCE_POINT:
-                    yield self._point(cursor)
-                case BlockKind.STACKS:
-                    yield self._stacks(window, cursor, broken)
-                case BlockKind.THREADS:
-                    yield from read_threads(cursor)
-                case BlockKind.REMOVED_THREADS:
-                    yield read_removed_threads(cursor)
-                case _:
-                    yield from read_labels(cursor)
+            if kind == _STACKS:
+                yield self._stacks(window, cursor, broken)
+            elif kind == _LABELS:
+                yield from read_labels(cursor)
+            elif kind == _METADATA:
+                yield from read_descriptions(cursor, self._limits, broken)
+            elif kind == _POINT:
+                yield self._point(cursor)
+            elif kind == _THREADS:
+                yield from read_threads(cursor)
+            else:
+                yield read_removed_threads(cursor)
         except Short as short:
             if not broken:
                 text = f"{one(_NAMES[kind])} ends inside its {short.what}"
@@ -174,8 +175,8 @@ class NetTrace6:
     def _header(self, window: Window, start: int, end: int) -> Header:
         cursor = Cursor(window.data, start, end, window.base, self._limits.string_bytes)
         try:
-            *when, sync, frequency, pointer_size, count = _TRACE.unpack_from(
-                window.data, cursor.take(_TRACE.size, "clock")
+            *when, sync, frequency, pointer_size, count = _TRACE_HEADER.unpack_from(
+                window.data, cursor.take(_TRACE_HEADER.size, "clock")
             )
             shared.check_clock(frequency, window.base + start + 24)
             shared.check_pointer_size(pointer_size, window.base + start + 32)

@@ -13,6 +13,11 @@ from clrevents.decode.container.window import Cursor, Short
 from clrevents.errors import Problem
 from clrevents.schema.codes import LAST_LABEL, LabelKind, ThreadItem
 
+# Plain numbers: there may be a list for every event, and looking a member up takes longer than the test.
+_ACTIVITY_ID, _RELATED_ID, _TRACE_ID, _SPAN_ID, _TEXT, _NUMBER, _OPCODE, _KEYWORDS, _LEVEL, _VERSION = map(
+    int, LabelKind
+)
+
 
 def read_row(cursor: Cursor, what: str) -> Cursor:
     """A row after its 16-bit size, as a cursor of its own."""
@@ -114,31 +119,31 @@ def _label_list(cursor: Cursor) -> LabelList:
         offset = cursor.base + cursor.pos
         kind = cursor.u8("label kind")
         last = bool(kind & LAST_LABEL)
-        match kind & ~LAST_LABEL:
-            case LabelKind.ACTIVITY_ID:
-                activity = _bytes(cursor, "activity id")
-            case LabelKind.RELATED_ACTIVITY_ID:
-                related = _bytes(cursor, "related activity id")
-            case LabelKind.TRACE_ID:
-                trace = _bytes(cursor, "trace id")
-            case LabelKind.SPAN_ID:
-                span = cursor.u64("span id")
-            case LabelKind.TEXT:
-                pairs.append((cursor.utf8("label key"), cursor.utf8("label value")))
-            case LabelKind.NUMBER:
-                key = cursor.utf8("label key")
-                value = cursor.varint(64, "label value")
-                pairs.append((key, (value >> 1) ^ -(value & 1)))
-            case LabelKind.OPCODE:
-                overrides.append(("opcode", cursor.u8("opcode")))
-            case LabelKind.KEYWORDS:
-                overrides.append(("keywords", cursor.u64("keywords")))
-            case LabelKind.LEVEL:
-                overrides.append(("level", cursor.u8("level")))
-            case LabelKind.VERSION:
-                overrides.append(("version", cursor.u8("version")))
-            case unknown:
-                raise _UnknownLabel(unknown, offset)
+        kind &= ~LAST_LABEL
+        if kind == _ACTIVITY_ID:
+            activity = _bytes(cursor, "activity id")
+        elif kind == _RELATED_ID:
+            related = _bytes(cursor, "related activity id")
+        elif kind == _TRACE_ID:
+            trace = _bytes(cursor, "trace id")
+        elif kind == _SPAN_ID:
+            span = cursor.u64("span id")
+        elif kind == _TEXT:
+            pairs.append((cursor.utf8("label key"), cursor.utf8("label value")))
+        elif kind == _NUMBER:
+            key = cursor.utf8("label key")
+            value = cursor.varint(64, "label value")
+            pairs.append((key, (value >> 1) ^ -(value & 1)))
+        elif kind == _OPCODE:
+            overrides.append(("opcode", cursor.u8("opcode")))
+        elif kind == _KEYWORDS:
+            overrides.append(("keywords", cursor.u64("keywords")))
+        elif kind == _LEVEL:
+            overrides.append(("level", cursor.u8("level")))
+        elif kind == _VERSION:
+            overrides.append(("version", cursor.u8("version")))
+        else:
+            raise _UnknownLabel(kind, offset)
     return LabelList(activity, related, trace, span, tuple(pairs), tuple(overrides))
 
 

@@ -20,6 +20,9 @@ from clrevents.decode.container.window import NeedMore, Window
 from clrevents.errors import Limits, UnreadableError, damage
 from clrevents.schema.codes import ObjectName, ObjectTag
 
+# Plain values where every object is tested: looking a member up takes longer than the test.
+_NULL, _END = int(ObjectTag.NULL), int(ObjectTag.END)
+_TRACE = str(ObjectName.TRACE)
 _NAME_LIMIT: Final = 64
 # How far a salvaging reader looks for the next object: many times the largest block that a runtime writes.
 _REACH: Final = 1 << 22
@@ -47,8 +50,8 @@ class ObjectContainer(ABC):
     def __init__(self, begin: int, block_names: tuple[str, ...], limits: Limits, salvage: bool) -> None:
         self._limits = limits
         self._salvage = salvage
-        self._prefix = bytes((begin, begin, ObjectTag.NULL))
-        end = bytes((ObjectTag.END,))
+        self._prefix = bytes((begin, begin, _NULL))
+        end = bytes((_END,))
         names = b"|".join(struct.pack("<i", len(n)) + n.encode() for n in block_names)
         self._signature = re.compile(re.escape(self._prefix) + b".{8}(?:" + names + b")" + end, re.DOTALL)
         self._shift = 0
@@ -75,7 +78,7 @@ class ObjectContainer(ABC):
     def _object(self, window: Window) -> Iterator[Block]:
         start = window.pos
         window.require(1)
-        if window.data[start] == ObjectTag.NULL and self._seen_header and not self._spurious_end(window):
+        if window.data[start] == _NULL and self._seen_header and not self._spurious_end(window):
             window.pos += 1
             yield End(window.base + start)
             return
@@ -84,9 +87,9 @@ class ObjectContainer(ABC):
             yield from self._lost(window, start, typed)
             return
         name, version = typed
-        if name == ObjectName.TRACE and not self._seen_header:
+        if name == _TRACE and not self._seen_header:
             yield self._header(window, version)
-            if window.data[window.pos] != ObjectTag.END:
+            if window.data[window.pos] != _END:
                 raise UnreadableError("the header does not end where it should", offset=window.offset)
             window.pos += 1
             self._seen_header = True
@@ -117,7 +120,7 @@ class ObjectContainer(ABC):
         if not 0 < length <= _NAME_LIMIT:
             return f"an object's type name claims {length} bytes"
         window.require(15 + length + 1)
-        if window.data[start + 15 + length] != ObjectTag.END:
+        if window.data[start + 15 + length] != _END:
             return "an object's type does not end where it says"
         window.pos = start + 15 + length + 1
         return window.data[start + 15 : start + 15 + length].decode("utf-8", "replace"), version
@@ -160,7 +163,7 @@ class ObjectContainer(ABC):
         end = start + size
         found = self._find(window, start) if self._salvage else None
         if found is not None:
-            stop = found - 1 if window.data[found - 1] == ObjectTag.END else found
+            stop = found - 1 if window.data[found - 1] == _END else found
             self._realign(window, found)
             yield from self._content(window, Body(name, min(start, stop), stop, broken=True))
             text = f"{one(name)} does not end where it says; what makes sense of it was kept"
@@ -183,12 +186,12 @@ class ObjectContainer(ABC):
 
     def _ends_soundly(self, window: Window, end: int) -> bool:
         """Whether a block ends here; in salvage mode also whether something recognisable follows."""
-        if end >= window.end or window.data[end] != ObjectTag.END:
+        if end >= window.end or window.data[end] != _END:
             return False
         if not self._salvage:
             return True
         following = window.data[end + 1 : min(end + _LOOKAHEAD, window.end)]
-        return not following or following[0] == ObjectTag.NULL or self._prefix.startswith(following[:3])
+        return not following or following[0] == _NULL or self._prefix.startswith(following[:3])
 
     def _find(self, window: Window, start: int) -> int | None:
         """Where the next recognisable object begins; None when there is none within reach, or none at all.

@@ -15,6 +15,7 @@ from clrevents.decode.kernels.header_scan import HeaderColumns, Status, make_col
 from clrevents.schema.codes import UNSORTED, HeaderFlag
 
 _GUIDS = bytes(32)
+_ID_MASK = UNSORTED - 1
 _BOTH_IDS = int(HeaderFlag.ACTIVITY | HeaderFlag.RELATED)
 _LABELS = int(HeaderFlag.LABELS)
 
@@ -71,7 +72,7 @@ def walk(buf: bytes, start: int, end: int, base: int, shape: Shape) -> tuple[lis
             mark = (len(rows), _BOTH_IDS, pos + shape.guids) if shape.guids >= 0 else (len(rows), _LABELS, label)
             marks.append(mark)
         runs.append((len(rows), capture, seq, cpu))
-        rows.append((id & ~UNSORTED, thread, stack, time, base + body, payload))
+        rows.append((id & _ID_MASK, thread, stack, time, base + body, payload))
         # Writers may pad inside the announced size; one that makes no sense is not believed.
         padding = pos + 4 + size - (body + payload)
         pos = body + payload + (padding if 0 <= padding <= 3 and pos + 4 + size <= end else 0)
