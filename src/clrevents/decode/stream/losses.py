@@ -87,7 +87,7 @@ class LossLog:
                 problems.append(_backwards(self._thread_id(gap), offset))
             elif gap.after_damage:
                 self.missing += gap.count
-                text = f"{gap.count} events of thread {self._thread_id(gap)} are missing behind damaged bytes"
+                text = f"{gap.count} events of thread {self._thread_id(gap)} are missing after damaged bytes"
                 problems.append(damage("missing-events", text, offset, None, "these events"))
             else:
                 self._add(gap)
