@@ -157,7 +157,7 @@ class TraceBuilder:
         """Add an event whose description in the trace has fields, at level 4 and version 0.
 
         `provider`, `name` and `id` identify the event. `fields` maps the name of each field to a pair of its type
-        code (docs/format.md) and its value. For arrays, a `FieldDescription` takes the place of the code.
+        code (docs/format.md, "Type codes") and its value. For arrays, a `FieldDescription` takes the place of the code.
 
             >>> numbers = FieldDescription("", 19, FieldDescription("", 9))
             >>> _ = TraceBuilder().described("My-App", "Order", {"Url": (18, "/"), "Items": (numbers, (1, 2))})

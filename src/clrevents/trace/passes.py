@@ -74,8 +74,6 @@ class Passes:
         self.stream()
         self.info = self._read_info()
 
-    # What is known of the whole.
-
     def scan(self, raising: bool = True) -> HeaderScan:
         """The scan of all headers, made once; raises what ended it unless told not to."""
         if self._scanned is None:
