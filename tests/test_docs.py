@@ -22,8 +22,8 @@ import attrs
 import pytest
 
 from clrevents import asdict, errors
-from clrevents.decode.payload.record_text import TextCache
-from clrevents.decode.payload.records import record_decoder
+from clrevents.decode.payload.records.record_decoder import record_decoder
+from clrevents.decode.payload.records.record_text import TextCache
 from clrevents.decode.stream.stream import Stream
 from project_files import FIXTURES, ROOT, SHARED, SOURCE, tool, without_shared
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from clrevents.analysis.keys import group_numbers
 from clrevents.analysis.pairs import pair
-from clrevents.decode.payload.column_values import from_values
+from clrevents.decode.payload.columns.column_values import from_values
 from clrevents.table.build import Column, ColumnType
 from slow_pairs import pairs as slow_pairs
 

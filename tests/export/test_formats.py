@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from clrevents.decode.payload.column import BINARY, STRING, TIMESTAMP, Column, ColumnType
-from clrevents.decode.payload.column_values import from_values
+from clrevents.decode.payload.columns.column import BINARY, STRING, TIMESTAMP, Column, ColumnType
+from clrevents.decode.payload.columns.column_values import from_values
 from clrevents.export import formats
 from clrevents.export.buffered import TableFiles
 from clrevents.table.event_schema import TableField

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any
 from uuid import UUID
 
-from clrevents.schema.types import (
+from clrevents.schema.wire import (
     AnsiZ,
     BytesType,
     CountedType,

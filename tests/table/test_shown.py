@@ -10,8 +10,8 @@ from typing import Annotated
 import pytest
 
 import clrevents
-from clrevents.decode.payload.column import ColumnType, from_values
-from clrevents.decode.payload.records import TextCache, make_reader
+from clrevents.decode.payload.columns.column import ColumnType, from_values
+from clrevents.decode.payload.records.record_decoder import TextCache, make_reader
 from clrevents.events import GCPerHeapHistory_V3, MethodLoadVerbose_V1
 from clrevents.export.jsonl import EventJson
 from clrevents.reference import codec

@@ -18,8 +18,8 @@ from clrevents.decode.arrays import end_to_end
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.header_columns import HEADERS, Known
 from clrevents.decode.kernels.header_scan import arranged
-from clrevents.decode.payload.column import Column, concat
-from clrevents.decode.payload.column_maker import ColumnMaker, Group, KindColumns
+from clrevents.decode.payload.columns.column import Column, concat
+from clrevents.decode.payload.columns.column_maker import ColumnMaker, Group, KindColumns
 from clrevents.decode.payload.payload_decoder import PayloadDecoder
 from clrevents.decode.rows import Rows, joined_windows
 from clrevents.decode.selection import Selection

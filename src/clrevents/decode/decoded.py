@@ -17,7 +17,7 @@ from clrevents.decode.clock import Clock
 from clrevents.decode.container.blocks import LabelList, ThreadRow
 from clrevents.decode.kernels.program import gather
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.record_groups import LazyRecords
+from clrevents.decode.payload.records.record_groups import LazyRecords
 from clrevents.decode.rows import Guids, Rows, Runs, joined_windows
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import Problem

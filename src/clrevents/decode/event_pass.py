@@ -15,7 +15,7 @@ from clrevents.decode.decoded import DecodedRows, PayloadPlaces, own_rows, paylo
 from clrevents.decode.kernels.objects import collector_paused
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
-from clrevents.decode.payload.record_maker import RecordMaker
+from clrevents.decode.payload.records.record_maker import RecordMaker
 from clrevents.decode.rows import Rows
 from clrevents.decode.selection import Selection
 from clrevents.decode.stream.stream import Buffer, Stream

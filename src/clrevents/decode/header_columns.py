@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from clrevents.decode.clock import Clock
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.column import BINARY, STRING, TIMESTAMP, Column, ColumnType, nulls
-from clrevents.decode.payload.column_values import as_written, from_values
+from clrevents.decode.payload.columns.column import BINARY, STRING, TIMESTAMP, Column, ColumnType, nulls
+from clrevents.decode.payload.columns.column_values import as_written, from_values
 from clrevents.decode.rows import Guids, HeaderRows
 
 Ints: TypeAlias = NDArray[np.int64]

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.decode.header_columns import ACTIVITY_HEADERS, DEFAULT_HEADERS, EVENT_HEADERS, TABLE_HEADERS
-from clrevents.decode.payload.column import STRING, Column, ColumnType
-from clrevents.decode.payload.column_values import from_values
+from clrevents.decode.payload.columns.column import STRING, Column, ColumnType
+from clrevents.decode.payload.columns.column_values import from_values
 from clrevents.table.event_schema import TableField, header_fields, named, shown_fields, unique_name
 from clrevents.table.table import Table
 

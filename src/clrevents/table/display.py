@@ -10,8 +10,9 @@ from datetime import UTC, datetime, timedelta
 from html import escape
 from typing import Any, Final
 
-from clrevents.decode.payload.column import ColumnType
+from clrevents.decode.payload.columns.column import ColumnType
 from clrevents.table.event_schema import TableField
+from clrevents.words import safe
 
 _LONG: Final = 200
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -58,8 +59,8 @@ def shortened(text: str) -> str:
 
 def html_table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     """A plain table of texts."""
-    cells = "".join(f"<th>{escape(h)}</th>" for h in head)
+    cells = "".join(f"<th>{escape(safe(h))}</th>" for h in head)
     body = "".join(
-        "<tr>" + "".join(f'<td style="text-align:left">{escape(c)}</td>' for c in row) + "</tr>" for row in rows
+        "<tr>" + "".join(f'<td style="text-align:left">{escape(safe(c))}</td>' for c in row) + "</tr>" for row in rows
     )
     return f"<table>{f'<tr>{cells}</tr>' if head else ''}{body}</table>"

@@ -16,10 +16,10 @@ import numpy as np
 from clrevents.decode.arrays import end_to_end
 from clrevents.decode.column_pass import Chunk
 from clrevents.decode.header_columns import HEADERS, TABLE_HEADERS
-from clrevents.decode.payload.column import STRING, Column, ColumnType, common, concat, nulls, widened
-from clrevents.decode.payload.column_maker import KindColumns
-from clrevents.decode.payload.column_types import column_type
-from clrevents.decode.payload.column_values import from_values
+from clrevents.decode.payload.columns.column import STRING, Column, ColumnType, common, concat, nulls, widened
+from clrevents.decode.payload.columns.column_maker import KindColumns
+from clrevents.decode.payload.columns.column_types import column_type
+from clrevents.decode.payload.columns.column_values import from_values
 from clrevents.schema.layout import Layout
 from clrevents.schema.wire import (
     CountedType,

@@ -16,8 +16,8 @@ from clrevents.decode.arrays import end_to_end
 from clrevents.decode.column_pass import Chunk, ColumnPass
 from clrevents.decode.header_columns import DEFAULT_HEADERS, EVENT_HEADERS, HEADERS, TABLE_HEADERS
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.column import Column
-from clrevents.decode.payload.column_maker import KindColumns
+from clrevents.decode.payload.columns.column import Column
+from clrevents.decode.payload.columns.column_maker import KindColumns
 from clrevents.decode.payload.payload_decoder import PayloadDecoder
 from clrevents.decode.selection import EventName
 from clrevents.decode.stacks import join

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import attrs
 import numpy as np
 
-from clrevents.decode.payload.column import Column, ColumnType
+from clrevents.decode.payload.columns.column import Column, ColumnType
 from clrevents.decode.stacks import StackArrays
 from clrevents.table.event_schema import TableField
 from clrevents.table.table import Table

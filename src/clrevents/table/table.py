@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode.payload.column import NUMBERS, Column, concat, nulls
+from clrevents.decode.payload.columns.column import NUMBERS, Column, concat, nulls
 from clrevents.table.arrow import arrow_array, arrow_schema
 from clrevents.table.display import table_html
 from clrevents.table.event_schema import TableField

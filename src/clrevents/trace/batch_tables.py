@@ -14,7 +14,7 @@ from clrevents.decode.column_pass import Chunk
 from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.header_columns import HEADERS, Known
 from clrevents.decode.kernels.header_scan import arranged
-from clrevents.decode.payload.column_maker import ColumnMaker, Group, KindColumns
+from clrevents.decode.payload.columns.column_maker import ColumnMaker, Group, KindColumns
 from clrevents.decode.payload.payload_decoder import PayloadDecoder
 from clrevents.decode.selection import Filters, Selection, Selector
 from clrevents.decode.stacks import join

@@ -11,8 +11,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode.payload.column import STRING, Column, ColumnType
-from clrevents.decode.payload.column_values import from_values
+from clrevents.decode.payload.columns.column import STRING, Column, ColumnType
+from clrevents.decode.payload.columns.column_values import from_values
 from clrevents.decode.stacks import StackArrays
 from clrevents.symbols.frame import Frame
 from clrevents.symbols.methods import Methods

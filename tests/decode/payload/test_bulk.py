@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 import clrevents
 from clrevents.decode.container.blocks import MetadataRow
 from clrevents.decode.kinds import Kinds
-from clrevents.decode.payload import record_groups, record_maker
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
-from clrevents.decode.payload.record_recipe import constructor
+from clrevents.decode.payload.records import record_groups, record_maker
+from clrevents.decode.payload.records.record_recipe import constructor
 from clrevents.encode.values import FieldDescription
 from clrevents.errors import Limits
 from clrevents.events import MethodFlags, MethodLoad_V1, MethodUnload_V1, MethodUnload_V2

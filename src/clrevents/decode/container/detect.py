@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from clrevents.decode.container.container import Container
-from clrevents.decode.container.netperf3 import NetPerf3
-from clrevents.decode.container.netperf12 import NetPerf12
+from clrevents.decode.container.netperf.netperf3 import NetPerf3
+from clrevents.decode.container.netperf.netperf12 import NetPerf12
 from clrevents.decode.container.nettrace4 import NetTrace4
-from clrevents.decode.container.nettrace6 import NetTrace6
+from clrevents.decode.container.nettrace6.nettrace6 import NetTrace6
 from clrevents.decode.container.window import Window
 from clrevents.errors import Limits, UnreadableError
 from clrevents.schema.codes import FAST_SERIALIZATION, NETTRACE, ObjectName

@@ -13,9 +13,9 @@ from typing import Any
 import attrs
 
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.misfit import Misfit
-from clrevents.decode.payload.record_text import TextCache
-from clrevents.decode.payload.records import Decode, record_decoder
+from clrevents.decode.payload.records.misfit import Misfit
+from clrevents.decode.payload.records.record_decoder import Decode, record_decoder
+from clrevents.decode.payload.records.record_text import TextCache
 from clrevents.errors import Limits, Problem
 from clrevents.schema.dynamic import ClassCache, Undescribable, Variant, drift, variants
 from clrevents.schema.layout import BoundLayout, Layout

@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 
 from clrevents.decode.kernels.program import INSTRUCTION, Program
-from clrevents.decode.payload.dtypes import Array, Ints, fixed_dtype, pick, structured
+from clrevents.decode.payload.columns.dtypes import Array, Ints, fixed_dtype, pick, structured
 from clrevents.schema.layout import BoundLayout, FixedStep, VariableStep
 from clrevents.schema.wire import (
     AnsiZ,

@@ -15,13 +15,13 @@ import numpy as np
 
 from clrevents.decode.arrays import offsets_of, ragged
 from clrevents.decode.kernels.program import gather, narrow
-from clrevents.decode.payload.column import BINARY, STRING, Column, ColumnType
-from clrevents.decode.payload.column_types import column_type
-from clrevents.decode.payload.column_values import as_written, filetimes, from_values
-from clrevents.decode.payload.conversions import decimal_of
-from clrevents.decode.payload.dtypes import Array, Ints, fixed_dtype, pick
+from clrevents.decode.payload.columns.column import BINARY, STRING, Column, ColumnType
+from clrevents.decode.payload.columns.column_types import column_type
+from clrevents.decode.payload.columns.column_values import as_written, filetimes, from_values
+from clrevents.decode.payload.columns.dtypes import Array, Ints, fixed_dtype, pick
 from clrevents.decode.payload.plan import FieldPart, Found, Plan
-from clrevents.decode.payload.record_text import narrow_text
+from clrevents.decode.payload.records.conversions import decimal_of
+from clrevents.decode.payload.records.record_text import narrow_text
 from clrevents.schema.wire import (
     AnsiZ,
     ArrayType,

@@ -12,11 +12,11 @@ import attrs
 import numpy as np
 
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.column import Column
-from clrevents.decode.payload.column_builders import Build, column_builders
-from clrevents.decode.payload.column_types import column_type
-from clrevents.decode.payload.column_values import from_values
-from clrevents.decode.payload.dtypes import Ints
+from clrevents.decode.payload.columns.column import Column
+from clrevents.decode.payload.columns.column_builders import Build, column_builders
+from clrevents.decode.payload.columns.column_types import column_type
+from clrevents.decode.payload.columns.column_values import from_values
+from clrevents.decode.payload.columns.dtypes import Ints
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
 from clrevents.decode.payload.plan import Plan, plan
 from clrevents.errors import Problem

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 import attrs
 
 from clrevents.decode.kernels.objects import scatter
-from clrevents.decode.payload.dtypes import Ints
+from clrevents.decode.payload.columns.dtypes import Ints
 
 Objects: TypeAlias = list[Any]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from clrevents.decode.payload.misfit import ShortValue
+from clrevents.decode.payload.records.misfit import ShortValue
 from clrevents.schema.wire import TextArrayType
 
 One: TypeAlias = Callable[[bytes, int, int], tuple[Any, int]]

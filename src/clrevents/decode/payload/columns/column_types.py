@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clrevents.decode.payload.column import BINARY, STRING, TIMESTAMP, ColumnType
+from clrevents.decode.payload.columns.column import BINARY, STRING, TIMESTAMP, ColumnType
 from clrevents.schema.wire import (
     AnsiZ,
     ArrayType,

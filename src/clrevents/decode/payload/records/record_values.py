@@ -12,9 +12,9 @@ from typing import Any
 
 import attrs
 
-from clrevents.decode.payload.conversions import converter
-from clrevents.decode.payload.misfit import ShortValue
-from clrevents.decode.payload.record_text import Many, One, TextCache, ansiz, counted_text, utf16z
+from clrevents.decode.payload.records.conversions import converter
+from clrevents.decode.payload.records.misfit import ShortValue
+from clrevents.decode.payload.records.record_text import Many, One, TextCache, ansiz, counted_text, utf16z
 from clrevents.schema.wire import (
     AnsiZ,
     BytesType,

@@ -18,12 +18,12 @@ from clrevents.decode.arrays import ragged
 from clrevents.decode.kernels.engine import COMPILED
 from clrevents.decode.kernels.objects import Maker
 from clrevents.decode.kernels.program import gather, narrow
-from clrevents.decode.payload.column_values import as_written
-from clrevents.decode.payload.conversions import converter
-from clrevents.decode.payload.dtypes import Ints, fixed_dtype, pick
+from clrevents.decode.payload.columns.column_values import as_written
+from clrevents.decode.payload.columns.dtypes import Ints, fixed_dtype, pick
 from clrevents.decode.payload.plan import FieldPart, Found, Plan
-from clrevents.decode.payload.record_groups import Objects
-from clrevents.decode.payload.record_text import narrow_text
+from clrevents.decode.payload.records.conversions import converter
+from clrevents.decode.payload.records.record_groups import Objects
+from clrevents.decode.payload.records.record_text import narrow_text
 from clrevents.schema.wire import (
     AnsiZ,
     ArrayType,

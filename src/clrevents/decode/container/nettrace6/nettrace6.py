@@ -11,11 +11,16 @@ from collections.abc import Iterator
 from typing import Final
 
 from clrevents.decode.container import container as shared
-from clrevents.decode.container import nettrace6_search as search
 from clrevents.decode.container.blocks import Block, End, Events, Fault, Header, SequencePoint, Stacks, TraceInfo
 from clrevents.decode.container.container import BLOCK_HEADER, COMPRESSED, bad_event, cut, one, stack_count
-from clrevents.decode.container.nettrace6_metadata import read_descriptions
-from clrevents.decode.container.nettrace6_rows import read_count, read_labels, read_removed_threads, read_threads
+from clrevents.decode.container.nettrace6 import nettrace6_search as search
+from clrevents.decode.container.nettrace6.nettrace6_metadata import read_descriptions
+from clrevents.decode.container.nettrace6.nettrace6_rows import (
+    read_count,
+    read_labels,
+    read_removed_threads,
+    read_threads,
+)
 from clrevents.decode.container.uncompressed import NETTRACE6, walk
 from clrevents.decode.container.window import Cursor, NeedMore, Short, Window
 from clrevents.decode.kernels.header_scan import HeaderScanner

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from clrevents.decode.container.blocks import Block, Fault, Header
 from clrevents.decode.container.container import bad_event, read_trace_header
 from clrevents.decode.container.metadata import read_record
-from clrevents.decode.container.netperf_records import walk_records
+from clrevents.decode.container.netperf.netperf_records import walk_records
 from clrevents.decode.container.object_envelope import Body, ObjectContainer
 from clrevents.decode.container.window import Window
 from clrevents.errors import Limits, Problem, UnreadableError

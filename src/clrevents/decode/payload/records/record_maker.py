@@ -10,11 +10,11 @@ import numpy as np
 
 from clrevents.decode.kernels.header_scan import arranged
 from clrevents.decode.kinds import EventKind
-from clrevents.decode.payload.dtypes import Ints
+from clrevents.decode.payload.columns.dtypes import Ints
 from clrevents.decode.payload.payload_decoder import PayloadDecoder
 from clrevents.decode.payload.plan import plan
-from clrevents.decode.payload.record_groups import LazyRecords, RecordGroup
-from clrevents.decode.payload.record_recipe import Recipe
+from clrevents.decode.payload.records.record_groups import LazyRecords, RecordGroup
+from clrevents.decode.payload.records.record_recipe import Recipe
 
 # Fewer payloads of a kind than this, and fewer bytes, are read one by one: that costs less than a group's calls.
 _FEW = 24

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.decode.arrays import offsets_of
-from clrevents.decode.payload.column import TIMESTAMP, Column, ColumnType
+from clrevents.decode.payload.columns.column import TIMESTAMP, Column, ColumnType
 
 
 def from_values(type: ColumnType, values: Sequence[Any]) -> Column:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from clrevents.decode.container.blocks import Block, Fault, FieldDescription, Metadata, MetadataRow
 from clrevents.decode.container.container import bad_fields
 from clrevents.decode.container.metadata import BadFields, Budget
-from clrevents.decode.container.nettrace6_rows import read_row
+from clrevents.decode.container.nettrace6.nettrace6_rows import read_row
 from clrevents.decode.container.window import Cursor, Short
 from clrevents.errors import Limits, Severity, damage
 from clrevents.schema.codes import ARRAYS, MetadataItem, TypeCode

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from clrevents.decode.container.blocks import Block, End, Fault, Header, MetadataRow, TraceInfo
 from clrevents.decode.container.container import check_clock, cut, system_time
 from clrevents.decode.container.metadata import BadFields, read_fields_v1
-from clrevents.decode.container.netperf_records import RECORD, STACK_LIMIT, Records, walk_records
+from clrevents.decode.container.netperf.netperf_records import RECORD, STACK_LIMIT, Records, walk_records
 from clrevents.decode.container.window import Cursor, NeedMore, Short, Window
 from clrevents.errors import Limits, UnreadableError, damage
 from clrevents.schema.codes import ObjectTag

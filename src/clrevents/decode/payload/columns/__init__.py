@@ -1,0 +1,1 @@
+"""Many payloads → columns, in Arrow's layout."""

@@ -1,0 +1,1 @@
+"""Payloads → records, one by one or many at once."""
