@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
+from itertools import dropwhile, takewhile
 from pathlib import Path
 from typing import Any, Final
 
@@ -176,7 +177,8 @@ def _table(page: str, heading: str) -> list[list[str]]:
     """The rows of the first table below a heading, without its head."""
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     section = text.split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0]
-    lines = [line for line in section.splitlines() if line.startswith("|")]
+    after = dropwhile(lambda line: not line.startswith("|"), section.splitlines())
+    lines = list(takewhile(lambda line: line.startswith("|"), after))
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 

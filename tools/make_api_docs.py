@@ -66,8 +66,8 @@ SECTIONS: Final = (
         ("Table", "Stacks"),
         (
             "table.event_schema.TableField",
-            "decode.payload.column.ColumnType",
-            "decode.payload.column.Column",
+            "decode.payload.columns.column.ColumnType",
+            "decode.payload.columns.column.Column",
             "decode.stacks.StackArrays",
         ),
     ),

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from clrevents.schema.registry import Registry as Registry
     from clrevents.symbols.frame import Frame as Frame
     from clrevents.symbols.methods import Methods as Methods
-    from clrevents.table.stacks import Stacks as Stacks
     from clrevents.table.table import Table as Table
     from clrevents.trace import Report as Report
     from clrevents.trace import ThreadInfo as ThreadInfo
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from clrevents.trace.batch import Batch as Batch
     from clrevents.trace.decoder import Decoder as Decoder
     from clrevents.trace.event import Event as Event
+    from clrevents.trace.stacks import Stacks as Stacks
 
 __version__ = "0.1.0"
 """The version of this package."""
@@ -83,7 +83,7 @@ _HOMES = {
     "schema.event": ("asdict", "event", "struct"),
     "schema.registry": ("Registry",),
     "symbols.methods": ("Methods",),
-    "table.stacks": ("Stacks",),
+    "trace.stacks": ("Stacks",),
     "table.table": ("Table",),
     "trace": ("Report", "ThreadInfo", "Trace", "open"),
 }

@@ -10,8 +10,9 @@ from typing import Annotated
 import pytest
 
 import clrevents
-from clrevents.decode.payload.columns.column import ColumnType, from_values
-from clrevents.decode.payload.records.record_decoder import TextCache, make_reader
+from clrevents.decode.payload.columns.column import ColumnType
+from clrevents.decode.payload.columns.column_values import from_values
+from clrevents.decode.payload.records.record_decoder import TextCache, record_decoder
 from clrevents.events import GCPerHeapHistory_V3, MethodLoadVerbose_V1
 from clrevents.export.jsonl import EventJson
 from clrevents.reference import codec
@@ -117,7 +118,7 @@ def test_a_moment_is_the_same_everywhere(count: int) -> None:
         events = list(trace.events())
     assert len(events) == count
     bound = Seen_V0.__layout__.bind(8)
-    alone, _ = make_reader(bound, Seen_V0, TextCache())(events[0].payload_bytes, 0, len(events[0].payload_bytes))
+    alone, _ = record_decoder(bound, Seen_V0, TextCache())(events[0].payload_bytes, 0, len(events[0].payload_bytes))
     for record in (*(event.payload for event in events), alone, codec(Seen_V0, 8).parse(events[0].payload_bytes)):
         assert record == SEEN
         assert {type(record.When), *map(type, record.Times)} == {FileTime}

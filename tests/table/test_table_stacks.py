@@ -15,8 +15,7 @@ from clrevents.decode.container.blocks import Stacks
 from clrevents.decode.container.window import unpack_words
 from clrevents.decode.stacks import StackTable, stack_arrays
 from clrevents.table.read import Wanted
-from clrevents.table.stacks import Stacks as TraceStacks
-from clrevents.table.stacks import stack_table
+from clrevents.table.stacks import AddressStacks, stack_table
 from clrevents.table.table import Table
 from clrevents.testing.builder import Format, TraceBuilder
 from clrevents.trace import Filters, passes_of
@@ -64,7 +63,7 @@ def test_every_container(format: Format, pointer_size: int) -> None:
         assert rows == list(stack_table(stacks.arrays).rows())
 
 
-def _with_stacks(trace: clrevents.Trace, columns: list[str], start: int | None = None) -> tuple[Table, TraceStacks]:
+def _with_stacks(trace: clrevents.Trace, columns: list[str], start: int | None = None) -> tuple[Table, AddressStacks]:
     passes = passes_of(trace)
     return passes.table("ThreadSample", Wanted.of(columns), Filters.of({"start": start}), "time", stacks=True)
 

@@ -20,7 +20,7 @@ from clrevents.schema.registry import SAMPLE
 from clrevents.symbols.stacks import resolve_stacks
 from clrevents.table.build import ColumnType, TableField, from_values, number_column, text_column
 from clrevents.table.read import Wanted
-from clrevents.table.stacks import Stacks
+from clrevents.table.stacks import AddressStacks
 from clrevents.table.table import Table
 from clrevents.trace import Filters, Moment, Selector, ThreadIds, Trace, passes_of
 
@@ -142,7 +142,7 @@ def read_samples(
     start: Moment | None = None,
     end: Moment | None = None,
 ) -> Samples:
-    """Stacks of the sample profiler (weight: ns to the thread's next sample, 0 for its last), or of any `event`.
+    """AddressStacks of the sample profiler (weight: ns to the thread's next sample, 0 for its last), or of any `event`.
 
     Those weigh 1 each, or what their field `weight` says. `start` and `end` are half-open; a sample's time is cut at
     them, so that parts add up to the whole. KeyError for a field that the event lacks, ValueError for weights that
@@ -199,7 +199,7 @@ class _SampleColumns:
     process: Ints
     stack_id: Ints
     field: NDArray[Any] | None
-    stacks: Stacks
+    stacks: AddressStacks
 
     def take(self, rows: Ints) -> _SampleColumns:
         """These rows in this order."""

@@ -1,4 +1,4 @@
-"""`Stacks`: the call stacks of a trace by number, and as a table of their addresses, which exports write.
+"""`AddressStacks`: the call stacks of a trace by number, and as a table of their addresses, which exports write.
 
 Holds addresses only; `trace.methods` names them. Opens nothing: it is given a trace's stacks.
 """
@@ -21,7 +21,7 @@ STACK_FIELDS = (TableField("stack_id", ColumnType("int32")), TableField("address
 
 
 @attrs.frozen(eq=False, repr=False)
-class Stacks:
+class AddressStacks:
     """The call stacks of a trace by number: `stacks[event.stack_id]` is a tuple of addresses, innermost first.
 
     Owns its data. `stack_id in stacks` tells whether any event has this stack.

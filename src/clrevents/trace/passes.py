@@ -42,7 +42,7 @@ from clrevents.table.read import (
     stream_table,
     table_chunks,
 )
-from clrevents.table.stacks import Stacks
+from clrevents.table.stacks import AddressStacks
 from clrevents.table.table import Table
 from clrevents.trace.scan import HeaderScan, scan_headers
 from clrevents.trace.warn import warn_caller
@@ -218,7 +218,7 @@ class Passes:
 
     def table(
         self, selector: Selector, wanted: Wanted, filters: Filters, order: Order, stacks: bool = False
-    ) -> tuple[Table, Stacks]:
+    ) -> tuple[Table, AddressStacks]:
         """All events of one kind, and the stacks that its `stack_id` names (none unless they are asked for)."""
         selection = self.selection((selector,), filters)
         # At once, where the registry alone tells that a name means several events.
@@ -226,7 +226,7 @@ class Passes:
         columns = self.columns(selection, order, wanted.headers, wanted.fields, stacks=stacks)
         chunks = list(self.chunks(columns))
         table = read_table(columns, chunks, self.registry, wanted)
-        return table, Stacks(join([chunk.stacks for chunk in chunks]))
+        return table, AddressStacks(join([chunk.stacks for chunk in chunks]))
 
     def tables(
         self,
@@ -291,14 +291,14 @@ class Passes:
             for event in events
         }
 
-    def stacks(self) -> Stacks:
+    def stacks(self) -> AddressStacks:
         """The call stacks of all events; of a damaged trace those that stand before the damage."""
         columns = self.columns(self.selection(()), headers=(), payloads=False, stacks=True)
         parts = []
         with self.before_damage():
             for chunk in self.chunks(columns):
                 parts.append(chunk.stacks)
-        return Stacks(join(parts))
+        return AddressStacks(join(parts))
 
     @contextmanager
     def before_damage(self) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""`TraceStacks`: the call stacks of a trace with names, as rows.
+"""`Stacks`: the call stacks of a trace with names, as rows.
 
 Joins addresses with what the trace knows of code when it is asked; decides nothing about either.
 """
@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from clrevents.table.build import ColumnType, TableField, number_column, text_column
-from clrevents.table.stacks import Stacks
+from clrevents.table.stacks import AddressStacks
 from clrevents.table.table import Table
 from clrevents.trace.late_names import LateNames
 
@@ -26,7 +26,7 @@ _FIELDS: Final = (
 
 
 @attrs.frozen(eq=False, repr=False)
-class TraceStacks(Stacks):
+class Stacks(AddressStacks):
     """The stacks that a trace's events name: `trace.stacks[event.stack_id]` are its addresses, innermost first."""
 
     names: LateNames | None = None
@@ -67,5 +67,5 @@ class TraceStacks(Stacks):
             texts.append((frame.module or None, str(frame) if frame.resolved else None, tier))
         return texts
 
-    def __reduce__(self) -> tuple[Callable[..., TraceStacks], tuple[Any, ...]]:
-        return TraceStacks, (self.arrays,)
+    def __reduce__(self) -> tuple[Callable[..., Stacks], tuple[Any, ...]]:
+        return Stacks, (self.arrays,)

@@ -36,7 +36,7 @@ from clrevents.trace.late_names import LateNames
 from clrevents.trace.passes import Order, Passes, Progress
 from clrevents.trace.query_tables import HEADERS_IN_SQL, QueryTables
 from clrevents.trace.report import KindReport, Report, ThreadInfo
-from clrevents.trace.stacks import TraceStacks
+from clrevents.trace.stacks import Stacks
 from clrevents.trace.whole_tables import frames_table, methods_table, stacks_table, threads_table
 
 C = TypeVar("C")
@@ -76,7 +76,7 @@ class Trace:
         limits, registry = limits or Limits(), registry or DEFAULT
         self._opened = source
         self._tables = BatchTables(registry, limits)
-        self._stacks: TraceStacks | None = None
+        self._stacks: Stacks | None = None
         self._databases: list[Any] = []
         again = functools.partial(_methods_of, source, errors, limits, registry) if _reopens(source) else None
         self._names = LateNames(_asking(weakref.ref(self)), again)
@@ -157,13 +157,13 @@ class Trace:
         return self._names.known
 
     @property
-    def stacks(self) -> TraceStacks:
+    def stacks(self) -> Stacks:
         """The call stacks of all events, by `stack_id`. The first use reads the trace once.
 
         For a damaged trace, it covers the events before the damage.
         """
         if self._stacks is None:
-            self._stacks = TraceStacks(self._passes.stacks().arrays, self._names)
+            self._stacks = Stacks(self._passes.stacks().arrays, self._names)
         return self._stacks
 
     def event_counts(self) -> dict[EventKey, int]:

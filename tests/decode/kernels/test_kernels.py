@@ -279,7 +279,7 @@ def test_counts_that_are_too_large(engines: tuple[Engine, Engine], size: int, wi
     numbers |= {-n & ((1 << bits) - 1) for n in range(1, 70)}
     for number in numbers:
         for op in (cases.COUNTED, cases.REST):
-            program = [cases.RUN, 0, abs(wide), 0, 0, 0, op, 0, size, 0, 0, wide]
+            program = [cases.FIXED, 0, abs(wide), 0, 0, 0, op, 0, size, 0, 0, wide]
             data = number.to_bytes(abs(wide), "little") + bytes(24)
             given = Payloads(program, data + b"\xfe" * 8, [0], [len(data)], [1])
             agree_on_payloads(engines, given)

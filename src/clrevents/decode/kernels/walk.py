@@ -6,7 +6,7 @@ payload it is given. Knows widths and places; what a field means is `columns`' b
 
 # Instructions: six numbers each, (operation, padding in front, a, b, c, d). Each writes two cells: where it
 # found its value and how many, or for NUMBER the value. The body has the operations as plain numbers.
-RUN = 0  # a bytes
+FIXED = 0  # a bytes
 TEXT16 = 1  # UTF-16 up to a zero unit; the second cell counts bytes
 TEXT8 = 2  # bytes up to a zero byte
 COUNTED = 3  # elements of a bytes; the count is c bytes into what instruction b found, d bytes wide (< 0: signed)

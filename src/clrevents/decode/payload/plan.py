@@ -29,7 +29,7 @@ from clrevents.schema.wire import (
 Place: TypeAlias = tuple[int, int, int]
 """Where the kernel finds a count: instruction, offset in what it found, width (negative when signed)."""
 
-# The kernel's instructions by number, as `walk` describes them; FIXED is called RUN there.
+# The kernel's instructions by number, as `walk` describes them.
 FIXED, TEXT16, TEXT8, COUNTED, PREFIXED, NUMBER, REST, PREFIXED_REST = range(8)
 
 
