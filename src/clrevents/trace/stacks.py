@@ -29,7 +29,7 @@ _FIELDS: Final = (
 class Stacks(AddressStacks):
     """The stacks that a trace's events name: `trace.stacks[event.stack_id]` are its addresses, innermost first."""
 
-    names: LateNames | None = None
+    _names: LateNames | None = None
 
     def table(self, process_id: int | None = None) -> Table:
         """A row for each frame: `stack_id`, `depth` (0 is the innermost), `address`, `module`, `method`, `tier`.
@@ -56,7 +56,7 @@ class Stacks(AddressStacks):
 
     def _texts(self, addresses: Any, process_id: int | None) -> list[tuple[str | None, str | None, str | None]]:
         """Module, method and tier of each address."""
-        methods = None if self.names is None else self.names.methods()
+        methods = None if self._names is None else self._names.methods()
         if methods is None:
             return [(None, None, None)] * len(addresses)
         texts = []
