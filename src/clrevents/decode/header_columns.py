@@ -16,11 +16,10 @@ from clrevents.decode.clock import Clock
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.columns.column import BINARY, STRING, TIMESTAMP, Column, ColumnType, nulls
 from clrevents.decode.payload.columns.column_values import as_written, from_values
-from clrevents.decode.rows import Guids, HeaderRows
+from clrevents.decode.rows import UNKNOWN_THREAD, Guids, HeaderRows
 
 Ints: TypeAlias = NDArray[np.int64]
 
-_UNKNOWN_THREAD: Final = np.uint64((1 << 64) - 1)
 _EPOCH_SECONDS: Final = 10**9
 _MOST: Final = (1 << 63) - 1
 
@@ -74,7 +73,7 @@ def _thread_id(rows: HeaderRows, known: Known) -> Column:
     """Null where NetTrace 6 does not say."""
     valid = None
     if rows.thread_places is not None:
-        valid = rows.thread_ids != _UNKNOWN_THREAD
+        valid = rows.thread_ids != np.uint64(UNKNOWN_THREAD)
     return Column(
         ColumnType("uint64"), len(rows), rows.thread_ids, valid=None if valid is None or valid.all() else valid
     )

@@ -6,7 +6,7 @@ all rows that have header columns, whoever owns the bytes.
 
 from __future__ import annotations
 
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Final, Protocol, TypeAlias, TypeVar
 
 import attrs
 import numpy as np
@@ -18,6 +18,8 @@ from clrevents.decode.kernels.header_scan import PADDING
 from clrevents.decode.stacks import StackLookup, StackTable
 
 Ints: TypeAlias = NDArray[np.int64]
+UNKNOWN_THREAD: Final = (1 << 64) - 1
+"""The thread id of rows whose thread nobody knows."""
 T = TypeVar("T", bound=np.generic)
 
 

@@ -14,9 +14,8 @@ import attrs
 from clrevents.decode.container.window import unpack_words
 from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.kinds import EventKind
+from clrevents.decode.rows import UNKNOWN_THREAD
 from clrevents.symbols.frame import Frame, FrameSource, Named, nameless
-
-_UNKNOWN_THREAD = (1 << 64) - 1
 
 
 @attrs.define(eq=False, repr=False, slots=False)
@@ -43,7 +42,7 @@ class EventRows:
         ids: list[int] = self.rows.thread_ids.tolist()
         if self.rows.thread_places is None:
             return ids
-        return [-1 if thread == _UNKNOWN_THREAD else thread for thread in ids]
+        return [-1 if thread == UNKNOWN_THREAD else thread for thread in ids]
 
     @cached_property
     def stack_ids(self) -> list[int]:

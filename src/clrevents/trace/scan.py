@@ -10,6 +10,7 @@ import attrs
 from clrevents.decode.container.blocks import ThreadRow
 from clrevents.decode.kernels.tally import Tally
 from clrevents.decode.kinds import EventKey, EventKind
+from clrevents.decode.rows import UNKNOWN_THREAD
 from clrevents.decode.stream.losses import Loss
 from clrevents.decode.stream.stream import Stream
 from clrevents.errors import ErrorMode, Limits, Problems, TraceError
@@ -84,5 +85,5 @@ def _thread_info(
 ) -> ThreadInfo:
     """What the trace says of a thread (NetTrace 6) joined with what its events show."""
     process = process_id if row is None or row.process_id is None else row.process_id
-    thread = -1 if thread == (1 << 64) - 1 and row is None else thread
+    thread = -1 if thread == UNKNOWN_THREAD and row is None else thread
     return ThreadInfo(thread, events, first_ns, last_ns, process, None if row is None else row.name)

@@ -11,18 +11,20 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from clrevents.table.build import ColumnType, TableField, number_column, text_column
+from clrevents.decode.stacks import StackArrays
+from clrevents.table.build import Column, ColumnType, TableField, number_column, text_column
 from clrevents.table.stacks import AddressStacks
 from clrevents.table.table import Table
 from clrevents.trace.late_names import LateNames
 
 _TEXTS: Final = ("module", "method", "tier")
-_FIELDS: Final = (
+STACK_FIELDS: Final = (
     TableField("stack_id", ColumnType("int32")),
     TableField("depth", ColumnType("int32")),
     TableField("address", ColumnType("uint64"), address=True),
-    *(TableField(name, ColumnType("string"), True) for name in _TEXTS),
 )
+"""One address of a stack; depth 0 is the innermost."""
+_FIELDS: Final = (*STACK_FIELDS, *(TableField(name, ColumnType("string"), True) for name in _TEXTS))
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -42,14 +44,10 @@ class Stacks(AddressStacks):
         arrays = self.arrays
         if not len(arrays.addresses):
             return Table(_FIELDS)
-        counts = np.diff(arrays.offsets)
-        depth = np.arange(len(arrays.addresses)) - np.repeat(arrays.offsets[:-1] - arrays.offsets[0], counts)
         distinct, places = np.unique(arrays.addresses, return_inverse=True)
         found = self._texts(distinct, process_id)
         columns = (
-            number_column("int32", np.repeat(arrays.ids, counts)),
-            number_column("int32", depth),
-            number_column("uint64", arrays.addresses),
+            *stack_columns(arrays),
             *(text_column([row[i] for row in found], places) for i in range(len(_TEXTS))),
         )
         return Table(_FIELDS, (columns,))
@@ -69,3 +67,14 @@ class Stacks(AddressStacks):
 
     def __reduce__(self) -> tuple[Callable[..., Stacks], tuple[Any, ...]]:
         return Stacks, (self.arrays,)
+
+
+def stack_columns(arrays: StackArrays) -> tuple[Column, ...]:
+    """The columns of `STACK_FIELDS`: a row for each address of each stack."""
+    lengths = np.diff(arrays.offsets)
+    depth = np.arange(len(arrays.addresses)) - np.repeat(arrays.offsets[:-1], lengths)
+    return (
+        number_column("int32", np.repeat(arrays.ids, lengths)),
+        number_column("int32", depth),
+        number_column("uint64", arrays.addresses),
+    )

@@ -11,16 +11,17 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode.payload.columns.column import STRING, Column, ColumnType
+from clrevents.decode.payload.columns.column import STRING, Column
 from clrevents.decode.payload.columns.column_values import from_values
 from clrevents.decode.stacks import StackArrays
 from clrevents.symbols.frame import Frame
 from clrevents.symbols.methods import Methods
 from clrevents.symbols.stacks import ResolvedStacks, resolve_stacks
-from clrevents.table.build import UInt64, number_column, row_table
+from clrevents.table.build import UInt64, row_table
 from clrevents.table.event_schema import TableField
 from clrevents.table.table import Table
 from clrevents.trace.report import ThreadInfo
+from clrevents.trace.stacks import STACK_FIELDS, stack_columns
 
 
 @attrs.frozen
@@ -54,11 +55,6 @@ class MethodRow:
     native: bool
 
 
-_STACK_FIELDS = (
-    TableField("stack_id", ColumnType("int32")),
-    TableField("depth", ColumnType("int32")),
-    TableField("address", ColumnType("uint64")),
-)
 _FRAME_TEXTS: dict[str, Callable[[Frame], str | None]] = {
     "method": lambda frame: str(frame) if frame.resolved else None,
     "module": lambda frame: frame.module or None,
@@ -68,7 +64,7 @@ _FRAME_TEXTS: dict[str, Callable[[Frame], str | None]] = {
     "tier": lambda frame: None if frame.tier is None else str(frame.tier),
     "reason": lambda frame: frame.reason,
 }
-_FRAME_FIELDS = (*_STACK_FIELDS, *(TableField(name, STRING, True) for name in _FRAME_TEXTS))
+_FRAME_FIELDS = (*STACK_FIELDS, *(TableField(name, STRING, True) for name in _FRAME_TEXTS))
 
 
 def threads_table(threads: Iterable[ThreadInfo]) -> Table:
@@ -109,7 +105,7 @@ def methods_table(methods: Methods) -> Table:
 
 def stacks_table(stacks: StackArrays) -> Table:
     """A row for each address of each stack; depth 0 is innermost."""
-    return Table(_STACK_FIELDS, (_stack_columns(stacks),) if len(stacks.addresses) else ())
+    return Table(STACK_FIELDS, (stack_columns(stacks),) if len(stacks.addresses) else ())
 
 
 def frames_table(methods: Methods, stacks: StackArrays, headers: Table) -> Table:
@@ -130,18 +126,7 @@ def frames_table(methods: Methods, stacks: StackArrays, headers: Table) -> Table
         known = np.array([value is not None for value in values], dtype=np.bool_)[places]
         column = Column(STRING, len(places), places, texts=from_values(STRING, [value or "" for value in values]))
         texts.append(attrs.evolve(column, valid=None if known.all() else known))
-    return Table(_FRAME_FIELDS, ((*_stack_columns(stacks), *texts),))
-
-
-def _stack_columns(stacks: StackArrays) -> tuple[Column, ...]:
-    lengths = np.diff(stacks.offsets)
-    begins = np.repeat(stacks.offsets[:-1], lengths)
-    depth = np.arange(len(stacks.addresses)) - begins
-    return (
-        number_column("int32", np.repeat(stacks.ids, lengths)),
-        number_column("int32", depth),
-        number_column("uint64", stacks.addresses),
-    )
+    return Table(_FRAME_FIELDS, ((*stack_columns(stacks), *texts),))
 
 
 def _places(found: ResolvedStacks, of: Sequence[int]) -> NDArray[np.int64]:

@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.decode.container.blocks import ThreadRow
+from clrevents.decode.rows import UNKNOWN_THREAD
 from clrevents.errors import Limits, Problem, damage
-
-UNKNOWN_THREAD = (1 << 64) - 1
-"""The thread id of rows whose thread nobody knows."""
 
 
 class ThreadTable:
