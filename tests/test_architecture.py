@@ -40,6 +40,7 @@ class Room:
 ROOMS: Final = {
     "errors": Room(()),
     "outputs": Room(()),
+    "version": Room(()),
     "words": Room(()),
     "schema": Room(("errors",), ("attrs",)),
     "schema.events": Room(("schema",), ("enum", "typing"), stdlib=False),
@@ -53,7 +54,7 @@ ROOMS: Final = {
     "sources": Room(("errors",)),
     "trace": Room(("errors", "words", "schema", "sources", "decode", "symbols", "table"), ("attrs", "numpy")),
     "analysis": Room(
-        ("errors", "outputs", "words", "schema", "symbols", "table", "trace"), ("attrs", "numpy"), OPTIONAL
+        ("errors", "outputs", "version", "words", "schema", "symbols", "table", "trace"), ("attrs", "numpy"), OPTIONAL
     ),
     "rewrite": Room(("errors", "outputs", "schema", "symbols", "trace", "encode", "reference"), ("attrs",)),
     "export": Room(
@@ -90,7 +91,7 @@ def allowed(module: str, found: Import) -> bool:
     ours = list(our_modules(found))
     if room in LAZY:
         if ours:
-            return found.waits or room_of(ours[0]) == "schema"
+            return found.waits or room_of(ours[0]) in ("schema", "version")
         return top in sys.stdlib_module_names
     rules = ROOMS[room]
     if ours:

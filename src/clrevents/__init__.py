@@ -13,6 +13,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from clrevents.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from clrevents.decode.container.blocks import TraceInfo as TraceInfo
     from clrevents.decode.kernels.engine import engine as engine
@@ -51,8 +53,6 @@ if TYPE_CHECKING:
     from clrevents.trace.event import Event as Event
     from clrevents.trace.stacks import Stacks as Stacks
 
-__version__ = "0.1.0"
-"""The version of this package."""
 
 _HOMES = {
     "decode.container.blocks": ("TraceInfo",),

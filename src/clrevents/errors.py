@@ -24,7 +24,8 @@ class TraceError(Exception):
     Attributes are None where they do not apply. `reason` is the message without the place. `path` is the file,
     `offset` a byte position in the decompressed stream, `block` the part of the container, `event` and `field` name
     the thing being read. `needed` and `available` are numbers of bytes. `window` holds the bytes around the fault,
-    from the byte position `window_offset` on.
+    from the byte position `window_offset` on. `report` is the answer from what was read until then, where a report
+    was being made.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class TraceError(Exception):
         self.available = available
         self.window = window
         self.window_offset = window_offset
+        self.report: Any = None
 
     def __str__(self) -> str:
         """The place and the reason in one sentence."""

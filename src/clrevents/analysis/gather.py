@@ -31,6 +31,11 @@ class Gathered:
     table: Table
     places: Ints
 
+    @classmethod
+    def empty(cls, event: tuple[str, str] | None, table: Table) -> Gathered:
+        """No rows, with the columns of this table."""
+        return cls(event, table, np.zeros(0, dtype=np.int64))
+
     def __len__(self) -> int:
         return len(self.places)
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.errors import Limits
 from clrevents.schema.method_flags import MethodFlags
 from clrevents.symbols.feed import ENTRY, Feed, with_entries
 from clrevents.symbols.frame import Frame
@@ -304,3 +305,8 @@ def _has_text(kind: Any) -> bool:
 
 def _process(number: int) -> int | None:
     return None if number < 0 else number
+
+
+def no_methods() -> Methods:
+    """No code at all: every address is without a name."""
+    return Methods(Feed(Limits()))

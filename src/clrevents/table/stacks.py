@@ -5,13 +5,13 @@ Holds addresses only; `trace.methods` names them. Opens nothing: it is given a t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 import numpy as np
 
 from clrevents.decode.payload.columns.column import Column, ColumnType
-from clrevents.decode.stacks import StackArrays
+from clrevents.decode.stacks import StackArrays, join
 from clrevents.table.event_schema import TableField
 from clrevents.table.table import Table
 
@@ -69,3 +69,22 @@ def stack_table(arrays: StackArrays) -> Table:
     inner = Column(ColumnType("uint64"), len(arrays.addresses), arrays.addresses)
     addresses = Column(_ADDRESSES, len(arrays), none, arrays.offsets, (inner,))
     return Table(STACK_FIELDS, ((ids, addresses),) if len(arrays) else ())
+
+
+def stacks_of(tables: Iterable[Table]) -> AddressStacks:
+    """The stacks of tables that `stack_table` made, no stack in two of them."""
+    parts = []
+    for table in tables:
+        for ids, addresses in table.parts:
+            parts.append(StackArrays(ids.values.astype(np.int64), addresses.offsets, addresses.children[0].values))
+    return AddressStacks(join(parts))
+
+
+def stacks_of_bytes(stacks: Mapping[int, bytes], pointer_size: int) -> AddressStacks:
+    """Stacks by number, each as the bytes of its addresses."""
+    held = sorted((number, data) for number, data in stacks.items() if number > 0)
+    sizes = np.array([len(data) // pointer_size for _, data in held], dtype=np.int64)
+    offsets = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(sizes)))
+    addresses = np.frombuffer(b"".join(data for _, data in held), dtype=f"<u{pointer_size}").astype(np.uint64)
+    ids = np.array([number for number, _ in held], dtype=np.int64)
+    return AddressStacks(StackArrays(ids, offsets, addresses))

@@ -8,14 +8,18 @@ from clrevents.decode.selection import FilterOptions, Filters, Selector, ThreadI
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import DamageError
 from clrevents.trace.batch import Batch
+from clrevents.trace.batch_tables import BatchTables, tables_of_registry
+from clrevents.trace.decoder import Decoder, stream_moment, stream_of
 from clrevents.trace.event_rows import EventRows
 from clrevents.trace.report import KindReport, Report, ThreadInfo
 from clrevents.trace.trace import Trace, open, passes_of
 
 __all__ = [
     "Batch",
+    "BatchTables",
     "DamageError",
     "DecodedRows",
+    "Decoder",
     "EventRows",
     "FilterOptions",
     "Filters",
@@ -31,4 +35,7 @@ __all__ = [
     "TraceInfo",
     "open",
     "passes_of",
+    "stream_moment",
+    "stream_of",
+    "tables_of_registry",
 ]

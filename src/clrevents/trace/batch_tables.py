@@ -5,7 +5,7 @@ Reads payloads from the batch's own bytes. Reports no problem, because the batch
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import attrs
 import numpy as np
@@ -14,14 +14,15 @@ from clrevents.decode.column_pass import Chunk
 from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.header_columns import HEADERS, Known
 from clrevents.decode.kernels.header_scan import arranged
+from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.columns.column_maker import ColumnMaker, Group, KindColumns
 from clrevents.decode.payload.payload_decoder import PayloadDecoder
-from clrevents.decode.selection import Filters, Selection, Selector
+from clrevents.decode.selection import EventName, Filters, Selection, Selector
 from clrevents.decode.stacks import join
 from clrevents.errors import Limits, Problem
-from clrevents.schema.registry import Registry
-from clrevents.table.event_schema import shown_fields
-from clrevents.table.read import Wanted, event_fields, facts, part_of
+from clrevents.schema.registry import DEFAULT, Registry
+from clrevents.table.event_schema import TableField, header_fields, shown_fields
+from clrevents.table.read import TableChunk, Wanted, event_fields, facts, part_of, table_chunks
 from clrevents.table.table import Table
 
 
@@ -45,20 +46,59 @@ class BatchTables:
         fields = wanted.choose(event_fields(self.registry, event, rows.kinds, decoder), event[1])
         lost = sum(loss.count for loss in rows.losses)
         metadata = facts(event, self.registry, rows.kinds, lost, len(rows.problems))
-        payloads: list[KindColumns] = []
-        maker = ColumnMaker(decoder, wanted.fields, _nothing)
-        nowhere = np.zeros(len(rows), dtype=np.int64)
-        order, groups = arranged(rows.kind_indexes)
-        for index, part in groups:
-            kind, members = rows.kinds[index], order[part]
-            if (kind.key.provider, kind.key.name) == event:
-                group = Group(kind, rows.data, rows.starts[members], rows.ends[members], nowhere, members)
-                payloads += maker.columns_of(group)
-        known = Known(rows.kinds, rows.clock, rows.process_id)
-        headers = {name: HEADERS[name].make(rows, known) for name in wanted.headers}
-        chunk = Chunk(len(rows), rows.kind_indexes, headers, payloads, join(()))
-        made = part_of(fields, chunk, payloads, enum_names)
+        chunk = _chunk(rows, wanted.headers, wanted.fields, decoder, lambda k: (k.key.provider, k.key.name) == event)
+        made = part_of(fields, chunk, chunk.payloads, enum_names)
         return Table(shown_fields(fields, enum_names), () if made is None else (made,), metadata)
+
+    def chunk(self, rows: DecodedRows, headers: tuple[str, ...]) -> TableChunk:
+        """A batch as a pass over a trace would give it: a table of each event, and these columns of all headers."""
+        wanted = Wanted(headers)
+        decoder = PayloadDecoder(rows.pointer_size, self.limits)
+        chunk = _chunk(rows, headers, None, decoder, lambda _: True)
+
+        def fields(event: EventName) -> tuple[TableField, ...]:
+            return self.fields(event, rows.kinds, rows.pointer_size, headers)
+
+        *_, made = table_chunks([chunk], fields, wanted, headers)
+        return made
+
+    def one_event(self, selector: Selector, kinds: Sequence[EventKind]) -> EventName | None:
+        """The event that a selector means, by what is known so far; None where nobody knows it yet."""
+        return Selection((selector,), Filters(), self.registry).one_event(kinds)
+
+    def fields(
+        self, event: EventName, kinds: Sequence[EventKind], pointer_size: int, headers: tuple[str, ...]
+    ) -> tuple[TableField, ...]:
+        """The columns of an event's tables, by what is known so far."""
+        decoder = PayloadDecoder(pointer_size, self.limits)
+        return (*header_fields(headers), *event_fields(self.registry, event, kinds, decoder))
+
+
+def _chunk(
+    rows: DecodedRows,
+    headers: Sequence[str],
+    fields: frozenset[str] | None,
+    decoder: PayloadDecoder,
+    chosen: Callable[[EventKind], bool],
+) -> Chunk:
+    """The rows' columns: these headers, and these fields of the chosen kinds' payloads."""
+    payloads: list[KindColumns] = []
+    maker = ColumnMaker(decoder, fields, _nothing)
+    nowhere = np.zeros(len(rows), dtype=np.int64)
+    order, groups = arranged(rows.kind_indexes)
+    for index, part in groups:
+        kind, members = rows.kinds[index], order[part]
+        if chosen(kind):
+            group = Group(kind, rows.data, rows.starts[members], rows.ends[members], nowhere, members)
+            payloads += maker.columns_of(group)
+    known = Known(rows.kinds, rows.clock, rows.process_id)
+    made = {name: HEADERS[name].make(rows, known) for name in headers}
+    return Chunk(len(rows), rows.kind_indexes, made, payloads, join(()))
+
+
+def tables_of_registry() -> BatchTables:
+    """Tables by the default registry alone, for a stream of which there is no batch."""
+    return BatchTables(DEFAULT, Limits())
 
 
 def _nothing(problem: Problem, times: int) -> None:

@@ -12,6 +12,7 @@ from typing import Unpack
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.event_pass import EventPass, Observer
+from clrevents.decode.moment import Moment, to_ns
 from clrevents.decode.selection import FilterOptions, Filters, Selection, Selector
 from clrevents.decode.stream.losses import Loss
 from clrevents.decode.stream.stream import Buffer, Stream
@@ -101,6 +102,16 @@ class Decoder:
 
     def _batches(self, found: Iterable[DecodedRows]) -> Iterator[Batch]:
         return (Batch(rows, self._live, tables=self._tables) for rows in found)
+
+
+def stream_of(decoder: Decoder) -> Stream:
+    """The stream under a decoder, for the rooms of this package."""
+    return decoder._stream
+
+
+def stream_moment(decoder: Decoder, moment: Moment, what: str) -> int:
+    """A moment in nanoseconds since the session started. Raises ValueError for a percentage."""
+    return to_ns(moment, what, decoder._stream.clock, _no_duration)
 
 
 def _no_duration() -> int:

@@ -27,7 +27,9 @@ class HeaderScan:
     threads: tuple[ThreadInfo, ...]
     duration_ns: int
     losses: tuple[Loss, ...]
+    destroyed: tuple[Loss, ...]
     lost: int
+    missing: int
     problems: Problems
     complete: bool
     error: TraceError | None
@@ -72,7 +74,9 @@ def scan_headers(
         threads=threads,
         duration_ns=clock.ns(stream.latest) if counts else 0,
         losses=tuple(stream.losses),
+        destroyed=tuple(stream.destroyed),
         lost=stream.lost,
+        missing=stream.missing,
         problems=stream.problems,
         complete=stream.complete,
         error=error,

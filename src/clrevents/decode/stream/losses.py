@@ -35,7 +35,9 @@ class Loss:
 
 
 class LossLog:
-    """Losses so far: as many as `Limits.problems` one by one, `lost` events in all; `missing` ones were damaged.
+    """Losses so far: as many as `Limits.problems` one by one, `lost` events in all.
+
+    Events in damaged bytes are not losses: `destroyed` has them in the same way, `missing` counts them.
 
     Its methods give the problems to report; `offset` is that of the block which shows them.
     """
@@ -43,6 +45,7 @@ class LossLog:
     def __init__(self, limits: Limits, threads: ThreadTable) -> None:
         self.losses: list[Loss] = []
         self.lost = 0
+        self.destroyed: list[Loss] = []
         self.missing = 0
         self.numbers = SequenceNumbers(limits)
         self._limits = limits
@@ -87,18 +90,19 @@ class LossLog:
                 problems.append(_backwards(self._thread_id(gap), offset))
             elif gap.after_damage:
                 self.missing += gap.count
+                self._keep(gap, self.destroyed)
                 text = f"{gap.count} events of thread {self._thread_id(gap)} are missing after damaged bytes"
                 problems.append(damage("missing-events", text, offset, None, "these events"))
             else:
-                self._add(gap)
+                self.lost += gap.count
+                self._keep(gap, self.losses)
         return problems
 
-    def _add(self, gap: Gap) -> None:
-        self.lost += gap.count
-        if len(self.losses) < self._limits.problems:
+    def _keep(self, gap: Gap, where: list[Loss]) -> None:
+        if len(where) < self._limits.problems:
             clock = self._clock
             assert clock is not None
-            self.losses.append(Loss(self._thread_id(gap), gap.count, clock.ns(gap.start), clock.ns(gap.end)))
+            where.append(Loss(self._thread_id(gap), gap.count, clock.ns(gap.start), clock.ns(gap.end)))
 
     def _thread_id(self, gap: Gap) -> int:
         """The operating system's id of the thread whose numbers have this gap."""

@@ -91,6 +91,11 @@ class Stream:
         return self._handler.losses.lost
 
     @property
+    def destroyed(self) -> list[Loss]:
+        """The events that stood in damaged bytes, where sequence numbers show whose they were; bounded as `losses`."""
+        return self._handler.losses.destroyed
+
+    @property
     def missing(self) -> int:
         """How many events are missing where the file is damaged."""
         return self._handler.losses.missing

@@ -1,0 +1,244 @@
+"""Asks a trace, or a decoder, for reports: one pass for all of them.
+
+Joins passes of `trace` with one reading of reports. Where a trace breaks, the answers so far go with the error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+import attrs
+
+from clrevents.analysis.frame.answer import Answer
+from clrevents.analysis.frame.declaration import WindowOptions
+from clrevents.analysis.frame.marks import Hole, holes_of
+from clrevents.analysis.frame.needs import SeenKind
+from clrevents.analysis.frame.report_reading import Asked, HoleQueue, Known, ReportReading
+from clrevents.analysis.frame.values import Window
+from clrevents.analysis.gather import Gathered
+from clrevents.errors import TraceError
+from clrevents.symbols.methods import Methods, no_methods
+from clrevents.table.build import header_fields
+from clrevents.table.stacks import AddressStacks, stacks_of, stacks_of_bytes
+from clrevents.table.table import Table
+from clrevents.trace import (
+    Batch,
+    BatchTables,
+    Decoder,
+    Moment,
+    Trace,
+    TraceInfo,
+    passes_of,
+    stream_moment,
+    stream_of,
+    tables_of_registry,
+)
+
+_ROWS = 1 << 16
+
+
+def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions) -> dict[str, Answer[Any]]:
+    """The answers of these reports, from one pass over the trace.
+
+    A TraceError that ends the reading has the answers so far as `report`: by name, or, of one report, its answer.
+    """
+    passes = passes_of(trace)
+    window = trace_window(trace, options)
+    headers: tuple[str, ...] = ()
+
+    def nothing(selector: str) -> Gathered:
+        event = passes.one_event(selector)
+        fields = passes.fields(event) if event is not None else ()
+        return Gathered.empty(event, Table((*header_fields(headers), *fields)))
+
+    events = {}
+
+    def one_event(selector: str) -> tuple[str, str] | None:
+        if selector not in events:
+            events[selector] = passes.one_event(selector)
+        return events[selector]
+
+    reading = ReportReading(asked, one_event, nothing, options.get("process_id"))
+    headers = reading.headers(trace.info)
+    holes = HoleQueue(trace_holes(trace))
+    stacks: list[Table] = []
+    error: TraceError | None = None
+    try:
+        if reading.selectors:
+            for chunk in passes.table_chunks(
+                *reading.selectors, columns=headers, headers=("time_ns",), stacks=reading.stacks, rows=_ROWS
+            ):
+                stacks.append(chunk.stacks)
+                ended = holes.until(int(chunk.headers["time_ns"][-1])) if len(chunk.headers) else []
+                reading.take(chunk, ended, trace.info)
+    except TraceError as broken:
+        error = broken
+    answers = reading.finish(_known(trace, _TraceNames(trace, stacks)), window, holes.rest())
+    if error is not None:
+        error.report = next(iter(answers.values())) if len(answers) == 1 else answers
+        raise error
+    return answers
+
+
+def trace_window(trace: Trace, options: WindowOptions) -> Window:
+    """The window that the options mean. TypeError for an unknown option, TypeError or ValueError for a bad moment."""
+    for name in options:
+        if name not in WindowOptions.__annotations__:
+            known = ", ".join(WindowOptions.__annotations__)
+            raise TypeError(f"unexpected keyword argument {name!r}; a report takes {known}")
+    start, end = options.get("start"), options.get("end")
+    moment_ns = passes_of(trace).moment_ns
+    return Window(None if start is None else moment_ns(start, "start"), None if end is None else moment_ns(end, "end"))
+
+
+def trace_holes(trace: Trace) -> tuple[Hole, ...]:
+    """Everything that is missing from a trace."""
+    scan = passes_of(trace).scan(raising=False)
+    return holes_of(scan.losses, scan.destroyed, scan.lost, scan.missing)
+
+
+def seen_kinds(trace: Trace) -> tuple[SeenKind, ...]:
+    """The kinds of event that occur in a trace."""
+    scan = passes_of(trace).scan(raising=False)
+    return tuple(
+        SeenKind(kind.key.provider, kind.key.name, kind.row.keywords, kind.row.level)
+        for kind in scan.kinds
+        if kind.key in scan.counts
+    )
+
+
+@attrs.define(eq=False, slots=False)
+class _TraceNames:
+    """Names of code and stacks, once somebody asks."""
+
+    trace: Trace
+    tables: list[Table]
+
+    @property
+    def methods(self) -> Methods:
+        return self.trace.methods
+
+    @cached_property
+    def stacks(self) -> AddressStacks:
+        return stacks_of(self.tables)
+
+
+def _known(trace: Trace, names: _TraceNames) -> Known:
+    scan = passes_of(trace).scan(raising=False)
+    return Known(
+        trace.info,
+        scan.duration_ns,
+        seen_kinds(trace),
+        trace_holes(trace),
+        scan.problems.severities["damage"] if not scan.missing else 0,
+        scan.complete,
+        names,
+        {t.thread_id: t.name for t in scan.threads if t.name},
+    )
+
+
+class ReportFeed:
+    """Reports about a stream: give a decoder its `selectors`, hand on the batches, and `finish` in the end.
+
+    Memory is bounded by what the answers hold, not by the stream. Names are those that the decoder knows in the end:
+    make it with `symbols=True`.
+    """
+
+    def __init__(self, asked: Sequence[Asked], process_id: int | None = None) -> None:
+        self._reading = ReportReading(asked, self._one_event, self._nothing, process_id)
+        self._events: dict[str, tuple[str, str]] = {}
+        self._tables: BatchTables | None = None
+        self._info: TraceInfo | None = None
+        self._kinds: Sequence[Any] = ()
+        self._holes = HoleQueue()
+        self._stacks: dict[int, bytes] = {}
+        self._given = [0, 0]
+        self._last_ns = 0
+
+    @property
+    def selectors(self) -> tuple[str, ...]:
+        """What the decoder has to select: every event that any of the reports wants."""
+        return self._reading.selectors
+
+    def take(self, decoder: Decoder, batches: Iterable[Batch]) -> None:
+        """See the next batches of a decoder, in the order in which it gave them."""
+        for batch in batches:
+            info = self._see(decoder, batch)
+            chunk = batch.tables.chunk(batch.rows, self._reading.headers(info))
+            if self._reading.stacks:
+                self._stacks.update(batch.rows.stack_bytes)
+            if len(chunk.headers):
+                self._last_ns = int(chunk.headers["time_ns"][-1])
+            self._reading.take(chunk, self._holes.until(self._last_ns), info)
+
+    def finish(
+        self, decoder: Decoder, start: Moment | None = None, end: Moment | None = None
+    ) -> dict[str, Answer[Any]]:
+        """The answers, by the reports' names. Call it once, after `close`. Raises ValueError for a moment in percent,
+        and where the decoder has not seen the header of a trace."""
+        info = decoder.info
+        if info is None:
+            raise ValueError("the decoder has not seen the header of a trace yet")
+        stream = stream_of(decoder)
+        self._note(stream)
+        start_ns = None if start is None else stream_moment(decoder, start, "start")
+        window = Window(start_ns, None if end is None else stream_moment(decoder, end, "end"))
+        described = [kind for kind in stream.kinds.all if not kind.undefined]
+        kinds = tuple(SeenKind(k.key.provider, k.key.name, k.row.keywords, k.row.level) for k in described)
+        holes = holes_of(stream.losses, stream.destroyed, stream.lost, stream.missing)
+        damaged = 0 if stream.missing else stream.problems.severities["damage"]
+        names = _StreamNames(decoder, self._stacks, info.pointer_size)
+        known = Known(info, self._last_ns, kinds, holes, damaged, stream.complete, names, {})
+        self._info = info
+        return self._reading.finish(known, window, self._holes.rest())
+
+    def _see(self, decoder: Decoder, batch: Batch) -> TraceInfo:
+        assert decoder.info is not None
+        self._tables, self._info, self._kinds = batch.tables, decoder.info, batch.rows.kinds
+        self._note(stream_of(decoder))
+        return decoder.info
+
+    def _note(self, stream: Any) -> None:
+        """Take what is missing since the last time."""
+        losses, destroyed = stream.losses[self._given[0] :], stream.destroyed[self._given[1] :]
+        self._given = [len(stream.losses), len(stream.destroyed)]
+        self._holes.add(holes_of(losses, destroyed, 0, 0))
+
+    def _one_event(self, selector: str) -> tuple[str, str] | None:
+        known = self._events.get(selector)
+        if known is None and self._tables is not None:
+            known = self._tables.one_event(selector, self._kinds)
+            if known is not None:
+                self._events[selector] = known
+        return known
+
+    def _nothing(self, selector: str) -> Gathered:
+        info = self._info
+        assert info is not None
+        tables = self._tables or tables_of_registry()
+        event = tables.one_event(selector, self._kinds)
+        headers = self._reading.headers(info)
+        fields = () if event is None else tables.fields(event, self._kinds, info.pointer_size, headers)
+        return Gathered.empty(event, Table(fields))
+
+
+@attrs.define(eq=False, slots=False)
+class _StreamNames:
+    """Names of code and stacks, as far as a decoder knows them."""
+
+    decoder: Decoder
+    held: dict[int, bytes]
+    pointer_size: int
+
+    @cached_property
+    def methods(self) -> Methods:
+        try:
+            return self.decoder.methods
+        except ValueError:
+            return no_methods()
+
+    @cached_property
+    def stacks(self) -> AddressStacks:
+        return stacks_of_bytes(self.held, self.pointer_size)

@@ -1,0 +1,128 @@
+"""What a cell of an answer may be: a closed list of types, each with its unit, its Arrow type and its privacy.
+
+A type that is not in `CELLS` is refused where a row class is declared. Everything that depends on a column's type
+(schema, text, table, redaction) asks here.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+import attrs
+
+from clrevents.table.build import ColumnType
+
+Privacy: TypeAlias = Literal["public", "code", "private"]
+"""`public` says nothing of the program, `code` names its parts, `private` may hold what users typed or own."""
+
+
+@attrs.frozen
+class Cell:
+    """One type of cell: `kind` is its type in a table, `python` its class, `unit` what it is measured in."""
+
+    name: str
+    kind: str
+    python: type[Any]
+    privacy: Privacy
+    meaning: str
+    unit: str | None = None
+
+
+Ns: TypeAlias = Annotated[int, Cell("time", "int64", int, "public", "nanoseconds since the session started", "ns")]
+DurationNs: TypeAlias = Annotated[int, Cell("duration", "int64", int, "public", "a duration in nanoseconds", "ns")]
+Count: TypeAlias = Annotated[int, Cell("count", "int64", int, "public", "how many there are")]
+Bytes: TypeAlias = Annotated[int, Cell("bytes", "int64", int, "public", "a size in bytes", "bytes")]
+Number: TypeAlias = Annotated[float, Cell("number", "float64", float, "public", "a measured number")]
+Ratio: TypeAlias = Annotated[float, Cell("ratio", "float64", float, "public", "a share, 1.0 for all", "ratio")]
+Ordinal: TypeAlias = Annotated[int, Cell("ordinal", "int64", int, "public", "a number of the runtime's, or a code")]
+RowNumber: TypeAlias = Annotated[int, Cell("row", "int64", int, "public", "a row of a table of the same report")]
+Flag: TypeAlias = Annotated[bool, Cell("flag", "bool", bool, "public", "true or false")]
+ProcessId: TypeAlias = Annotated[int, Cell("process", "int64", int, "public", "the operating system's process id")]
+ThreadId: TypeAlias = Annotated[int, Cell("thread", "uint64", int, "public", "the operating system's thread id")]
+StackId: TypeAlias = Annotated[int, Cell("stack", "int32", int, "public", "a stack of the trace, 0 for none")]
+Handle: TypeAlias = Annotated[int, Cell("handle", "uint64", int, "public", "the runtime's id of a thing")]
+Address: TypeAlias = Annotated[int, Cell("address", "uint64", int, "public", "an address in the process")]
+Word: TypeAlias = Annotated[str, Cell("word", "string", str, "public", "a word of the runtime's or the report's")]
+Guid: TypeAlias = Annotated[str, Cell("guid", "string", str, "public", "a GUID or another identity as text")]
+CodeName: TypeAlias = Annotated[str, Cell("name", "string", str, "code", "the name of a method, type or module")]
+CodeText: TypeAlias = Annotated[str, Cell("code", "string", str, "code", "code or a signature as text")]
+FilePath: TypeAlias = Annotated[str, Cell("path", "string", str, "private", "where a file is")]
+PrivateText: TypeAlias = Annotated[str, Cell("text", "string", str, "private", "text from the program or its users")]
+
+_ALIASES: Final = (
+    *(Ns, DurationNs, Count, Bytes, Number, Ratio, Ordinal, RowNumber, Flag, ProcessId, ThreadId, StackId, Handle),
+    *(Address, Word, Guid, CodeName, CodeText, FilePath, PrivateText),
+)
+CELLS: Final[dict[str, Cell]] = {cell.name: cell for alias in _ALIASES for cell in (typing.get_args(alias)[1],)}
+"""The closed list, by name."""
+
+
+@attrs.frozen
+class Column:
+    """One column as it was declared: `many` holds several values in each cell, `nullable` says that it may be null."""
+
+    name: str
+    cell: Cell
+    description: str
+    nullable: bool = False
+    many: bool = False
+
+    @property
+    def type(self) -> ColumnType:
+        """Its type in a table."""
+        inner = ColumnType(self.cell.kind)
+        return ColumnType("list", (inner,)) if self.many else inner
+
+
+def column_of(name: str, hint: Any, description: str) -> Column:
+    """What an annotation says. Raises TypeError, with the fix, for a type that is not in the list."""
+    nullable = typing.get_origin(hint) in (types.UnionType, typing.Union)
+    inner = hint
+    if nullable:
+        others = [arg for arg in typing.get_args(hint) if arg is not type(None)]
+        inner = others[0] if len(others) == 1 else None
+    many = typing.get_origin(inner) is tuple
+    if many:
+        inner = typing.get_args(inner)[0]
+    cell = next((part for part in getattr(inner, "__metadata__", ()) if isinstance(part, Cell)), None)
+    if cell is None or CELLS.get(cell.name) is not cell:
+        known = ", ".join(alias for alias, value in globals().items() if any(value is a for a in _ALIASES))
+        raise TypeError(f"{name}: {hint} is not a type of cell; use one of {known}, tuple[…, ...] of one, or `| None`")
+    return Column(name, cell, description, nullable, many)
+
+
+def cell_text(cell: Cell, value: Any) -> str:
+    """A value for people: times and durations in milliseconds, a dash where it is null."""
+    if value is None:
+        return "-"
+    if isinstance(value, tuple | list):
+        return ", ".join(cell_text(cell, item) for item in value)
+    match cell.name:
+        case "time" | "duration":
+            return f"{value / 1e6:,.3f}"
+        case "count" | "bytes":
+            return f"{value:,}"
+        case "ratio":
+            return f"{100 * value:.2f} %"
+        case "number":
+            return f"{value:,.3f}"
+        case "address" | "handle":
+            return f"{value:#x}"
+        case "flag":
+            return "yes" if value else ""
+        case _:
+            return str(value)
+
+
+def heading(name: str, cell: Cell) -> str:
+    """A column's name for people, with the unit in which `cell_text` writes it."""
+    if cell.unit == "ns":
+        return f"{name.removesuffix('_ns')} ms".replace("_", " ")
+    return name.replace("_", " ")
+
+
+def is_number(cell: Cell) -> bool:
+    """Whether it is written flush right."""
+    return cell.python is not str and cell.name != "flag"

@@ -1,0 +1,232 @@
+"""What an author of a report writes, `Collector`, and what it is given: chunks in order of time, then a context.
+
+A collector sees the events of one process, all of them and in order, in chunks cut anywhere; it may not depend on
+where. Names of methods, stacks, the window and the holes come at the end, in the `Context`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Generic, Protocol, TypeVar
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.frame.answer import Answer
+from clrevents.analysis.frame.marks import Hole, Marks
+from clrevents.analysis.frame.needs import Need, SeenKind, coverage, missing_notes
+from clrevents.analysis.frame.report_table import ReportTable
+from clrevents.analysis.frame.row_class import columns_of, shape_of
+from clrevents.analysis.frame.values import (
+    ALWAYS,
+    FOREVER,
+    Metric,
+    MetricDeclaration,
+    Note,
+    Question,
+    Window,
+)
+from clrevents.analysis.gather import Gathered
+from clrevents.symbols.methods import Methods
+from clrevents.table.stacks import AddressStacks
+from clrevents.trace import TraceInfo
+from clrevents.words import counted
+
+R = TypeVar("R")
+A_co = TypeVar("A_co", bound=Answer[Any], covariant=True)
+
+
+@attrs.frozen(eq=False)
+class ReportChunk:
+    """Consecutive events of one process, as columns by the collector's own selectors, in order of time.
+
+    A selector that has no event here is not in `events`. `holes` are those that ended since the chunk before.
+    """
+
+    events: Mapping[str, Gathered]
+    holes: tuple[Hole, ...] = ()
+
+    def __len__(self) -> int:
+        return sum(map(len, self.events.values()))
+
+
+class Names(Protocol):
+    """What a context asks when the last event was read: names of code and stacks."""
+
+    @property
+    def methods(self) -> Methods: ...
+    @property
+    def stacks(self) -> AddressStacks: ...
+
+
+@attrs.frozen(eq=False, slots=False)
+class Context:
+    """Everything that is known when the last event was read."""
+
+    question: Question
+    process_id: int | None
+    info: TraceInfo
+    duration_ns: int
+    """To the last event of all."""
+    needs: tuple[Need, ...]
+    metrics: tuple[MetricDeclaration, ...]
+    kinds: tuple[SeenKind, ...]
+    holes: tuple[Hole, ...]
+    damaged: int
+    """How many places of the file are damaged."""
+    complete: bool
+    results: Mapping[str, Answer[Any]]
+    """The answers of the reports that this one uses, by name."""
+    nothing: Callable[[str], Gathered]
+    """The columns of a selector's event, without a row."""
+    names: Names
+    thread_names: Mapping[int, str]
+
+    @property
+    def window(self) -> Window:
+        """What was asked for."""
+        return self.question.window
+
+    @property
+    def methods(self) -> Methods:
+        """The code of the trace, to name addresses."""
+        return self.names.methods
+
+    @property
+    def stacks(self) -> AddressStacks:
+        """The stacks of all events that the collector saw."""
+        return self.names.stacks
+
+    @cached_property
+    def marks(self) -> Marks:
+        """The holes, to be asked about spans."""
+        return Marks(self.holes)
+
+    def table(self, row_class: type[R], values: Mapping[str, Any]) -> ReportTable[R]:
+        """Rows of the whole trace → those of the window, marked where they touch a hole.
+
+        `values` are the columns but `process_id`, `lossy` and `clipped`, which are filled here by the class's shape.
+        Rows with neither span nor time all stay: they are made of rows that were cut before. Such a row may bring a
+        `lossy` of its own, which counts besides.
+        """
+        given = dict(values)
+        own = given.pop("lossy", None)
+        count = len(next(iter(given.values())))
+        flags = np.zeros(count, dtype=np.bool_)
+        given["process_id"] = [self.process_id] * count
+        given["lossy"] = flags
+        declared = {c.name for c in columns_of(row_class)}
+        if "clipped" in declared:
+            given["clipped"] = flags
+        made = ReportTable.from_columns(row_class, given)
+        shape = shape_of(row_class)
+        threads = [made.numbers(name) for name in shape.threads]
+        starts, ends = _times(made)
+        lossy = self.marks.touched(starts, ends, threads) if own is None else np.asarray(own, dtype=np.bool_)
+        changed: dict[str, Any] = {"lossy": lossy}
+        inside = np.ones(count, dtype=np.bool_)
+        if shape.span is not None:
+            inside = self.window.meets(starts, ends)
+            changed["clipped"] = (starts < self.window.low) | (ends > self.window.high)
+        elif shape.at is not None:
+            inside = self.window.holds(starts)
+        made = made.replaced(**changed) if count else made
+        return made if inside.all() else made.take(np.flatnonzero(inside))
+
+    def overlap(self, rows: ReportTable[Any]) -> NDArray[np.int64]:
+        """How much of each row's span lies in the window, in ns; 0 for one without a begin or an end."""
+        shape = shape_of(rows.row_class)
+        assert shape.span is not None
+        starts, ends = (rows.column(name) for name in shape.span)
+        known = np.ones(len(rows), dtype=np.bool_)
+        for column in (starts, ends):
+            known &= True if column.valid is None else column.valid
+        return np.where(known, self.window.overlap(starts.values, ends.values), 0)
+
+    def begun(self, rows: ReportTable[Any]) -> NDArray[np.bool_]:
+        """Which rows count in the window: those that begin in it (by their end, where they have no begin)."""
+        starts, ends = _times(rows)
+        return self.window.holds(np.where(starts == ALWAYS, ends, starts))
+
+    def answer(
+        self,
+        answer_class: type[Any],
+        *,
+        facts: Any,
+        metrics: Mapping[str, int | float | Metric | None],
+        notes: Sequence[Note] = (),
+        **tables: ReportTable[Any],
+    ) -> Any:
+        """The answer, with all that the frame knows of it: coverage, what was not recorded, losses, damage."""
+        return answer_class(
+            question=self.question,
+            coverage=coverage(self.needs, self.kinds),
+            notes=(*missing_notes(self.needs, self.kinds), *self._trouble(), *notes),
+            facts=facts,
+            metrics={declared.name: self._metric(declared, metrics[declared.name]) for declared in self.metrics},
+            **tables,
+        )
+
+    def _metric(self, declared: MetricDeclaration, value: int | float | Metric | None) -> Metric:
+        if isinstance(value, Metric):
+            return value
+        reason = "the trace does not tell" if value is None else None
+        return Metric(value, declared.unit, declared.better, declared.merge, evidence=declared.evidence, reason=reason)
+
+    def _trouble(self) -> tuple[Note, ...]:
+        """Notes on what was lost and what is damaged in the window."""
+        found = []
+        for cause, id, what in (("loss", "losses", "lost while recording"), ("damage", "damage", "destroyed")):
+            mine = [h for h in self.holes if h.cause == cause and _meets(h, self.window)]
+            if mine:
+                count = sum(h.count for h in mine)
+                threads = len({h.thread_id for h in mine})
+                text = f"{counted(count, 'event was', 'events were')} {what} on {counted(threads, 'thread')}"
+                text += "; rows that this may have spoilt are marked"
+                found.append(Note(id, "warning", text, ("lossy",), {"events": count}))
+        if self.damaged and not any(note.id == "damage" for note in found):
+            text = f"the file is damaged in {counted(self.damaged, 'place')}; events may be missing anywhere near"
+            found.append(Note("damage", "error", text, (), {"places": self.damaged}))
+        if not self.complete and not self.damaged:
+            text = "the end of the trace is missing: what has no end in it may have ended"
+            found.append(Note("no-end", "warning", text))
+        return tuple(found)
+
+
+class Collector(ABC, Generic[A_co]):
+    """Takes the chunks of one process and gives one answer. Made anew for each process and each reading."""
+
+    selectors: tuple[str, ...] = ()
+    """The events that it wants: names that mean one event each, such as `runtime/GCStart`."""
+    headers: tuple[str, ...] = ("time_ns", "thread_id", "stack_id")
+    """The header columns that it wants of them."""
+    stacks: bool = False
+    """Whether it needs the addresses of stacks."""
+
+    @abstractmethod
+    def take(self, chunk: ReportChunk) -> None:
+        """See the next events."""
+
+    @abstractmethod
+    def finish(self, context: Context) -> A_co:
+        """Give the answer. May be called once only."""
+
+
+def _times(rows: ReportTable[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """From when to when each row lies, as losses see it."""
+    shape = shape_of(rows.row_class)
+    if shape.span is not None:
+        return rows.numbers(shape.span[0], ALWAYS), rows.numbers(shape.span[1], FOREVER)
+    if shape.at is not None:
+        times = rows.numbers(shape.at)
+        return times, times
+    count = len(rows)
+    starts = np.full(count, ALWAYS) if shape.since is None else rows.numbers(shape.since, ALWAYS)
+    return starts, np.full(count, FOREVER)
+
+
+def _meets(hole: Hole, window: Window) -> bool:
+    return hole.end_ns >= window.low and hole.start_ns < window.high

@@ -1,0 +1,93 @@
+"""What a report needs to have been recorded, what a trace shows of it, and the line that records the rest.
+
+Tells "it was recorded, and nothing happened" from "nobody knows": an event proves that one of its keywords was on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final, Literal, TypeAlias
+
+import attrs
+
+from clrevents.analysis.frame.values import Coverage, Note
+from clrevents.schema.registry import RUNTIME
+
+Met: TypeAlias = Literal["seen", "quiet", "unknown"]
+
+_SESSION_BITS: Final = 0xF << 44
+
+
+@attrs.frozen
+class Need:
+    """One thing that a report tells: `what`, from any of `events` of the provider, which these keywords and this level
+    record. Without an `essential` one the report has no data; the others only make it fuller.
+
+    `proof` are the keywords of which one alone shows that this was recorded, by default all of them.
+    """
+
+    what: str
+    events: tuple[str, ...]
+    keywords: int
+    level: int = 4
+    provider: str = RUNTIME
+    essential: bool = False
+    proof: int | None = None
+
+
+@attrs.frozen
+class SeenKind:
+    """A kind of event that occurred in a trace."""
+
+    provider: str
+    name: str
+    keywords: int
+    level: int
+
+
+def met(need: Need, kinds: Iterable[SeenKind]) -> Met:
+    """Whether its events were seen; if not, whether another event proves that they were recorded."""
+    proof = need.keywords if need.proof is None else need.proof
+    found: Met = "unknown"
+    for kind in kinds:
+        if kind.provider != need.provider:
+            continue
+        if kind.name in need.events:
+            return "seen"
+        bits = kind.keywords & ~_SESSION_BITS
+        if bits and not bits & ~proof and kind.level >= need.level:
+            found = "quiet"
+    return found
+
+
+def coverage(needs: Sequence[Need], kinds: Collection[SeenKind]) -> Coverage:
+    """`none` where nothing is known of an essential need, `full` where something is known of all."""
+    states = [(need.essential, met(need, kinds)) for need in needs]
+    if any(essential and state == "unknown" for essential, state in states):
+        return "none"
+    return "partial" if any(state == "unknown" for _, state in states) else "full"
+
+
+def missing_notes(needs: Sequence[Need], kinds: Collection[SeenKind]) -> tuple[Note, ...]:
+    """A note for each need of which nothing is known, with what records it."""
+    return tuple(
+        Note(
+            "not-recorded",
+            "warning" if need.essential else "info",
+            f"the trace does not tell {need.what}: it has no {need.events[0]} event",
+            touches=(need.what,),
+            remedy="record the trace again with these providers",
+            record=record_line([need]),
+        )
+        for need in needs
+        if met(need, kinds) == "unknown"
+    )
+
+
+def record_line(needs: Iterable[Need]) -> str:
+    """What `dotnet-trace collect --providers` takes to record all of these."""
+    wanted: dict[str, tuple[int, int]] = {}
+    for need in needs:
+        keywords, level = wanted.get(need.provider, (0, 0))
+        wanted[need.provider] = keywords | need.keywords, max(level, need.level)
+    return ",".join(f"{provider}:{keywords:#x}:{level}" for provider, (keywords, level) in wanted.items())

@@ -1,0 +1,228 @@
+"""One reading of events for many reports: chunks are dealt to collectors, process by process; at the end they answer.
+
+Does not know where the chunks come from: `asking` feeds it from a trace or from a decoder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+import numpy as np
+
+from clrevents.analysis.frame.answer import Answer
+from clrevents.analysis.frame.collector import Collector, Context, Names, ReportChunk
+from clrevents.analysis.frame.declaration import ReportDeclaration
+from clrevents.analysis.frame.marks import Hole
+from clrevents.analysis.frame.needs import SeenKind
+from clrevents.analysis.frame.processes import merged
+from clrevents.analysis.frame.values import Question, TraceIdentity, Window
+from clrevents.analysis.gather import Gathered
+from clrevents.table.read import TableChunk
+from clrevents.table.table import Table
+from clrevents.trace import TraceInfo
+from clrevents.version import __version__
+
+_PROCESS: Final = "process_id"
+_MANY_PROCESSES: Final = 6
+"""From this version of the format on, a trace may have events of several processes."""
+
+
+@attrs.frozen
+class Asked:
+    """One report with its parameters."""
+
+    declaration: ReportDeclaration[Any, Any]
+    parameters: Any
+
+
+@attrs.frozen(eq=False)
+class Known:
+    """What is known when the last event was read."""
+
+    info: TraceInfo
+    duration_ns: int
+    kinds: tuple[SeenKind, ...]
+    holes: tuple[Hole, ...]
+    damaged: int
+    complete: bool
+    names: Names
+    thread_names: Mapping[int, str]
+
+
+class ReportReading:
+    """Takes chunks in order of time and gives answers by name, those that others use first.
+
+    `one_event` says which (provider, name) a selector means, or None as long as nobody knows; `nothing` gives its
+    columns without a row.
+    """
+
+    def __init__(
+        self,
+        asked: Sequence[Asked],
+        one_event: Callable[[str], tuple[str, str] | None],
+        nothing: Callable[[str], Gathered],
+        process_id: int | None = None,
+    ) -> None:
+        self.asked = tuple(asked)
+        self._one_event = one_event
+        self._nothing = nothing
+        self._only = process_id
+        self._collectors: list[dict[int | None, Collector[Any]]] = [{} for _ in asked]
+        self._first = [one.declaration.collector(one.parameters) for one in asked]
+        self._place = 0
+
+    @property
+    def selectors(self) -> tuple[str, ...]:
+        """The events that any of the reports wants."""
+        return tuple(dict.fromkeys(name for made in self._first for name in made.selectors))
+
+    @property
+    def stacks(self) -> bool:
+        """Whether any report wants stacks."""
+        return any(made.stacks for made in self._first)
+
+    def headers(self, info: TraceInfo) -> tuple[str, ...]:
+        """The header columns that the chunks must have."""
+        wanted = dict.fromkeys(("time_ns", *(name for made in self._first for name in made.headers)))
+        return (*wanted, _PROCESS) if info.version >= _MANY_PROCESSES else tuple(wanted)
+
+    def take(self, chunk: TableChunk, holes: Sequence[Hole], info: TraceInfo) -> None:
+        """Deal a chunk, and the holes that ended since the one before."""
+        events = {
+            event: Gathered(event, table, chunk.places[event] + self._place) for event, table in chunk.tables.items()
+        }
+        self._place += len(chunk.headers)
+        for process, mine in _by_process(events, info).items():
+            if self._only is not None and process != self._only:
+                continue
+            for made, collectors in zip(self._first, self._collectors, strict=True):
+                wanted = {name: mine[e] for name in made.selectors if (e := self._one_event(name)) in mine}
+                if wanted or holes:
+                    self._of(collectors, made, process).take(ReportChunk(wanted, tuple(holes)))
+
+    def finish(self, known: Known, window: Window, rest: Sequence[Hole] = ()) -> dict[str, Answer[Any]]:
+        """The answers, by the reports' names. `rest` are holes that ended after the last event."""
+        places = {one.declaration.name: place for place, one in enumerate(self.asked)}
+        default = known.info.process_id if self._only is None else self._only
+        for place in reversed(self._order()):
+            collectors = self._collectors[place]
+            if not collectors:
+                self._of(collectors, self._first[place], default)
+            for used in self.asked[place].declaration.uses:
+                for process in collectors:
+                    self._of(self._collectors[places[used]], self._first[places[used]], process)
+        answers: dict[str, dict[int | None, Answer[Any]]] = {}
+        for place in self._order():
+            one, found = self.asked[place], answers.setdefault(self.asked[place].declaration.name, {})
+            collectors = self._collectors[place]
+            for process in sorted(collectors, key=lambda number: -1 if number is None else number):
+                collector = collectors[process]
+                if rest:
+                    collector.take(ReportChunk({}, tuple(rest)))
+                used_here = {name: answers[name][process] for name in one.declaration.uses}
+                found[process] = collector.finish(self._context(one, process, known, window, used_here))
+        return {name: merged([*answers[name].values()]) for name in places}
+
+    def _of(self, collectors: dict[int | None, Collector[Any]], made: Collector[Any], process: int | None) -> Any:
+        """The collector of one process; the first gets the one that was made to ask for its selectors."""
+        if process not in collectors:
+            place = self._first.index(made)
+            one = self.asked[place]
+            collectors[process] = made if not collectors else one.declaration.collector(one.parameters)
+        return collectors[process]
+
+    def _order(self) -> list[int]:
+        """Places of the reports, each after those that it uses."""
+        place = {one.declaration.name: n for n, one in enumerate(self.asked)}
+        done: list[int] = []
+
+        def visit(n: int, above: tuple[str, ...]) -> None:
+            declared = self.asked[n].declaration
+            if declared.name in above:
+                raise ValueError(f"reports use each other: {' → '.join((*above, declared.name))}")
+            for used in declared.uses:
+                visit(place[used], (*above, declared.name))
+            if n not in done:
+                done.append(n)
+
+        for n in range(len(self.asked)):
+            visit(n, ())
+        return done
+
+    def _context(
+        self,
+        one: Asked,
+        process: int | None,
+        known: Known,
+        window: Window,
+        answers: Mapping[str, Answer[Any]],
+    ) -> Context:
+        info, declared = known.info, one.declaration
+        start = None if info.start is None else info.start.isoformat()
+        trace = TraceIdentity(info.path, info.format, info.version, start, info.process_id, known.duration_ns)
+        asked = {field.name: getattr(one.parameters, field.name) for field in attrs.fields(type(one.parameters))}
+        question = Question(declared.name, declared.question, asked, window, self._only, (process,), trace, __version__)
+        return Context(
+            question=question,
+            process_id=process,
+            info=info,
+            duration_ns=known.duration_ns,
+            needs=declared.needs,
+            metrics=declared.metrics,
+            kinds=known.kinds,
+            holes=known.holes,
+            damaged=known.damaged,
+            complete=known.complete,
+            results=answers,
+            nothing=self._nothing,
+            names=known.names,
+            thread_names=known.thread_names,
+        )
+
+
+def _by_process(
+    events: Mapping[tuple[str, str], Gathered], info: TraceInfo
+) -> dict[int | None, dict[tuple[str, str], Gathered]]:
+    """The rows of each process; of a trace that has one, all."""
+    if info.version < _MANY_PROCESSES:
+        return {info.process_id: dict(events)}
+    found: dict[int | None, dict[tuple[str, str], Gathered]] = {}
+    for event, rows in events.items():
+        column = rows.table.column(_PROCESS)
+        numbers = column.values.astype(np.int64)
+        if column.valid is not None:
+            numbers = np.where(column.valid, numbers, -1)
+        processes = np.unique(numbers).tolist()
+        for process in processes:
+            mine = rows if len(processes) == 1 else _some(rows, np.flatnonzero(numbers == process))
+            found.setdefault(None if process < 0 else process, {})[event] = mine
+    return found or {info.process_id: {}}
+
+
+def _some(rows: Gathered, places: Any) -> Gathered:
+    columns = tuple(rows.table.column(field.name).take(places) for field in rows.table.fields)
+    return Gathered(rows.event, Table(rows.table.fields, (columns,)), rows.places[places])
+
+
+class HoleQueue:
+    """Holes that wait for the events of their time, so that collectors get them in order."""
+
+    def __init__(self, holes: Iterable[Hole] = ()) -> None:
+        self._waiting = list(holes)
+
+    def add(self, holes: Iterable[Hole]) -> None:
+        """More of them."""
+        self._waiting = sorted([*self._waiting, *holes], key=lambda hole: (hole.end_ns, hole.start_ns))
+
+    def until(self, time_ns: int) -> list[Hole]:
+        """Those that ended by then, each once."""
+        ready = [hole for hole in self._waiting if hole.end_ns <= time_ns]
+        self._waiting = self._waiting[len(ready) :]
+        return ready
+
+    def rest(self) -> list[Hole]:
+        """All that are left."""
+        found, self._waiting = self._waiting, []
+        return found

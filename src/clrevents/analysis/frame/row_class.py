@@ -1,0 +1,135 @@
+"""Row classes: an annotated class body is a table's schema, its documentation and its rows' type.
+
+`@row` makes a frozen class of a body whose annotations are cells and whose values are `column("…")`. What a row's
+times are, and whose losses spoil it, is declared beside it, so that the frame can cut and mark rows by itself.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable
+from typing import Any, Final, TypeVar, dataclass_transform, overload
+
+import attrs
+
+from clrevents.analysis.frame.cells import Column, Flag, ProcessId, column_of
+
+C = TypeVar("C", bound=type[Any])
+
+_SHAPE: Final = "__row_shape__"
+_COLUMNS: Final = "__row_columns__"
+_LAST: Final = ("clipped", "lossy")
+
+
+@attrs.frozen
+class RowShape:
+    """What a row's times mean.
+
+    `span` are the columns of its begin and its end, `at` the column of its time; `since` that of the time from which
+    on a loss spoils it, to the trace's end. A row with none of these is spoilt by any loss. Losses of the threads in
+    the columns `threads` count; of every thread where there are none.
+    """
+
+    span: tuple[str, str] | None = None
+    at: str | None = None
+    since: str | None = None
+    threads: tuple[str, ...] = ()
+
+
+def column(description: str, *, hidden: bool = False) -> Any:
+    """Declare a column of a row class; `hidden` ones are not shown to people unless they ask for them."""
+    return attrs.field(metadata={"description": description, "hidden": hidden})
+
+
+@overload
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(column,))
+def row(cls: C, /) -> C: ...
+@overload
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(column,))
+def row(
+    *,
+    span: tuple[str, str] | None = None,
+    at: str | None = None,
+    since: str | None = None,
+    threads: tuple[str, ...] = (),
+) -> Callable[[C], C]: ...
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(column,))
+def row(
+    cls: C | None = None,
+    /,
+    *,
+    span: tuple[str, str] | None = None,
+    at: str | None = None,
+    since: str | None = None,
+    threads: tuple[str, ...] = (),
+) -> Any:
+    """Make a frozen class of rows, or of facts. The columns are checked by `columns_of`."""
+
+    def make(body: C) -> C:
+        made = attrs.frozen(kw_only=True)(body)
+        setattr(made, _SHAPE, RowShape(span, at, since, threads))
+        return made
+
+    return make if cls is None else make(cls)
+
+
+@row
+class Row:
+    """What every row of every table has. The frame fills both columns."""
+
+    process_id: ProcessId | None = column("The process that the row is about; null where the trace does not say.")
+    lossy: Flag = column("Events were lost or destroyed where this row comes from, so that it may be wrong.")
+
+
+@row
+class SpanRow(Row):
+    """A row with a begin and an end. The frame fills `clipped`."""
+
+    clipped: Flag = column("The row reaches over the edge of the window that was asked for.")
+
+
+def shape_of(row_class: type[Any]) -> RowShape:
+    """How the rows of a class lie in time."""
+    found: RowShape = getattr(row_class, _SHAPE)
+    return found
+
+
+def columns_of(row_class: type[Any]) -> tuple[Column, ...]:
+    """The columns of a row class: its process first, `lossy` last.
+
+    Raises TypeError with all that is wrong: types that are not cells, columns without a description, a shape that
+    names columns that are not there.
+    """
+    known: tuple[Column, ...] | None = row_class.__dict__.get(_COLUMNS)
+    if known is None:
+        known = _checked_columns(row_class)
+        setattr(row_class, _COLUMNS, known)
+    return known
+
+
+def _checked_columns(row_class: type[Any]) -> tuple[Column, ...]:
+    hints = typing.get_type_hints(row_class, include_extras=True)
+    found, wrong = [], []
+    for field in attrs.fields(row_class):
+        description = field.metadata.get("description", "")
+        if not description.endswith("."):
+            wrong.append(f'{field.name}: describe it with one sentence, column("…")')
+        try:
+            found.append(column_of(field.name, hints[field.name], description))
+        except TypeError as error:
+            wrong.append(str(error))
+    names = {column.name for column in found}
+    shape = shape_of(row_class)
+    for name in (*(shape.span or ()), shape.at, shape.since, *shape.threads):
+        if name is not None and name not in names:
+            wrong.append(f"{name}: the shape of {row_class.__name__} names this column, which is not there")
+    if shape.span and "clipped" not in names:
+        wrong.append(f"{row_class.__name__} has a span and no column `clipped`: extend SpanRow")
+    if wrong:
+        raise TypeError(f"{row_class.__name__}: {'; '.join(wrong)}")
+    return tuple(sorted(found, key=lambda c: (c.name != "process_id", c.name in _LAST and _LAST.index(c.name) + 1)))
+
+
+def hidden_columns(row_class: type[Any]) -> frozenset[str]:
+    """The columns that are not shown to people unless they ask for them."""
+    return frozenset(field.name for field in attrs.fields(row_class) if field.metadata.get("hidden"))

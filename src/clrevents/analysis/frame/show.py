@@ -1,0 +1,201 @@
+"""How an answer shows itself: in a terminal at most 25 lines of 100 columns, in a notebook at most 50 KB.
+
+A pure function of the answer; the same for every report. Everything that came from a file is escaped by one function
+for each target. Says what it leaves out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any, Final
+
+from clrevents.analysis.frame.answer import Answer, TableDeclaration
+from clrevents.analysis.frame.cells import Column, cell_text, heading, is_number
+from clrevents.analysis.frame.report_table import ReportTable
+from clrevents.analysis.frame.row_class import columns_of, hidden_columns
+from clrevents.analysis.frame.values import Metric, Note, Question
+from clrevents.words import counted, safe
+
+LINES: Final = 25
+WIDTH: Final = 100
+_HTML: Final = 50_000
+_CELL: Final = 60
+_ROWS: Final = 20
+_NOTES: Final = 4
+_WORDS: Final = {"ns": "ms", "count": ""}
+
+
+def metric_text(metric: Metric) -> str:
+    """A metric with its unit: `9.322 ms`, `1,024 bytes`; why there is none."""
+    if metric.value is None:
+        return f"unknown: {metric.reason}"
+    text = _amount(metric.value, metric.unit)
+    if metric.low is not None and metric.high is not None:
+        text += f" (between {_amount(metric.low, metric.unit)} and {_amount(metric.high, metric.unit)})"
+    return text
+
+
+def question_text(question: Question) -> str:
+    """Which trace, which part of it, with which parameters."""
+    window = question.window
+    parts = [question.trace.path or "trace in memory"]
+    if not window.whole:
+        start = "the start" if window.start_ns is None else f"{window.start_ns / 1e6:,.3f} ms"
+        end = "the end" if window.end_ns is None else f"{window.end_ns / 1e6:,.3f} ms"
+        parts.append(f"from {start} to {end}")
+    if question.process_id is not None:
+        parts.append(f"process {question.process_id}")
+    parts += [f"{name}={value}" for name, value in question.parameters.items() if value not in (None, False, "")]
+    return ", ".join(parts)
+
+
+def fact_lines(answer: Answer[Any]) -> list[tuple[str, str]]:
+    """The metrics and facts that are known, as names and values."""
+    lines = [(name.replace("_", " "), metric_text(metric)) for name, metric in answer.metrics.items()]
+    columns = columns_of(type(answer.facts))
+    for column in columns:
+        value = getattr(answer.facts, column.name)
+        if value not in (None, ()):
+            unit = " ms" if column.cell.unit == "ns" else ""
+            lines.append((column.name.removesuffix("_ns").replace("_", " "), f"{_cell(column, value)}{unit}"))
+    return lines
+
+
+def note_text(note: Note) -> str:
+    """A caveat in one sentence, with what to do."""
+    text = f"{note.severity}: {note.message}"
+    if note.remedy:
+        text += f"; {note.remedy}"
+    return f"{text}: {note.record}" if note.record else text
+
+
+def shown_table(answer: Answer[Any]) -> TableDeclaration | None:
+    """The first table, or the first one that has rows."""
+    tables = answer.tables()
+    return next((t for t in tables if len(answer.table(t.name))), tables[0] if tables else None)
+
+
+def people_columns(rows: ReportTable[Any]) -> list[Column]:
+    """The columns that people see: not hidden ones, nor those that say nothing in these rows."""
+    hidden = hidden_columns(rows.row_class)
+    found = []
+    for column in columns_of(rows.row_class):
+        if column.name in hidden:
+            continue
+        if column.name in ("process_id", "clipped", "lossy"):
+            values = set(rows.column(column.name).tolist())
+            if values <= {None, False} or (column.name == "process_id" and len(values) < 2):
+                continue
+        found.append(column)
+    return found
+
+
+def answer_text(answer: Answer[Any]) -> str:
+    """The repr of an answer."""
+    lines = [f"<{answer.name} report: {answer.question.text}>", f"  {question_text(answer.question)}"]
+    lines[1] += f"; coverage: {answer.coverage}"
+    facts = fact_lines(answer)
+    lines += [f"  {name:<24} {value}" for name, value in facts[:10]]
+    if len(facts) > 10:
+        lines.append(f"  … and {counted(len(facts) - 10, 'more fact')}, in .metrics and .facts")
+    lines += [f"  {note_text(note)}" for note in answer.notes[:_NOTES]]
+    if len(answer.notes) > _NOTES:
+        lines.append(f"  … and {counted(len(answer.notes) - _NOTES, 'more note')}, in .notes")
+    others = [f"{t.name} ({len(answer.table(t.name)):,})" for t in answer.tables()]
+    lines.append(f"  tables: {', '.join(others)}" if others else "  no tables")
+    shown = shown_table(answer)
+    if shown is not None and len(answer.table(shown.name)) and answer.table(shown.name).left_out is None:
+        lines += _table_lines(shown.name, answer.table(shown.name), LINES - len(lines))
+    return "\n".join(_fitting(safe(line)) for line in lines[:LINES])
+
+
+def _table_lines(name: str, rows: ReportTable[Any], room: int) -> list[str]:
+    count = min(len(rows), room - 2)
+    if count < 1:
+        return []
+    columns = people_columns(rows)
+    head = rows[:count]
+    texts = [[heading(c.name, c.cell), *(_cell(c, v) for v in head.column(c.name).tolist())] for c in columns]
+    widths = [min(max(map(len, column)), _CELL) for column in texts]
+    # Texts come last: they are what may be cut off.
+    order = sorted(range(len(columns)), key=lambda i: columns[i].cell.python is str)
+    lines = []
+    for row in range(count + 1):
+        cells = []
+        for i in order:
+            text = texts[i][row]
+            text = text if len(text) <= widths[i] else text[: widths[i] - 1] + "…"
+            cells.append(text.rjust(widths[i]) if is_number(columns[i].cell) else text.ljust(widths[i]))
+        lines.append("    " + "  ".join(cells).rstrip())
+    if count < len(rows):
+        lines.append(f"    {count} of {counted(len(rows), 'row')} of {name}")
+    return lines
+
+
+def answer_html(answer: Answer[Any]) -> str:
+    """The notebook view: the same as the text, with more rows."""
+    text = f"<pre>{_html(answer_text(answer))}</pre>"
+    parts = [f"<b>{_html(answer.question.text)}</b>", f"<p>{_html(question_text(answer.question))}"]
+    parts.append(f"; coverage: {_html(answer.coverage)}</p>")
+    parts.append(_html_table((), fact_lines(answer), ()))
+    if answer.notes:
+        parts.append("<ul>" + "".join(f"<li>{_html(note_text(note))}</li>" for note in answer.notes[:20]) + "</ul>")
+    for declared in answer.tables():
+        part = _html_rows(declared, answer.table(declared.name))
+        # Two thousand bytes are left for the closing lines.
+        if sum(map(len, parts)) + len(part) < _HTML - 2000:
+            parts.append(part)
+        else:
+            count = counted(len(answer.table(declared.name)), "row")
+            parts.append(f"<p>{_html(declared.name)}: {count}, not shown here</p>")
+    found = f"<div>{''.join(parts)}</div>"
+    return found if len(found.encode()) <= _HTML else text
+
+
+def _html_rows(declared: TableDeclaration, rows: ReportTable[Any]) -> str:
+    title = f"<p><b>{_html(declared.name)}</b>: {_html(declared.description)}"
+    if declared.bulk or rows.left_out is not None or not len(rows):
+        return f"{title} {counted(len(rows), 'row')}</p>"
+    columns = people_columns(rows)
+    head = rows[:_ROWS]
+    texts = [[_cell(c, value) for value in head.column(c.name).tolist()] for c in columns]
+    more = f" {len(head)} of {counted(len(rows), 'row')}" if len(head) < len(rows) else ""
+    names = tuple(heading(c.name, c.cell) for c in columns)
+    right = [is_number(c.cell) for c in columns]
+    return f"{title}{more}</p>" + _html_table(names, list(zip(*texts, strict=True)), right)
+
+
+def _html_table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
+    cells = "".join(f"<th>{_html(name)}</th>" for name in head)
+    body = []
+    for row in rows:
+        made = []
+        for place, text in enumerate(row):
+            align = "right" if place < len(right) and right[place] else "left"
+            made.append(f'<td style="text-align:{align}">{_html(text)}</td>')
+        body.append(f"<tr>{''.join(made)}</tr>")
+    return f"<table>{f'<tr>{cells}</tr>' if head else ''}{''.join(body)}</table>"
+
+
+def _html(text: str) -> str:
+    """The one way of text into a page."""
+    return escape(safe(text))
+
+
+def _cell(column: Column, value: Any) -> str:
+    text = safe(cell_text(column.cell, value))
+    return text if len(text) <= _CELL else text[: _CELL - 1] + "…"
+
+
+def _amount(value: int | float, unit: str) -> str:
+    if unit == "ns":
+        return f"{value / 1e6:,.3f} ms"
+    if unit == "ratio":
+        return f"{100 * value:.2f} %"
+    text = f"{value:,}" if isinstance(value, int) else f"{value:,.3f}"
+    return f"{text} {_WORDS.get(unit, unit)}".rstrip()
+
+
+def _fitting(line: str) -> str:
+    return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"

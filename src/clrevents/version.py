@@ -1,0 +1,5 @@
+"""The version of this package. Imports nothing."""
+
+from typing import Final
+
+__version__: Final = "0.1.0"
