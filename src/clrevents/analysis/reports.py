@@ -15,20 +15,20 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 if TYPE_CHECKING:
-    from clrevents.analysis.frame.answer import Answer
-    from clrevents.analysis.frame.asking import ReportFeed
-    from clrevents.analysis.frame.declaration import ReportDeclaration, WindowOptions
+    from clrevents.analysis.framework.answer import Answer
+    from clrevents.analysis.framework.asking import ReportFeed
+    from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions
     from clrevents.trace import Trace
 
 _ROOM: Final = "clrevents.analysis"
-_FRAME: Final = "frame"
+_FRAMEWORK: Final = "framework"
 
 
 @functools.cache
 def report_names() -> tuple[str, ...]:
     """The names of all reports."""
     paths = importlib.import_module(_ROOM).__path__
-    return tuple(sorted(m.name for m in pkgutil.iter_modules(paths) if m.ispkg and m.name != _FRAME))
+    return tuple(sorted(m.name for m in pkgutil.iter_modules(paths) if m.ispkg and m.name != _FRAMEWORK))
 
 
 @functools.cache
@@ -53,7 +53,7 @@ def run_reports(
 
     Raises ValueError for an unknown name. A TraceError that ends the reading has the answers so far as `report`.
     """
-    from clrevents.analysis.frame.asking import ask
+    from clrevents.analysis.framework.asking import ask
 
     return ask(trace, _asked(names), window)
 
@@ -63,13 +63,13 @@ def feed_reports(names: Iterable[str] | None = None, process_id: int | None = No
 
     Raises ValueError for an unknown name.
     """
-    from clrevents.analysis.frame.asking import ReportFeed
+    from clrevents.analysis.framework.asking import ReportFeed
 
     return ReportFeed(_asked(names), process_id)
 
 
 def _asked(names: Iterable[str] | None) -> list[Any]:
-    from clrevents.analysis.frame.report_reading import Asked
+    from clrevents.analysis.framework.report_reading import Asked
 
     wanted = list(dict.fromkeys(report_names() if names is None else names))
     for name in wanted:

@@ -79,7 +79,7 @@ _NUMBERS: Final = ("MethodID", "ModuleID", "MethodStartAddress", "MethodSize", "
 
 
 @attrs.frozen(eq=False)
-class Row:
+class CodeRow:
     """One event's payload, still bytes."""
 
     kind: EventKind
@@ -105,9 +105,9 @@ class Feed:
 
     def __init__(self, limits: Limits) -> None:
         self._limit = limits.code_events
-        self.modules: list[Row] = []
-        self.maps: list[Row] = []
-        self.native: list[Row] = []
+        self.modules: list[CodeRow] = []
+        self.maps: list[CodeRow] = []
+        self.native: list[CodeRow] = []
         self.complete = False
         self.started = False
         self.pointer_size = 8
@@ -136,7 +136,7 @@ class Feed:
                 kept = self._list(what)
                 if kept is None:
                     continue
-                kept += [Row(kind, given.times_ns[r], _process(given, r), given.payload_bytes[r]) for r in rows]
+                kept += [CodeRow(kind, given.times_ns[r], _process(given, r), given.payload_bytes[r]) for r in rows]
             self.taken += len(rows)
             self.held += len(rows)
             if self.held > self._limit:
@@ -171,7 +171,7 @@ class Feed:
         payload, _, _ = self._reader.read(kind, data, 0)
         return None if isinstance(payload, RawPayload) else payload
 
-    def _list(self, what: tuple[str, str]) -> list[Row] | None:
+    def _list(self, what: tuple[str, str]) -> list[CodeRow] | None:
         if what in MODULES:
             return self.modules
         if what in IL_MAPS:

@@ -10,7 +10,7 @@ from bisect import bisect_right
 
 import attrs
 
-from clrevents.symbols.feed import Feed, Row
+from clrevents.symbols.feed import CodeRow, Feed
 
 _HEAD = 16
 
@@ -28,7 +28,7 @@ class ILMaps:
 
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
-        self._rows: dict[tuple[int, int, int], list[Row]] = {}
+        self._rows: dict[tuple[int, int, int], list[CodeRow]] = {}
         for row in feed.maps:
             if len(row.data) >= _HEAD:
                 method, version = (int.from_bytes(row.data[at : at + 8], "little") for at in (0, 8))
@@ -62,7 +62,7 @@ class ILMaps:
             return None
         return found.il[place]
 
-    def _parse(self, row: Row) -> _Map:
+    def _parse(self, row: CodeRow) -> _Map:
         record = self._feed.record(row.kind, row.data)
         if record is None:
             return _Map((), ())

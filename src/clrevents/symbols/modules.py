@@ -12,7 +12,7 @@ from uuid import UUID
 import attrs
 
 from clrevents.schema.loader_flags import ModuleFlags
-from clrevents.symbols.feed import Feed, Row
+from clrevents.symbols.feed import CodeRow, Feed
 
 _ENDINGS: Final = (".dll", ".exe", ".winmd", ".ni.dll", ".ni.exe")
 
@@ -116,7 +116,7 @@ class Modules:
             if module.unloaded_ns is not None:
                 yield _number(module.process_id), module.module_id, module.unloaded_ns
 
-    def _meet(self, row: Row, record: Any) -> None:
+    def _meet(self, row: CodeRow, record: Any) -> None:
         made = self._module(row, record)
         places = self._by_id.setdefault(made.module_id, [])
         place = next((p for p in reversed(places) if self._all[p].process_id == made.process_id), None)
@@ -133,7 +133,7 @@ class Modules:
         if name == "ModuleUnload":
             self._all[place] = attrs.evolve(self._all[place], unloaded_ns=row.time_ns)
 
-    def _module(self, row: Row, record: Any) -> Module:
+    def _module(self, row: CodeRow, record: Any) -> Module:
         return Module(
             record.ModuleID,
             record.AssemblyID,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 import attrs
 import numpy as np
 
-from clrevents.analysis.frame.collector import ReportChunk
+from clrevents.analysis.framework.collector import ReportChunk
 from clrevents.analysis.gather import Gathered
 from clrevents.table.table import Table
 

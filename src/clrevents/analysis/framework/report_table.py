@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.frame.row_class import columns_of
+from clrevents.analysis.framework.row_class import columns_of
 from clrevents.table.build import Column, TableField, from_values, number_column
 from clrevents.table.table import Table
 
@@ -161,6 +161,16 @@ class ReportTable(Generic[R]):
 
     def _lists(self) -> list[tuple[TableField, list[Any]]]:
         return [(field, self.table.column(field.name).tolist()) for field in self.table.fields]
+
+
+@attrs.frozen
+class TableDeclaration:
+    """One table of a report, as it was declared."""
+
+    name: str
+    row_class: type[Any]
+    description: str
+    bulk: bool
 
 
 def _nothing(row_class: type[Any]) -> dict[str, list[Any]]:

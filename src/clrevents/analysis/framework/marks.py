@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.frame.values import FOREVER
+from clrevents.analysis.framework.answer_values import FOREVER
 from clrevents.trace import Loss
 
 Ints: TypeAlias = NDArray[np.int64]

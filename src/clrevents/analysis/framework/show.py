@@ -6,15 +6,14 @@ for each target. Says what it leaves out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-from clrevents.analysis.frame.answer import Answer, TableDeclaration
-from clrevents.analysis.frame.cells import Column, cell_text, heading, is_number
-from clrevents.analysis.frame.report_table import ReportTable
-from clrevents.analysis.frame.row_class import columns_of, hidden_columns
-from clrevents.analysis.frame.values import Metric, Note, Question
+from clrevents.analysis.framework.answer_values import Coverage, Metric, Note, Question
+from clrevents.analysis.framework.cells import ColumnDeclaration, cell_text, heading, is_number
+from clrevents.analysis.framework.report_table import ReportTable, TableDeclaration
+from clrevents.analysis.framework.row_class import columns_of, hidden_columns
 from clrevents.words import counted, safe
 
 LINES: Final = 25
@@ -24,6 +23,25 @@ _CELL: Final = 60
 _ROWS: Final = 20
 _NOTES: Final = 4
 _WORDS: Final = {"ns": "ms", "count": ""}
+
+
+class Shown(Protocol):
+    """What is shown of an answer."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def question(self) -> Question: ...
+    @property
+    def coverage(self) -> Coverage: ...
+    @property
+    def notes(self) -> tuple[Note, ...]: ...
+    @property
+    def facts(self) -> Any: ...
+    @property
+    def metrics(self) -> Mapping[str, Metric]: ...
+    def tables(self) -> tuple[TableDeclaration, ...]: ...
+    def table(self, name: str) -> ReportTable[Any]: ...
 
 
 def metric_text(metric: Metric) -> str:
@@ -50,7 +68,7 @@ def question_text(question: Question) -> str:
     return ", ".join(parts)
 
 
-def fact_lines(answer: Answer[Any]) -> list[tuple[str, str]]:
+def fact_lines(answer: Shown) -> list[tuple[str, str]]:
     """The metrics and facts that are known, as names and values."""
     lines = [(name.replace("_", " "), metric_text(metric)) for name, metric in answer.metrics.items()]
     columns = columns_of(type(answer.facts))
@@ -70,13 +88,13 @@ def note_text(note: Note) -> str:
     return f"{text}: {note.record}" if note.record else text
 
 
-def shown_table(answer: Answer[Any]) -> TableDeclaration | None:
+def shown_table(answer: Shown) -> TableDeclaration | None:
     """The first table, or the first one that has rows."""
     tables = answer.tables()
     return next((t for t in tables if len(answer.table(t.name))), tables[0] if tables else None)
 
 
-def people_columns(rows: ReportTable[Any]) -> list[Column]:
+def people_columns(rows: ReportTable[Any]) -> list[ColumnDeclaration]:
     """The columns that people see: not hidden ones, nor those that say nothing in these rows."""
     hidden = hidden_columns(rows.row_class)
     found = []
@@ -91,7 +109,7 @@ def people_columns(rows: ReportTable[Any]) -> list[Column]:
     return found
 
 
-def answer_text(answer: Answer[Any]) -> str:
+def answer_text(answer: Shown) -> str:
     """The repr of an answer."""
     lines = [f"<{answer.name} report: {answer.question.text}>", f"  {question_text(answer.question)}"]
     lines[1] += f"; coverage: {answer.coverage}"
@@ -133,7 +151,7 @@ def _table_lines(name: str, rows: ReportTable[Any], room: int) -> list[str]:
     return lines
 
 
-def answer_html(answer: Answer[Any]) -> str:
+def answer_html(answer: Shown) -> str:
     """The notebook view: the same as the text, with more rows."""
     text = f"<pre>{_html(answer_text(answer))}</pre>"
     parts = [f"<b>{_html(answer.question.text)}</b>", f"<p>{_html(question_text(answer.question))}"]
@@ -183,7 +201,7 @@ def _html(text: str) -> str:
     return escape(safe(text))
 
 
-def _cell(column: Column, value: Any) -> str:
+def _cell(column: ColumnDeclaration, value: Any) -> str:
     text = safe(cell_text(column.cell, value))
     return text if len(text) <= _CELL else text[: _CELL - 1] + "…"
 

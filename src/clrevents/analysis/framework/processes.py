@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import attrs
 
-from clrevents.analysis.frame.answer import Answer
-from clrevents.analysis.frame.report_table import ReportTable
-from clrevents.analysis.frame.values import Coverage, Metric, Note
+from clrevents.analysis.framework.answer import Answer
+from clrevents.analysis.framework.answer_values import Coverage, Metric, Note
+from clrevents.analysis.framework.report_table import ReportTable
 
 _SEVERAL: Final = "there are several processes, and this cannot be said of all of them together"
 

@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 import attrs
 
-from clrevents.analysis.frame.values import Coverage, Note
+from clrevents.analysis.framework.answer_values import Coverage, Note
 from clrevents.schema.registry import RUNTIME
 
 Met: TypeAlias = Literal["seen", "quiet", "unknown"]

@@ -73,7 +73,7 @@ class Note:
 
 
 @attrs.frozen
-class Window:
+class TimeWindow:
     """From `start_ns` to before `end_ns`; None where it is open."""
 
     start_ns: int | None = None
@@ -129,7 +129,7 @@ class Question:
     report: str
     text: str
     parameters: Mapping[str, int | float | str | bool | None]
-    window: Window
+    window: TimeWindow
     process_id: int | None
     processes: tuple[int | None, ...]
     trace: TraceIdentity

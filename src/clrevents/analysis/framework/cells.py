@@ -60,7 +60,7 @@ CELLS: Final[dict[str, Cell]] = {cell.name: cell for alias in _ALIASES for cell 
 
 
 @attrs.frozen
-class Column:
+class ColumnDeclaration:
     """One column as it was declared: `many` holds several values in each cell, `nullable` says that it may be null."""
 
     name: str
@@ -76,7 +76,7 @@ class Column:
         return ColumnType("list", (inner,)) if self.many else inner
 
 
-def column_of(name: str, hint: Any, description: str) -> Column:
+def column_of(name: str, hint: Any, description: str) -> ColumnDeclaration:
     """What an annotation says. Raises TypeError, with the fix, for a type that is not in the list."""
     nullable = typing.get_origin(hint) in (types.UnionType, typing.Union)
     inner = hint
@@ -90,7 +90,7 @@ def column_of(name: str, hint: Any, description: str) -> Column:
     if cell is None or CELLS.get(cell.name) is not cell:
         known = ", ".join(alias for alias, value in globals().items() if any(value is a for a in _ALIASES))
         raise TypeError(f"{name}: {hint} is not a type of cell; use one of {known}, tuple[…, ...] of one, or `| None`")
-    return Column(name, cell, description, nullable, many)
+    return ColumnDeclaration(name, cell, description, nullable, many)
 
 
 def cell_text(cell: Cell, value: Any) -> str:

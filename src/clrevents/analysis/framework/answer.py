@@ -11,9 +11,10 @@ from typing import Any, ClassVar, Final, Generic, Self, TypeVar, dataclass_trans
 
 import attrs
 
-from clrevents.analysis.frame.report_table import ReportTable
-from clrevents.analysis.frame.row_class import columns_of
-from clrevents.analysis.frame.values import Coverage, Metric, Note, Question, TraceIdentity, Window
+from clrevents.analysis.framework.answer_values import Coverage, Metric, Note, Question, TimeWindow, TraceIdentity
+from clrevents.analysis.framework.report_table import ReportTable, TableDeclaration
+from clrevents.analysis.framework.row_class import columns_of
+from clrevents.analysis.framework.show import answer_html, answer_text
 
 F_co = TypeVar("F_co", covariant=True)
 A = TypeVar("A", bound=type[Any])
@@ -24,16 +25,6 @@ _DECLARED: Final = "__declared__"
 def table(description: str, *, bulk: bool = False) -> Any:
     """Declare a table of a report. A `bulk` one may be so long that it is only given where it is asked for."""
     return attrs.field(metadata={"table": description, "bulk": bulk})
-
-
-@attrs.frozen
-class TableDeclaration:
-    """One table of a report, as it was declared."""
-
-    name: str
-    row_class: type[Any]
-    description: str
-    bulk: bool
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(table, attrs.field))
@@ -110,7 +101,7 @@ class Answer(Generic[F_co]):
         if data.get("schema") != schema:
             raise ValueError(f"the schema is {data.get('schema')!r}, not {schema!r}")
         question = dict(data["question"])
-        question["window"] = Window(**question["window"])
+        question["window"] = TimeWindow(**question["window"])
         question["trace"] = TraceIdentity(**question["trace"])
         question["processes"] = tuple(question["processes"])
         facts_class = cls.facts_class()
@@ -126,13 +117,9 @@ class Answer(Generic[F_co]):
         )
 
     def __repr__(self) -> str:
-        from clrevents.analysis.frame.show import answer_text
-
         return answer_text(self)
 
     def _repr_html_(self) -> str:
-        from clrevents.analysis.frame.show import answer_html
-
         return answer_html(self)
 
 

@@ -11,13 +11,13 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from clrevents.analysis.frame.answer import Answer
-from clrevents.analysis.frame.collector import Collector, Context, Names, ReportChunk
-from clrevents.analysis.frame.declaration import ReportDeclaration
-from clrevents.analysis.frame.marks import Hole
-from clrevents.analysis.frame.needs import SeenKind
-from clrevents.analysis.frame.processes import merged
-from clrevents.analysis.frame.values import Question, TraceIdentity, Window
+from clrevents.analysis.framework.answer import Answer
+from clrevents.analysis.framework.answer_values import Question, TimeWindow, TraceIdentity
+from clrevents.analysis.framework.collector import Collector, Context, LateNaming, ReportChunk
+from clrevents.analysis.framework.declaration import ReportDeclaration
+from clrevents.analysis.framework.marks import Hole
+from clrevents.analysis.framework.needs import SeenKind
+from clrevents.analysis.framework.processes import merged
 from clrevents.analysis.gather import Gathered
 from clrevents.table.read import TableChunk
 from clrevents.table.table import Table
@@ -38,7 +38,7 @@ class Asked:
 
 
 @attrs.frozen(eq=False)
-class Known:
+class ReadingEnd:
     """What is known when the last event was read."""
 
     info: TraceInfo
@@ -47,7 +47,7 @@ class Known:
     holes: tuple[Hole, ...]
     damaged: int
     complete: bool
-    names: Names
+    names: LateNaming
     thread_names: Mapping[int, str]
 
 
@@ -102,7 +102,7 @@ class ReportReading:
                 if wanted or holes:
                     self._of(collectors, made, process).take(ReportChunk(wanted, tuple(holes)))
 
-    def finish(self, known: Known, window: Window, rest: Sequence[Hole] = ()) -> dict[str, Answer[Any]]:
+    def finish(self, known: ReadingEnd, window: TimeWindow, rest: Sequence[Hole] = ()) -> dict[str, Answer[Any]]:
         """The answers, by the reports' names. `rest` are holes that ended after the last event."""
         places = {one.declaration.name: place for place, one in enumerate(self.asked)}
         default = known.info.process_id if self._only is None else self._only
@@ -155,8 +155,8 @@ class ReportReading:
         self,
         one: Asked,
         process: int | None,
-        known: Known,
-        window: Window,
+        known: ReadingEnd,
+        window: TimeWindow,
         answers: Mapping[str, Answer[Any]],
     ) -> Context:
         info, declared = known.info, one.declaration

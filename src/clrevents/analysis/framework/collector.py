@@ -1,7 +1,7 @@
 """What an author of a report writes, `Collector`, and what it is given: chunks in order of time, then a context.
 
 A collector sees the events of one process, all of them and in order, in chunks cut anywhere; it may not depend on
-where. Names of methods, stacks, the window and the holes come at the end, in the `Context`.
+where. LateNaming of methods, stacks, the window and the holes come at the end, in the `Context`.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.frame.answer import Answer
-from clrevents.analysis.frame.marks import Hole, Marks
-from clrevents.analysis.frame.needs import Need, SeenKind, coverage, missing_notes
-from clrevents.analysis.frame.report_table import ReportTable
-from clrevents.analysis.frame.row_class import columns_of, shape_of
-from clrevents.analysis.frame.values import (
+from clrevents.analysis.framework.answer import Answer
+from clrevents.analysis.framework.answer_values import (
     ALWAYS,
     FOREVER,
     Metric,
     MetricDeclaration,
     Note,
     Question,
-    Window,
+    TimeWindow,
 )
+from clrevents.analysis.framework.marks import Hole, Marks
+from clrevents.analysis.framework.needs import Need, SeenKind, coverage, missing_notes
+from clrevents.analysis.framework.report_table import ReportTable
+from clrevents.analysis.framework.row_class import columns_of, shape_of
 from clrevents.analysis.gather import Gathered
 from clrevents.symbols.methods import Methods
 from clrevents.table.stacks import AddressStacks
@@ -53,7 +53,7 @@ class ReportChunk:
         return sum(map(len, self.events.values()))
 
 
-class Names(Protocol):
+class LateNaming(Protocol):
     """What a context asks when the last event was read: names of code and stacks."""
 
     @property
@@ -82,11 +82,11 @@ class Context:
     """The answers of the reports that this one uses, by name."""
     nothing: Callable[[str], Gathered]
     """The columns of a selector's event, without a row."""
-    names: Names
+    names: LateNaming
     thread_names: Mapping[int, str]
 
     @property
-    def window(self) -> Window:
+    def window(self) -> TimeWindow:
         """What was asked for."""
         return self.question.window
 
@@ -228,5 +228,5 @@ def _times(rows: ReportTable[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]
     return starts, np.full(count, FOREVER)
 
 
-def _meets(hole: Hole, window: Window) -> bool:
+def _meets(hole: Hole, window: TimeWindow) -> bool:
     return hole.end_ns >= window.low and hole.start_ns < window.high

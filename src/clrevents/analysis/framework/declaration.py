@@ -10,10 +10,10 @@ from typing import Any, Generic, TypedDict, TypeVar, dataclass_transform
 
 import attrs
 
-from clrevents.analysis.frame.answer import Answer
-from clrevents.analysis.frame.collector import Collector
-from clrevents.analysis.frame.needs import Need
-from clrevents.analysis.frame.values import MetricDeclaration
+from clrevents.analysis.framework.answer import Answer
+from clrevents.analysis.framework.answer_values import MetricDeclaration
+from clrevents.analysis.framework.collector import Collector
+from clrevents.analysis.framework.needs import Need
 from clrevents.trace import Moment
 
 P = TypeVar("P")

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar, dataclass_transform, overload
 
 import attrs
 
-from clrevents.analysis.frame.cells import Column, Flag, ProcessId, column_of
+from clrevents.analysis.framework.cells import ColumnDeclaration, Flag, ProcessId, column_of
 
 C = TypeVar("C", bound=type[Any])
 
@@ -94,20 +94,20 @@ def shape_of(row_class: type[Any]) -> RowShape:
     return found
 
 
-def columns_of(row_class: type[Any]) -> tuple[Column, ...]:
+def columns_of(row_class: type[Any]) -> tuple[ColumnDeclaration, ...]:
     """The columns of a row class: its process first, `lossy` last.
 
     Raises TypeError with all that is wrong: types that are not cells, columns without a description, a shape that
     names columns that are not there.
     """
-    known: tuple[Column, ...] | None = row_class.__dict__.get(_COLUMNS)
+    known: tuple[ColumnDeclaration, ...] | None = row_class.__dict__.get(_COLUMNS)
     if known is None:
         known = _checked_columns(row_class)
         setattr(row_class, _COLUMNS, known)
     return known
 
 
-def _checked_columns(row_class: type[Any]) -> tuple[Column, ...]:
+def _checked_columns(row_class: type[Any]) -> tuple[ColumnDeclaration, ...]:
     hints = typing.get_type_hints(row_class, include_extras=True)
     found, wrong = [], []
     for field in attrs.fields(row_class):

@@ -11,12 +11,12 @@ from typing import Any
 
 import attrs
 
-from clrevents.analysis.frame.answer import Answer
-from clrevents.analysis.frame.declaration import WindowOptions
-from clrevents.analysis.frame.marks import Hole, holes_of
-from clrevents.analysis.frame.needs import SeenKind
-from clrevents.analysis.frame.report_reading import Asked, HoleQueue, Known, ReportReading
-from clrevents.analysis.frame.values import Window
+from clrevents.analysis.framework.answer import Answer
+from clrevents.analysis.framework.answer_values import TimeWindow
+from clrevents.analysis.framework.declaration import WindowOptions
+from clrevents.analysis.framework.marks import Hole, holes_of
+from clrevents.analysis.framework.needs import SeenKind
+from clrevents.analysis.framework.report_reading import Asked, HoleQueue, ReadingEnd, ReportReading
 from clrevents.analysis.gather import Gathered
 from clrevents.errors import TraceError
 from clrevents.symbols.methods import Methods, no_methods
@@ -82,7 +82,7 @@ def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions) -> dict[st
     return answers
 
 
-def trace_window(trace: Trace, options: WindowOptions) -> Window:
+def trace_window(trace: Trace, options: WindowOptions) -> TimeWindow:
     """The window that the options mean. TypeError for an unknown option, TypeError or ValueError for a bad moment."""
     for name in options:
         if name not in WindowOptions.__annotations__:
@@ -90,7 +90,9 @@ def trace_window(trace: Trace, options: WindowOptions) -> Window:
             raise TypeError(f"unexpected keyword argument {name!r}; a report takes {known}")
     start, end = options.get("start"), options.get("end")
     moment_ns = passes_of(trace).moment_ns
-    return Window(None if start is None else moment_ns(start, "start"), None if end is None else moment_ns(end, "end"))
+    return TimeWindow(
+        None if start is None else moment_ns(start, "start"), None if end is None else moment_ns(end, "end")
+    )
 
 
 def trace_holes(trace: Trace) -> tuple[Hole, ...]:
@@ -125,9 +127,9 @@ class _TraceNames:
         return stacks_of(self.tables)
 
 
-def _known(trace: Trace, names: _TraceNames) -> Known:
+def _known(trace: Trace, names: _TraceNames) -> ReadingEnd:
     scan = passes_of(trace).scan(raising=False)
-    return Known(
+    return ReadingEnd(
         trace.info,
         scan.duration_ns,
         seen_kinds(trace),
@@ -184,13 +186,13 @@ class ReportFeed:
         stream = stream_of(decoder)
         self._note(stream)
         start_ns = None if start is None else stream_moment(decoder, start, "start")
-        window = Window(start_ns, None if end is None else stream_moment(decoder, end, "end"))
+        window = TimeWindow(start_ns, None if end is None else stream_moment(decoder, end, "end"))
         described = [kind for kind in stream.kinds.all if not kind.undefined]
         kinds = tuple(SeenKind(k.key.provider, k.key.name, k.row.keywords, k.row.level) for k in described)
         holes = holes_of(stream.losses, stream.destroyed, stream.lost, stream.missing)
         damaged = 0 if stream.missing else stream.problems.severities["damage"]
         names = _StreamNames(decoder, self._stacks, info.pointer_size)
-        known = Known(info, self._last_ns, kinds, holes, damaged, stream.complete, names, {})
+        known = ReadingEnd(info, self._last_ns, kinds, holes, damaged, stream.complete, names, {})
         self._info = info
         return self._reading.finish(known, window, self._holes.rest())
 
