@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import functools
 import importlib
-import importlib.util
 import pkgutil
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from typing import Any, Final, TypeVar, Unpack
 
-if TYPE_CHECKING:
-    from clrevents.analysis.framework.answer import Answer
-    from clrevents.analysis.framework.asking import ReportFeed
-    from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions
-    from clrevents.trace import Trace
+from clrevents.analysis.framework.answer import Answer
+from clrevents.analysis.framework.asking import ReportFeed, ask
+from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions
+from clrevents.analysis.framework.report_reading import Asked
+from clrevents.errors import TraceError
+from clrevents.trace import Trace
+
+P = TypeVar("P")
+A = TypeVar("A", bound=Answer[Any])
 
 _ROOM: Final = "clrevents.analysis"
 _FRAMEWORK: Final = "framework"
@@ -49,13 +52,30 @@ def report_summaries() -> Mapping[str, str]:
 def run_reports(
     trace: Trace, names: Iterable[str] | None = None, **window: Unpack[WindowOptions]
 ) -> dict[str, Answer[Any]]:
-    """The answers of several reports (all of them, unless `names` says which), from one pass over the trace.
+    """The answers of several reports (all of them, unless `names` says which), by name, from one pass over the trace.
 
     Raises ValueError for an unknown name. A TraceError that ends the reading has the answers so far as `report`.
     """
-    from clrevents.analysis.framework.asking import ask
+    wanted = list(dict.fromkeys(report_names() if names is None else names))
+    try:
+        found = ask(trace, _with_used([_asked(name) for name in wanted]), window)
+    except TraceError as error:
+        if isinstance(error.report, dict):
+            error.report = {name: error.report[name] for name in wanted}
+        raise
+    return {name: found[name] for name in wanted}
 
-    return ask(trace, _asked(names), window)
+
+def ask_one(trace: Trace, declaration: ReportDeclaration[P, A], parameters: P, window: WindowOptions) -> A:
+    """The answer of one report. A TraceError that ends the reading has the answer so far as `report`."""
+    try:
+        found = ask(trace, _with_used([Asked(declaration, parameters)]), window)
+    except TraceError as error:
+        if isinstance(error.report, dict):
+            error.report = error.report[declaration.name]
+        raise
+    answer: A = found[declaration.name]  # type: ignore[assignment]
+    return answer
 
 
 def feed_reports(names: Iterable[str] | None = None, process_id: int | None = None) -> ReportFeed:
@@ -63,16 +83,18 @@ def feed_reports(names: Iterable[str] | None = None, process_id: int | None = No
 
     Raises ValueError for an unknown name.
     """
-    from clrevents.analysis.framework.asking import ReportFeed
+    wanted = dict.fromkeys(report_names() if names is None else names)
+    return ReportFeed(_with_used([_asked(name) for name in wanted]), process_id)
 
-    return ReportFeed(_asked(names), process_id)
+
+def _asked(name: str) -> Asked:
+    declaration = find_report(name)
+    return Asked(declaration, declaration.parameters())
 
 
-def _asked(names: Iterable[str] | None) -> list[Any]:
-    from clrevents.analysis.framework.report_reading import Asked
-
-    wanted = list(dict.fromkeys(report_names() if names is None else names))
-    for name in wanted:
-        # What a report uses is asked for as well, wherever it stands.
-        wanted += [used for used in find_report(name).uses if used not in wanted]
-    return [Asked(find_report(name), find_report(name).parameters()) for name in wanted]
+def _with_used(asked: list[Asked]) -> list[Asked]:
+    """These, and those that they use."""
+    for one in asked:
+        known = {other.declaration.name for other in asked}
+        asked += [_asked(name) for name in one.declaration.uses if name not in known]
+    return asked

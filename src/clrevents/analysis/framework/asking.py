@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -36,13 +36,13 @@ from clrevents.trace import (
     tables_of_registry,
 )
 
-_ROWS = 1 << 16
+_ROWS: Final = 1 << 16
 
 
 def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions) -> dict[str, Answer[Any]]:
     """The answers of these reports, from one pass over the trace.
 
-    A TraceError that ends the reading has the answers so far as `report`: by name, or, of one report, its answer.
+    A TraceError that ends the reading has the answers so far as `report`, by name.
     """
     passes = passes_of(trace)
     window = trace_window(trace, options)
@@ -77,7 +77,7 @@ def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions) -> dict[st
         error = broken
     answers = reading.finish(_known(trace, _TraceNames(trace, stacks)), window, holes.rest())
     if error is not None:
-        error.report = next(iter(answers.values())) if len(answers) == 1 else answers
+        error.report = answers
         raise error
     return answers
 
