@@ -1,37 +1,27 @@
 """The registry of reports: which there are, and asking several of them at once.
 
 A report is a folder of `clrevents.analysis` with a module `report`, whose `REPORT` is its declaration; the first line
-of the folder's docstring says in lists what it is about. So a new report touches its own folder only. Loads none of
-them to say which there are.
+of the folder's docstring says in lists what it is about (see `listing`). So a new report touches its own folder only.
 """
 
 from __future__ import annotations
 
 import functools
 import importlib
-import pkgutil
-from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypeVar, Unpack
+from collections.abc import Iterable
+from typing import Any, TypeVar, Unpack
 
 from clrevents.analysis.framework.answer import Answer
 from clrevents.analysis.framework.asking import ReportFeed, ask
 from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions
 from clrevents.analysis.framework.report_reading import Asked
+from clrevents.analysis.listing import ROOM
+from clrevents.analysis.listing import report_names as report_names
 from clrevents.errors import TraceError
 from clrevents.trace import Trace
 
 P = TypeVar("P")
 A = TypeVar("A", bound=Answer[Any])
-
-_ROOM: Final = "clrevents.analysis"
-_FRAMEWORK: Final = "framework"
-
-
-@functools.cache
-def report_names() -> tuple[str, ...]:
-    """The names of all reports."""
-    paths = importlib.import_module(_ROOM).__path__
-    return tuple(sorted(m.name for m in pkgutil.iter_modules(paths) if m.ispkg and m.name != _FRAMEWORK))
 
 
 @functools.cache
@@ -39,14 +29,8 @@ def find_report(name: str) -> ReportDeclaration[Any, Any]:
     """The declaration of a report. Raises ValueError if there is none of this name."""
     if name not in report_names():
         raise ValueError(f"no report {name!r}; there are {', '.join(report_names())}")
-    found: ReportDeclaration[Any, Any] = importlib.import_module(f"{_ROOM}.{name}.report").REPORT
+    found: ReportDeclaration[Any, Any] = importlib.import_module(f"{ROOM}.{name}.report").REPORT
     return found
-
-
-def report_summaries() -> Mapping[str, str]:
-    """One line on each report, without loading it."""
-    docs = {name: importlib.import_module(f"{_ROOM}.{name}").__doc__ or "" for name in report_names()}
-    return {name: doc.split("\n", 1)[0] for name, doc in docs.items()}
 
 
 def run_reports(

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import click
 
+from clrevents.analysis.listing import report_names, report_summaries
 from clrevents.cli.output import say
 from clrevents.errors import DamageError, PayloadError, TraceError
 
@@ -35,22 +36,37 @@ _COMMANDS: Final = {
     "redact": "Write the same trace without paths, messages, command lines.",
 }
 
+_REPORTS_AFTER: Final = "events"
+
 _GOOD, _USAGE, _UNREADABLE, _DAMAGED, _INTERRUPTED = 0, 1, 2, 3, 130
+
+
+def _commands() -> dict[str, str]:
+    """All sub-commands with a line on each: reports stand after `events`."""
+    found: dict[str, str] = {}
+    for name, text in _COMMANDS.items():
+        found[name] = text
+        if name == _REPORTS_AFTER:
+            found |= report_summaries()
+    return found
 
 
 class _Root(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return list(_commands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in _commands():
             return None
+        if cmd_name in report_names():
+            made: click.Command = importlib.import_module("clrevents.cli.report_command").report_command(cmd_name)
+            return made
         found: click.Command = importlib.import_module(f"clrevents.cli.{cmd_name}").command
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+            formatter.write_dl(list(_commands().items()))
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         code = self._exit_code(*args, **extra)

@@ -28,13 +28,16 @@ _KINDS: Final = ("damage", "loss", "problem", "none")
 class _FailOnType(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
     name = "KINDS"
 
+    def __init__(self, *also: str) -> None:
+        self.kinds = (*_KINDS, *also)
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> FailOn:
         if isinstance(value, frozenset):
             return value
         kinds = [kind.strip() for kind in str(value).split(",")]
-        unknown = [kind for kind in kinds if kind not in _KINDS]
+        unknown = [kind for kind in kinds if kind not in self.kinds]
         if unknown:
-            self.fail(f"{unknown[0]!r} is none of {', '.join(_KINDS)}", param, ctx)
+            self.fail(f"{unknown[0]!r} is none of {', '.join(self.kinds)}", param, ctx)
         if "none" in kinds and len(set(kinds)) > 1:
             self.fail("'none' stands alone", param, ctx)
         return frozenset(kinds) - {"none"}
@@ -56,15 +59,16 @@ def errors_option(command: F) -> F:
     )(command)
 
 
-def fail_on_option(default: str) -> Callable[[F], F]:
-    """What makes the command end with 3."""
+def fail_on_option(default: str, also: str | None = None) -> Callable[[F], F]:
+    """What makes the command end with 3; `also` is one more kind, which the command itself looks for."""
     return click.option(
         "--fail-on",
-        type=_FailOnType(),
+        type=_FailOnType(*([also] if also else [])),
         default=default,
         show_default=True,
         help="What makes the command end with 3, by commas: damage (the file is broken), loss (events were lost "
-        "while recording), problem (damage, or a payload that does not fit its layout), none.",
+        "while recording), problem (damage, or a payload that does not fit its layout), none."
+        + (f" Also: {also} (the trace cannot answer)." if also else ""),
     )
 
 
@@ -154,7 +158,7 @@ class Reading:
             "loss": lost > 0,
             "problem": bool(damage) or faults,
         }
-        return 3 if any(met[kind] for kind in fail_on) else 0
+        return 3 if any(met.get(kind, False) for kind in fail_on) else 0
 
 
 def trace_source(file: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import typing
 from collections.abc import Callable
@@ -61,7 +60,6 @@ class ParameterDeclaration:
     choices: tuple[str, ...]
 
 
-@functools.cache
 def parameters_of(parameters_class: type[Any]) -> tuple[ParameterDeclaration, ...]:
     """The parameters of a class. Raises TypeError for one of another type, or without a description."""
     hints = typing.get_type_hints(parameters_class)

@@ -1,0 +1,250 @@
+"""The sub-command of a report, made from its declaration: options, text, JSON and CSV are the same for all of them.
+
+Knows no report. Text shows metrics, facts and one table; everything that limits an answer is said on stderr.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import click
+
+from clrevents.analysis.framework.answer import Answer
+from clrevents.analysis.framework.cells import ColumnDeclaration, cell_text, heading, is_number
+from clrevents.analysis.framework.declaration import ParameterDeclaration, ReportDeclaration, parameters_of
+from clrevents.analysis.framework.needs import record_line
+from clrevents.analysis.framework.report_table import ReportTable
+from clrevents.analysis.framework.row_class import columns_of
+from clrevents.analysis.framework.show import fact_lines, note_text, people_columns
+from clrevents.analysis.reports import ask_one, find_report
+from clrevents.cli.output import Output, safe, say
+from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
+from clrevents.errors import DamageError, PayloadError
+from clrevents.words import counted
+
+_NOTHING: Final = "nothing"
+_ASCENDING: Final = ("time", "word", "guid", "name", "code", "path", "text", "row")
+_LIMIT: Final = 20
+
+
+def report_command(name: str) -> click.Command:
+    """The sub-command of this report."""
+    declared = find_report(name)
+    own = parameters_of(declared.parameters)
+
+    def command(file: str, **options: Any) -> int:
+        parameters = declared.parameters(**{p.name: options.pop(p.name) for p in own})
+        return _run(declared, parameters, file, **options)
+
+    made: Callable[..., int] = command
+    for decorate in reversed([file_argument, *map(_option, own), *_options(declared)]):
+        made = decorate(made)
+    return click.command(name=name, help=_help(declared), short_help=declared.summary)(made)
+
+
+def _option(parameter: ParameterDeclaration) -> Callable[..., Any]:
+    """A parameter as an option."""
+    flag = f"--{parameter.name.removesuffix('_id').replace('_', '-')}"
+    if parameter.type is bool:
+        return click.option(flag, parameter.name, is_flag=True, help=parameter.description)
+    kind: Any = click.Choice(parameter.choices) if parameter.choices else parameter.type
+    meta = None if parameter.choices else "NUMBER" if parameter.type is int else "TEXT"
+    return click.option(
+        flag,
+        parameter.name,
+        type=kind,
+        default=parameter.default,
+        show_default=parameter.default is not None,
+        metavar=meta,
+        help=parameter.description,
+    )
+
+
+def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
+    """What every report takes."""
+    names = [table.name for table in declared.answer.tables()]
+    return [
+        click.option("--start", metavar="WHEN", help="From this moment: 1.5s, 200ms, 50%, or a date with its zone."),
+        click.option("--end", metavar="WHEN", help="Up to this moment, which is not included."),
+        click.option("--process", "process_id", type=int, metavar="NUMBER", help="Only this process."),
+        click.option(
+            "--table", type=click.Choice(names), help=f"The table to show or to write. [default: {declared.headline}]"
+        ),
+        click.option("--columns", metavar="NAMES", help="The columns to show or to write, separated by commas."),
+        click.option(
+            "--sort", metavar="COLUMN", help="Sort by this column; append :asc or :desc to choose the direction."
+        ),
+        click.option(
+            "-n", "--limit", type=click.IntRange(min=0), metavar="N", help=f"Rows at most. [default: {_LIMIT} as text]"
+        ),
+        click.option("--csv", "as_csv", is_flag=True, help="The table as CSV, all rows."),
+        click.option(
+            "--json", "as_json", is_flag=True, help="Everything as one JSON object; with --table one row a line."
+        ),
+        errors_option,
+        fail_on_option("damage", also=_NOTHING),
+    ]
+
+
+def _help(declared: ReportDeclaration[Any, Any]) -> str:
+    examples = "".join(f"{question}\n    {line}\n" for question, line in declared.examples)
+    examples = f"\n\n\b\n{examples}" if examples else ""
+    first, _, rest = declared.description.partition("\n\n")
+    record = f"\n\n\b\nRecord with:\n  dotnet-trace collect --providers \\\n  {record_line(declared.needs)}"
+    return f"{first}{examples}\n\n{rest}{record}"
+
+
+def _run(
+    declared: ReportDeclaration[Any, Any],
+    parameters: Any,
+    file: str,
+    start: str | None,
+    end: str | None,
+    process_id: int | None,
+    table: str | None,
+    columns: str | None,
+    sort: str | None,
+    limit: int | None,
+    as_csv: bool,
+    as_json: bool,
+    errors: Any,
+    fail_on: FailOn,
+) -> int:
+    if as_csv and as_json:
+        raise click.UsageError("--csv and --json exclude each other")
+    with Reading(file, errors) as reading:
+        stopped: DamageError | PayloadError | None = None
+        try:
+            found = ask_one(reading.trace, declared, parameters, {"start": start, "end": end, "process_id": process_id})
+        except (DamageError, PayloadError) as error:
+            if error.report is None:
+                return reading.stopped(error, fail_on)
+            stopped, found = error, error.report
+        except (KeyError, TypeError, ValueError) as error:
+            raise click.UsageError(safe(str(error.args[0]))) from None
+        code = reading.stopped(stopped, fail_on) if stopped else reading.finish(fail_on)
+        name = table or declared.headline
+        rows = _sorted(found.table(name), sort or (declared.sort if name == declared.headline else None))
+        with Output() as out:
+            if as_json and table is None:
+                out.json(found.to_dict())
+            elif as_json:
+                _lines(out, rows if limit is None else rows[:limit], columns)
+            elif as_csv:
+                _csv(out, rows if limit is None else rows[:limit], columns)
+            else:
+                _text(out, declared, found, name, rows, _LIMIT if limit is None else limit, columns)
+        for note in found.notes:
+            if note.severity != "info" or not as_json:
+                say(note_text(note))
+        if found.coverage == "none" and _NOTHING in fail_on:
+            return 3
+        return code
+
+
+def _text(
+    out: Output,
+    declared: ReportDeclaration[Any, Any],
+    found: Answer[Any],
+    name: str,
+    rows: ReportTable[Any],
+    limit: int,
+    columns: str | None,
+) -> None:
+    out.facts([("coverage", found.coverage), *fact_lines(found)])
+    head = rows[:limit]
+    if len(head):
+        out.line()
+        wanted = declared.shown if columns is None and name == declared.headline else ()
+        chosen = _chosen(rows, columns) if columns is not None else _shown(head, wanted)
+        titles = [heading(c.name, c.cell) for c in chosen]
+        texts = [[cell_text(c.cell, value) for value in head.column(c.name).tolist()] for c in chosen]
+        if any("\n" in text for column in texts for text in column):
+            _blocks(out, titles, texts)
+        else:
+            marks = ["!" if lossy else "" for lossy in head.column("lossy").tolist()]
+            if any(marks):
+                titles, texts = ["", *titles], [marks, *texts]
+            right = {heading(c.name, c.cell) for c in chosen if is_number(c.cell)}
+            out.filled(titles, list(zip(*texts, strict=True)), right)
+            if any(marks):
+                out.line("! events of this row were lost or destroyed")
+    if len(head) < len(rows):
+        out.line(f"{len(head):,} of {counted(len(rows), 'row')} of {name} (-n shows more)")
+    others = [f"{t.name} ({len(found.table(t.name)):,})" for t in found.tables() if t.name != name]
+    if others:
+        out.line()
+        out.line(f"other tables, for --table: {', '.join(others)}")
+
+
+def _shown(rows: ReportTable[Any], wanted: Sequence[str]) -> list[ColumnDeclaration]:
+    """The columns for people: as declared, numbers before texts."""
+    found = [c for c in people_columns(rows) if c.name != "lossy"]
+    if wanted:
+        by_name = {c.name: c for c in found}
+        return [by_name[name] for name in wanted if name in by_name]
+    return sorted(found, key=lambda c: c.cell.python is str)
+
+
+def _chosen(rows: ReportTable[Any], columns: str) -> list[ColumnDeclaration]:
+    known = {c.name: c for c in columns_of(rows.row_class)}
+    names = [name.strip() for name in columns.split(",")]
+    for name in names:
+        if name not in known:
+            raise click.UsageError(f"no column {name!r}; there are {', '.join(known)}")
+    return [known[name] for name in names]
+
+
+def _blocks(out: Output, titles: Sequence[str], texts: Sequence[Sequence[str]]) -> None:
+    """Rows with texts of several lines: one block for each row."""
+    width = max(map(len, titles))
+    for row in zip(*texts, strict=True):
+        for title, text in zip(titles, row, strict=True):
+            if "\n" in text:
+                out.line(out.bold(title))
+                out.lines(f"    {safe(line.expandtabs())}".rstrip() for line in text.splitlines())
+            else:
+                out.line(f"{out.bold(title.ljust(width))}  {safe(text)}")
+        out.line()
+
+
+def _lines(out: Output, rows: ReportTable[Any], columns: str | None) -> None:
+    names = None if columns is None else [c.name for c in _chosen(rows, columns)]
+    for row in rows.rows():
+        kept = row if names is None else {name: row[name] for name in names}
+        out.line(json.dumps(kept, ensure_ascii=True, allow_nan=False))
+
+
+def _csv(out: Output, rows: ReportTable[Any], columns: str | None) -> None:
+    chosen = list(columns_of(rows.row_class)) if columns is None else _chosen(rows, columns)
+    names = [c.name for c in chosen]
+    out.line(_csv_line(names))
+    for row in rows.rows():
+        out.line(_csv_line([_csv_cell(row[name]) for name in names]))
+
+
+def _csv_cell(value: Any) -> Any:
+    if isinstance(value, list | bool):
+        return json.dumps(value, ensure_ascii=True)
+    return "" if value is None else safe(value) if isinstance(value, str) else value
+
+
+def _csv_line(values: Sequence[Any]) -> str:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="").writerow(values)
+    return text.getvalue()
+
+
+def _sorted(rows: ReportTable[Any], order: str | None) -> ReportTable[Any]:
+    if order is None:
+        return rows
+    name, _, direction = order.partition(":")
+    known = {c.name: c for c in columns_of(rows.row_class)}
+    if name not in known or direction not in ("", "asc", "desc"):
+        raise click.UsageError(f"--sort takes a column, such as {next(iter(known))}:desc; there are {', '.join(known)}")
+    ascending = direction == "asc" if direction else known[name].cell.name in _ASCENDING
+    return rows.sorted_by(name, descending=not ascending)
