@@ -1,0 +1,40 @@
+"""Real answers of all reports against the published schemas."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+import clrevents
+from clrevents.analysis.reports import run_reports
+from project_files import ROOT
+
+
+def validator(name: str) -> Any:
+    """Of the published schema, with every key that it does not name forbidden."""
+    published = json.loads((ROOT / "docs" / "schemas" / f"{name}.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator.check_schema(published)
+    return jsonschema.Draft202012Validator(closed(published))
+
+
+def closed(schema: Any) -> Any:
+    """The schema, strict: an object has the properties that are declared and no others."""
+    if isinstance(schema, list):
+        return [closed(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {key: closed(value) for key, value in schema.items()}
+    if isinstance(made.get("properties"), dict) and "type" in made:
+        made["additionalProperties"] = False
+    return made
+
+
+def validate(path: Path) -> None:
+    """Every report on this trace, as JSON, is what its schema says."""
+    with clrevents.open(path, errors="salvage") as trace:
+        for name, answer in run_reports(trace).items():
+            data = json.loads(json.dumps(answer.to_dict(), allow_nan=False))
+            validator(name).validate(data)
