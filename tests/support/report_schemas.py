@@ -9,6 +9,7 @@ from typing import Any
 import jsonschema
 
 import clrevents
+from clrevents.analysis.framework.show import LINES, WIDTH
 from clrevents.analysis.reports import run_reports
 from project_files import ROOT
 
@@ -33,8 +34,14 @@ def closed(schema: Any) -> Any:
 
 
 def validate(path: Path) -> None:
-    """Every report on this trace, as JSON, is what its schema says."""
+    """Every report on this trace: its JSON is what the schema says, its repr and HTML fit a screen."""
     with clrevents.open(path, errors="salvage") as trace:
         for name, answer in run_reports(trace).items():
             data = json.loads(json.dumps(answer.to_dict(), allow_nan=False))
             validator(name).validate(data)
+            lines = repr(answer).splitlines()
+            assert len(lines) <= LINES, name
+            assert max(map(len, lines)) <= WIDTH, name
+            page = answer._repr_html_()
+            assert len(page.encode()) <= 50_000, name
+            assert "<script" not in page.lower(), name
