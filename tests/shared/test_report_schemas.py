@@ -10,6 +10,9 @@ from report_schemas import validate
 pytestmark = needs_shared
 
 
-@pytest.mark.parametrize("trace", traces("traces/own", "traces/perfview", "scenarios", "scenarios/lines"), ids=lambda trace: trace.name)
+TRACES = traces("traces/own", "traces/perfview", "scenarios", "scenarios/lines")
+
+
+@pytest.mark.parametrize("trace", TRACES, ids=lambda trace: trace.name)
 def test_answers_fit(trace: Shared) -> None:
     validate(trace.path)
