@@ -19,6 +19,7 @@ from clrevents.schema.registry import provider_name
 from clrevents.trace import Trace, passes_of
 
 _ALL: Final = (1 << 64) - 1 & ~SESSION_BITS
+"""The keywords with which event sources describe themselves: such an event comes with any keyword."""
 
 
 class Description(Protocol):
@@ -70,8 +71,7 @@ class RecordedProvider:
     """What a trace has of one provider.
 
     `seen` lists its keywords and levels, lowest first; `level` is the highest of an event that occurred, None when the
-    trace only describes events. Events with every bit, as event sources describe themselves, count as without
-    keywords.
+    trace only describes events.
     """
 
     provider: str
@@ -82,12 +82,12 @@ class RecordedProvider:
     @property
     def proved(self) -> int:
         """Keywords that were on."""
-        return _union(s.keywords for s in self._occurred() if _single(s.keywords))
+        return _union(s.keywords for s in self._telling() if _single(s.keywords))
 
     @property
     def possible(self) -> int:
         """Keywords that may have been on: events have them, but always together with others."""
-        return _union(s.keywords for s in self._occurred()) & ~self.proved
+        return _union(s.keywords for s in self._telling()) & ~self.proved
 
     @property
     def keywords(self) -> tuple[SeenKeyword, ...]:
@@ -99,8 +99,8 @@ class RecordedProvider:
                 bit,
                 name,
                 bool(proved & bit),
-                max((s.level for s in self._occurred() if s.keywords == bit), default=None),
-                sum(s.events for s in self._occurred() if s.keywords & bit),
+                max((s.level for s in self._telling() if s.keywords == bit), default=None),
+                sum(s.events for s in self._telling() if s.keywords & bit),
             )
             for bit, name in zip(bits, keyword_names(self.provider, mask), strict=True)
         )
@@ -109,12 +109,13 @@ class RecordedProvider:
         """As `Recorded.proves`, of this provider."""
         keywords &= _ALL
         return any(
-            s.level >= level and (not keywords or (s.keywords != 0 and s.keywords & ~keywords == 0))
-            for s in self._occurred()
+            s.level >= level and s.keywords & ~keywords == 0 and bool(s.keywords) == bool(keywords)
+            for s in self._telling()
         )
 
-    def _occurred(self) -> Iterator[SeenEvents]:
-        return (seen for seen in self.seen if seen.events)
+    def _telling(self) -> Iterator[SeenEvents]:
+        """What occurred and says something about keywords."""
+        return (seen for seen in self.seen if seen.events and seen.keywords != _ALL)
 
 
 @attrs.frozen
@@ -132,8 +133,7 @@ class Recorded:
         found: defaultdict[str, defaultdict[tuple[int, int], int]] = defaultdict(lambda: defaultdict(int))
         for kind, count in kinds:
             if not kind.undefined:
-                keywords = kind.row.keywords & _ALL
-                found[kind.row.provider][0 if keywords == _ALL else keywords, kind.row.level] += count
+                found[kind.row.provider][kind.row.keywords & _ALL, kind.row.level] += count
         return cls(tuple(sorted((_provider(*item) for item in found.items()), key=lambda p: (-p.events, p.provider))))
 
     @property
@@ -150,8 +150,8 @@ class Recorded:
         """Whether an event proves that the session had one of `keywords` of this provider, at `level` or above.
 
         The event has keywords, all of them are among `keywords`, and its own level is at least `level`: one of level 4
-        does not prove level 5. Ask for one keyword to be sure of that one. Without `keywords` any event of the provider
-        proves that events which have none would have come. False means "cannot tell", and never "was not recorded".
+        does not prove level 5. Ask for one keyword to be sure of that one. With `keywords` 0 the event has none either:
+        .NET Core 3.1 can leave those out while others come. False means "cannot tell", and never "was not recorded".
         """
         found = self.provider(provider)
         return found is not None and found.proves(keywords, level)
