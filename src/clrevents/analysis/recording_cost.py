@@ -19,7 +19,7 @@ from clrevents.analysis.lossy import LossWindows
 from clrevents.analysis.record_line import ProviderNeed
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME, SAMPLE
-from clrevents.trace import FilterOptions, Trace
+from clrevents.trace import Trace
 
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -57,6 +57,7 @@ class RecordingCost:
     """What the sample profiler did to one process, and the suspensions that were its own. Times are ns.
 
     A stop is from GCSuspendEEBegin, or from when the suspension that it had to wait for let go, to GCRestartEEEnd.
+    Where the trace lacks some, as `unmatched_begins`, `unmatched_ends` and `lossy` tell, all is of those that it has.
     """
 
     samples: int
@@ -64,16 +65,16 @@ class RecordingCost:
     stops: int
     """The profiler's suspensions, whole ones; those of `lossy` are not among them."""
     stopped_ns: int | None
-    """The time of all stops together in which every managed thread was stopped, so that this is the least cost. None,
-    with a `reason`, when stops cannot be told; so are the six below."""
-    suspending_ns: int | None
-    """The time of all stops before that: threads stopped one after another, and the last of them ran on."""
+    """How long every managed thread was stopped, in all stops together: the least cost, from GCSuspendEEEnd to
+    GCRestartEEBegin. None, with a `reason`, when stops cannot be told; so are the six below."""
+    held_ns: int | None
+    """How long all stops together lasted: while threads come to a halt one after another, the last of them runs on."""
     share_low: float | None
     """`stopped_ns` of the trace's duration, 0 to 1; None also when that is 0."""
     share_high: float | None
-    """`stopped_ns` and `suspending_ns` of it: the cost to a thread that always was the first to stop."""
+    """`held_ns` of it: the cost to a thread that is always the first to stop."""
     longest_ns: int | None
-    """The longest stop, whole, as are these:"""
+    """The longest stop; whole, as the two below."""
     p50_ns: int | None
     p95_ns: int | None
     """Percentiles of the stops by nearest rank: a length that occurred, which p % of them do not exceed."""
@@ -112,20 +113,18 @@ def recording_cost(
     sure = stops.take(~lossy)
     mine = _of_profiler(sure, sample_time_ns)
     own = sure.take(mine)
-    held, suspending = _held(own, sure.take(~mine))
     told = len(own) > 0
-    lengths = np.sort(held)
-    waits = int(suspending.sum())
-    stopped = int(held.sum()) - waits
+    lengths = np.sort(own.end - _let_in(own, sure.take(~mine)))
+    stopped, held = int((own.restarting - own.suspended).sum()), int(lengths.sum())
     period, source = _period(own, sample_time_ns, sample_thread_id)
     elsewhere = int((sure.reason[~mine] == _OTHER_REASON).sum())
     return RecordingCost(
         samples=len(sample_time_ns),
         stops=len(own),
         stopped_ns=stopped if told else None,
-        suspending_ns=waits if told else None,
+        held_ns=held if told else None,
         share_low=stopped / duration_ns if told and duration_ns > 0 else None,
-        share_high=(stopped + waits) / duration_ns if told and duration_ns > 0 else None,
+        share_high=held / duration_ns if told and duration_ns > 0 else None,
         longest_ns=int(lengths[-1]) if told else None,
         p50_ns=_nearest_rank(lengths, 50) if told else None,
         p95_ns=_nearest_rank(lengths, _HIGH) if told else None,
@@ -140,13 +139,13 @@ def recording_cost(
     )
 
 
-def recording_cost_of(trace: Trace, filters: FilterOptions | None = None) -> RecordingCost:
-    """The cost in a trace, of one of its processes where it has several (`process_id` in `filters`).
+def recording_cost_of(trace: Trace, process_id: int | None = None) -> RecordingCost:
+    """The cost in a trace; where it is of several processes, in that with `process_id`.
 
     Reads the suspensions and the samples, but not their stacks.
     """
     selectors = [*(f"{RUNTIME}/{name}" for name in KINDS), f"{SAMPLE}/ThreadSample"]
-    *parts, samples = gather(trace, selectors, ("time_ns", "thread_id"), filters)
+    *parts, samples = gather(trace, selectors, ("time_ns", "thread_id"), {"process_id": process_id})
     order = np.argsort(np.concatenate([part.places for part in parts]), kind="stable")
     none: Ints = np.zeros(sum(map(len, parts[1:])), dtype=np.int64)
     columns = (
@@ -214,16 +213,16 @@ def _of_profiler(stops: _Stops, sample_time_ns: Ints) -> Mask:
     return alike & np.isin(stops.thread, stops.thread[alike & (after > before)])
 
 
-def _held(own: _Stops, others: _Stops) -> tuple[Ints, Ints]:
-    """How long each stop held the program, and how long of that it was still stopping it.
+def _let_in(own: _Stops, others: _Stops) -> Ints:
+    """When each stop began to hold the program.
 
     Suspensions exclude each other, but the first event is written before the wait for another one to end.
     """
     released = np.sort(others.restarting)
+    if not len(released):
+        return own.begin
     last = np.searchsorted(released, own.suspended, side="right") - 1
-    waited = np.where(last >= 0, released[np.maximum(last, 0)], own.begin) if len(released) else own.begin
-    begin = np.maximum(own.begin, waited)
-    return own.end - begin, own.suspended - begin
+    return np.where(last >= 0, np.maximum(own.begin, released[np.maximum(last, 0)]), own.begin)
 
 
 def _period(
