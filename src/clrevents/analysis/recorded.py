@@ -34,7 +34,7 @@ class Description(Protocol):
 
 
 class DescribedKind(Protocol):
-    """A kind of event, as `Batch` and `HeaderScan` have them."""
+    """A kind of event, as `DecodedRows` has them (and `HeaderScan`)."""
 
     @property
     def row(self) -> Description: ...
