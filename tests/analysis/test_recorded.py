@@ -200,6 +200,24 @@ def test_labels_say_another_level() -> None:
     assert found.providers[1] == RecordedProvider("App", 0, None, (SeenEvents(0, 0, 0),))
 
 
+def test_descriptions_after_the_last_event() -> None:
+    """More of them than there are events and places in the tally."""
+    sink = BytesIO()
+    writer = NetTrace6Writer(sink, TraceHeader(process_id=1))
+    writer.metadata([MetadataRecord(1, RUNTIME, 1, 2, keywords=0x1, level=4)])
+    writer.threads([ThreadRow(0, 7)])
+    writer.events([EventRecord(1, 10)])
+    writer.metadata([MetadataRecord(n, "App", n, level=5) for n in range(2, 600)])
+    writer.end()
+    with clrevents.open(sink.getvalue()) as trace:
+        assert recorded(trace) == Recorded(
+            (
+                RecordedProvider(RUNTIME, 1, 4, (SeenEvents(0x1, 4, 1),)),
+                RecordedProvider("App", 0, None, (SeenEvents(0, 5, 0),)),
+            )
+        )
+
+
 @pytest.mark.parametrize("format", ["nettrace4", "nettrace6", "netperf3"])
 def test_every_generation_tells(format: str) -> None:
     builder = TraceBuilder(format)  # type: ignore[arg-type]

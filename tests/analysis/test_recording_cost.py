@@ -163,6 +163,21 @@ def test_a_loss_right_after_a_stop_does_not_touch_it() -> None:
     assert (found.lossy, found.stops, found.held_ns) == (0, 2, 110)
 
 
+def test_events_of_two_threads_are_no_suspension() -> None:
+    events = [Suspending(10 * n, 1 if n < 2 else 2, n) for n in range(4)]
+    found = recording_cost(columns(events), np.array([15]), np.array([1]), 100)
+    assert (found.stops, found.unmatched_begins, found.unmatched_ends) == (0, 1, 1)
+
+
+def test_two_profiler_threads_take_turns() -> None:
+    """As when the sampler was switched off and on: distances are in order of time, whatever the threads' numbers."""
+    builder = TraceBuilder()
+    for time, thread in ((100, 92), (1100, 91), (2100, 92), (3100, 91)):
+        stop(builder, (time, time + 10, time + 40, time + 50), thread=thread, samples=((time + 20, MAIN),))
+    found = cost(builder)
+    assert (found.stops, found.period_ns, found.held_ns) == (4, 1000, 200)
+
+
 def test_samples_without_suspensions_tell_the_period() -> None:
     builder = TraceBuilder()
     for time, thread in ((100, 1), (101, 2), (1110, 1), (1111, 3), (2130, 2), (2131, 1), (3131, 1)):
@@ -202,17 +217,20 @@ def test_one_process_of_several() -> None:
 
 @st.composite
 def recordings(draw: st.DrawFn) -> tuple[list[Suspending], list[Sampled], list[Lost]]:
-    """Suspensions on three threads, mostly whole, now and then with an event missing or in between."""
-    time, events = 0, []
-    for _ in range(draw(st.integers(0, 8))):
-        thread = draw(st.integers(1, 3))
-        reason, count = draw(st.sampled_from([(0, ANY_COUNT), (0, ANY_COUNT), (1, 4), (0, 4)]))
-        for kind in range(4):
-            if draw(st.integers(0, 12)):
-                time += draw(st.integers(0, 6))
-                events.append(Suspending(time, thread, kind, reason, count))
-            if not draw(st.integers(0, 20)):
-                events.append(Suspending(time, draw(st.integers(1, 3)), draw(st.integers(0, 3)), 0, ANY_COUNT))
+    """Suspensions on three threads, at the same time or not; now and then with an event missing or in between."""
+    events = []
+    for thread in (1, 2, 3):
+        time = draw(st.integers(0, 9))
+        for _ in range(draw(st.integers(0, 4))):
+            reason, count = draw(st.sampled_from([(0, ANY_COUNT), (0, ANY_COUNT), (1, 4), (0, 4)]))
+            for kind in range(4):
+                if draw(st.integers(0, 12)):
+                    time += draw(st.integers(0, 6))
+                    events.append(Suspending(time, thread, kind, reason, count))
+                if not draw(st.integers(0, 20)):
+                    events.append(Suspending(time, thread, draw(st.integers(0, 3)), 0, ANY_COUNT))
+    events.sort(key=lambda event: event.time)
+    time = events[-1].time if events else 0
     moments = sorted(draw(st.lists(st.integers(0, time), max_size=8)))
     samples = [Sampled(moment, draw(st.integers(1, 2))) for moment in moments]
     spans = draw(st.lists(st.tuples(st.integers(-1, 3), st.integers(0, time), st.integers(0, 9)), max_size=2))

@@ -59,7 +59,7 @@ class Whole:
         return any(
             loss.start_ns < self.end and loss.end_ns > self.begin
             for loss in losses
-            if loss.thread_id in (-1, self.thread) and self.end - self.begin > 1
+            if loss.thread_id in (-1, self.thread)
         )
 
 

@@ -202,7 +202,7 @@ def _lossy(stops: _Stops, losses: LossWindows | None) -> Mask:
     """Whose thread lost events between the first and the last; a loss that ends or begins with those is none."""
     if losses is None or not losses:
         return np.zeros(len(stops), dtype=np.bool_)
-    return (stops.end - stops.begin > 1) & losses.touched(stops.begin + 1, stops.end - 1, stops.thread)
+    return losses.touched(stops.begin + 1, stops.end - 1, stops.thread)
 
 
 def _of_profiler(stops: _Stops, sample_time_ns: Ints) -> Mask:
