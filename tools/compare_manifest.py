@@ -21,10 +21,10 @@ from typing import Any, Final
 
 import attrs
 
-from clrevents.schema import keywords
 from clrevents.schema.flags import OpenFlag, named_values
+from clrevents.schema.keywords import KEYWORDS
 from clrevents.schema.layout import Field, Layout
-from clrevents.schema.registry import DEFAULT, MONO, PRIVATE, RUNDOWN, RUNTIME, SHORT_PROVIDERS, STRESS, EventInfo
+from clrevents.schema.registry import DEFAULT, PRIVATE, SHORT_PROVIDERS, EventInfo
 from clrevents.schema.wire import BytesType, CountedType, EnumType, StructType, WireType
 
 EXPLAINED: Final[dict[str, str]] = {
@@ -82,14 +82,6 @@ SOURCE: Final[dict[str, str]] = {
     "MonoJitCodeBufferType.ExceptionHandling": f"{_BUFFER}MONO_PROFILER_CODE_BUFFER_EXCEPTION_HANDLING",
 }
 """Members in which the manifest differs from the runtime's own source, and the symbol there that decides."""
-
-KEYWORDS: Final[dict[str, type[OpenFlag]]] = {
-    RUNTIME: keywords.RuntimeKeyword,
-    RUNDOWN: keywords.RundownKeyword,
-    PRIVATE: keywords.PrivateKeyword,
-    STRESS: keywords.StressKeyword,
-    MONO: keywords.MonoKeyword,
-}
 
 _SHORT: Final = {full: short for short, full in SHORT_PROVIDERS.items()}
 _TYPES: Final = {"GUID": "GUID", "Binary": "Bytes"}

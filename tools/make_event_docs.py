@@ -13,22 +13,15 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Final
 
-from clrevents.schema import keywords
 from clrevents.schema.flags import OpenFlag, named_values
+from clrevents.schema.keywords import KEYWORDS
 from clrevents.schema.layout import Field, Layout
-from clrevents.schema.registry import DEFAULT, MONO, PRIVATE, RUNDOWN, RUNTIME, SAMPLE, STRESS, EventInfo
+from clrevents.schema.registry import DEFAULT, RUNDOWN, RUNTIME, SAMPLE, EventInfo
 from clrevents.schema.wire import BytesType, CountedType, EnumType, PrefixedType, StructType, WireType
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 DOCUMENT: Final = ROOT / "docs" / "events.md"
 
-KEYWORDS: Final[dict[str, type[OpenFlag]]] = {
-    RUNTIME: keywords.RuntimeKeyword,
-    RUNDOWN: keywords.RundownKeyword,
-    STRESS: keywords.StressKeyword,
-    PRIVATE: keywords.PrivateKeyword,
-    MONO: keywords.MonoKeyword,
-}
 FIRST: Final = (RUNTIME, RUNDOWN, SAMPLE)
 
 HEAD: Final = """\

@@ -598,6 +598,7 @@ if TYPE_CHECKING:
     from clrevents.schema.events.tiering import TieredCompilationSettings_V0 as TieredCompilationSettings_V0
     from clrevents.schema.events.private_security import TokenTransparencyComputationEnd_V0 as TokenTransparencyComputationEnd_V0
     from clrevents.schema.events.private_security import TokenTransparencyComputationStart_V0 as TokenTransparencyComputationStart_V0
+    from clrevents.schema.keywords import TplKeyword as TplKeyword
     from clrevents.schema.events.types import TypeFlags as TypeFlags
     from clrevents.schema.events.types import TypeLoadStart_V0 as TypeLoadStart_V0
     from clrevents.schema.events.types import TypeLoadStop_V0 as TypeLoadStop_V0

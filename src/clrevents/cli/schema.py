@@ -15,21 +15,14 @@ import click
 from clrevents.cli.output import Output, safe, say
 from clrevents.cli.reading import Reading
 from clrevents.errors import UnknownEventError
-from clrevents.schema import keywords
 from clrevents.schema.flags import OpenFlag, named_values
+from clrevents.schema.keywords import KEYWORDS
 from clrevents.schema.layout import Layout
 from clrevents.schema.matching import select_entries
-from clrevents.schema.registry import DEFAULT, MONO, PRIVATE, RUNDOWN, RUNTIME, STRESS, Entry, EventInfo
+from clrevents.schema.registry import DEFAULT, Entry, EventInfo
 from clrevents.schema.wire import EnumType, StructType
 from clrevents.trace import passes_of
 
-_KEYWORDS: Final[dict[str, type[OpenFlag]]] = {
-    RUNTIME: keywords.RuntimeKeyword,
-    RUNDOWN: keywords.RundownKeyword,
-    PRIVATE: keywords.PrivateKeyword,
-    STRESS: keywords.StressKeyword,
-    MONO: keywords.MonoKeyword,
-}
 _LEVELS: Final = {1: "critical", 2: "error", 3: "warning", 4: "informational", 5: "verbose"}
 
 
@@ -169,7 +162,7 @@ def _enum_object(enum: type[Enum]) -> dict[str, Any]:
 
 
 def _keyword_names(provider: str, mask: int) -> list[str]:
-    enum = _KEYWORDS.get(provider)
+    enum = KEYWORDS.get(provider)
     if enum is None:
         return []
     return [name for name, bit in named_values(enum) if bit & mask]

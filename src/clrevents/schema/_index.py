@@ -984,6 +984,7 @@ EXPORTS: dict[str, str] = {
     "TieredCompilationSettings_V0": "clrevents.schema.events.tiering",
     "TokenTransparencyComputationEnd_V0": "clrevents.schema.events.private_security",
     "TokenTransparencyComputationStart_V0": "clrevents.schema.events.private_security",
+    "TplKeyword": "clrevents.schema.keywords",
     "TypeFlags": "clrevents.schema.events.types",
     "TypeLoadStart_V0": "clrevents.schema.events.types",
     "TypeLoadStop_V0": "clrevents.schema.events.types",

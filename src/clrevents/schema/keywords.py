@@ -1,6 +1,14 @@
-"""The keywords that raise events, one enum a provider (manifest: `keywords`, without the `Keyword` at the end)."""
+"""The keywords that raise events, one enum a provider (manifest: `keywords`, without the `Keyword` at the end).
+
+The manifest has no event sources; what the base library declares of its own stands here too (source: the nested class
+`Keywords` of each). The sample profiler has no keywords.
+"""
+
+from collections.abc import Mapping
+from typing import Final
 
 from clrevents.schema.flags import OpenFlag
+from clrevents.schema.registry import MONO, PRIVATE, RUNDOWN, RUNTIME, STRESS, TPL
 
 
 class RuntimeKeyword(OpenFlag):
@@ -111,3 +119,42 @@ class MonoKeyword(OpenFlag):
     MethodTracing = 0x20000000
     TypeLoading = 0x8000000000
     Monitor = 0x10000000000
+
+
+class TplKeyword(OpenFlag):
+    """Keywords of System.Threading.Tasks.TplEventSource (source: `TplEventSource.Keywords`)."""
+
+    TaskTransfer = 0x1
+    Tasks = 0x2
+    Parallel = 0x4
+    AsyncCausalityOperation = 0x8
+    AsyncCausalityRelation = 0x10
+    AsyncCausalitySynchronousWork = 0x20
+    TaskStops = 0x40
+    TasksFlowActivityIds = 0x80
+    AsyncMethod = 0x100
+    TasksSetActivityIds = 0x10000
+    Debug = 0x20000
+    DebugActivityId = 0x40000
+
+
+KEYWORDS: Final[Mapping[str, type[OpenFlag]]] = {
+    RUNTIME: RuntimeKeyword,
+    RUNDOWN: RundownKeyword,
+    STRESS: StressKeyword,
+    PRIVATE: PrivateKeyword,
+    MONO: MonoKeyword,
+    TPL: TplKeyword,
+}
+"""The enum of each provider that has one, by the provider's full name."""
+
+SESSION_BITS: Final = 0xF << 44
+"""Bits that event sources add to the keywords of all their events; they say nothing about the events."""
+
+
+def keyword_names(provider: str, mask: int) -> tuple[str, ...]:
+    """The names of a mask's bits, lowest first; a bit without a name as hex: `("GC", "0x200")`."""
+    enum = KEYWORDS.get(provider)
+    names = {} if enum is None else {int(member): member.name for member in enum}
+    bits = (1 << place for place in range(mask.bit_length()))
+    return tuple(names.get(bit) or f"{bit:#x}" for bit in bits if mask & bit)

@@ -34,6 +34,8 @@ class HeaderScan:
     complete: bool
     error: TraceError | None
     kinds: tuple[EventKind, ...]
+    kind_counts: tuple[int, ...]
+    """How many events each of `kinds` has; in `counts` kinds of one key are added up."""
 
 
 def scan_headers(
@@ -61,7 +63,10 @@ def scan_headers(
     process_id = stream.info.process_id
     clock = stream.clock
     counts: Counter[EventKey] = Counter()
-    for kind, count in zip(stream.kinds.all, totals.kinds.tolist(), strict=False):
+    kinds = tuple(stream.kinds.all)
+    # The tally has more places than kinds, or fewer, where the last ones have no events.
+    kind_counts = (*totals.kinds.tolist(), *(0 for _ in kinds))[: len(kinds)]
+    for kind, count in zip(kinds, kind_counts, strict=True):
         if count:
             counts[kind.key] += count
     described = {row.thread_id: row for row in stream.threads.all}
@@ -80,7 +85,8 @@ def scan_headers(
         problems=stream.problems,
         complete=stream.complete,
         error=error,
-        kinds=tuple(stream.kinds.all),
+        kinds=kinds,
+        kind_counts=kind_counts,
     )
 
 

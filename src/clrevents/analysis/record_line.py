@@ -1,0 +1,81 @@
+"""What to record: providers with keywords and a level, as `dotnet-trace collect --providers` takes them.
+
+Merges what several questions need. Knows no question and no event, and does not quote for a shell: no name that it
+accepts needs that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+import attrs
+
+from clrevents.schema.registry import provider_name
+
+_NAME: Final = re.compile(r"[A-Za-z0-9_.+-]+")
+_MOST_KEYWORDS: Final = (1 << 64) - 1
+_MOST_LEVEL: Final = 5
+
+
+def _full_name(provider: str) -> str:
+    name = provider_name(provider)
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{provider!r} cannot be the name of a provider in a list of providers")
+    return name
+
+
+def _keywords(keywords: int) -> int:
+    if not 0 <= keywords <= _MOST_KEYWORDS:
+        raise ValueError(f"keywords must be 64 bits, not {keywords!r}")
+    return int(keywords)
+
+
+def _level(level: int) -> int:
+    if not 0 <= level <= _MOST_LEVEL:
+        raise ValueError(f"a level must be 0 to {_MOST_LEVEL}, not {level!r}")
+    return int(level)
+
+
+@attrs.frozen
+class ProviderNeed:
+    """One provider with all `keywords` at once, up to `level` (4 informational, 5 verbose).
+
+    `provider` may be a short name (`runtime`) and becomes the full one. Without keywords it asks for the events that
+    have none. `str` gives `NAME:0xKEYWORDS:LEVEL`. ValueError for a name with other characters than letters, digits
+    and `_.+-`, for more than 64 bits, and for a level that is not 0 to 5.
+    """
+
+    provider: str = attrs.field(converter=_full_name)
+    keywords: int = attrs.field(default=0, converter=_keywords)
+    level: int = attrs.field(default=4, converter=_level)
+
+    def __str__(self) -> str:
+        return f"{self.provider}:{self.keywords:#x}:{self.level}"
+
+
+@attrs.frozen
+class RecordLine:
+    """Providers, each once, in the order in which they were first needed.
+
+    `str` gives the argument of `--providers`: empty when nothing is needed.
+    """
+
+    providers: tuple[ProviderNeed, ...] = ()
+
+    def __str__(self) -> str:
+        return ",".join(map(str, self.providers))
+
+    def __bool__(self) -> bool:
+        return bool(self.providers)
+
+
+def record_line(needs: Iterable[ProviderNeed]) -> RecordLine:
+    """One session for all needs: for each provider all keywords that any of them has, and the highest level."""
+    merged: dict[str, ProviderNeed] = {}
+    for need in needs:
+        old = merged.get(need.provider, need)
+        both = ProviderNeed(need.provider, old.keywords | need.keywords, max(old.level, need.level))
+        merged[need.provider] = both
+    return RecordLine(tuple(merged.values()))

@@ -1,0 +1,180 @@
+"""Which providers a trace was recorded with, by keyword and level, as far as its events prove it.
+
+No header says what a session asked for, not even the pairs of NetTrace 6: only what came can be told. The runtime
+writes an event when its level is within the session's and it has no keywords, or at least one that the session has.
+So an event with one keyword proves that keyword, an event with several only that one of them was on. What is absent
+proves nothing. Needs descriptions and counts of events; touches no payload.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Final, Protocol
+
+import attrs
+
+from clrevents.schema.keywords import SESSION_BITS, keyword_names
+from clrevents.schema.registry import provider_name
+from clrevents.trace import Trace, passes_of
+
+_ALL: Final = (1 << 64) - 1 & ~SESSION_BITS
+"""The keywords with which event sources describe themselves: such an event comes with any keyword."""
+
+
+class Description(Protocol):
+    """What an event description says of its events."""
+
+    @property
+    def provider(self) -> str: ...
+    @property
+    def keywords(self) -> int: ...
+    @property
+    def level(self) -> int: ...
+
+
+class DescribedKind(Protocol):
+    """A kind of event, as `DecodedRows` has them (and `HeaderScan`)."""
+
+    @property
+    def row(self) -> Description: ...
+    @property
+    def undefined(self) -> bool: ...
+
+
+@attrs.frozen
+class SeenEvents:
+    """The `events` of one provider with the same `keywords` (without the session's bits) and the same `level`."""
+
+    keywords: int
+    level: int
+    events: int
+
+
+@attrs.frozen
+class SeenKeyword:
+    """One bit that events of a provider have, and its `name`, in hex when it has none.
+
+    `proved` when events have this bit alone; `level` is then the highest level of such an event, else None: of several
+    bits any may have been on. `events` counts all with this bit.
+    """
+
+    bit: int
+    name: str
+    proved: bool
+    level: int | None
+    events: int
+
+
+@attrs.frozen
+class RecordedProvider:
+    """What a trace has of one provider.
+
+    `seen` lists its keywords and levels, lowest first; `level` is the highest of an event that occurred, None when the
+    trace only describes events.
+    """
+
+    provider: str
+    events: int
+    level: int | None
+    seen: tuple[SeenEvents, ...]
+
+    @property
+    def proved(self) -> int:
+        """Keywords that were on."""
+        return _union(s.keywords for s in self._telling() if _single(s.keywords))
+
+    @property
+    def possible(self) -> int:
+        """Keywords that may have been on: events have them, but always together with others."""
+        return _union(s.keywords for s in self._telling()) & ~self.proved
+
+    @property
+    def keywords(self) -> tuple[SeenKeyword, ...]:
+        """All keywords, proved or possible, lowest first."""
+        proved, mask = self.proved, self.proved | self.possible
+        bits = [1 << place for place in range(mask.bit_length()) if mask >> place & 1]
+        return tuple(
+            SeenKeyword(
+                bit,
+                name,
+                bool(proved & bit),
+                max((s.level for s in self._telling() if s.keywords == bit), default=None),
+                sum(s.events for s in self._telling() if s.keywords & bit),
+            )
+            for bit, name in zip(bits, keyword_names(self.provider, mask), strict=True)
+        )
+
+    def proves(self, keywords: int, level: int) -> bool:
+        """As `Recorded.proves`, of this provider."""
+        keywords &= _ALL
+        return any(
+            s.level >= level and s.keywords & ~keywords == 0 and bool(s.keywords) == bool(keywords)
+            for s in self._telling()
+        )
+
+    def _telling(self) -> Iterator[SeenEvents]:
+        """What occurred and says something about keywords."""
+        return (seen for seen in self.seen if seen.events and seen.keywords != _ALL)
+
+
+@attrs.frozen
+class Recorded:
+    """What a trace shows of the session that it was recorded with: its providers, those with most events first."""
+
+    providers: tuple[RecordedProvider, ...] = ()
+
+    @classmethod
+    def of(cls, kinds: Iterable[tuple[DescribedKind, int]]) -> Recorded:
+        """From kinds of events and how many of each occurred; a kind may come several times, as from batches.
+
+        0 stands for a kind that is only described. Kinds without a description are left out.
+        """
+        found: defaultdict[str, defaultdict[tuple[int, int], int]] = defaultdict(lambda: defaultdict(int))
+        for kind, count in kinds:
+            if not kind.undefined:
+                found[kind.row.provider][kind.row.keywords & _ALL, kind.row.level] += count
+        return cls(tuple(sorted((_provider(*item) for item in found.items()), key=lambda p: (-p.events, p.provider))))
+
+    @property
+    def events(self) -> int:
+        """The events of all providers."""
+        return sum(provider.events for provider in self.providers)
+
+    def provider(self, name: str) -> RecordedProvider | None:
+        """One provider, by its full or short name; None when the trace has nothing of it."""
+        full = provider_name(name)
+        return next((provider for provider in self.providers if provider.provider == full), None)
+
+    def proves(self, provider: str, keywords: int, level: int) -> bool:
+        """Whether an event proves that the session had one of `keywords` of this provider, at `level` or above.
+
+        The event has keywords, all of them are among `keywords`, and its own level is at least `level`: one of level 4
+        does not prove level 5. Ask for one keyword to be sure of that one. With `keywords` 0 the event has none either:
+        .NET Core 3.1 can leave those out while others come. False means "cannot tell", and never "was not recorded".
+        """
+        found = self.provider(provider)
+        return found is not None and found.proves(keywords, level)
+
+
+def recorded(trace: Trace) -> Recorded:
+    """What the trace's cached scan of all headers shows; of a damaged trace, what stands before the damage."""
+    scan = passes_of(trace).scan(raising=False)
+    return Recorded.of(zip(scan.kinds, scan.kind_counts, strict=True))
+
+
+def _provider(name: str, counts: dict[tuple[int, int], int]) -> RecordedProvider:
+    seen = tuple(SeenEvents(keywords, level, n) for (keywords, level), n in sorted(counts.items()))
+    level = max((s.level for s in seen if s.events), default=None)
+    return RecordedProvider(name, sum(counts.values()), level, seen)
+
+
+def _single(mask: int) -> bool:
+    return mask != 0 and mask & (mask - 1) == 0
+
+
+def _union(masks: Iterable[int]) -> int:
+    found = 0
+    for mask in masks:
+        found |= mask
+    return found

@@ -1,0 +1,274 @@
+"""What the sample profiler cost: built traces for each rule, random ones against the long way round, real ones."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import clrevents
+from clrevents.analysis.record_line import record_line
+from clrevents.analysis.recording_cost import NEEDS, RecordingCost, SuspensionEvents, recording_cost, recording_cost_of
+from clrevents.events import (
+    GCRestartEEBegin_V1,
+    GCRestartEEEnd_V1,
+    GCSuspendEEBegin_V0,
+    GCSuspendEEBegin_V1,
+    GCSuspendEEEnd_V1,
+    GCSuspendEEReason,
+)
+from clrevents.testing.builder import Format, TraceBuilder
+from project_files import fixture, fixtures
+from slow_cost import ANY_COUNT, Lost, Sampled, Suspending, slow_cost
+
+FORMATS: list[Format] = ["nettrace4", "nettrace6", "netperf3"]
+PROFILER, MAIN, COLLECTOR = 90, 1, 2
+
+
+def stop(
+    builder: TraceBuilder,
+    times: tuple[int, int, int, int],
+    thread: int = PROFILER,
+    reason: int = 0,
+    count: int | None = ANY_COUNT,
+    samples: tuple[tuple[int, int], ...] = (),
+) -> TraceBuilder:
+    """One suspension; `samples` are times and threads."""
+    why = GCSuspendEEReason(reason)
+    begin = GCSuspendEEBegin_V0(why) if count is None else GCSuspendEEBegin_V1(why, count, 0)
+    events: list[Any] = [begin, GCSuspendEEEnd_V1(0), GCRestartEEBegin_V1(0), GCRestartEEEnd_V1(0)]
+    for time, event in zip(times, events, strict=True):
+        builder.thread(thread).at(time).event(event)
+    for time, sampled in samples:
+        builder.thread(sampled).at(time).sample(0x1000)
+    return builder
+
+
+def cost(builder: TraceBuilder) -> RecordingCost:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", clrevents.TraceWarning)
+        with clrevents.open(builder.build()) as trace:
+            return recording_cost_of(trace)
+
+
+def columns(events: list[Suspending]) -> SuspensionEvents:
+    rows = [(e.time, e.thread, e.kind, e.reason, e.count) for e in events]
+    table = np.array(rows, dtype=np.int64).reshape(-1, 5)
+    return SuspensionEvents(*(table[:, place] for place in range(5)))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_rounds_with_and_without_samples(format: Format) -> None:
+    """The second round found nothing to sample; thread 1 stopped the program once itself, and once collected."""
+    builder = TraceBuilder(format)
+    stop(builder, (100, 110, 140, 150), samples=((120, MAIN), (125, 3)))
+    stop(builder, (1100, 1101, 1102, 1103))
+    stop(builder, (1500, 1510, 1590, 1600), thread=MAIN)
+    stop(builder, (1700, 1710, 1790, 1800), thread=MAIN, reason=1, count=0)
+    stop(builder, (2200, 2260, 2290, 2300), samples=((2270, MAIN),))
+    assert cost(builder.at(10_000).sample(1)) == RecordingCost(
+        samples=4,
+        stops=3,
+        stopped_ns=30 + 1 + 30,
+        held_ns=50 + 3 + 100,
+        share_low=61 / 10_000,
+        share_high=153 / 10_000,
+        longest_ns=100,
+        p50_ns=50,
+        p95_ns=100,
+        period_ns=1000,
+        period_from="stops",
+        own_stops=1,
+        other_stops=1,
+        unmatched_begins=0,
+        unmatched_ends=0,
+        lossy=0,
+        reason=None,
+    )
+
+
+def test_a_stop_that_waited_for_a_collection_counts_from_its_end() -> None:
+    builder = stop(TraceBuilder(), (50, 60, 180, 200), thread=COLLECTOR, reason=1, count=0)
+    stop(builder, (100, 220, 250, 260), samples=((230, MAIN),))
+    found = cost(builder)
+    assert (found.held_ns, found.stopped_ns, found.longest_ns, found.other_stops) == (80, 30, 80, 1)
+
+
+def test_a_collection_that_waited_for_a_stop_takes_nothing_from_it() -> None:
+    builder = stop(TraceBuilder(), (100, 220, 250, 260), samples=((230, MAIN),))
+    stop(builder, (150, 265, 280, 290), thread=COLLECTOR, reason=1, count=0)
+    found = cost(builder)
+    assert (found.held_ns, found.stopped_ns) == (160, 30)
+
+
+@pytest.mark.parametrize(("reason", "count"), [(1, ANY_COUNT), (5, ANY_COUNT), (6, 3), (0, 7), (0, None)])
+def test_other_suspensions_with_a_sample_in_them(reason: int, count: int | None) -> None:
+    """Of another reason, or that count collections, or that tell no count."""
+    builder = stop(TraceBuilder(), (100, 110, 140, 150), reason=reason, count=count, samples=((120, MAIN),))
+    found = cost(builder)
+    assert (found.stops, found.held_ns, found.share_high) == (0, None, None)
+    assert (found.own_stops, found.other_stops) == ((1, 0) if reason == 0 else (0, 1))
+    assert found.reason == "no suspension that is whole has a sample in it"
+
+
+def test_a_sample_while_threads_still_ran_is_of_another_suspension() -> None:
+    builder = stop(TraceBuilder(), (100, 110, 140, 150), samples=((105, MAIN), (145, MAIN)))
+    assert cost(builder).reason == "no suspension that is whole has a sample in it"
+    builder = stop(TraceBuilder(), (100, 110, 140, 150), samples=((110, MAIN),))
+    assert cost(builder).stops == 1
+
+
+def test_begins_and_ends_that_belong_to_none() -> None:
+    """The trace begins within one suspension and ends within another; of a third the second event is missing."""
+    builder = TraceBuilder().thread(PROFILER).at(10).event(GCRestartEEBegin_V1(0)).at(20).event(GCRestartEEEnd_V1(0))
+    stop(builder, (100, 110, 140, 150), samples=((120, MAIN),))
+    builder.thread(COLLECTOR).at(200).event(GCSuspendEEBegin_V1(GCSuspendEEReason(1), 0, 0))
+    builder.at(210).event(GCRestartEEBegin_V1(0)).at(220).event(GCRestartEEEnd_V1(0))
+    builder.thread(PROFILER).at(300).event(GCSuspendEEBegin_V1(GCSuspendEEReason(0), ANY_COUNT, 0))
+    found = cost(builder)
+    assert (found.stops, found.held_ns, found.other_stops) == (1, 50, 0)
+    assert (found.unmatched_begins, found.unmatched_ends, found.lossy) == (2, 2, 0)
+
+
+def lossy_trace(thread: int) -> TraceBuilder:
+    """Two stops, of which the end of one and the beginning of the other look like one of 1,050 ns."""
+    builder = TraceBuilder().thread(thread).at(1).event(GCRestartEEEnd_V1(0))
+    builder.thread(PROFILER).at(100).event(GCSuspendEEBegin_V1(GCSuspendEEReason(0), ANY_COUNT, 0))
+    builder.at(110).event(GCSuspendEEEnd_V1(0))
+    builder.thread(thread).lose(4)
+    builder.thread(PROFILER).at(1140).event(GCRestartEEBegin_V1(0)).at(1150).event(GCRestartEEEnd_V1(0))
+    builder.thread(thread).at(1151).event(GCRestartEEEnd_V1(0))
+    return stop(builder, (2100, 2110, 2140, 2150), samples=((2120, MAIN),))
+
+
+def test_what_lost_events_meanwhile_has_no_length() -> None:
+    found = cost(lossy_trace(PROFILER))
+    assert (found.lossy, found.stops, found.longest_ns) == (1, 1, 50)
+
+
+def test_losses_of_other_threads_do_not_matter() -> None:
+    found = cost(lossy_trace(MAIN))
+    assert (found.lossy, found.stops, found.longest_ns) == (0, 2, 1050)
+
+
+def test_a_loss_right_after_a_stop_does_not_touch_it() -> None:
+    builder = stop(TraceBuilder(), (100, 110, 140, 150), samples=((120, MAIN),)).thread(PROFILER).lose(9)
+    stop(builder, (1100, 1110, 1140, 1160), samples=((1120, MAIN),))
+    found = cost(builder)
+    assert (found.lossy, found.stops, found.held_ns) == (0, 2, 110)
+
+
+def test_events_of_two_threads_are_no_suspension() -> None:
+    events = [Suspending(10 * n, 1 if n < 2 else 2, n) for n in range(4)]
+    found = recording_cost(columns(events), np.array([15]), np.array([1]), 100)
+    assert (found.stops, found.unmatched_begins, found.unmatched_ends) == (0, 1, 1)
+
+
+def test_two_profiler_threads_take_turns() -> None:
+    """As when the sampler was switched off and on: distances are in order of time, whatever the threads' numbers."""
+    builder = TraceBuilder()
+    for time, thread in ((100, 92), (1100, 91), (2100, 92), (3100, 91)):
+        stop(builder, (time, time + 10, time + 40, time + 50), thread=thread, samples=((time + 20, MAIN),))
+    found = cost(builder)
+    assert (found.stops, found.period_ns, found.held_ns) == (4, 1000, 200)
+
+
+def test_samples_without_suspensions_tell_the_period() -> None:
+    builder = TraceBuilder()
+    for time, thread in ((100, 1), (101, 2), (1110, 1), (1111, 3), (2130, 2), (2131, 1), (3131, 1)):
+        builder.thread(thread).at(time).sample(1)
+    found = cost(builder)
+    # 1010, 1021, 1000 of thread 1 and 2029 of thread 2: of four the second.
+    assert (found.period_ns, found.period_from, found.samples) == (1010, "samples", 7)
+    assert (found.stops, found.held_ns, found.reason) == (0, None, "there are no events about suspensions")
+
+
+def test_without_samples_nobody_can_tell() -> None:
+    found = cost(stop(TraceBuilder(), (100, 110, 140, 150)))
+    assert (found.stops, found.own_stops, found.period_ns, found.period_from) == (0, 1, None, None)
+    assert found.reason == "there are no samples"
+    nothing = recording_cost(columns([]), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.uint64), 0)
+    assert nothing == slow_cost([], [], 0)
+
+
+def test_no_share_of_no_time() -> None:
+    events = [Suspending(5, PROFILER, kind) for kind in range(4)]
+    found = recording_cost(columns(events), np.array([5]), np.array([1]), 0)
+    assert (found.stops, found.held_ns, found.share_low, found.share_high) == (1, 0, None, None)
+
+
+def test_what_to_record() -> None:
+    line = "Microsoft-DotNETCore-SampleProfiler:0x0:4,Microsoft-Windows-DotNETRuntime:0x1:4"
+    assert str(record_line(NEEDS)) == line
+
+
+def test_one_process_of_several() -> None:
+    """Process 1234 is the builder's; of another one there is nothing."""
+    builder = stop(TraceBuilder("nettrace6"), (100, 110, 140, 150), samples=((120, MAIN),))
+    with clrevents.open(builder.build()) as trace:
+        assert recording_cost_of(trace, process_id=1234).stops == 1
+        assert recording_cost_of(trace, process_id=99).reason == "there are no samples"
+
+
+@st.composite
+def recordings(draw: st.DrawFn) -> tuple[list[Suspending], list[Sampled], list[Lost]]:
+    """Suspensions on three threads, at the same time or not; now and then with an event missing or in between."""
+    events = []
+    for thread in (1, 2, 3):
+        time = draw(st.integers(0, 9))
+        for _ in range(draw(st.integers(0, 4))):
+            reason, count = draw(st.sampled_from([(0, ANY_COUNT), (0, ANY_COUNT), (1, 4), (0, 4)]))
+            for kind in range(4):
+                if draw(st.integers(0, 12)):
+                    time += draw(st.integers(0, 6))
+                    events.append(Suspending(time, thread, kind, reason, count))
+                if not draw(st.integers(0, 20)):
+                    events.append(Suspending(time, thread, draw(st.integers(0, 3)), 0, ANY_COUNT))
+    events.sort(key=lambda event: event.time)
+    time = events[-1].time if events else 0
+    moments = sorted(draw(st.lists(st.integers(0, time), max_size=8)))
+    samples = [Sampled(moment, draw(st.integers(1, 2))) for moment in moments]
+    spans = draw(st.lists(st.tuples(st.integers(-1, 3), st.integers(0, time), st.integers(0, 9)), max_size=2))
+    return events, samples, [Lost(thread, start, start + length) for thread, start, length in spans if thread]
+
+
+class Losses:
+    """Windows of losses, asked one by one."""
+
+    def __init__(self, losses: list[Lost]) -> None:
+        self.losses = losses
+
+    def touched(self, starts: Any, ends: Any, threads: Any) -> Any:
+        return np.array(
+            [
+                any(x.thread_id in (-1, thread) and x.start_ns <= end and x.end_ns >= start for x in self.losses)
+                for start, end, thread in zip(starts, ends, threads, strict=True)
+            ],
+            dtype=np.bool_,
+        )
+
+
+@given(recordings(), st.integers(0, 100))
+def test_as_the_long_way_round(recording: tuple[list[Suspending], list[Sampled], list[Lost]], duration: int) -> None:
+    events, samples, losses = recording
+    times = np.array([s.time for s in samples], dtype=np.int64)
+    threads = np.array([s.thread for s in samples], dtype=np.uint64)
+    found = recording_cost(columns(events), times, threads, duration, Losses(losses))  # type: ignore[arg-type]
+    assert found == slow_cost(events, samples, duration, losses)
+
+
+@pytest.mark.parametrize("path", fixtures(), ids=lambda p: p.name.partition(".")[0])
+def test_fixtures(path: Path) -> None:
+    """None has events about suspensions, and one has samples."""
+    with clrevents.open(path) as trace:
+        found = recording_cost_of(trace)
+    assert (found.stops, found.own_stops, found.other_stops, found.held_ns) == (0, 0, 0, None)
+    if path == fixture("net8-netperf3"):
+        assert (found.samples, found.period_ns, found.period_from) == (1288, 1_117_437, "samples")
+    else:
+        assert (found.samples, found.period_ns) == (0, None)

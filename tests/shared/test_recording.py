@@ -1,0 +1,226 @@
+"""What recordings cost and prove on real traces: against each event alone, and how the sampler's stops are known."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from itertools import pairwise
+from typing import Final
+
+import attrs
+import pytest
+from shared_files import Shared, needs_shared, params, traces
+
+import clrevents
+from clrevents.analysis.recorded import recorded
+from clrevents.analysis.recording_cost import KINDS, RecordingCost, recording_cost_of
+from clrevents.schema.registry import RUNTIME, SAMPLE
+from clrevents.trace import passes_of
+from slow_cost import Lost, Sampled, Suspending, slow_cost, whole_ones
+
+NETPERF: Final = "netperf"
+# 1.3 million events, and no rule that the others lack.
+LARGE: Final = ("net10-big",)
+# Samples of suspensions of which the trace lacks an event.
+STRAY: Final = {"net10-lossy": 1, "net31-rundown": 2, "eventpipe-dotnetcore3.0-win-x64-objver4": 432}
+
+
+@attrs.frozen
+class Seen:
+    """Events in order of time; `captures` are the threads that wrote samples (none in NetPerf, which has no such)."""
+
+    suspensions: tuple[Suspending, ...]
+    samples: tuple[Sampled, ...]
+    losses: tuple[Lost, ...]
+    captures: frozenset[int]
+    duration_ns: int
+
+
+@cache
+def seen(trace: Shared) -> Seen:
+    """One event at a time."""
+    suspensions, samples, captures = [], [], set()
+    with quiet(trace) as opened:
+        for rows in passes_of(opened).event_rows(f"{SAMPLE}/ThreadSample", *(f"{RUNTIME}/{name}" for name in KINDS)):
+            threads = zip(rows.thread_ids.tolist(), rows.capture_threads.tolist(), strict=True)
+            for row, (thread, capture) in enumerate(threads):
+                name, payload, time = rows.kind(row).key.name, rows.payloads[row], rows.times_ns[row]
+                if name == "ThreadSample":
+                    samples.append(Sampled(time, thread))
+                    captures.add(capture)
+                elif name == KINDS[0]:
+                    suspensions.append(Suspending(time, thread, 0, payload.Reason, payload.Count))
+                else:
+                    suspensions.append(Suspending(time, thread, KINDS.index(name)))
+        losses = tuple(Lost(loss.thread_id, loss.start_ns, loss.end_ns) for loss in opened.losses)
+        writers = frozenset() if NETPERF in trace.name else frozenset(captures)
+        return Seen(tuple(suspensions), tuple(samples), losses, writers, opened.duration_ns)
+
+
+def quiet(trace: Shared) -> clrevents.Trace:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", clrevents.TraceWarning)
+        opened = clrevents.open(trace.path)
+        assert opened.lost >= 0
+        return opened
+
+
+ALL = [t for t in traces("traces/own", "traces/perfview", "scenarios", "scenarios/lines") if t.short not in LARGE]
+
+
+@needs_shared
+@pytest.mark.parametrize("trace", params(ALL))
+def test_cost_one_event_at_a_time(trace: Shared) -> None:
+    """The sampler is known by another rule: who wrote the samples. (By the same one in NetPerf, which lacks that.)"""
+    events = seen(trace)
+    with quiet(trace) as opened:
+        found = recording_cost_of(opened)
+    if not events.captures and events.samples:
+        # Two traces; in them nobody else suspends for reason 0.
+        threads = {e.thread for e in events.suspensions if e.kind == 0 and e.reason == 0}
+        assert len(threads) <= 1
+    else:
+        threads = set(events.captures)
+    assert found == slow_cost(events.suspensions, events.samples, events.duration_ns, events.losses, threads)
+
+
+@needs_shared
+@pytest.mark.parametrize("trace", params(ALL))
+def test_how_the_samplers_suspensions_are_known(trace: Shared) -> None:
+    """One thread writes all samples, each between the two inner events of a suspension of its own, of reason 0."""
+    events = seen(trace)
+    assert len(events.captures) <= 1
+    mine = {e.reason for e in events.suspensions if e.kind == 0 and e.thread in events.captures}
+    assert mine <= {0}
+    whole, _, _ = whole_ones(events.suspensions)
+    sure = [one for one in whole if not one.lossy(events.losses)]
+    spans = sorted((one.suspended, one.restarting, one.reason) for one in sure)
+    # No two at the same time.
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))
+    if not events.suspensions:
+        return
+    inside = [place for place in held(spans, [s.time for s in events.samples]) if place is not None]
+    assert {spans[place][2] for place in inside} <= {0}
+    assert len(events.samples) - len(inside) == STRAY.get(trace.name.rpartition(".")[0], 0)
+
+
+def held(spans: list[tuple[int, int, int]], times: list[int]) -> list[int | None]:
+    """Which span each of these times lies in; both in order."""
+    found: list[int | None] = []
+    place = 0
+    for time in times:
+        while place < len(spans) and spans[place][1] < time:
+            place += 1
+        found.append(place if place < len(spans) and spans[place][0] <= time else None)
+    return found
+
+
+@needs_shared
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        # Every stop is the sampler's.
+        ("net10-states-11", (2374, 0, 0, 29_878_961, 73_080_020, 1_520_433, 16_114, 132_429, 1_124_579)),
+        # Of 887 suspensions 11 are collections', and one of reason 0 is the program's own.
+        ("net10-garbage-11", (875, 1, 11, 2_502_088, 19_725_067, 3_330_631, 2_775, 35_113, 1_084_118)),
+        # No sampler, and the program stopped itself once.
+        ("net10-servergc-11", (0, 1, 7, None, None, None, None, None, None)),
+        ("net8-garbage-44", (900, 1, 29, 7_597_470, 30_891_907, 2_741_754, 11_641, 41_878, 1_082_584)),
+        # Some stops waited for collections: 11.4 ms that are not the sampler's.
+        ("net10-cpu", (2814, 0, 1532, 28_849_505, 464_298_125, 3_332_644, 82_164, 460_071, 1_190_848)),
+        # In nearly all of the time of the stops a thread still ran.
+        ("net8-cpu", (2222, 0, 188, 29_188_909, 1_391_056_534, 99_053_142, 58_577, 2_999_333, 1_157_106)),
+    ],
+)
+def test_figures(name: str, expected: tuple[int | None, ...]) -> None:
+    (trace,) = [t for t in ALL if t.short == name]
+    with quiet(trace) as opened:
+        found = recording_cost_of(opened)
+    assert summary(found) == expected
+    assert (found.unmatched_begins, found.unmatched_ends, found.lossy) == (0, 0, 0)
+
+
+def summary(found: RecordingCost) -> tuple[int | None, ...]:
+    lengths = (found.stopped_ns, found.held_ns, found.longest_ns, found.p50_ns, found.p95_ns, found.period_ns)
+    return (found.stops, found.own_stops, found.other_stops, *lengths)
+
+
+@needs_shared
+def test_losses_are_marked() -> None:
+    (trace,) = [t for t in ALL if t.short == "net10-lossy"]
+    with quiet(trace) as opened:
+        found = recording_cost_of(opened)
+    assert (found.stops, found.other_stops, found.unmatched_begins, found.unmatched_ends, found.lossy) == (
+        *(2210, 239, 9, 11, 1),
+    )
+
+
+# What the scenarios were recorded with, as their script says: all but the heap's are alike, but for levels and tasks.
+ASKED: Final = 0x14C14FCCBD
+HEAP: Final = 0x1980001
+VERBOSE: Final = ("garbage", "servergc", "heap")
+TASKS: Final = {"async": 0x1FF, "garbage": 0, "servergc": 0, "heap": 0}
+SCRIPTED = [t for t in traces("scenarios") if t.short.endswith("-44") and "meters" not in t.short]
+
+
+@needs_shared
+@pytest.mark.parametrize("trace", params(SCRIPTED))
+def test_what_is_proved_was_asked_for(trace: Shared) -> None:
+    """And each event had a keyword that was asked for, or none: the rule that proofs rest on."""
+    scenario = trace.short.split("-")[1]
+    asked = {
+        "runtime": (HEAP if scenario == "heap" else ASKED, 5 if scenario in VERBOSE else 4),
+        "tpl": (TASKS.get(scenario, 0x1C7), 5),
+        "sample": (0, 4),
+    }
+    with quiet(trace) as opened:
+        found = recorded(opened)
+    assert found.provider("runtime") is not None
+    for name, (keywords, level) in asked.items():
+        provider = found.provider(name)
+        if provider is None:
+            continue
+        assert provider.proved & ~keywords == 0
+        assert provider.level is not None
+        assert provider.level <= level
+        assert all(seen.keywords & keywords or not seen.keywords for seen in provider.seen)
+        for bit in (1 << place for place in range(44)):
+            if found.proves(name, bit, 1):
+                assert bit & keywords
+            assert not found.proves(name, bit, level + 1)
+
+
+@needs_shared
+@pytest.mark.parametrize(
+    ("name", "proved", "possible"),
+    [
+        # 0x14C14FCCBD was asked for at level 4.
+        ("net8-states-44", 0x100001400D, 0xA0000830),
+        # A snapshot, 0x1980001 at level 5. Of 0x3f00003, which GCBulk… events have, it was asked for 0x1900001.
+        ("net8-heap-44", 0x180001, 0x3E00002),
+        ("net10-gc", 0x1, 0x3F00002),
+    ],
+)
+def test_what_the_runtimes_keywords_were(name: str, proved: int, possible: int) -> None:
+    (trace,) = [t for t in ALL if t.short == name]
+    with quiet(trace) as opened:
+        found = recorded(opened)
+    runtime = found.provider("runtime")
+    assert runtime is not None
+    assert (f"{runtime.proved:#x}", f"{runtime.possible:#x}") == (f"{proved:#x}", f"{possible:#x}")
+    assert found.proves("runtime", 0x1, 4)
+    assert found.proves("runtime", 0x4000, 4) == (name == "net8-states-44")
+    assert not found.proves("runtime", 0x4000, 5)
+
+
+@needs_shared
+def test_oldest_traces_tell_no_keywords() -> None:
+    """NetPerf 2 describes the runtime's events without keywords and levels: nothing is proved by them."""
+    (trace,) = [t for t in ALL if t.short.startswith("eventpipe-dotnetcore2.0")]
+    with quiet(trace) as opened:
+        found = recorded(opened)
+    runtime = found.provider("runtime")
+    assert runtime is not None
+    assert (runtime.events > 0, runtime.level, runtime.keywords) == (True, 0, ())
+    assert not found.proves("runtime", 0x1, 0)
+    assert found.proves("tpl", 0x2, 5)
