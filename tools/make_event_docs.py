@@ -2,7 +2,7 @@
 
     python tools/make_event_docs.py [--check]
 
-Run it after changing an event or an enum; a test compares. `--check` only says whether the document is current.
+Run it after changing an event or an enum; a test compares. `--check` only reports whether the document is current.
 """
 
 from __future__ import annotations
