@@ -2,9 +2,9 @@
 
     python tools/compare_manifest.py MANIFEST.json
 
-The JSON holds `providers`, each with `keywords`, `maps` and `events` (id, version, symbol, traceEventName, level,
-keywords, fields). When a new runtime's manifest arrives, what this prints is what there is to do. Differences with
-a reason (`EXPLAINED`, `SOURCE`) are printed last; only the others make the exit code 1.
+The JSON has `providers`, each with `keywords`, `maps` and `events` (id, version, symbol, traceEventName, level,
+keywords, fields). Run it on a new runtime's manifest to see what needs to be added. Differences with a known reason
+(`EXPLAINED`, `SOURCE`) are printed last; only the others make the exit code 1.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from clrevents.schema.registry import DEFAULT, PRIVATE, SHORT_PROVIDERS, EventIn
 from clrevents.schema.wire import BytesType, CountedType, EnumType, StructType, WireType
 
 EXPLAINED: Final[dict[str, str]] = {
-    "*/Stack: the manifest counts 2, the registry 1": "the writer of EventPipe knows only named counts: one value",
-    "runtime 208.0/Values.TotalRefs: padding of (0, 4) bytes": "the compiler aligns the pointers behind three numbers",
-    "runtime 209.0/Values.Count: padding of (2, 2) bytes": "the compiler aligns the number behind a short one",
-    "* TieredCompilationSettingsFlagsMap: the registry lacks None_ = 0": "no bit set needs no name",
+    "*/Stack: the manifest counts 2, the registry 1": "EventPipe's writer only supports named counts: one value",
+    "runtime 208.0/Values.TotalRefs: padding of (0, 4) bytes": "the compiler aligns the pointers after three numbers",
+    "runtime 209.0/Values.Count: padding of (2, 2) bytes": "the compiler aligns the number after a 16-bit one",
+    "* TieredCompilationSettingsFlagsMap: the registry lacks None_ = 0": "zero needs no name",
     "runtime 146.0/JitAllocFlag: the registry has JitAllocFlag, the manifest no map": "the JIT's header names the bits",
     "*/MethodExtent: the registry has MethodExtent, the manifest no map": "the runtime's source names hot and cold",
 }
-"""Differences that are meant, as patterns, and why."""
+"""Intended differences, as patterns, with their reasons."""
 
 _REASON: Final = "gc/gc.h: "
 _BULK: Final = "gc/gcinterface.ee.h: EtwGCRootKind ends with kEtwGCRootKindOther = 3"
@@ -81,7 +81,7 @@ SOURCE: Final[dict[str, str]] = {
     "MonoJitCodeBufferType.DelegateInvoke": f"{_BUFFER}MONO_PROFILER_CODE_BUFFER_DELEGATE_INVOKE",
     "MonoJitCodeBufferType.ExceptionHandling": f"{_BUFFER}MONO_PROFILER_CODE_BUFFER_EXCEPTION_HANDLING",
 }
-"""Members in which the manifest differs from the runtime's own source, and the symbol there that decides."""
+"""Members for which the manifest differs from the runtime's source, and the deciding symbol there."""
 
 _SHORT: Final = {full: short for short, full in SHORT_PROVIDERS.items()}
 _TYPES: Final = {"GUID": "GUID", "Binary": "Bytes"}
@@ -89,19 +89,19 @@ _TYPES: Final = {"GUID": "GUID", "Binary": "Bytes"}
 
 @attrs.frozen
 class Difference:
-    """One difference: where (`runtime 82.0/Stack`) and what; `reason` when it is meant."""
+    """One difference: where (`runtime 82.0/Stack`) and what; `reason` if it is intended."""
 
     where: str
     what: str
     member: str = ""
-    """The member of an enum that differs (`GCReason.PMFullGC`), or nothing."""
+    """The member of an enum that differs (`GCReason.PMFullGC`), or an empty string."""
 
     def __str__(self) -> str:
         return f"{self.where}: {self.what}"
 
     @property
     def reason(self) -> str:
-        """Why it is meant, or nothing."""
+        """Why it is intended, or an empty string."""
         if self.member in SOURCE:
             return SOURCE[self.member]
         return next((why for pattern, why in EXPLAINED.items() if fnmatch.fnmatchcase(str(self), pattern)), "")
@@ -168,7 +168,7 @@ def _keywords(where: str, provider: dict[str, Any]) -> Iterator[Difference]:
 def _names(
     where: str, info: EventInfo, event: dict[str, Any], name: str, aliases: tuple[str, ...]
 ) -> Iterator[Difference]:
-    """The newest symbol names all versions; of two providers' same symbols the private one's has a prefix."""
+    """The newest symbol names all versions; if two providers share a symbol, the private provider's gets a prefix."""
     if info.name != name:
         yield Difference(where, f"the name should be {name}, it is {info.name}")
     if info.record.__name__ != f"{name}_V{info.version}":
@@ -218,14 +218,14 @@ def _field(where: str, their: dict[str, Any], our: Field, enums: dict[str, set[t
 
 
 def _counted(wire: WireType) -> tuple[WireType, str]:
-    """The element of a counted field and what counts it."""
+    """The element type of a counted field and the field with its count."""
     if isinstance(wire, CountedType):
         return wire.element, wire.count
     return wire, wire.count if isinstance(wire, BytesType) else "1"
 
 
 def _map(where: str, entry: dict[str, Any], enums: set[type[Enum]]) -> Iterator[Difference]:
-    """One map against the enums that its fields have. A map that no field has needs none."""
+    """Compares one map with the enums of the fields that use it. A map that no field uses needs none."""
     for enum in sorted(enums, key=lambda e: e.__name__):
         if issubclass(enum, OpenFlag) != (entry["kind"] == "bitMap"):
             yield Difference(where, f"a {entry['kind']}, in the registry {enum.__name__}")
@@ -243,7 +243,7 @@ def _map(where: str, entry: dict[str, Any], enums: set[type[Enum]]) -> Iterator[
 
 
 def _identifier(name: str) -> str:
-    """A map's name as a member's: a word of Python's gets an underscore behind it."""
+    """A map entry's name as a member name: an underscore is appended to Python keywords."""
     return f"{name}_" if keyword.iskeyword(name) else name
 
 

@@ -1,11 +1,11 @@
-"""Throws mutated traces at the decoder and keeps what it lets escape.
+"""Feeds mutated traces to the decoder and keeps the inputs that make it misbehave.
 
     python tools/fuzz.py --seconds 600 [--seeds DIR ...] [--keep DIR] [--engine atheris|own]
 
-Coverage-guided where atheris is installed, else plain mutation. Seeds are small traces of every container: the hostile
-streams of the tests, vectors, the first blocks of fixtures, also rewritten as other generations. Anything but
-`TraceError`, a hang, or a result that depends on how the bytes were sliced is written to the folder of `--keep`, for a
-name and a fix; tests/test_corpus.py replays it.
+Coverage-guided if atheris is installed, plain mutation otherwise. Seeds are small traces in every container: the
+hostile streams of the tests, vectors, and the first blocks of fixtures, also rewritten as other generations. An input
+is written to the folder given by `--keep` if it raises anything but `TraceError`, hangs, or gives a result that depends
+on how the bytes were split; give it a name and fix the bug. tests/test_corpus.py replays the kept inputs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NUMBERS = (0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x7FFFFFFFFFFFFFFF, 1 << 63
 
 
 def seeds(folders: list[Path]) -> list[bytes]:
-    """Whole small traces, and of larger ones the first blocks, with and without the last bytes behind them."""
+    """Small traces in full, and the first blocks of larger ones, with and without the last bytes appended."""
     found: dict[bytes, None] = {}
     for folder in folders:
         for path in sorted(folder.rglob("*")):
@@ -44,7 +44,7 @@ def seeds(folders: list[Path]) -> list[bytes]:
 
 
 def own_seeds() -> list[bytes]:
-    """What the tests write: hostile streams, and a real trace in generations that no fixture has."""
+    """Streams written by the tests: hostile ones, and a real trace in generations that no fixture has."""
     from generations import GENERATIONS, written
     from hostile import cases
 
@@ -58,7 +58,7 @@ def _heads(data: bytes) -> list[bytes]:
 
 
 def mutate(data: bytearray, others: list[bytes], rng: random.Random) -> bytearray:
-    """A few random changes, some of which know what a trace is made of."""
+    """A few random changes, some of which take the structure of a trace into account."""
     for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 5, 9))):
         if not data:
             data = bytearray(rng.choice(others))
@@ -135,7 +135,7 @@ def _cut(data: bytearray, others: list[bytes], rng: random.Random) -> None:
 
 
 def _resize_block(data: bytearray, others: list[bytes], rng: random.Random) -> None:
-    """Change the content of one block and make its size fit again."""
+    """Change the content of one block and adjust its size."""
     blocks = list(find_blocks(data))
     if not blocks:
         return
@@ -154,7 +154,7 @@ def _resize_block(data: bytearray, others: list[bytes], rng: random.Random) -> N
 
 
 def _swap_blocks(data: bytearray, others: list[bytes], rng: random.Random) -> None:
-    """Put a copy of one block's content in another's place."""
+    """Replace the content of one block with that of another."""
     blocks = list(find_blocks(data))
     if len(blocks) < 2:
         return
@@ -169,7 +169,7 @@ def _swap_blocks(data: bytearray, others: list[bytes], rng: random.Random) -> No
 
 
 def find_blocks(data: bytearray) -> Iterator[tuple[int, int, int, bool]]:
-    """(place of the size, start and end of the content, whether the size has four bytes) of each sound block."""
+    """(position of the size, start and end of the content, whether the size has four bytes) of each valid block."""
     if data[:8] == b"Nettrace" and data[8:12] == bytes(4):
         pos = 20
         while pos + 4 <= len(data):
@@ -212,7 +212,7 @@ MUTATIONS: tuple[Callable[[bytearray, list[bytes], random.Random], None], ...] =
 
 
 class Hang(BaseException):
-    """The decoder did not come back in time."""
+    """The decoder did not return in time."""
 
 
 def _alarm(number: int, frame: FrameType | None) -> None:
@@ -220,7 +220,7 @@ def _alarm(number: int, frame: FrameType | None) -> None:
 
 
 def attempt(data: bytes, keep: Path, known: set[str]) -> None:
-    """One input; what escapes is kept once a place in the code."""
+    """Run one input; failures are kept once per location in the code."""
     from exercise import exercise
 
     signal.alarm(PATIENCE)
@@ -289,7 +289,7 @@ def run_atheris(folders: list[Path], seconds: float, keep: Path, seed: int) -> N
             f"-max_total_time={int(seconds)}",
             f"-max_len={LARGEST}",
             f"-seed={seed}",
-            # The engine itself grows by some 50 KB an input; without it the same inputs stay at 75 MB.
+            # The engine itself grows by about 50 KB per input; without it, the same inputs stay at 75 MB.
             "-rss_limit_mb=6000",
             "-timeout=60",
             "-print_final_stats=1",

@@ -1,11 +1,11 @@
-"""Blocks, payloads and objects by the million through both engines of the kernels, which must agree on everything.
+"""Runs millions of blocks, payloads and objects through both kernel engines, which must agree on everything.
 
     python tools/hammer_kernels.py [--blocks 1000000] [--payloads 1000000] [--objects 100000] [--seed 1]
 
-Needs an installation whose kernels were compiled. Blocks are pieces of the fixtures and of what the fuzzer found,
-a few hundred bytes each, after random changes; payloads belong to random programs and to those of all registered
-layouts; objects are of a few classes, with values of any kind. Prints what it did; stops at the first difference
-and prints the input. Each seed is another run.
+Needs an installation with compiled kernels. Blocks are pieces of the fixtures and of the fuzzer's findings, a few
+hundred bytes each, randomly changed; payloads belong to random programs and to those of all registered layouts;
+objects are of a few classes, with values of any kind. Prints a summary; stops at the first difference and prints
+the input. Every seed gives a different run.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def hammer_blocks(count: int, rng: Random) -> None:
     began = time.monotonic()
     for done in range(1, count + 1):
         block = cases.mutated(rng.choice(real), real, rng)
-        # Poison behind the block that would be read as one header more, and another number of rows at a time.
+        # Poison after the block that would be read as another header, and a different number of rows per call.
         buf = block.content + rng.choice((b"\0", b"\xff", b"\x81")) * cases.PADDING
         limit = rng.choice((1, 7, 40, 40, 40))
         first = one.scan(buf, 0, len(block.content), block.labels, limit)
@@ -70,7 +70,7 @@ def hammer_payloads(count: int, rng: Random) -> None:
 
 
 def hammer_objects(count: int, rng: Random) -> None:
-    """Makes up to forty objects a call, and puts values at their rows; one call in four has a mistake."""
+    """Makes up to forty objects per call, and sets values at their rows; one call in four has an invalid argument."""
     import kernel_cases as cases
     from kernel_twins import compiled, interpreted
 

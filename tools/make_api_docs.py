@@ -2,8 +2,8 @@
 
     python tools/make_api_docs.py [--check]
 
-Run it after changing a public name, signature or docstring; a test compares, and holds the page against `__all__`.
-`--check` only says whether the page is current. What a docstring should have said is not made up here.
+Run it after changing a public name, signature or docstring; a test checks that the page is current and complete with
+respect to `__all__`. `--check` only reports whether the page is current. Nothing is added to what docstrings say.
 """
 
 from __future__ import annotations

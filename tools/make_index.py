@@ -1,6 +1,6 @@
-"""Writes what is derived from the event families: `schema/_index.py` and the import list of `events.py`.
+"""Writes the files derived from the event families: `schema/_index.py` and the import list of `events.py`.
 
-Run it after adding or renaming an event or an enum; a test compares. `--check` only says whether they are current.
+Run it after adding or renaming an event or an enum; a test compares. `--check` only reports whether they are current.
 """
 
 from __future__ import annotations

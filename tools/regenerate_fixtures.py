@@ -1,8 +1,8 @@
-"""Writes the expected decode beside each fixture and prints what changed; `--check` only prints.
+"""Writes the expected decode next to each fixture and prints what changed; `--check` only prints.
 
-An expected decode holds the header's facts, counts by kind, the first event of each kind in full, the first and
-the last event, and digests over all of them. 64-bit integers are JSON integers in full; enums are number and
-text; addresses of a stack, bytes and floats are text. Nothing is written where nothing changed.
+An expected decode holds the header, counts by kind, the first event of each kind in full, the first and the last
+event, and digests over all events. 64-bit integers are JSON integers in full; enums are number and text; stack
+addresses, bytes and floats are text. Files are only written if they changed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import clrevents
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 LONG = 240
-"""Texts and lists longer than this are cut in the samples; the digests cover all of them."""
+"""Strings and lists longer than this are truncated in the samples; the digests cover them in full."""
 
 
 def traces() -> list[Path]:
@@ -31,7 +31,7 @@ def traces() -> list[Path]:
 
 
 def expected_path(trace: Path) -> Path:
-    """Where the expected decode of a trace stands: `x.nettrace.gz` has `x.expected.json`."""
+    """The path of a trace's expected decode: `x.nettrace.gz` has `x.expected.json`."""
     return trace.with_name(trace.name.partition(".net")[0] + ".expected.json")
 
 
@@ -39,7 +39,7 @@ def describe(data: bytes) -> dict[str, Any]:
     """The expected decode of a trace's (decompressed) bytes."""
     with clrevents.open(data) as trace:
         info = trace.info
-        # What the file says, whatever the registry knows, and what the registry makes of it.
+        # The contents of the file, independent of the registry, and the registry's interpretation of them.
         raw, records = hashlib.sha256(), hashlib.sha256()
         samples: dict[clrevents.EventKey, dict[str, Any]] = {}
         first: clrevents.Event[Any] | None = None
@@ -85,7 +85,7 @@ def render(expected: dict[str, Any]) -> str:
 
 
 def _raw(event: clrevents.Event[Any]) -> list[Any]:
-    """What stands in the file, by position: no name of ours, so that no change of ours can touch it."""
+    """The contents of the file, by position: without names of ours, so that no change of ours can affect it."""
     return [
         event.provider,
         event.id,
@@ -134,7 +134,7 @@ def _fields(payload: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """The value as JSON has it."""
+    """The value in JSON form."""
     if isinstance(value, dict):
         return {key: _plain(v) for key, v in value.items()}
     if isinstance(value, list | tuple):
@@ -151,7 +151,7 @@ def _plain(value: Any) -> Any:
 
 
 def _cut(value: Any) -> Any:
-    """Long texts and lists by their beginning, their length and a digest."""
+    """Long strings and lists, represented by their beginning, their length and a digest."""
     if isinstance(value, dict):
         return {key: _cut(v) for key, v in value.items()}
     if isinstance(value, str | list) and len(value) > LONG:

@@ -2,8 +2,9 @@
 
     python tools/unconfirmed.py [--check | --write] FOLDER…
 
-Counts the events of every `.nettrace` and `.netperf` (also `.gz`) in the folders by kind; made-up streams do not
-belong in there. Prints the list; `--write` puts it into the document, `--check` only says whether it is current.
+Counts the events of every `.nettrace` and `.netperf` file (also `.gz`) in the folders by kind; the folders must not
+contain synthetic streams. Prints the list; `--write` puts it into the document, `--check` only reports whether it is
+current.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def _listed(infos: list[EventInfo]) -> str:
 def main(arguments: list[str]) -> int:
     folders = [Path(a) for a in arguments if not a.startswith("--")]
     if not folders or not all(f.is_dir() for f in folders):
-        raise SystemExit("which folders hold the traces?")
+        raise SystemExit("pass the folders that contain the traces")
     found = seen(folders)
     old = DOCUMENT.read_text(encoding="utf-8")
     new = document(found, old)

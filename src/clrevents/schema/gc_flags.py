@@ -4,7 +4,7 @@ from clrevents.schema.flags import OpenEnum
 
 
 class GCAllocationKind(OpenEnum):
-    """Which part of the heap an allocation went to (manifest: GCAllocationKindMap; source: `gc_oh_num`)."""
+    """The part of the heap an allocation was made in (manifest: GCAllocationKindMap; source: `gc_oh_num`)."""
 
     Small = 0
     Large = 1
@@ -12,7 +12,7 @@ class GCAllocationKind(OpenEnum):
 
 
 class GCHandleKind(OpenEnum):
-    """What a GC handle does (manifest: GCHandleKindMap, up to 8; source: `HandleType`, gc/gcinterface.h).
+    """The kind of a GC handle (manifest: GCHandleKindMap, up to 8; source: `HandleType`, gc/gcinterface.h).
 
     9 was the weak reference to a Windows Runtime object before .NET 5.
     """

@@ -4,7 +4,7 @@ from clrevents.schema.flags import OpenFlag
 
 
 class AppDomainFlags(OpenFlag):
-    """What kind of application domain this is (manifest: AppDomainFlagsMap)."""
+    """The kind of an application domain (manifest: AppDomainFlagsMap)."""
 
     Default = 0x1
     Executable = 0x2
@@ -12,7 +12,7 @@ class AppDomainFlags(OpenFlag):
 
 
 class AssemblyFlags(OpenFlag):
-    """What kind of assembly this is (manifest: AssemblyFlagsMap, up to 0x8).
+    """The kind of an assembly (manifest: AssemblyFlagsMap, up to 0x8).
 
     Source: `LoaderStructs::AssemblyFlags`, inc/eventtracebase.h.
     """
@@ -25,7 +25,7 @@ class AssemblyFlags(OpenFlag):
 
 
 class ModuleFlags(OpenFlag):
-    """What kind of module this is (manifest: ModuleFlagsMap; source: `ModuleFlags`, eventtracebase.h)."""
+    """The kind of a module (manifest: ModuleFlagsMap; source: `ModuleFlags`, eventtracebase.h)."""
 
     DomainNeutral = 0x1
     Native = 0x2
@@ -37,6 +37,6 @@ class ModuleFlags(OpenFlag):
 
 
 class ModuleRangeType(OpenFlag):
-    """What kind of code or data a range holds (manifest: ModuleRangeTypeMap)."""
+    """The kind of code or data in a range (manifest: ModuleRangeTypeMap)."""
 
     ColdRange = 0x4

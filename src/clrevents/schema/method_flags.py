@@ -23,14 +23,14 @@ class OptimizationTier(OpenEnum):
 
 
 class MethodExtent(OpenEnum):
-    """Which part of a method's code: the frequently run one or the rest."""
+    """The part of a method's code: hot (run frequently) or cold (the rest)."""
 
     Hot = 0
     Cold = 1
 
 
 class MethodFlags(OpenFlag):
-    """What kind of method and code this is (manifest: MethodFlagsMap; tier and extent from the runtime source)."""
+    """The kind of a method and of its code (manifest: MethodFlagsMap; tier and extent from the runtime source)."""
 
     Dynamic = 0x1
     Generic = 0x2
@@ -46,7 +46,7 @@ class MethodFlags(OpenFlag):
 
 
 class JitAllocFlag(OpenFlag):
-    """Alignment that the JIT asked for (no map in the manifest; source: `CorJitAllocMemFlag`, inc/corjit.h)."""
+    """Alignment requested by the JIT (no map in the manifest; source: `CorJitAllocMemFlag`, inc/corjit.h)."""
 
     Code16ByteAligned = 0x1
     RoData16ByteAligned = 0x2

@@ -1,1 +1,1 @@
-"""One module a family of events: enums, then event classes in the order of their ids, nothing else."""
+"""One module per event family: enums, then event classes in the order of their ids, nothing else."""

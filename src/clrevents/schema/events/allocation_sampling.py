@@ -18,7 +18,7 @@ from clrevents.schema.types import Pointer, UInt16, UInt32, UInt64, UnicodeStrin
     level=4,
 )
 class AllocationSampled_V0:
-    """A randomly sampled allocation, each byte being as likely as any other; one for 100 KB on average."""
+    """A randomly sampled allocation; every byte is equally likely to be sampled, one per 100 KB on average."""
 
     AllocationKind: Annotated[GCAllocationKind, UInt32]
     ClrInstanceID: UInt16

@@ -10,7 +10,7 @@ from clrevents.schema.types import UInt16, UInt32, UInt64
 
 
 class ThreadFlags(OpenFlag):
-    """What a managed thread is for (manifest: ThreadFlagsMap; source: `EtwThreadFlags`, eventtracebase.h)."""
+    """The role of a managed thread (manifest: ThreadFlagsMap; source: `EtwThreadFlags`, eventtracebase.h)."""
 
     GCSpecial = 0x1
     Finalizer = 0x2
@@ -59,7 +59,7 @@ class AppDomainMemSurvived_V0:
     level=4,
 )
 class ThreadCreated_V0:
-    """A managed thread was created, or a native one became known to the runtime."""
+    """A managed thread was created, or a native thread was registered with the runtime."""
 
     ManagedThreadID: UInt64
     AppDomainID: UInt64
@@ -110,7 +110,7 @@ class ThreadDomainEnter_V0:
     level=4,
 )
 class ThreadDC_V0:
-    """A managed thread that existed when the session ended."""
+    """A managed thread that existed at the end of the session."""
 
     ManagedThreadID: UInt64
     AppDomainID: UInt64

@@ -1,4 +1,4 @@
-"""Assemblies and application domains that come and go."""
+"""Loading and unloading of assemblies and application domains."""
 
 from typing import Annotated
 
@@ -21,7 +21,7 @@ class AssemblyLoad_V0:
 
 @event(RUNTIME, id=154, version=1, aliases=("Loader/AssemblyLoad",), keywords=RuntimeKeyword.Loader, level=4)
 class AssemblyLoad_V1:
-    """An assembly was loaded, and by which binding."""
+    """An assembly was loaded; BindingID identifies the bind."""
 
     AssemblyID: UInt64
     AppDomainID: UInt64
@@ -43,7 +43,7 @@ class AssemblyUnload_V0:
 
 @event(RUNTIME, id=155, version=1, aliases=("Loader/AssemblyUnload",), keywords=RuntimeKeyword.Loader, level=4)
 class AssemblyUnload_V1:
-    """An assembly was unloaded, and by which binding it had been loaded."""
+    """An assembly was unloaded; BindingID identifies the bind that had loaded it."""
 
     AssemblyID: UInt64
     AppDomainID: UInt64

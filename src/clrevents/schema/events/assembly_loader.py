@@ -1,4 +1,4 @@
-"""How the runtime looks for an assembly: each step, and what it tried."""
+"""Assembly resolution: each step, and what was tried."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from clrevents.schema.types import Boolean, Int32, UInt16, UnicodeString
 
 
 class ResolutionAttemptedStage(OpenEnum):
-    """Stages of a search for an assembly (manifest: ResolutionAttemptedStageMap; source: `Stage`, bindertracing.h)."""
+    """Stages of assembly resolution (manifest: ResolutionAttemptedStageMap; source: `Stage`, bindertracing.h)."""
 
     FindInLoadContext = 0
     AssemblyLoadContextLoad = 1
@@ -22,9 +22,9 @@ class ResolutionAttemptedStage(OpenEnum):
 
 
 class ResolutionAttemptedResult(OpenEnum):
-    """What came of a stage of a search (source: `ResolutionAttemptedOperation::Result`, bindertracing.h).
+    """The result of a resolution stage (source: `ResolutionAttemptedOperation::Result`, bindertracing.h).
 
-    The manifest's ResolutionAttemptedResultMap has 2 and 3 the other way round.
+    The manifest's ResolutionAttemptedResultMap has 2 and 3 swapped.
     """
 
     Success = 0
@@ -36,7 +36,7 @@ class ResolutionAttemptedResult(OpenEnum):
 
 
 class KnownPathSource(OpenEnum):
-    """Which list of the host named the path (manifest: KnownPathSourceMap, up to 4).
+    """Which list of the host the path comes from (manifest: KnownPathSourceMap, up to 4).
 
     Source: `BinderTracing::PathSource`, bindertracing.h.
     """
@@ -51,7 +51,7 @@ class KnownPathSource(OpenEnum):
 
 @event(RUNTIME, id=290, version=0, aliases=("AssemblyLoader/Start",), keywords=RuntimeKeyword.AssemblyLoader, level=4)
 class AssemblyLoadStart_V0:
-    """A search for an assembly began: what was asked for, by whom, in which load context."""
+    """An assembly load started: what was requested, by whom, and in which load context."""
 
     ClrInstanceID: UInt16
     AssemblyName: UnicodeString
@@ -63,7 +63,7 @@ class AssemblyLoadStart_V0:
 
 @event(RUNTIME, id=291, version=0, aliases=("AssemblyLoader/Stop",), keywords=RuntimeKeyword.AssemblyLoader, level=4)
 class AssemblyLoadStop_V0:
-    """A search for an assembly ended: whether it was found, where, and whether it was already known."""
+    """An assembly load ended: whether the assembly was found, where, and whether it was cached."""
 
     ClrInstanceID: UInt16
     AssemblyName: UnicodeString
@@ -86,7 +86,7 @@ class AssemblyLoadStop_V0:
     level=4,
 )
 class ResolutionAttempted_V0:
-    """One stage of a search for an assembly, and what came of it."""
+    """One stage of assembly resolution, and its result."""
 
     ClrInstanceID: UInt16
     AssemblyName: UnicodeString
@@ -107,7 +107,7 @@ class ResolutionAttempted_V0:
     level=4,
 )
 class AssemblyLoadContextResolvingHandlerInvoked_V0:
-    """A handler of AssemblyLoadContext.Resolving was asked for an assembly."""
+    """A handler of AssemblyLoadContext.Resolving was called to resolve an assembly."""
 
     ClrInstanceID: UInt16
     AssemblyName: UnicodeString
@@ -126,7 +126,7 @@ class AssemblyLoadContextResolvingHandlerInvoked_V0:
     level=4,
 )
 class AppDomainAssemblyResolveHandlerInvoked_V0:
-    """A handler of AppDomain.AssemblyResolve was asked for an assembly."""
+    """A handler of AppDomain.AssemblyResolve was called to resolve an assembly."""
 
     ClrInstanceID: UInt16
     AssemblyName: UnicodeString
@@ -162,7 +162,7 @@ class AssemblyLoadFromResolveHandlerInvoked_V0:
     level=4,
 )
 class KnownPathProbed_V0:
-    """A file was looked for where the host said assemblies are; Result is an HRESULT."""
+    """A path given by the host was probed for an assembly; Result is an HRESULT."""
 
     ClrInstanceID: UInt16
     FilePath: UnicodeString

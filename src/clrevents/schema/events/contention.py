@@ -1,4 +1,4 @@
-"""Locks that threads wait for."""
+"""Lock contention."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from clrevents.schema.types import Double, Pointer, UInt8, UInt16, UInt64
 
 
 class ContentionFlags(OpenEnum):
-    """Whose lock it is (manifest: ContentionFlagsMap; source: `ContentionFlags`, eventtracebase.h)."""
+    """The kind of lock (manifest: ContentionFlagsMap; source: `ContentionFlags`, eventtracebase.h)."""
 
     Managed = 0
     Native = 1
@@ -27,12 +27,12 @@ class ContentionFlags(OpenEnum):
     level=4,
 )
 class ContentionStart_V0:
-    """A thread begins to wait for a lock that another one holds; the oldest form says no more."""
+    """A thread starts waiting for a lock held by another thread; without further details."""
 
 
 @event(RUNTIME, id=81, version=1, keywords=RuntimeKeyword.Contention)
 class ContentionStart_V1(ContentionStart_V0):
-    """A thread begins to wait for a lock that another one holds: a managed or a native one."""
+    """A thread starts waiting for a managed or native lock held by another thread."""
 
     ContentionFlags: Annotated[ContentionFlags, UInt8]
     ClrInstanceID: UInt16
@@ -40,7 +40,7 @@ class ContentionStart_V1(ContentionStart_V0):
 
 @event(RUNTIME, id=81, version=2)
 class ContentionStart_V2(ContentionStart_V1):
-    """A thread begins to wait for a lock that another one holds. Adds the lock, its object and its owner."""
+    """A thread starts waiting for a lock held by another thread. Adds the lock, its object and its owner."""
 
     LockID: Pointer
     AssociatedObjectID: Pointer
@@ -49,7 +49,7 @@ class ContentionStart_V2(ContentionStart_V1):
 
 @event(RUNTIME, id=90, version=0, aliases=("Contention/LockCreated",), keywords=RuntimeKeyword.Contention, level=4)
 class ContentionLockCreated_V0:
-    """A lock came into being that threads may wait for, and the object that it belongs to."""
+    """A lock that threads may wait for was created; also gives the object it belongs to."""
 
     LockID: Pointer
     AssociatedObjectID: Pointer
@@ -58,7 +58,7 @@ class ContentionLockCreated_V0:
 
 @event(RUNTIME, id=91, version=0, aliases=("Contention/Stop",), keywords=RuntimeKeyword.Contention, level=4)
 class ContentionStop_V0:
-    """A thread no longer waits for a lock."""
+    """A thread stopped waiting for a lock."""
 
     ContentionFlags: Annotated[ContentionFlags, UInt8]
     ClrInstanceID: UInt16
@@ -66,6 +66,6 @@ class ContentionStop_V0:
 
 @event(RUNTIME, id=91, version=1)
 class ContentionStop_V1(ContentionStop_V0):
-    """A thread no longer waits for a lock. Adds how long it waited, in nanoseconds."""
+    """A thread stopped waiting for a lock. Adds how long it waited, in nanoseconds."""
 
     DurationNs: Double

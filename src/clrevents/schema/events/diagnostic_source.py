@@ -1,4 +1,4 @@
-"""The bridge from DiagnosticSource, which before .NET 5 left fields out (docs/format.md, "Events without fields")."""
+"""The bridge from DiagnosticSource; no fields described before .NET 5 (docs/format.md, "Events without fields")."""
 
 from clrevents.schema.event import event, struct
 from clrevents.schema.types import Prefixed, UnicodeString
@@ -16,7 +16,7 @@ class DiagnosticArgument:
 
 @event(PROVIDER, id=3, version=0, only_undescribed=True)
 class Event_V0:
-    """Something a library reported, outside of any activity."""
+    """A notification from a library, outside of any activity."""
 
     SourceName: UnicodeString
     EventName: UnicodeString
@@ -25,7 +25,7 @@ class Event_V0:
 
 @event(PROVIDER, id=4, version=0, only_undescribed=True, aliases=("Activity1/Start",))
 class Activity1Start_V0:
-    """An activity began; first of two pairs that may nest."""
+    """An activity started; first of two event pairs that may nest."""
 
     SourceName: UnicodeString
     EventName: UnicodeString
@@ -34,7 +34,7 @@ class Activity1Start_V0:
 
 @event(PROVIDER, id=5, version=0, only_undescribed=True, aliases=("Activity1/Stop",))
 class Activity1Stop_V0:
-    """An activity ended; first of two pairs that may nest."""
+    """An activity stopped; first of two event pairs that may nest."""
 
     SourceName: UnicodeString
     EventName: UnicodeString
@@ -43,7 +43,7 @@ class Activity1Stop_V0:
 
 @event(PROVIDER, id=6, version=0, only_undescribed=True, aliases=("Activity2/Start",))
 class Activity2Start_V0:
-    """An activity began; second of two pairs that may nest."""
+    """An activity started; second of two event pairs that may nest."""
 
     SourceName: UnicodeString
     EventName: UnicodeString
@@ -52,7 +52,7 @@ class Activity2Start_V0:
 
 @event(PROVIDER, id=7, version=0, only_undescribed=True, aliases=("Activity2/Stop",))
 class Activity2Stop_V0:
-    """An activity ended; second of two pairs that may nest."""
+    """An activity stopped; second of two event pairs that may nest."""
 
     SourceName: UnicodeString
     EventName: UnicodeString
@@ -61,7 +61,7 @@ class Activity2Stop_V0:
 
 @event(PROVIDER, id=8, version=0, only_undescribed=True, aliases=("RecursiveActivity1/Start",))
 class RecursiveActivity1Start_V0:
-    """An activity began that may contain itself."""
+    """An activity that may be recursive started."""
 
     SourceName: UnicodeString
     EventName: UnicodeString
@@ -70,7 +70,7 @@ class RecursiveActivity1Start_V0:
 
 @event(PROVIDER, id=9, version=0, only_undescribed=True, aliases=("RecursiveActivity1/Stop",))
 class RecursiveActivity1Stop_V0:
-    """An activity ended that may contain itself."""
+    """An activity that may be recursive stopped."""
 
     SourceName: UnicodeString
     EventName: UnicodeString

@@ -1,4 +1,4 @@
-"""Exceptions: what is thrown, and the handlers that run for it."""
+"""Exceptions thrown, and the handlers that run for them."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from clrevents.schema.types import Pointer, UInt16, UInt32, UInt64, UnicodeStrin
 
 
 class ExceptionThrownFlags(OpenFlag):
-    """What is known of a thrown exception (manifest: ExceptionThrownFlagsMap; source: eventtracebase.h)."""
+    """Properties of a thrown exception (manifest: ExceptionThrownFlagsMap; source: eventtracebase.h)."""
 
     HasInnerException = 0x1
     Nested = 0x2
@@ -21,12 +21,12 @@ class ExceptionThrownFlags(OpenFlag):
 
 @event(RUNTIME, id=80, version=0, aliases=("Exception/Start",), level=4)
 class ExceptionThrown_V0:
-    """An exception was thrown; the oldest form says no more than that."""
+    """An exception was thrown; without further details."""
 
 
 @event(RUNTIME, id=80, version=1, keywords=RuntimeKeyword.Exception | RuntimeKeyword.Monitoring, level=2)
 class ExceptionThrown_V1(ExceptionThrown_V0):
-    """An exception was thrown: its type, message, place and HRESULT."""
+    """An exception was thrown: its type, message, location and HRESULT."""
 
     ExceptionType: UnicodeString
     ExceptionMessage: UnicodeString
@@ -38,7 +38,7 @@ class ExceptionThrown_V1(ExceptionThrown_V0):
 
 @event(RUNTIME, id=250, version=0, aliases=("ExceptionCatch/Start",), keywords=RuntimeKeyword.Exception, level=4)
 class ExceptionCatchStart_V0:
-    """A catch handler begins to run."""
+    """A catch handler starts."""
 
     EntryEIP: UInt64
     MethodID: UInt64
@@ -53,7 +53,7 @@ class ExceptionCatchStop_V0:
 
 @event(RUNTIME, id=252, version=0, aliases=("ExceptionFinally/Start",), keywords=RuntimeKeyword.Exception, level=4)
 class ExceptionFinallyStart_V0:
-    """A finally handler begins to run."""
+    """A finally handler starts."""
 
     EntryEIP: UInt64
     MethodID: UInt64
@@ -68,7 +68,7 @@ class ExceptionFinallyStop_V0:
 
 @event(RUNTIME, id=254, version=0, aliases=("ExceptionFilter/Start",), keywords=RuntimeKeyword.Exception, level=4)
 class ExceptionFilterStart_V0:
-    """An exception filter begins to run."""
+    """An exception filter starts."""
 
     EntryEIP: UInt64
     MethodID: UInt64

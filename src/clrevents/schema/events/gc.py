@@ -1,6 +1,6 @@
-"""Collections: what began, ended and was asked for, and what the heap looks like after.
+"""Garbage collections: triggered, started and ended, and the state of the heap afterwards.
 
-What a collection decided is in `gc_history`, how threads were stopped in `gc_suspension`.
+The decisions of a collection are in `gc_history`, thread suspension is in `gc_suspension`.
 """
 
 from typing import Annotated
@@ -13,7 +13,7 @@ from clrevents.schema.types import Bytes, UInt16, UInt32, UInt64, UnicodeString,
 
 
 class GCReason(OpenEnum):
-    """Why a collection was asked for (manifest: GCReasonMap, up to 9; source: `gc_reason`, gc/gc.h)."""
+    """Why a collection was triggered (manifest: GCReasonMap, up to 9; source: `gc_reason`, gc/gc.h)."""
 
     AllocSmall = 0
     Induced = 1
@@ -36,7 +36,7 @@ class GCReason(OpenEnum):
 
 
 class GCType(OpenEnum):
-    """Whether a collection runs beside the program (manifest: GCTypeMap; source: `gc_etw_type`, gc/gc.h)."""
+    """Whether a collection runs concurrently with the program (manifest: GCTypeMap; source: `gc_etw_type`, gc/gc.h)."""
 
     NonConcurrentGC = 0
     BackgroundGC = 1
@@ -45,7 +45,7 @@ class GCType(OpenEnum):
 
 @event(RUNTIME, id=1, version=0, aliases=("GC/Start",), keywords=RuntimeKeyword.GC, level=4)
 class GCStart_V0:
-    """A collection began; Count numbers it."""
+    """A collection started; Count is its number."""
 
     Count: UInt32
     Reason: Annotated[GCReason, UInt32]
@@ -53,7 +53,7 @@ class GCStart_V0:
 
 @event(RUNTIME, id=1, version=1, aliases=("GC/Start",), keywords=RuntimeKeyword.GC, level=4)
 class GCStart_V1:
-    """A collection began; Count numbers it, Depth is the oldest generation collected."""
+    """A collection started; Count is its number, Depth the oldest generation collected."""
 
     Count: UInt32
     Depth: UInt32
@@ -64,14 +64,14 @@ class GCStart_V1:
 
 @event(RUNTIME, id=1, version=2)
 class GCStart_V2(GCStart_V1):
-    """A collection began. Adds ClientSequenceNumber, by which a tool knows a collection that it asked for."""
+    """A collection started. Adds ClientSequenceNumber, which identifies collections requested by a tool."""
 
     ClientSequenceNumber: UInt64
 
 
 @event(RUNTIME, id=2, version=0, aliases=("GC/Stop",), keywords=RuntimeKeyword.GC, level=4)
 class GCEnd_V0:
-    """A collection ended; Count is the number that its GCStart gave, Depth the generation collected."""
+    """A collection ended; Count is the number from its GCStart, Depth the generation collected."""
 
     Count: UInt32
     Depth: UInt16
@@ -79,7 +79,7 @@ class GCEnd_V0:
 
 @event(RUNTIME, id=2, version=1, aliases=("GC/Stop",), keywords=RuntimeKeyword.GC, level=4)
 class GCEnd_V1:
-    """A collection ended; Count is the number that its GCStart gave, Depth the generation collected."""
+    """A collection ended; Count is the number from its GCStart, Depth the generation collected."""
 
     Count: UInt32
     Depth: UInt32
@@ -88,7 +88,7 @@ class GCEnd_V1:
 
 @event(RUNTIME, id=4, version=0, aliases=("GC/HeapStats",), keywords=RuntimeKeyword.GC, level=4)
 class GCHeapStats_V0:
-    """The heap after a collection: each generation's size and promoted bytes, and counts of special objects."""
+    """The heap after a collection: size and promoted bytes of each generation, and counts of special objects."""
 
     GenerationSize0: UInt64
     TotalPromotedSize0: UInt64
@@ -107,14 +107,14 @@ class GCHeapStats_V0:
 
 @event(RUNTIME, id=4, version=1)
 class GCHeapStats_V1(GCHeapStats_V0):
-    """The heap after a collection: sizes and promoted bytes by generation. Adds ClrInstanceID."""
+    """The heap after a collection: size and promoted bytes of each generation. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(RUNTIME, id=4, version=2)
 class GCHeapStats_V2(GCHeapStats_V1):
-    """The heap after a collection: sizes and promoted bytes by generation. Adds the pinned object heap."""
+    """The heap after a collection: size and promoted bytes of each generation. Adds the pinned object heap."""
 
     GenerationSize4: UInt64
     TotalPromotedSize4: UInt64
@@ -134,19 +134,19 @@ class GCCreateConcurrentThread_V1(GCCreateConcurrentThread_V0):
 
 @event(RUNTIME, id=12, version=0, aliases=("GC/TerminateConcurrentThread",), keywords=RuntimeKeyword.GC, level=4)
 class GCTerminateConcurrentThread_V0:
-    """The thread for background collections ended."""
+    """The thread for background collections terminated."""
 
 
 @event(RUNTIME, id=12, version=1, keywords=RuntimeKeyword.GC | RuntimeKeyword.Threading)
 class GCTerminateConcurrentThread_V1(GCTerminateConcurrentThread_V0):
-    """The thread for background collections ended. Adds ClrInstanceID."""
+    """The thread for background collections terminated. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(RUNTIME, id=35, version=0, aliases=("GC/Triggered",), keywords=RuntimeKeyword.GC, level=4)
 class GCTriggered_V0:
-    """A collection was asked for, and why."""
+    """A collection was triggered, and why."""
 
     Reason: Annotated[GCReason, UInt32]
     ClrInstanceID: UInt16
@@ -168,7 +168,7 @@ class GCTriggered_V0:
     level=4,
 )
 class GCDynamicEvent_V0:
-    """An event that the GC defines by itself: a name, and data in a form that only the name tells."""
+    """An event defined by the GC itself: a name, and data whose format depends on the name."""
 
     Name: UnicodeString
     DataSize: UInt32

@@ -1,4 +1,4 @@
-"""Allocation: ticks, samples by type, and memory pressure that the program reports.
+"""Allocation: ticks, samples by type, and memory pressure reported by the program.
 
 Randomly sampled allocations of .NET 10 are in `allocation_sampling`.
 """
@@ -14,7 +14,7 @@ from clrevents.schema.types import Pointer, UInt16, UInt32, UInt64, UnicodeStrin
 
 @event(RUNTIME, id=10, version=0, aliases=("GC/AllocationTick",), keywords=RuntimeKeyword.GC, level=5)
 class GCAllocationTick_V0:
-    """About every 100 KB of allocation: the bytes since the last tick, of one kind of heap."""
+    """Sent about every 100 KB of allocation: bytes since the last tick, on one kind of heap."""
 
     AllocationAmount: UInt32
     AllocationKind: Annotated[GCAllocationKind, UInt32]
@@ -22,14 +22,14 @@ class GCAllocationTick_V0:
 
 @event(RUNTIME, id=10, version=1)
 class GCAllocationTick_V1(GCAllocationTick_V0):
-    """About every 100 KB of allocation: the bytes since the last tick, of one kind of heap. Adds ClrInstanceID."""
+    """Sent about every 100 KB of allocation: bytes since the last tick, on one kind of heap. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(RUNTIME, id=10, version=2)
 class GCAllocationTick_V2(GCAllocationTick_V1):
-    """About every 100 KB of allocation. Adds the amount in 64 bits, the type and the heap."""
+    """Sent about every 100 KB of allocation. Adds the amount in 64 bits, the type and the heap."""
 
     AllocationAmount64: UInt64
     TypeID: Pointer
@@ -39,14 +39,14 @@ class GCAllocationTick_V2(GCAllocationTick_V1):
 
 @event(RUNTIME, id=10, version=3)
 class GCAllocationTick_V3(GCAllocationTick_V2):
-    """About every 100 KB of allocation. Adds the address of the object that made the tick."""
+    """Sent about every 100 KB of allocation. Adds the address of the object that triggered the tick."""
 
     Address: Pointer
 
 
 @event(RUNTIME, id=10, version=4)
 class GCAllocationTick_V4(GCAllocationTick_V3):
-    """About every 100 KB of allocation. Adds the size of the object that made the tick, in bytes."""
+    """Sent about every 100 KB of allocation. Adds the size in bytes of the object that triggered the tick."""
 
     ObjectSize: UInt64
 
@@ -60,7 +60,7 @@ class GCAllocationTick_V4(GCAllocationTick_V3):
     level=4,
 )
 class GCSampledObjectAllocationHigh_V0:
-    """A sampled allocation at the high rate; count and bytes of the type since its last sample."""
+    """A sampled allocation at the high rate; count and bytes of its type since the previous sample."""
 
     Address: Pointer
     TypeID: Pointer
@@ -78,7 +78,7 @@ class GCSampledObjectAllocationHigh_V0:
     level=4,
 )
 class GCSampledObjectAllocationLow_V0:
-    """A sampled allocation at the low rate; count and bytes of the type since its last sample."""
+    """A sampled allocation at the low rate; count and bytes of its type since the previous sample."""
 
     Address: Pointer
     TypeID: Pointer
@@ -89,7 +89,7 @@ class GCSampledObjectAllocationLow_V0:
 
 @event(RUNTIME, id=200, version=0, keywords=RuntimeKeyword.GC, level=5)
 class IncreaseMemoryPressure_V0:
-    """The program told the GC of unmanaged memory that it allocated, in bytes."""
+    """The program reported unmanaged memory that it allocated, in bytes."""
 
     BytesAllocated: UInt64
     ClrInstanceID: UInt16
@@ -97,7 +97,7 @@ class IncreaseMemoryPressure_V0:
 
 @event(RUNTIME, id=201, version=0, keywords=RuntimeKeyword.GC, level=5)
 class DecreaseMemoryPressure_V0:
-    """The program told the GC of unmanaged memory that it freed, in bytes."""
+    """The program reported unmanaged memory that it freed, in bytes."""
 
     BytesFreed: UInt64
     ClrInstanceID: UInt16

@@ -14,7 +14,7 @@ from clrevents.schema.types import Counted, Pointer, UInt8, UInt16, UInt32, UInt
 
 
 class GCRootFlags(OpenFlag):
-    """How a root holds its object (manifest: GCRootFlagsMap; source: `EtwGCRootFlags`, gc/gcinterface.ee.h)."""
+    """How a root refers to its object (manifest: GCRootFlagsMap; source: `EtwGCRootFlags`, gc/gcinterface.ee.h)."""
 
     Pinning = 0x1
     WeakRef = 0x2
@@ -24,7 +24,7 @@ class GCRootFlags(OpenFlag):
 
 @struct
 class GCBulkRootEdgeValue:
-    """A root and the object that it holds."""
+    """A root and the object it refers to."""
 
     RootedNodeAddress: Pointer
     GCRootKind: Annotated[GCBulkRootKind, UInt8]
@@ -34,7 +34,7 @@ class GCBulkRootEdgeValue:
 
 @event(RUNTIME, id=16, version=0, aliases=("GC/BulkRootEdge",), keywords=RuntimeKeyword.GCHeapDump, level=4)
 class GCBulkRootEdge_V0:
-    """Heap dump: roots and the objects that they hold."""
+    """Heap dump: roots and the objects they refer to."""
 
     Index: UInt32
     Count: UInt32
@@ -60,7 +60,7 @@ class GCBulkRootConditionalWeakTableElementEdgeValue:
     level=4,
 )
 class GCBulkRootConditionalWeakTableElementEdge_V0:
-    """Heap dump: keys of conditional weak tables and the values that they keep alive."""
+    """Heap dump: keys of conditional weak tables and the values they keep alive."""
 
     Index: UInt32
     Count: UInt32
@@ -98,7 +98,7 @@ class GCBulkEdgeValue:
 
 @event(RUNTIME, id=19, version=0, aliases=("GC/BulkEdge",), keywords=RuntimeKeyword.GCHeapDump, level=4)
 class GCBulkEdge_V0:
-    """Heap dump: references, in the order of the objects of GCBulkNode that hold them."""
+    """Heap dump: references, in the order of the GCBulkNode objects that contain them."""
 
     Index: UInt32
     Count: UInt32
@@ -123,7 +123,7 @@ class GCBulkSurvivingObjectRangesValue:
     level=4,
 )
 class GCBulkSurvivingObjectRanges_V0:
-    """Memory ranges that survived a collection where they were; lengths in bytes."""
+    """Memory ranges that survived a collection without being moved; lengths in bytes."""
 
     Index: UInt32
     Count: UInt32
@@ -133,7 +133,7 @@ class GCBulkSurvivingObjectRanges_V0:
 
 @struct
 class GCBulkMovedObjectRangesValue:
-    """One range, where it was and where it is."""
+    """One range, with its old and new address."""
 
     OldRangeBase: Pointer
     NewRangeBase: Pointer
@@ -149,7 +149,7 @@ class GCBulkMovedObjectRangesValue:
     level=4,
 )
 class GCBulkMovedObjectRanges_V0:
-    """Memory ranges that a collection moved; lengths in bytes."""
+    """Memory ranges moved by a collection; lengths in bytes."""
 
     Index: UInt32
     Count: UInt32

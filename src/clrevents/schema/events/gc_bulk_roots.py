@@ -1,4 +1,4 @@
-"""Heap dumps: roots from COM and from static fields, and the bounds of a dump by generation."""
+"""Heap dumps: roots from COM and static fields, and start and end of generation-aware dumps."""
 
 from typing import Annotated
 
@@ -10,21 +10,21 @@ from clrevents.schema.types import Counted, UInt16, UInt32, UInt64, UnicodeStrin
 
 
 class GCRootCCWFlags(OpenFlag):
-    """How COM holds an object (manifest: GCRootCCWFlagsMap)."""
+    """How COM refers to an object (manifest: GCRootCCWFlagsMap)."""
 
     Strong = 0x1
     Pegged = 0x2
 
 
 class GCRootStaticVarFlags(OpenFlag):
-    """What kind of static field this is (manifest: GCRootStaticVarFlagsMap)."""
+    """The kind of a static field (manifest: GCRootStaticVarFlagsMap)."""
 
     ThreadLocal = 0x1
 
 
 @struct
 class GCBulkRootCCWValue:
-    """One object that COM clients hold."""
+    """One object referenced by COM clients."""
 
     GCRootID: UInt64
     ObjectID: UInt64
@@ -37,7 +37,7 @@ class GCBulkRootCCWValue:
 
 @event(RUNTIME, id=36, version=0, aliases=("GC/BulkRootCCW",), keywords=RuntimeKeyword.GCHeapDump, level=4)
 class GCBulkRootCCW_V0:
-    """Heap dump: managed objects that COM clients hold."""
+    """Heap dump: managed objects referenced by COM clients."""
 
     Count: UInt32
     ClrInstanceID: UInt16
@@ -46,7 +46,7 @@ class GCBulkRootCCW_V0:
 
 @struct
 class GCBulkRCWValue:
-    """One wrapped COM object."""
+    """One runtime callable wrapper."""
 
     ObjectID: UInt64
     TypeID: UInt64
@@ -58,7 +58,7 @@ class GCBulkRCWValue:
 
 @event(RUNTIME, id=37, version=0, aliases=("GC/BulkRCW",), keywords=RuntimeKeyword.GCHeapDump, level=4)
 class GCBulkRCW_V0:
-    """Heap dump: wrappers by which managed code holds COM objects."""
+    """Heap dump: runtime callable wrappers, through which managed code uses COM objects."""
 
     Count: UInt32
     ClrInstanceID: UInt16
@@ -78,7 +78,7 @@ class GCBulkRootStaticVarValue:
 
 @event(RUNTIME, id=38, version=0, aliases=("GC/BulkRootStaticVar",), keywords=RuntimeKeyword.GCHeapDump, level=4)
 class GCBulkRootStaticVar_V0:
-    """Heap dump: static fields and the objects that they hold."""
+    """Heap dump: static fields and the objects they refer to."""
 
     Count: UInt32
     AppDomainID: UInt64
@@ -88,7 +88,7 @@ class GCBulkRootStaticVar_V0:
 
 @event(RUNTIME, id=206, version=0, aliases=("GC/GenAwareBegin",), keywords=RuntimeKeyword.GCHeapDump, level=4)
 class GenAwareBegin_V0:
-    """The generation-aware heap dump of the collection with number Count begins."""
+    """The generation-aware heap dump of collection number Count starts."""
 
     Count: UInt32
     ClrInstanceID: UInt16
@@ -96,7 +96,7 @@ class GenAwareBegin_V0:
 
 @event(RUNTIME, id=207, version=0, aliases=("GC/GenAwareEnd",), keywords=RuntimeKeyword.GCHeapDump, level=4)
 class GenAwareEnd_V0:
-    """The generation-aware heap dump of the collection with number Count ended."""
+    """The generation-aware heap dump of collection number Count ended."""
 
     Count: UInt32
     ClrInstanceID: UInt16

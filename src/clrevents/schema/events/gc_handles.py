@@ -1,4 +1,4 @@
-"""GC handles, and objects that are pinned."""
+"""GC handles and pinned objects."""
 
 from typing import Annotated
 
@@ -31,7 +31,7 @@ class DestroyGCHandle_V0:
 
 @event(RUNTIME, id=33, version=0, aliases=("GC/PinObjectAtGCTime",), keywords=RuntimeKeyword.GC, level=5)
 class PinObjectAtGCTime_V0:
-    """An object was found pinned during a collection; its size is in bytes."""
+    """A pinned object was found during a collection; its size is in bytes."""
 
     HandleID: Pointer
     ObjectID: Pointer

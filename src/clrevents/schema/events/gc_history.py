@@ -1,6 +1,6 @@
-"""What a collection decided and did, heap by heap and for all of them.
+"""What a collection decided and did, per heap and globally.
 
-The numbers that say why have no map in the manifest, so they stay numbers.
+The reason codes have no map in the manifest, so they stay numbers.
 """
 
 from typing import Annotated
@@ -13,7 +13,7 @@ from clrevents.schema.types import Counted, Int32, Pointer, UInt16, UInt32, UInt
 
 
 class GCBucketKind(OpenEnum):
-    """What was counted by size: free list items, or plugs that must fit (manifest: GCBucketKindMap)."""
+    """What was counted by size: free list items, or plugs to be placed (manifest: GCBucketKindMap)."""
 
     FLItem = 0
     Plug = 1
@@ -37,7 +37,7 @@ class GCPerHeapHistoryValue:
 
 @event(RUNTIME, id=204, version=3, aliases=("GC/PerHeapHistory",), keywords=RuntimeKeyword.GC, level=4)
 class GCPerHeapHistory_V3:
-    """What a collection decided and did in one heap, then sizes in bytes of each generation."""
+    """What a collection decided and did in one heap, and the sizes of each generation in bytes."""
 
     ClrInstanceID: UInt16
     FreeListAllocated: Pointer
@@ -82,14 +82,14 @@ class GCGlobalHeapHistory_V3(GCGlobalHeapHistory_V2):
 
 @struct
 class GCGlobalHeapHistoryValue:
-    """How long one phase took, in microseconds."""
+    """The duration of one phase, in microseconds."""
 
     Time: UInt32
 
 
 @event(RUNTIME, id=205, version=4)
 class GCGlobalHeapHistory_V4(GCGlobalHeapHistory_V3):
-    """What a collection decided for all heaps. Adds how long its phases took, in microseconds."""
+    """What a collection decided for all heaps. Adds the duration of its phases, in microseconds."""
 
     Count: UInt32
     Values: Annotated[Counted[GCGlobalHeapHistoryValue], by("Count")]
@@ -97,7 +97,7 @@ class GCGlobalHeapHistory_V4(GCGlobalHeapHistory_V3):
 
 @struct
 class GCLOHCompactValue:
-    """One heap; times in microseconds. The compiler pads the numbers to the width of a pointer."""
+    """One heap; times in microseconds. The compiler aligns the fields to the pointer size."""
 
     TimePlan: UInt32
     TimeCompact: UInt32
@@ -108,7 +108,7 @@ class GCLOHCompactValue:
 
 @event(RUNTIME, id=208, version=0, aliases=("GC/LOHCompact",), keywords=RuntimeKeyword.GC, level=4)
 class GCLOHCompact_V0:
-    """The large object heap was compacted, heap by heap; times in microseconds."""
+    """The large object heap was compacted; per heap, times in microseconds."""
 
     ClrInstanceID: UInt16
     Count: UInt16
@@ -117,7 +117,7 @@ class GCLOHCompact_V0:
 
 @struct
 class GCFitBucketInfoValue:
-    """One size class: how many and how many bytes. The compiler pads the index to four bytes."""
+    """One size class: count and total bytes. The compiler pads the index to four bytes."""
 
     Index: UInt16
     Count: Annotated[UInt32, pad(2, 2)]
@@ -126,7 +126,7 @@ class GCFitBucketInfoValue:
 
 @event(RUNTIME, id=209, version=0, aliases=("GC/FitBucketInfo",), keywords=RuntimeKeyword.GC, level=5)
 class GCFitBucketInfo_V0:
-    """Free space and what had to fit in it, counted by size when a collection planned to compact; in bytes."""
+    """Free space and the memory to be placed in it, by size class, when compaction was planned; in bytes."""
 
     ClrInstanceID: UInt16
     BucketKind: Annotated[GCBucketKind, UInt16]

@@ -1,4 +1,4 @@
-"""How a collection marks what is alive, and how its threads wait for each other."""
+"""Marking of live objects, and synchronization of the GC threads."""
 
 from typing import Annotated
 
@@ -11,7 +11,7 @@ from clrevents.schema.types import UInt16, UInt32, UInt64
 
 @event(RUNTIME, id=25, version=0, aliases=("GC/MarkStackRoots",), keywords=RuntimeKeyword.GC, level=4)
 class GCMarkStackRoots_V0:
-    """A heap's objects reachable from stacks are marked."""
+    """Objects of a heap reachable from stacks have been marked."""
 
     HeapNum: UInt32
     ClrInstanceID: UInt16
@@ -19,7 +19,7 @@ class GCMarkStackRoots_V0:
 
 @event(RUNTIME, id=26, version=0, aliases=("GC/MarkFinalizeQueueRoots",), keywords=RuntimeKeyword.GC, level=4)
 class GCMarkFinalizeQueueRoots_V0:
-    """A heap's objects reachable from the finalizer queue are marked."""
+    """Objects of a heap reachable from the finalizer queue have been marked."""
 
     HeapNum: UInt32
     ClrInstanceID: UInt16
@@ -27,7 +27,7 @@ class GCMarkFinalizeQueueRoots_V0:
 
 @event(RUNTIME, id=27, version=0, aliases=("GC/MarkHandles",), keywords=RuntimeKeyword.GC, level=4)
 class GCMarkHandles_V0:
-    """A heap's objects reachable from GC handles are marked."""
+    """Objects of a heap reachable from GC handles have been marked."""
 
     HeapNum: UInt32
     ClrInstanceID: UInt16
@@ -35,7 +35,7 @@ class GCMarkHandles_V0:
 
 @event(RUNTIME, id=28, version=0, aliases=("GC/MarkCards",), keywords=RuntimeKeyword.GC, level=4)
 class GCMarkOlderGenerationRoots_V0:
-    """A heap's objects reachable from older generations are marked."""
+    """Objects of a heap reachable from older generations have been marked."""
 
     HeapNum: UInt32
     ClrInstanceID: UInt16
@@ -43,7 +43,7 @@ class GCMarkOlderGenerationRoots_V0:
 
 @event(RUNTIME, id=202, version=0, aliases=("GC/Mark", "GC/MarkWithType"), keywords=RuntimeKeyword.GC, level=4)
 class GCMarkWithType_V0:
-    """A heap marked everything that one kind of root reaches; Bytes were promoted by it."""
+    """Objects of a heap reachable from one kind of root have been marked; Bytes is the promoted size."""
 
     HeapNum: UInt32
     ClrInstanceID: UInt16
@@ -53,7 +53,7 @@ class GCMarkWithType_V0:
 
 @event(RUNTIME, id=203, version=2, aliases=("GC/Join",), keywords=RuntimeKeyword.GC, level=5)
 class GCJoin_V2:
-    """Server GC: threads wait for each other. JoinTime 0 begins, 1 ends a wait; Heap 100, 200: all go on."""
+    """Server GC threads join. JoinTime 0: a wait starts, 1: it ends; Heap 100, 200: all threads continue."""
 
     Heap: UInt32
     JoinTime: UInt32

@@ -1,4 +1,4 @@
-"""Memory of the heap: segments that come and go, and the ranges of generations."""
+"""Memory of the heap: creation and release of segments, and the ranges of generations."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from clrevents.schema.types import Pointer, UInt8, UInt16, UInt32, UInt64
 
 
 class GCSegmentType(OpenEnum):
-    """What a heap segment is for (manifest: GCSegmentTypeMap; source: `gc_etw_segment_type`, gc/gc.h)."""
+    """The purpose of a heap segment (manifest: GCSegmentTypeMap; source: `gc_etw_segment_type`, gc/gc.h)."""
 
     SmallObjectHeap = 0
     LargeObjectHeap = 1
@@ -20,7 +20,7 @@ class GCSegmentType(OpenEnum):
 
 @event(RUNTIME, id=5, version=0, aliases=("GC/CreateSegment",), keywords=RuntimeKeyword.GC, level=4)
 class GCCreateSegment_V0:
-    """The heap got a new segment of Size bytes at Address."""
+    """A heap segment of Size bytes was created at Address."""
 
     Address: UInt64
     Size: UInt64
@@ -29,21 +29,21 @@ class GCCreateSegment_V0:
 
 @event(RUNTIME, id=5, version=1)
 class GCCreateSegment_V1(GCCreateSegment_V0):
-    """The heap got a new segment of Size bytes at Address. Adds ClrInstanceID."""
+    """A heap segment of Size bytes was created at Address. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(RUNTIME, id=6, version=0, aliases=("GC/FreeSegment",), keywords=RuntimeKeyword.GC, level=4)
 class GCFreeSegment_V0:
-    """The heap gave the segment at Address back."""
+    """The heap segment at Address was freed."""
 
     Address: UInt64
 
 
 @event(RUNTIME, id=6, version=1)
 class GCFreeSegment_V1(GCFreeSegment_V0):
-    """The heap gave the segment at Address back. Adds ClrInstanceID."""
+    """The heap segment at Address was freed. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
@@ -57,7 +57,7 @@ class GCFreeSegment_V1(GCFreeSegment_V0):
     level=4,
 )
 class GCGenerationRange_V0:
-    """A memory range of one generation: its start, and used and reserved bytes."""
+    """A memory range of one generation: its start, and its used and reserved bytes."""
 
     Generation: UInt8
     RangeStart: Pointer

@@ -1,4 +1,4 @@
-"""How managed threads are stopped and let go, mostly for collections."""
+"""Suspension and resumption of managed threads, mostly for collections."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from clrevents.schema.types import UInt16, UInt32
 
 
 class GCSuspendEEReason(OpenEnum):
-    """What managed threads were stopped for (manifest: GCSuspendEEReasonMap, up to 7).
+    """Why managed threads were suspended (manifest: GCSuspendEEReasonMap, up to 7).
 
     Source: `ThreadSuspend::SUSPEND_REASON`, vm/threadsuspend.h. The manifest still calls 3 SuspendForCodePitching,
     as early runtimes did; the name remains as an alias.
@@ -30,50 +30,50 @@ class GCSuspendEEReason(OpenEnum):
 
 @event(RUNTIME, id=3, version=0, aliases=("GC/RestartEEStop",), keywords=RuntimeKeyword.GC, level=4)
 class GCRestartEEEnd_V0:
-    """Managed threads run again after a suspension."""
+    """Managed threads have been resumed after a suspension."""
 
 
 @event(RUNTIME, id=3, version=1)
 class GCRestartEEEnd_V1(GCRestartEEEnd_V0):
-    """Managed threads run again after a suspension. Adds ClrInstanceID."""
+    """Managed threads have been resumed after a suspension. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(RUNTIME, id=7, version=0, aliases=("GC/RestartEEStart",), keywords=RuntimeKeyword.GC, level=4)
 class GCRestartEEBegin_V0:
-    """The runtime begins to let managed threads run again."""
+    """The runtime starts resuming managed threads."""
 
 
 @event(RUNTIME, id=7, version=1)
 class GCRestartEEBegin_V1(GCRestartEEBegin_V0):
-    """The runtime begins to let managed threads run again. Adds ClrInstanceID."""
+    """The runtime starts resuming managed threads. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(RUNTIME, id=8, version=0, aliases=("GC/SuspendEEStop",), keywords=RuntimeKeyword.GC, level=4)
 class GCSuspendEEEnd_V0:
-    """All managed threads are stopped."""
+    """All managed threads are suspended."""
 
 
 @event(RUNTIME, id=8, version=1)
 class GCSuspendEEEnd_V1(GCSuspendEEEnd_V0):
-    """All managed threads are stopped. Adds ClrInstanceID."""
+    """All managed threads are suspended. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(RUNTIME, id=9, version=0, aliases=("GC/SuspendEEStart",), keywords=RuntimeKeyword.GC, level=4)
 class GCSuspendEEBegin_V0:
-    """The runtime begins to stop managed threads, and why."""
+    """The runtime starts suspending managed threads, and why."""
 
     Reason: Annotated[GCSuspendEEReason, UInt16]
 
 
 @event(RUNTIME, id=9, version=1, aliases=("GC/SuspendEEStart",), keywords=RuntimeKeyword.GC, level=4)
 class GCSuspendEEBegin_V1:
-    """The runtime begins to stop managed threads, and why. Count: collections so far; 0xffffffff if for none."""
+    """The runtime starts suspending managed threads, and why. Count: collections so far, 0xffffffff if not for a GC."""
 
     Reason: Annotated[GCSuspendEEReason, UInt32]
     Count: UInt32

@@ -1,6 +1,6 @@
-"""Interop: the stubs that carry calls between managed and native code.
+"""Interop: the stubs for calls between managed and native code.
 
-Does not know that strings were cut by the runtime to 1,024 bytes (the stub's IL: 32,768), ending in `...`.
+The runtime truncates strings to 1,024 bytes (the stub's IL: 32,768), ending in `...`; nothing here detects it.
 """
 
 from typing import Annotated
@@ -13,7 +13,7 @@ from clrevents.schema.types import UInt16, UInt32, UInt64, UnicodeString
 
 
 class StubFlags(OpenFlag):
-    """What an IL stub is for (manifest: ILStubGeneratedFlagsMap; source: `ETW_IL_STUB_FLAGS`, vm/dllimport.h)."""
+    """The purpose of an IL stub (manifest: ILStubGeneratedFlagsMap; source: `ETW_IL_STUB_FLAGS`, vm/dllimport.h)."""
 
     ReverseInterop = 0x1
     ComInterop = 0x2
@@ -43,7 +43,7 @@ class ILStubGenerated_V0:
 
 @event(RUNTIME, id=89, version=0, aliases=("ILStub/StubCacheHit",), keywords=RuntimeKeyword.Interop, level=4)
 class ILStubCacheHit_V0:
-    """An IL stub was found in the cache instead of being generated; .NET never sends it."""
+    """An IL stub was found in the cache instead of being generated. Never sent by .NET."""
 
     ClrInstanceID: UInt16
     ModuleID: UInt64

@@ -23,7 +23,7 @@ class IOThreadCreate_V1(IOThreadCreate_V0):
 
 @event(RUNTIME, id=45, version=0, aliases=("IOThreadCreation/Stop",), keywords=RuntimeKeyword.Threading, level=4)
 class IOThreadTerminate_V0:
-    """A thread for I/O completions ended."""
+    """A thread for I/O completions terminated."""
 
     IOThreadCount: UInt32
     RetiredIOThreads: UInt32
@@ -31,14 +31,14 @@ class IOThreadTerminate_V0:
 
 @event(RUNTIME, id=45, version=1)
 class IOThreadTerminate_V1(IOThreadTerminate_V0):
-    """A thread for I/O completions ended. Adds ClrInstanceID."""
+    """A thread for I/O completions terminated. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(RUNTIME, id=46, version=0, aliases=("IOThreadRetirement/Start",), keywords=RuntimeKeyword.Threading, level=4)
 class IOThreadRetire_V0:
-    """A thread for I/O completions was set aside."""
+    """A thread for I/O completions was retired."""
 
     IOThreadCount: UInt32
     RetiredIOThreads: UInt32
@@ -46,14 +46,14 @@ class IOThreadRetire_V0:
 
 @event(RUNTIME, id=46, version=1)
 class IOThreadRetire_V1(IOThreadRetire_V0):
-    """A thread for I/O completions was set aside. Adds ClrInstanceID."""
+    """A thread for I/O completions was retired. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(RUNTIME, id=47, version=0, aliases=("IOThreadRetirement/Stop",), keywords=RuntimeKeyword.Threading, level=4)
 class IOThreadUnretire_V0:
-    """A retired thread for I/O completions was put back to work."""
+    """A retired thread for I/O completions was put back into use."""
 
     IOThreadCount: UInt32
     RetiredIOThreads: UInt32
@@ -61,6 +61,6 @@ class IOThreadUnretire_V0:
 
 @event(RUNTIME, id=47, version=1)
 class IOThreadUnretire_V1(IOThreadUnretire_V0):
-    """A retired thread for I/O completions was put back to work. Adds ClrInstanceID."""
+    """A retired thread for I/O completions was put back into use. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16

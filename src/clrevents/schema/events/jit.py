@@ -1,4 +1,4 @@
-"""What the JIT decided: inlining, tail calls, IL to native maps, profile data."""
+"""Results of the JIT: inlining, tail calls, IL-to-native maps, profile data."""
 
 from typing import Annotated
 
@@ -22,7 +22,7 @@ from clrevents.schema.types import (
 
 
 class TailCallType(OpenEnum):
-    """How a tail call was made (manifest: TailCallTypeMap; source: `CorInfoTailCall`, inc/corinfo.h)."""
+    """How a tail call was compiled (manifest: TailCallTypeMap; source: `CorInfoTailCall`, inc/corinfo.h)."""
 
     OptimizedTailCall = 0
     RecursiveLoop = 1
@@ -61,7 +61,7 @@ class MethodJitInliningSucceeded_V0:
     level=5,
 )
 class MethodJitInliningFailedAnsi_V0:
-    """The JIT did not inline a call; older form, replaced by MethodJitInliningFailed."""
+    """The JIT did not inline a call. Superseded by MethodJitInliningFailed."""
 
     MethodBeingCompiledNamespace: UnicodeString
     MethodBeingCompiledName: UnicodeString
@@ -86,7 +86,7 @@ class MethodJitInliningFailedAnsi_V0:
     level=5,
 )
 class MethodJitTailCallSucceeded_V0:
-    """The JIT made a call a tail call."""
+    """The JIT compiled a call as a tail call."""
 
     MethodBeingCompiledNamespace: UnicodeString
     MethodBeingCompiledName: UnicodeString
@@ -111,7 +111,7 @@ class MethodJitTailCallSucceeded_V0:
     level=5,
 )
 class MethodJitTailCallFailedAnsi_V0:
-    """The JIT did not make a call a tail call; older form, replaced by MethodJitTailCallFailed."""
+    """The JIT did not compile a call as a tail call. Superseded by MethodJitTailCallFailed."""
 
     MethodBeingCompiledNamespace: UnicodeString
     MethodBeingCompiledName: UnicodeString
@@ -136,7 +136,7 @@ class MethodJitTailCallFailedAnsi_V0:
     level=5,
 )
 class MethodILToNativeMap_V0:
-    """Where IL is in a method's native code. Offsets -1, -2, -3: no mapping, prolog, epilog."""
+    """IL-to-native map of a method. IL offsets -1, -2, -3: no mapping, prolog, epilog."""
 
     MethodID: UInt64
     ReJITID: UInt64
@@ -149,7 +149,7 @@ class MethodILToNativeMap_V0:
 
 @event(RUNTIME, id=190, version=1)
 class MethodILToNativeMap_V1(MethodILToNativeMap_V0):
-    """Where IL is in a method's native code. Offsets -1, -2, -3: no mapping, prolog, epilog. Adds ILVersionID."""
+    """IL-to-native map of a method. IL offsets -1, -2, -3: no mapping, prolog, epilog. Adds ILVersionID."""
 
     ILVersionID: UInt64
 
@@ -163,7 +163,7 @@ class MethodILToNativeMap_V1(MethodILToNativeMap_V0):
     level=5,
 )
 class MethodJitTailCallFailed_V0:
-    """The JIT did not make a call a tail call, and why."""
+    """The JIT did not compile a call as a tail call, and why."""
 
     MethodBeingCompiledNamespace: UnicodeString
     MethodBeingCompiledName: UnicodeString
@@ -188,7 +188,7 @@ class MethodJitTailCallFailed_V0:
     level=5,
 )
 class MethodJitInliningFailed_V0:
-    """The JIT did not inline a call, and why. FailAlways: the callee is inlined nowhere."""
+    """The JIT did not inline a call, and why. FailAlways: the callee is never inlined."""
 
     MethodBeingCompiledNamespace: UnicodeString
     MethodBeingCompiledName: UnicodeString
@@ -213,7 +213,7 @@ class MethodJitInliningFailed_V0:
     level=4,
 )
 class JitInstrumentationData_V0:
-    """Profile data of instrumented code, in pieces: MethodFlags numbers them from 0; bit 31 marks the last."""
+    """Profile data of instrumented code, in chunks numbered from 0 by MethodFlags; bit 31 marks the last."""
 
     ClrInstanceID: UInt16
     MethodFlags: UInt32
@@ -231,7 +231,7 @@ class JitInstrumentationData_V0:
     level=4,
 )
 class JitInstrumentationDataVerbose_V0:
-    """Profile data of instrumented code, in pieces: MethodFlags numbers them from 0; bit 31 marks the last."""
+    """Profile data of instrumented code, in chunks numbered from 0 by MethodFlags; bit 31 marks the last."""
 
     ClrInstanceID: UInt16
     MethodFlags: UInt32

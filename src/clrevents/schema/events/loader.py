@@ -1,4 +1,4 @@
-"""Modules that are loaded and unloaded."""
+"""Loading and unloading of modules."""
 
 from typing import Annotated
 
@@ -11,7 +11,7 @@ from clrevents.schema.types import Guid, UInt16, UInt32, UInt64, UnicodeString
 
 @event(RUNTIME, id=149, version=0, aliases=("Loader/ModuleDCStartV2",), keywords=RuntimeKeyword.Loader, level=4)
 class ModuleDCStartV2_V0:
-    """A module that was loaded when the session started; from runtimes before the rundown provider."""
+    """A module that was loaded when the session started; from runtimes without the rundown provider."""
 
     ModuleID: UInt64
     AssemblyID: UInt64
@@ -23,7 +23,7 @@ class ModuleDCStartV2_V0:
 
 @event(RUNTIME, id=150, version=0, aliases=("Loader/ModuleDCStopV2",), keywords=RuntimeKeyword.Loader, level=4)
 class ModuleDCEndV2_V0:
-    """A module that was loaded when the session ended; from runtimes before the rundown provider."""
+    """A module that was loaded when the session ended; from runtimes without the rundown provider."""
 
     ModuleID: UInt64
     AssemblyID: UInt64
@@ -74,7 +74,7 @@ class ModuleLoad_V1(ModuleLoad_V0):
 
 @event(RUNTIME, id=152, version=2)
 class ModuleLoad_V2(ModuleLoad_V1):
-    """A module was loaded. Adds which PDBs belong to it."""
+    """A module was loaded. Adds the identity of its PDBs."""
 
     ManagedPdbSignature: Guid
     ManagedPdbAge: UInt32
@@ -112,7 +112,7 @@ class ModuleUnload_V1(ModuleUnload_V0):
 
 @event(RUNTIME, id=153, version=2)
 class ModuleUnload_V2(ModuleUnload_V1):
-    """A module was unloaded. Adds which PDBs belong to it."""
+    """A module was unloaded. Adds the identity of its PDBs."""
 
     ManagedPdbSignature: Guid
     ManagedPdbAge: UInt32

@@ -1,4 +1,4 @@
-"""Symbols, texts of EventSources and messages of profilers that the runtime passes on."""
+"""Symbols, EventSource text and profiler messages forwarded by the runtime."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from clrevents.schema.types import Bytes, Int32, UInt16, UInt32, UInt64, Unicode
 
 @event(RUNTIME, id=260, version=0, aliases=("CodeSymbols/Start",), keywords=RuntimeKeyword.CodeSymbols, level=5)
 class CodeSymbols_V0:
-    """A piece of the symbols of a module that was loaded from memory."""
+    """A chunk of the symbols of a module that was loaded from memory."""
 
     ModuleId: UInt64
     TotalChunks: UInt16
@@ -22,7 +22,7 @@ class CodeSymbols_V0:
 
 @event(RUNTIME, id=270, version=0, aliases=("EventSourceEvent",), keywords=RuntimeKeyword.EventSource, level=4)
 class EventSource_V0:
-    """An event of a managed EventSource as one text, for trace sinks that know no others."""
+    """An event of a managed EventSource as a single string, for sinks that cannot handle others."""
 
     EventID: Int32
     EventName: UnicodeString
@@ -32,7 +32,7 @@ class EventSource_V0:
 
 @event(RUNTIME, id=299, version=0, keywords=RuntimeKeyword.Profiler, level=4)
 class ProfilerMessage_V0:
-    """A message that a profiler wrote into the trace."""
+    """A message written by a profiler."""
 
     ClrInstanceID: UInt16
     Message: UnicodeString

@@ -1,6 +1,6 @@
-"""Methods: code that is loaded and unloaded, compiled, or found precompiled.
+"""Methods: code that is loaded, unloaded, compiled, or found precompiled.
 
-The payloads that turn addresses into names. Knows no address map: that is the symbols room's.
+The payloads that symbol resolution is based on. The address map itself is built in `symbols`.
 """
 
 from typing import Annotated
@@ -21,7 +21,7 @@ from clrevents.schema.types import Counted, UInt16, UInt32, UInt64, UnicodeStrin
     level=4,
 )
 class MethodDetails_V0:
-    """The identity of a method and its type arguments, sent in front of events that name it by MethodID."""
+    """The identity of a method and its type arguments, sent before events that refer to it by MethodID."""
 
     MethodID: UInt64
     TypeID: UInt64
@@ -40,7 +40,7 @@ class MethodDetails_V0:
     level=4,
 )
 class MethodLoad_V0:
-    """Code of a method became ready to run: jitted, or found precompiled."""
+    """Code of a method is ready to run: jitted or precompiled."""
 
     MethodID: UInt64
     ModuleID: UInt64
@@ -52,14 +52,14 @@ class MethodLoad_V0:
 
 @event(RUNTIME, id=141, version=1)
 class MethodLoad_V1(MethodLoad_V0):
-    """Code of a method became ready to run: jitted, or found precompiled. Adds ClrInstanceID."""
+    """Code of a method is ready to run: jitted or precompiled. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(RUNTIME, id=141, version=2)
 class MethodLoad_V2(MethodLoad_V1):
-    """Code of a method became ready to run: jitted, or found precompiled. Adds ReJITID."""
+    """Code of a method is ready to run: jitted or precompiled. Adds ReJITID."""
 
     ReJITID: UInt64
 
@@ -73,7 +73,7 @@ class MethodLoad_V2(MethodLoad_V1):
     level=4,
 )
 class MethodUnload_V0:
-    """Code of a method went away with its module or loader."""
+    """Code of a method was unloaded with its module or loader."""
 
     MethodID: UInt64
     ModuleID: UInt64
@@ -85,14 +85,14 @@ class MethodUnload_V0:
 
 @event(RUNTIME, id=142, version=1)
 class MethodUnload_V1(MethodUnload_V0):
-    """Code of a method went away with its module or loader. Adds ClrInstanceID."""
+    """Code of a method was unloaded with its module or loader. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(RUNTIME, id=142, version=2)
 class MethodUnload_V2(MethodUnload_V1):
-    """Code of a method went away with its module or loader. Adds ReJITID."""
+    """Code of a method was unloaded with its module or loader. Adds ReJITID."""
 
     ReJITID: UInt64
 
@@ -106,7 +106,7 @@ class MethodUnload_V2(MethodUnload_V1):
     level=4,
 )
 class MethodLoadVerbose_V0:
-    """Code of a method is ready to run; dynamic and generic ones, helpers, all at level 5."""
+    """A method's code is ready to run; dynamic, generic and helper methods, or all at level 5."""
 
     MethodID: UInt64
     ModuleID: UInt64
@@ -121,14 +121,14 @@ class MethodLoadVerbose_V0:
 
 @event(RUNTIME, id=143, version=1)
 class MethodLoadVerbose_V1(MethodLoadVerbose_V0):
-    """Code of a method is ready to run; dynamic and generic ones, helpers, all at level 5. Adds ClrInstanceID."""
+    """A method's code is ready to run; dynamic, generic and helper methods, or all at level 5. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(RUNTIME, id=143, version=2)
 class MethodLoadVerbose_V2(MethodLoadVerbose_V1):
-    """Code of a method is ready to run; dynamic and generic ones, helpers, all at level 5. Adds ReJITID."""
+    """A method's code is ready to run; dynamic, generic and helper methods, or all at level 5. Adds ReJITID."""
 
     ReJITID: UInt64
 
@@ -142,7 +142,7 @@ class MethodLoadVerbose_V2(MethodLoadVerbose_V1):
     level=4,
 )
 class MethodUnloadVerbose_V0:
-    """Code of a method went away, with its name; dynamic and generic ones, and all at level 5."""
+    """A method's code was unloaded; dynamic and generic methods, or all at level 5."""
 
     MethodID: UInt64
     ModuleID: UInt64
@@ -157,21 +157,21 @@ class MethodUnloadVerbose_V0:
 
 @event(RUNTIME, id=144, version=1)
 class MethodUnloadVerbose_V1(MethodUnloadVerbose_V0):
-    """Code of a method went away, with its name; dynamic and generic ones, and all at level 5. Adds ClrInstanceID."""
+    """A method's code was unloaded; dynamic and generic methods, or all at level 5. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(RUNTIME, id=144, version=2)
 class MethodUnloadVerbose_V2(MethodUnloadVerbose_V1):
-    """Code of a method went away, with its name; dynamic and generic ones, and all at level 5. Adds ReJITID."""
+    """A method's code was unloaded; dynamic and generic methods, or all at level 5. Adds ReJITID."""
 
     ReJITID: UInt64
 
 
 @event(RUNTIME, id=145, version=0, aliases=("Method/JittingStarted",), keywords=RuntimeKeyword.Jit, level=5)
 class MethodJittingStarted_V0:
-    """The JIT began to compile a method."""
+    """The JIT started compiling a method."""
 
     MethodID: UInt64
     ModuleID: UInt64
@@ -184,7 +184,7 @@ class MethodJittingStarted_V0:
 
 @event(RUNTIME, id=145, version=1)
 class MethodJittingStarted_V1(MethodJittingStarted_V0):
-    """The JIT began to compile a method. Adds ClrInstanceID."""
+    """The JIT started compiling a method. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
@@ -198,7 +198,7 @@ class MethodJittingStarted_V1(MethodJittingStarted_V0):
     level=5,
 )
 class MethodJitMemoryAllocatedForCode_V0:
-    """The JIT was given memory for a method's code and read-only data; sizes in bytes."""
+    """Memory was allocated for a method's code and read-only data; sizes in bytes."""
 
     MethodID: UInt64
     ModuleID: UInt64

@@ -1,4 +1,4 @@
-"""Method rundown from before the rundown provider existed. Declared by the runtime, sent by none that is alive."""
+"""Method rundown from before the rundown provider existed. Declared by current runtimes, but not sent."""
 
 from typing import Annotated
 
@@ -18,7 +18,7 @@ from clrevents.schema.types import UInt32, UInt64, UnicodeString
     level=4,
 )
 class DCStartCompleteV2_V0:
-    """End of the methods listed at the start of a session; from runtimes before the rundown provider."""
+    """End of the method list at the start of a session; from runtimes without the rundown provider."""
 
 
 @event(
@@ -30,7 +30,7 @@ class DCStartCompleteV2_V0:
     level=4,
 )
 class DCEndCompleteV2_V0:
-    """End of the methods listed at the end of a session; from runtimes before the rundown provider."""
+    """End of the method list at the end of a session; from runtimes without the rundown provider."""
 
 
 @event(
@@ -42,7 +42,7 @@ class DCEndCompleteV2_V0:
     level=4,
 )
 class MethodDCStartV2_V0:
-    """A method that existed when the session started; from runtimes before the rundown provider."""
+    """A method that existed when the session started; from runtimes without the rundown provider."""
 
     MethodID: UInt64
     ModuleID: UInt64
@@ -61,7 +61,7 @@ class MethodDCStartV2_V0:
     level=4,
 )
 class MethodDCEndV2_V0:
-    """A method that existed when the session ended; from runtimes before the rundown provider."""
+    """A method that existed when the session ended; from runtimes without the rundown provider."""
 
     MethodID: UInt64
     ModuleID: UInt64
@@ -80,7 +80,7 @@ class MethodDCEndV2_V0:
     level=4,
 )
 class MethodDCStartVerboseV2_V0:
-    """A method that existed when the session started, with its name; from runtimes before the rundown provider."""
+    """A method that existed when the session started, with its name; from runtimes without the rundown provider."""
 
     MethodID: UInt64
     ModuleID: UInt64
@@ -102,7 +102,7 @@ class MethodDCStartVerboseV2_V0:
     level=4,
 )
 class MethodDCEndVerboseV2_V0:
-    """A method that existed when the session ended, with its name; from runtimes before the rundown provider."""
+    """A method that existed when the session ended, with its name; from runtimes without the rundown provider."""
 
     MethodID: UInt64
     ModuleID: UInt64

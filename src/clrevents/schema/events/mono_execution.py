@@ -1,4 +1,4 @@
-"""Mono: methods that are entered and left, and exceptions."""
+"""Mono: method calls and exceptions."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from clrevents.schema.types import Pointer, UInt8, UInt32, UInt64
 
 
 class MonoExceptionClauseType(OpenEnum):
-    """What a clause of an exception handler does (source: `MonoExceptionEnum`, mono/metadata/metadata.h).
+    """The kind of an exception handler clause (source: `MonoExceptionEnum`, mono/metadata/metadata.h).
 
     The manifest's ExceptionClauseTypeMap calls 3 Fault; Mono writes 4.
     """
@@ -51,21 +51,21 @@ class MonoProfilerMethodExceptionLeave_V0:
 
 @event(MONO, id=33, version=0, keywords=MonoKeyword.MethodTracing, level=4)
 class MonoProfilerMethodFree_V0:
-    """Mono: a method went away."""
+    """Mono: a method was freed."""
 
     MethodID: UInt64
 
 
 @event(MONO, id=34, version=0, keywords=MonoKeyword.MethodTracing, level=4)
 class MonoProfilerMethodBeginInvoke_V0:
-    """Mono: the runtime begins to call a method."""
+    """Mono: the runtime starts invoking a method."""
 
     MethodID: UInt64
 
 
 @event(MONO, id=35, version=0, keywords=MonoKeyword.MethodTracing, level=4)
 class MonoProfilerMethodEndInvoke_V0:
-    """Mono: the runtime's call of a method ended."""
+    """Mono: the runtime finished invoking a method."""
 
     MethodID: UInt64
 
@@ -80,7 +80,7 @@ class MonoProfilerExceptionThrow_V0:
 
 @event(MONO, id=37, version=0, keywords=MonoKeyword.Exception, level=4)
 class MonoProfilerExceptionClause_V0:
-    """Mono: a clause of an exception handler runs."""
+    """Mono: an exception handler clause runs."""
 
     ClauseType: Annotated[MonoExceptionClauseType, UInt8]
     ClauseIdx: UInt32

@@ -23,7 +23,7 @@ class MonoGCEventType(OpenEnum):
 
 
 class MonoGCHandleType(OpenEnum):
-    """What a GC handle does (manifest: GCHandleTypeMap, up to 3; source: `GCHandleType`, mono/sgen)."""
+    """The kind of a GC handle (manifest: GCHandleTypeMap, up to 3; source: `GCHandleType`, mono/sgen)."""
 
     Weak = 0
     WeakTrackResurrection = 1
@@ -34,7 +34,7 @@ class MonoGCHandleType(OpenEnum):
 
 @event(MONO, id=38, version=0, keywords=MonoKeyword.GC, level=4)
 class MonoProfilerGCEvent_V0:
-    """Mono: a collection came to a stage."""
+    """Mono: a collection reached a stage."""
 
     GCEventType: Annotated[MonoGCEventType, UInt8]
     GCGeneration: UInt32
@@ -59,7 +59,7 @@ class MonoProfilerGCMovesValue:
 
 @event(MONO, id=40, version=0, keywords=MonoKeyword.GCMoves, level=4)
 class MonoProfilerGCMoves_V0:
-    """Mono: objects that a collection moved, with their new addresses."""
+    """Mono: objects moved by a collection, with their new addresses."""
 
     Count: UInt32
     Values: Annotated[Counted[MonoProfilerGCMovesValue], by("Count")]
@@ -67,7 +67,7 @@ class MonoProfilerGCMoves_V0:
 
 @event(MONO, id=41, version=0, keywords=MonoKeyword.GCResize, level=4)
 class MonoProfilerGCResize_V0:
-    """Mono: the heap has a new size, in bytes."""
+    """Mono: the heap was resized; the new size is in bytes."""
 
     NewSize: UInt64
 
@@ -91,7 +91,7 @@ class MonoProfilerGCHandleDeleted_V0:
 
 @event(MONO, id=44, version=0, keywords=MonoKeyword.GCFinalization, level=4)
 class MonoProfilerGCFinalizing_V0:
-    """Mono: finalizers begin to run."""
+    """Mono: finalizers start running."""
 
 
 @event(MONO, id=45, version=0, keywords=MonoKeyword.GCFinalization, level=4)
@@ -101,7 +101,7 @@ class MonoProfilerGCFinalized_V0:
 
 @event(MONO, id=46, version=0, keywords=MonoKeyword.GCFinalization, level=4)
 class MonoProfilerGCFinalizingObject_V0:
-    """Mono: the finalizer of one object begins to run."""
+    """Mono: the finalizer of one object starts."""
 
     ObjectID: Pointer
 

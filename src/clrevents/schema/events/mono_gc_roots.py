@@ -33,7 +33,7 @@ class MonoGCRootType(OpenEnum):
 
 @event(MONO, id=48, version=0, keywords=MonoKeyword.GCRoot, level=4)
 class MonoProfilerGCRootRegister_V0:
-    """Mono: a range of memory, in bytes, that holds roots was registered."""
+    """Mono: a memory range that contains roots was registered; its size is in bytes."""
 
     RootID: Pointer
     RootSize: UInt64
@@ -44,14 +44,14 @@ class MonoProfilerGCRootRegister_V0:
 
 @event(MONO, id=49, version=0, keywords=MonoKeyword.GCRoot, level=4)
 class MonoProfilerGCRootUnregister_V0:
-    """Mono: a range of memory that held roots was unregistered."""
+    """Mono: a memory range that contained roots was unregistered."""
 
     RootID: Pointer
 
 
 @struct
 class MonoProfilerGCRootsValue:
-    """One object and the root that holds it."""
+    """One object and the root that refers to it."""
 
     ObjectID: Pointer
     AddressID: Pointer
@@ -59,7 +59,7 @@ class MonoProfilerGCRootsValue:
 
 @event(MONO, id=50, version=0, keywords=MonoKeyword.GCRoot, level=4)
 class MonoProfilerGCRoots_V0:
-    """Mono: objects that roots hold, and where the roots are."""
+    """Mono: objects referenced by roots, and the locations of the roots."""
 
     Count: UInt32
     Values: Annotated[Counted[MonoProfilerGCRootsValue], by("Count")]
@@ -67,7 +67,7 @@ class MonoProfilerGCRoots_V0:
 
 @event(MONO, id=51, version=0, keywords=MonoKeyword.GCHeapDump, level=4)
 class MonoProfilerGCHeapDumpStart_V0:
-    """Mono: a heap dump begins."""
+    """Mono: a heap dump starts."""
 
     HeapCollectParam: UnicodeString
 
@@ -79,7 +79,7 @@ class MonoProfilerGCHeapDumpStop_V0:
 
 @struct
 class MonoProfilerGCHeapDumpObjectReferenceValue:
-    """One reference: where in the object it stands, and what it refers to."""
+    """One reference: its offset in the object, and its target."""
 
     ReferenceOffset: UInt32
     ObjectID: Pointer
@@ -87,7 +87,7 @@ class MonoProfilerGCHeapDumpObjectReferenceValue:
 
 @event(MONO, id=53, version=0, keywords=MonoKeyword.GCHeapDump, level=4)
 class MonoProfilerGCHeapDumpObjectReference_V0:
-    """Mono heap dump: an object with its size in bytes, and the references in it."""
+    """Mono heap dump: an object with its size in bytes and its references."""
 
     ObjectID: Pointer
     VTableID: UInt64

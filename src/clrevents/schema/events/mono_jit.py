@@ -1,4 +1,4 @@
-"""Mono: methods that are compiled."""
+"""Mono: compilation of methods."""
 
 from typing import Annotated
 
@@ -26,7 +26,7 @@ class MonoJitCodeBufferType(OpenEnum):
 
 @event(MONO, id=8, version=0, keywords=MonoKeyword.Jit, level=4)
 class MonoProfilerJitBegin_V0:
-    """Mono: the JIT begins to compile a method."""
+    """Mono: the JIT starts compiling a method."""
 
     MethodID: UInt64
     ModuleID: UInt64
@@ -35,7 +35,7 @@ class MonoProfilerJitBegin_V0:
 
 @event(MONO, id=9, version=0, keywords=MonoKeyword.Jit, level=4)
 class MonoProfilerJitFailed_V0:
-    """Mono: the JIT could not compile a method."""
+    """Mono: the JIT failed to compile a method."""
 
     MethodID: UInt64
     ModuleID: UInt64
@@ -69,7 +69,7 @@ class MonoProfilerJitDone_V1(MonoProfilerJitDone_V0):
 
 @event(MONO, id=11, version=0, keywords=MonoKeyword.Jit, level=4)
 class MonoProfilerJitChunkCreated_V0:
-    """Mono: the JIT got a chunk of memory for code, in bytes."""
+    """Mono: the JIT allocated a chunk of memory for code; its size is in bytes."""
 
     ChunkID: Pointer
     ChunkSize: UInt64
@@ -77,14 +77,14 @@ class MonoProfilerJitChunkCreated_V0:
 
 @event(MONO, id=12, version=0, keywords=MonoKeyword.Jit, level=4)
 class MonoProfilerJitChunkDestroyed_V0:
-    """Mono: the JIT gave a chunk of code memory back."""
+    """Mono: the JIT freed a chunk of code memory."""
 
     ChunkID: Pointer
 
 
 @event(MONO, id=13, version=0, keywords=MonoKeyword.Jit, level=4)
 class MonoProfilerJitCodeBuffer_V0:
-    """Mono: the JIT filled a buffer with code, in bytes, and what the code is for."""
+    """Mono: the JIT filled a buffer with code; its size in bytes, and the purpose of the code."""
 
     BufferID: Pointer
     BufferSize: UInt64
@@ -93,7 +93,7 @@ class MonoProfilerJitCodeBuffer_V0:
 
 @event(MONO, id=62, version=0, keywords=MonoKeyword.Jit, level=5)
 class MonoProfilerJitDoneVerbose_V0:
-    """Mono: the JIT compiled a method; here with its name."""
+    """Mono: the JIT compiled a method, with its name."""
 
     MethodID: UInt64
     MethodNamespace: UnicodeString

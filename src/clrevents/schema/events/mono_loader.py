@@ -17,7 +17,7 @@ class MonoProfilerContextLoaded_V0:
 
 @event(MONO, id=2, version=0, keywords=MonoKeyword.Loader, level=4)
 class MonoProfilerContextUnloaded_V0:
-    """Mono: a context of an application domain went away."""
+    """Mono: a context of an application domain was unloaded."""
 
     ObjectID: Pointer
     AppDomainID: UInt64
@@ -26,35 +26,35 @@ class MonoProfilerContextUnloaded_V0:
 
 @event(MONO, id=3, version=0, keywords=MonoKeyword.Loader, level=5)
 class MonoProfilerAppDomainLoading_V0:
-    """Mono: an application domain begins to load."""
+    """Mono: an application domain starts loading."""
 
     AppDomainID: UInt64
 
 
 @event(MONO, id=4, version=0, keywords=MonoKeyword.Loader, level=4)
 class MonoProfilerAppDomainLoaded_V0:
-    """Mono: an application domain is loaded."""
+    """Mono: an application domain was loaded."""
 
     AppDomainID: UInt64
 
 
 @event(MONO, id=5, version=0, keywords=MonoKeyword.Loader, level=5)
 class MonoProfilerAppDomainUnloading_V0:
-    """Mono: an application domain begins to unload."""
+    """Mono: an application domain starts unloading."""
 
     AppDomainID: UInt64
 
 
 @event(MONO, id=6, version=0, keywords=MonoKeyword.Loader, level=4)
 class MonoProfilerAppDomainUnloaded_V0:
-    """Mono: an application domain is unloaded."""
+    """Mono: an application domain was unloaded."""
 
     AppDomainID: UInt64
 
 
 @event(MONO, id=7, version=0, keywords=MonoKeyword.Loader, level=5)
 class MonoProfilerAppDomainName_V0:
-    """Mono: an application domain got its name."""
+    """Mono: an application domain was given its name."""
 
     AppDomainID: UInt64
     AppDomainName: UnicodeString
@@ -62,21 +62,21 @@ class MonoProfilerAppDomainName_V0:
 
 @event(MONO, id=20, version=0, keywords=MonoKeyword.Loader, level=5)
 class MonoProfilerModuleLoading_V0:
-    """Mono: a module begins to load."""
+    """Mono: a module starts loading."""
 
     ModuleID: UInt64
 
 
 @event(MONO, id=21, version=0, keywords=MonoKeyword.Loader, level=4)
 class MonoProfilerModuleFailed_V0:
-    """Mono: a module could not be loaded."""
+    """Mono: a module failed to load."""
 
     ModuleID: UInt64
 
 
 @event(MONO, id=22, version=0, keywords=MonoKeyword.Loader, level=4)
 class MonoProfilerModuleLoaded_V0:
-    """Mono: a module is loaded."""
+    """Mono: a module was loaded."""
 
     ModuleID: UInt64
     ModuleName: UnicodeString
@@ -85,14 +85,14 @@ class MonoProfilerModuleLoaded_V0:
 
 @event(MONO, id=23, version=0, keywords=MonoKeyword.Loader, level=5)
 class MonoProfilerModuleUnloading_V0:
-    """Mono: a module begins to unload."""
+    """Mono: a module starts unloading."""
 
     ModuleID: UInt64
 
 
 @event(MONO, id=24, version=0, keywords=MonoKeyword.Loader, level=4)
 class MonoProfilerModuleUnloaded_V0:
-    """Mono: a module is unloaded."""
+    """Mono: a module was unloaded."""
 
     ModuleID: UInt64
     ModuleName: UnicodeString
@@ -101,7 +101,7 @@ class MonoProfilerModuleUnloaded_V0:
 
 @event(MONO, id=25, version=0, keywords=MonoKeyword.Loader, level=5)
 class MonoProfilerAssemblyLoading_V0:
-    """Mono: an assembly begins to load."""
+    """Mono: an assembly starts loading."""
 
     AssemblyID: UInt64
     ModuleID: UInt64
@@ -109,7 +109,7 @@ class MonoProfilerAssemblyLoading_V0:
 
 @event(MONO, id=26, version=0, keywords=MonoKeyword.Loader, level=4)
 class MonoProfilerAssemblyLoaded_V0:
-    """Mono: an assembly is loaded."""
+    """Mono: an assembly was loaded."""
 
     AssemblyID: UInt64
     ModuleID: UInt64
@@ -118,7 +118,7 @@ class MonoProfilerAssemblyLoaded_V0:
 
 @event(MONO, id=27, version=0, keywords=MonoKeyword.Loader, level=5)
 class MonoProfilerAssemblyUnloading_V0:
-    """Mono: an assembly begins to unload."""
+    """Mono: an assembly starts unloading."""
 
     AssemblyID: UInt64
     ModuleID: UInt64
@@ -126,7 +126,7 @@ class MonoProfilerAssemblyUnloading_V0:
 
 @event(MONO, id=28, version=0, keywords=MonoKeyword.Loader, level=4)
 class MonoProfilerAssemblyUnloaded_V0:
-    """Mono: an assembly is unloaded."""
+    """Mono: an assembly was unloaded."""
 
     AssemblyID: UInt64
     ModuleID: UInt64

@@ -8,7 +8,7 @@ from clrevents.schema.types import Pointer, UInt64, UnicodeString
 
 @event(MONO, id=54, version=0, keywords=MonoKeyword.Monitor | MonoKeyword.Contention, level=4)
 class MonoProfilerMonitorContention_V0:
-    """Mono: a thread begins to wait for a monitor that another one holds."""
+    """Mono: a thread starts waiting for a monitor held by another thread."""
 
     ObjectID: Pointer
 
@@ -22,7 +22,7 @@ class MonoProfilerMonitorFailed_V0:
 
 @event(MONO, id=56, version=0, keywords=MonoKeyword.Monitor, level=4)
 class MonoProfilerMonitorAcquired_V0:
-    """Mono: a thread got the monitor that it waited for."""
+    """Mono: a thread acquired the monitor it was waiting for."""
 
     ObjectID: Pointer
 
@@ -50,14 +50,14 @@ class MonoProfilerThreadStopped_V0:
 
 @event(MONO, id=60, version=0, keywords=MonoKeyword.Threading, level=4)
 class MonoProfilerThreadExited_V0:
-    """Mono: a thread is gone."""
+    """Mono: a thread has exited."""
 
     ThreadID: UInt64
 
 
 @event(MONO, id=61, version=0, keywords=MonoKeyword.Threading, level=5)
 class MonoProfilerThreadName_V0:
-    """Mono: a thread got a name."""
+    """Mono: a thread was given a name."""
 
     ThreadID: UInt64
     ThreadName: UnicodeString

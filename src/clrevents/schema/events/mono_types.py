@@ -10,7 +10,7 @@ from clrevents.schema.types import Counted, UInt8, UInt32, UInt64, UnicodeString
 
 @event(MONO, id=14, version=0, keywords=MonoKeyword.TypeLoading, level=5)
 class MonoProfilerClassLoading_V0:
-    """Mono: a class begins to load."""
+    """Mono: a class starts loading."""
 
     ClassID: UInt64
     ModuleID: UInt64
@@ -18,7 +18,7 @@ class MonoProfilerClassLoading_V0:
 
 @event(MONO, id=15, version=0, keywords=MonoKeyword.TypeLoading, level=4)
 class MonoProfilerClassFailed_V0:
-    """Mono: a class could not be loaded."""
+    """Mono: a class failed to load."""
 
     ClassID: UInt64
     ModuleID: UInt64
@@ -26,7 +26,7 @@ class MonoProfilerClassFailed_V0:
 
 @event(MONO, id=16, version=0, keywords=MonoKeyword.TypeLoading, level=4)
 class MonoProfilerClassLoaded_V0:
-    """Mono: a class is loaded."""
+    """Mono: a class was loaded."""
 
     ClassID: UInt64
     ModuleID: UInt64
@@ -43,7 +43,7 @@ class MonoProfilerClassLoadedValue:
 
 @event(MONO, id=16, version=1)
 class MonoProfilerClassLoaded_V1(MonoProfilerClassLoaded_V0):
-    """Mono: a class is loaded. Adds its type arguments."""
+    """Mono: a class was loaded. Adds its type arguments."""
 
     Count: UInt32
     Values: Annotated[Counted[MonoProfilerClassLoadedValue], by("Count")]
@@ -51,7 +51,7 @@ class MonoProfilerClassLoaded_V1(MonoProfilerClassLoaded_V0):
 
 @event(MONO, id=17, version=0, keywords=MonoKeyword.TypeLoading, level=5)
 class MonoProfilerVTableLoading_V0:
-    """Mono: a class's method table begins to be made."""
+    """Mono: creation of a class's method table starts."""
 
     VTableID: UInt64
     ClassID: UInt64
@@ -60,7 +60,7 @@ class MonoProfilerVTableLoading_V0:
 
 @event(MONO, id=18, version=0, keywords=MonoKeyword.TypeLoading, level=4)
 class MonoProfilerVTableFailed_V0:
-    """Mono: a class's method table could not be made."""
+    """Mono: creation of a class's method table failed."""
 
     VTableID: UInt64
     ClassID: UInt64
@@ -69,7 +69,7 @@ class MonoProfilerVTableFailed_V0:
 
 @event(MONO, id=19, version=0, keywords=MonoKeyword.TypeLoading, level=4)
 class MonoProfilerVTableLoaded_V0:
-    """Mono: a class's method table is made."""
+    """Mono: a class's method table was created."""
 
     VTableID: UInt64
     ClassID: UInt64

@@ -1,4 +1,4 @@
-"""Ranges of precompiled modules, and named moments of the start."""
+"""Ranges of precompiled modules, and named checkpoints of startup."""
 
 from typing import Annotated
 
@@ -11,7 +11,7 @@ from clrevents.schema.types import Int64, UInt8, UInt16, UInt32, UInt64, Unicode
 
 
 class PrvModuleRangeType(OpenFlag):
-    """What kind of code or data a range holds (manifest: ModuleRangeTypeMap; source: `ZapVirtualSectionType`)."""
+    """The kind of code or data in a range (manifest: ModuleRangeTypeMap; source: `ZapVirtualSectionType`)."""
 
     HotRange = 0x1
     WarmRange = 0x2
@@ -27,7 +27,7 @@ class ModuleRangeIBCType(OpenFlag):
 
 
 class ModuleRangeSectionType(OpenEnum):
-    """Which section of a precompiled module a range is in (manifest: ModuleRangeSectionTypeMap; source: the same)."""
+    """The module section that a range is in (manifest: ModuleRangeSectionTypeMap; source: the same)."""
 
     ModuleSection = 1
     EETableSection = 2
@@ -97,7 +97,7 @@ class ModuleRangeLoad_V0:
     level=4,
 )
 class ExecutionCheckpoint_V0:
-    """A named moment of the runtime's start; Timestamp in ticks of the trace's clock."""
+    """A named checkpoint of runtime startup; Timestamp in ticks of the trace's clock."""
 
     ClrInstanceID: UInt16
     Name: UnicodeString
@@ -106,7 +106,7 @@ class ExecutionCheckpoint_V0:
 
 @event(RUNDOWN, id=160, version=0, keywords=RundownKeyword.PerfTrackRundown, level=4)
 class ModuleRangeDCStart_V0:
-    """A range of a precompiled module that was loaded when the session started, in bytes."""
+    """A range of a precompiled module that was loaded when the session started, as offset and size in bytes."""
 
     ClrInstanceID: UInt16
     ModuleID: UInt64
@@ -117,7 +117,7 @@ class ModuleRangeDCStart_V0:
 
 @event(RUNDOWN, id=161, version=0, keywords=RundownKeyword.PerfTrackRundown, level=4)
 class ModuleRangeDCEnd_V0:
-    """A range of a precompiled module that was loaded when the session ended, in bytes."""
+    """A range of a precompiled module that was loaded when the session ended, as offset and size in bytes."""
 
     ClrInstanceID: UInt16
     ModuleID: UInt64
@@ -128,7 +128,7 @@ class ModuleRangeDCEnd_V0:
 
 @event(RUNDOWN, id=300, version=0, aliases=("ExecutionCheckpointRundown/ExecutionCheckpointDCEnd",), level=4)
 class ExecutionCheckpointDCEnd_V0:
-    """A named moment of the runtime's start, listed in the rundown; Timestamp in ticks of the trace's clock."""
+    """A named checkpoint of runtime startup, listed in the rundown; Timestamp in ticks of the trace's clock."""
 
     ClrInstanceID: UInt16
     Name: UnicodeString

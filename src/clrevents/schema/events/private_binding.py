@@ -8,7 +8,7 @@ from clrevents.schema.types import Boolean, UInt16, UInt32, UInt64, UnicodeStrin
 
 @event(PRIVATE, id=159, version=0, aliases=("Binding/PolicyPhaseStart",), keywords=PrivateKeyword.Binding, level=4)
 class BindingPolicyPhaseStart_V0:
-    """Beginning of the phase of an assembly bind that applies policy."""
+    """Start of the policy phase of an assembly bind."""
 
     AppDomainID: UInt32
     LoadContextID: UInt32
@@ -21,7 +21,7 @@ class BindingPolicyPhaseStart_V0:
 
 @event(PRIVATE, id=160, version=0, aliases=("Binding/PolicyPhaseStop",), keywords=PrivateKeyword.Binding, level=4)
 class BindingPolicyPhaseEnd_V0:
-    """End of the phase of an assembly bind that applies policy."""
+    """End of the policy phase of an assembly bind."""
 
     AppDomainID: UInt32
     LoadContextID: UInt32
@@ -34,7 +34,7 @@ class BindingPolicyPhaseEnd_V0:
 
 @event(PRIVATE, id=161, version=0, aliases=("Binding/NgenPhaseStart",), keywords=PrivateKeyword.Binding, level=4)
 class BindingNgenPhaseStart_V0:
-    """Beginning of the phase of an assembly bind that looks for a native image."""
+    """Start of the native image phase of an assembly bind."""
 
     AppDomainID: UInt32
     LoadContextID: UInt32
@@ -47,7 +47,7 @@ class BindingNgenPhaseStart_V0:
 
 @event(PRIVATE, id=162, version=0, aliases=("Binding/NgenPhaseStop",), keywords=PrivateKeyword.Binding, level=4)
 class BindingNgenPhaseEnd_V0:
-    """End of the phase of an assembly bind that looks for a native image."""
+    """End of the native image phase of an assembly bind."""
 
     AppDomainID: UInt32
     LoadContextID: UInt32
@@ -67,7 +67,7 @@ class BindingNgenPhaseEnd_V0:
     level=4,
 )
 class BindingLookupAndProbingPhaseStart_V0:
-    """Beginning of the phase of an assembly bind that looks for the file."""
+    """Start of the file lookup and probing phase of an assembly bind."""
 
     AppDomainID: UInt32
     LoadContextID: UInt32
@@ -82,7 +82,7 @@ class BindingLookupAndProbingPhaseStart_V0:
     PRIVATE, id=164, version=0, aliases=("Binding/LookupAndProbingPhaseStop",), keywords=PrivateKeyword.Binding, level=4
 )
 class BindingLookupAndProbingPhaseEnd_V0:
-    """End of the phase of an assembly bind that looks for the file."""
+    """End of the file lookup and probing phase of an assembly bind."""
 
     AppDomainID: UInt32
     LoadContextID: UInt32
@@ -95,7 +95,7 @@ class BindingLookupAndProbingPhaseEnd_V0:
 
 @event(PRIVATE, id=167, version=0, aliases=("Binding/PhaseStart",), keywords=PrivateKeyword.Binding, level=4)
 class BindingPhaseStart_V0:
-    """Beginning of the binder's phase of an assembly load."""
+    """Start of the binding phase of an assembly load."""
 
     AppDomainID: UInt32
     LoadContextID: UInt32
@@ -108,7 +108,7 @@ class BindingPhaseStart_V0:
 
 @event(PRIVATE, id=168, version=0, aliases=("Binding/PhaseStop",), keywords=PrivateKeyword.Binding, level=4)
 class BindingPhaseEnd_V0:
-    """End of the binder's phase of an assembly load."""
+    """End of the binding phase of an assembly load."""
 
     AppDomainID: UInt32
     LoadContextID: UInt32
@@ -121,7 +121,7 @@ class BindingPhaseEnd_V0:
 
 @event(PRIVATE, id=169, version=0, aliases=("Binding/DownloadPhaseStart",), keywords=PrivateKeyword.Binding, level=4)
 class BindingDownloadPhaseStart_V0:
-    """Beginning of the phase of an assembly bind that downloads the file."""
+    """Start of the download phase of an assembly bind."""
 
     AppDomainID: UInt32
     LoadContextID: UInt32
@@ -134,7 +134,7 @@ class BindingDownloadPhaseStart_V0:
 
 @event(PRIVATE, id=170, version=0, aliases=("Binding/DownloadPhaseStop",), keywords=PrivateKeyword.Binding, level=4)
 class BindingDownloadPhaseEnd_V0:
-    """End of the phase of an assembly bind that downloads the file."""
+    """End of the download phase of an assembly bind."""
 
     AppDomainID: UInt32
     LoadContextID: UInt32
@@ -147,7 +147,7 @@ class BindingDownloadPhaseEnd_V0:
 
 @event(PRIVATE, id=188, version=0, aliases=("NgenBinder/NgenBind",), keywords=PrivateKeyword.PrivateFusion, level=4)
 class NgenBindEvent_V0:
-    """Why a native image was used or refused for an assembly."""
+    """Why a native image was used or rejected for an assembly."""
 
     ClrInstanceID: UInt16
     BindingID: UInt64
@@ -157,7 +157,7 @@ class NgenBindEvent_V0:
 
 @event(PRIVATE, id=196, version=0, aliases=("Binding/FusionMessage",), keywords=PrivateKeyword.Binding, level=4)
 class FusionMessageEvent_V0:
-    """A line of the log of assembly binding."""
+    """A line of the assembly binding log."""
 
     ClrInstanceID: UInt16
     Prepend: Boolean

@@ -1,4 +1,4 @@
-"""Uses of types that are only known at run time, from the private provider."""
+"""Use of types known only at run time, from the private provider."""
 
 from clrevents.schema.event import event
 from clrevents.schema.keywords import PrivateKeyword
@@ -15,7 +15,7 @@ from clrevents.schema.types import Int32, UInt16, UnicodeString
     level=4,
 )
 class IInspectableRuntimeClassName_V0:
-    """The Windows Runtime class name of an object was asked for."""
+    """The Windows Runtime class name of an object was requested."""
 
     TypeName: UnicodeString
     ClrInstanceID: UInt16
@@ -46,7 +46,7 @@ class WinRTUnbox_V0:
     level=4,
 )
 class CreateRCW_V0:
-    """A wrapper for a COM object was created."""
+    """A runtime callable wrapper for a COM object was created."""
 
     TypeName: UnicodeString
     ClrInstanceID: UInt16
@@ -94,7 +94,7 @@ class RCWIEnumerableCasting_V0:
     level=4,
 )
 class CreateCCW_V0:
-    """A wrapper that shows a managed object to COM was created."""
+    """A COM callable wrapper for a managed object was created."""
 
     TypeName: UnicodeString
     ClrInstanceID: UInt16
@@ -109,7 +109,7 @@ class CreateCCW_V0:
     level=4,
 )
 class CCWVariance_V0:
-    """A managed object shown to COM was asked for a variant of an interface."""
+    """A managed object exposed to COM was queried for a variant of an interface."""
 
     TypeName: UnicodeString
     InterfaceTypeName: UnicodeString
@@ -126,7 +126,7 @@ class CCWVariance_V0:
     level=4,
 )
 class ObjectVariantMarshallingToNative_V0:
-    """An object was passed to native code as a VARIANT; Int1 is its type code."""
+    """An object was marshalled to native code as a VARIANT; Int1 is its type code."""
 
     TypeName: UnicodeString
     Int1: Int32
@@ -190,7 +190,7 @@ class ConvertToCallbackEtw_V0:
     level=4,
 )
 class BeginCreateManagedReference_V0:
-    """The making of a managed reference began."""
+    """Creation of a managed reference started."""
 
     ClrInstanceID: UInt16
 
@@ -204,7 +204,7 @@ class BeginCreateManagedReference_V0:
     level=4,
 )
 class EndCreateManagedReference_V0:
-    """The making of a managed reference ended."""
+    """Creation of a managed reference ended."""
 
     ClrInstanceID: UInt16
 
@@ -218,7 +218,7 @@ class EndCreateManagedReference_V0:
     level=4,
 )
 class ObjectVariantMarshallingToManaged_V0:
-    """A VARIANT of native code was made into an object; Int1 is its type code."""
+    """A VARIANT from native code was marshalled to an object; Int1 is its type code."""
 
     TypeName: UnicodeString
     Int1: Int32

@@ -1,4 +1,4 @@
-"""Collections, from the private provider. Most of it moved to the runtime provider."""
+"""Garbage collections, from the private provider. Most of these events moved to the runtime provider."""
 
 from clrevents.schema.event import event
 from clrevents.schema.keywords import PrivateKeyword
@@ -22,7 +22,7 @@ class GCDecision_V1(GCDecision_V0):
 
 @event(PRIVATE, id=2, version=0, aliases=("GC/Settings",), keywords=PrivateKeyword.GCPrivate, level=4)
 class GCSettings_V0:
-    """How the heap is set up; segment sizes in bytes."""
+    """Heap settings; segment sizes in bytes."""
 
     SegmentSize: UInt64
     LargeObjectSegmentSize: UInt64
@@ -31,14 +31,14 @@ class GCSettings_V0:
 
 @event(PRIVATE, id=2, version=1)
 class GCSettings_V1(GCSettings_V0):
-    """How the heap is set up; segment sizes in bytes. Adds ClrInstanceID."""
+    """Heap settings; segment sizes in bytes. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=3, version=0, aliases=("GC/Optimized",), keywords=PrivateKeyword.GCPrivate, level=5)
 class GCOptimized_V0:
-    """A generation's allocation budget was computed anew, in bytes."""
+    """A generation's allocation budget was recomputed; in bytes."""
 
     DesiredAllocation: UInt64
     NewAllocation: UInt64
@@ -47,7 +47,7 @@ class GCOptimized_V0:
 
 @event(PRIVATE, id=3, version=1)
 class GCOptimized_V1(GCOptimized_V0):
-    """A generation's allocation budget was computed anew, in bytes. Adds ClrInstanceID."""
+    """A generation's allocation budget was recomputed; in bytes. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
@@ -64,7 +64,7 @@ class GCOptimized_V1(GCOptimized_V0):
     level=4,
 )
 class PrvGCPerHeapHistory_V1:
-    """What a collection did in one heap; here without its numbers, see the runtime provider."""
+    """What a collection did in one heap; without the figures, see the runtime provider."""
 
     ClrInstanceID: UInt16
 
@@ -81,7 +81,7 @@ class PrvGCPerHeapHistory_V1:
     level=4,
 )
 class PrvGCPerHeapHistory_V2:
-    """What a collection did in one heap; here without fields, see the runtime provider."""
+    """What a collection did in one heap; without fields, see the runtime provider."""
 
 
 @event(
@@ -125,7 +125,7 @@ class PrvGCGlobalHeapHistory_V1(PrvGCGlobalHeapHistory_V0):
     level=5,
 )
 class PrvGCJoin_V0:
-    """Server GC: threads wait for each other; JoinTime 0 begins, 1 ends a wait. Now a runtime event."""
+    """Server GC threads join; JoinTime 0: a wait starts, 1: it ends. Now a runtime event."""
 
     Heap: UInt32
     JoinTime: UInt32
@@ -134,14 +134,14 @@ class PrvGCJoin_V0:
 
 @event(PRIVATE, id=6, version=1)
 class PrvGCJoin_V1(PrvGCJoin_V0):
-    """Server GC: threads wait for each other; JoinTime 0 begins, 1 ends a wait. Adds ClrInstanceID."""
+    """Server GC threads join; JoinTime 0: a wait starts, 1: it ends. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=25, version=0, aliases=("GC/FullNotify",), keywords=PrivateKeyword.GCPrivate, level=4)
 class GCFullNotify_V0:
-    """The program, which asked for it, is told that a full collection is near."""
+    """The program is notified, at its request, that a full collection is imminent."""
 
     GenNumber: UInt32
     IsAlloc: UInt32
@@ -149,6 +149,6 @@ class GCFullNotify_V0:
 
 @event(PRIVATE, id=25, version=1)
 class GCFullNotify_V1(GCFullNotify_V0):
-    """The program, which asked for it, is told that a full collection is near. Adds ClrInstanceID."""
+    """The program is notified, at its request, that a full collection is imminent. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16

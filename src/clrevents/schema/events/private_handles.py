@@ -11,7 +11,7 @@ from clrevents.schema.types import Pointer, UInt16, UInt32, UInt64, UnicodeStrin
 
 @event(PRIVATE, id=192, version=0, aliases=("GC/FinalizeObject",), keywords=PrivateKeyword.GCPrivate, level=5)
 class PrvFinalizeObject_V0:
-    """The finalizer of one object is about to run; here with the name of its type."""
+    """The finalizer of one object is about to run; includes the type name."""
 
     TypeID: Pointer
     ObjectID: Pointer
@@ -21,7 +21,7 @@ class PrvFinalizeObject_V0:
 
 @event(PRIVATE, id=194, version=0, aliases=("GC/SetGCHandle",), keywords=PrivateKeyword.GCHandlePrivate, level=5)
 class PrvSetGCHandle_V0:
-    """A GC handle was created; sent beside SetGCHandle of the runtime provider."""
+    """A GC handle was created; sent alongside SetGCHandle of the runtime provider."""
 
     HandleID: Pointer
     ObjectID: Pointer
@@ -33,7 +33,7 @@ class PrvSetGCHandle_V0:
 
 @event(PRIVATE, id=195, version=0, aliases=("GC/DestroyGCHandle",), keywords=PrivateKeyword.GCHandlePrivate, level=5)
 class PrvDestroyGCHandle_V0:
-    """A GC handle was freed; sent beside DestroyGCHandle of the runtime provider."""
+    """A GC handle was freed; sent alongside DestroyGCHandle of the runtime provider."""
 
     HandleID: Pointer
     ClrInstanceID: UInt16
@@ -41,7 +41,7 @@ class PrvDestroyGCHandle_V0:
 
 @event(PRIVATE, id=199, version=0, aliases=("GC/PinPlugAtGCTime",), keywords=PrivateKeyword.GCPrivate, level=5)
 class PinPlugAtGCTime_V0:
-    """A block of memory that pinned objects keep in place; addresses, and the gap before it in bytes."""
+    """A memory block kept in place by pinned objects; its addresses, and the gap before it in bytes."""
 
     PlugStart: Pointer
     PlugEnd: Pointer

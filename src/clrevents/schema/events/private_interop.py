@@ -10,7 +10,7 @@ from clrevents.schema.types import AnsiString, Pointer, UInt16, UInt32, UInt64, 
     PRIVATE, id=193, version=0, aliases=("GC/CCWRefCountChangeAnsi",), keywords=PrivateKeyword.InteropPrivate, level=5
 )
 class CCWRefCountChangeAnsi_V0:
-    """The count of COM references to a managed object changed; older form with narrow strings."""
+    """The COM reference count of a managed object changed; older form with ANSI strings."""
 
     HandleID: Pointer
     ObjectID: Pointer
@@ -25,7 +25,7 @@ class CCWRefCountChangeAnsi_V0:
 
 @event(PRIVATE, id=200, version=0, aliases=("GC/CCWRefCountChange",), keywords=PrivateKeyword.InteropPrivate, level=5)
 class CCWRefCountChange_V0:
-    """The count of COM references to a managed object changed, and by what operation."""
+    """The COM reference count of a managed object changed, and by which operation."""
 
     HandleID: Pointer
     ObjectID: Pointer

@@ -8,7 +8,7 @@ from clrevents.schema.types import UInt16, UInt32, UnicodeString
 
 @event(PRIVATE, id=165, version=0, aliases=("Binding/LoaderPhaseStart",), keywords=PrivateKeyword.Binding, level=4)
 class LoaderPhaseStart_V0:
-    """Beginning of the loader's phase of an assembly load."""
+    """Start of the loader phase of an assembly load."""
 
     AppDomainID: UInt32
     LoadContextID: UInt32
@@ -21,7 +21,7 @@ class LoaderPhaseStart_V0:
 
 @event(PRIVATE, id=166, version=0, aliases=("Binding/LoaderPhaseStop",), keywords=PrivateKeyword.Binding, level=4)
 class LoaderPhaseEnd_V0:
-    """End of the loader's phase of an assembly load."""
+    """End of the loader phase of an assembly load."""
 
     AppDomainID: UInt32
     LoadContextID: UInt32
@@ -41,7 +41,7 @@ class LoaderPhaseEnd_V0:
     level=4,
 )
 class LoaderAssemblyInitPhaseStart_V0:
-    """Beginning of the phase of an assembly load that sets the assembly up."""
+    """Start of the initialization phase of an assembly load."""
 
     AppDomainID: UInt32
     LoadContextID: UInt32
@@ -61,7 +61,7 @@ class LoaderAssemblyInitPhaseStart_V0:
     level=4,
 )
 class LoaderAssemblyInitPhaseEnd_V0:
-    """End of the phase of an assembly load that sets the assembly up."""
+    """End of the initialization phase of an assembly load."""
 
     AppDomainID: UInt32
     LoadContextID: UInt32
@@ -76,7 +76,7 @@ class LoaderAssemblyInitPhaseEnd_V0:
     PRIVATE, id=173, version=0, aliases=("Binding/LoaderMappingPhaseStart",), keywords=PrivateKeyword.Binding, level=4
 )
 class LoaderMappingPhaseStart_V0:
-    """Beginning of the phase of an assembly load that maps the file."""
+    """Start of the mapping phase of an assembly load."""
 
     AppDomainID: UInt32
     LoadContextID: UInt32
@@ -91,7 +91,7 @@ class LoaderMappingPhaseStart_V0:
     PRIVATE, id=174, version=0, aliases=("Binding/LoaderMappingPhaseStop",), keywords=PrivateKeyword.Binding, level=4
 )
 class LoaderMappingPhaseEnd_V0:
-    """End of the phase of an assembly load that maps the file."""
+    """End of the mapping phase of an assembly load."""
 
     AppDomainID: UInt32
     LoadContextID: UInt32
@@ -111,7 +111,7 @@ class LoaderMappingPhaseEnd_V0:
     level=4,
 )
 class LoaderDeliverEventsPhaseStart_V0:
-    """Beginning of the phase of an assembly load that tells debuggers and profilers."""
+    """Start of the phase of an assembly load that notifies debuggers and profilers."""
 
     AppDomainID: UInt32
     LoadContextID: UInt32
@@ -131,7 +131,7 @@ class LoaderDeliverEventsPhaseStart_V0:
     level=4,
 )
 class LoaderDeliverEventsPhaseEnd_V0:
-    """End of the phase of an assembly load that tells debuggers and profilers."""
+    """End of the phase of an assembly load that notifies debuggers and profilers."""
 
     AppDomainID: UInt32
     LoadContextID: UInt32

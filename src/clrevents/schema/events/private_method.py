@@ -30,7 +30,7 @@ class JittedMethodRichDebugInfo_V0:
     level=4,
 )
 class MulticoreJit_V0:
-    """A step of multicore JIT, with texts and numbers that depend on the step."""
+    """A step of multicore JIT, with strings and numbers whose meaning depends on the step."""
 
     ClrInstanceID: UInt16
     String1: UnicodeString
@@ -49,7 +49,7 @@ class MulticoreJit_V0:
     level=4,
 )
 class MulticoreJitMethodCodeReturned_V0:
-    """Multicore JIT handed over code that it had compiled ahead of its first call."""
+    """Multicore JIT returned code that it had compiled before the first call."""
 
     ClrInstanceID: UInt16
     ModuleID: UInt64

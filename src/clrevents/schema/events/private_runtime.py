@@ -1,4 +1,4 @@
-"""The end of the process, and loader heaps, from the private provider."""
+"""Process termination and loader heaps, from the private provider."""
 
 from clrevents.schema.event import event
 from clrevents.schema.keywords import PrivateKeyword
@@ -8,7 +8,7 @@ from clrevents.schema.types import Pointer, UInt16, UInt32, UInt64, UnicodeStrin
 
 @event(PRIVATE, id=191, version=0, level=1)
 class FailFast_V0:
-    """The process ends itself: the message, the place and the exit codes."""
+    """The process terminates itself (fail fast): message, location and exit codes."""
 
     FailFastUserMessage: UnicodeString
     FailedEIP: Pointer
@@ -21,7 +21,7 @@ class FailFast_V0:
     PRIVATE, id=310, version=0, aliases=("LoaderHeap/AllocRequest",), keywords=PrivateKeyword.LoaderHeapPrivate, level=5
 )
 class AllocRequest_V0:
-    """A loader heap was asked for memory; RequestSize in bytes."""
+    """Memory was requested from a loader heap; RequestSize in bytes."""
 
     LoaderHeapPtr: Pointer
     MemoryAddress: Pointer

@@ -15,7 +15,7 @@ from clrevents.schema.types import Boolean, UInt16, UInt32, UnicodeString
     level=4,
 )
 class EvidenceGenerated_V0:
-    """Security evidence was made for an assembly."""
+    """Security evidence was generated for an assembly."""
 
     Type: UInt32
     AppDomain: UInt32
@@ -32,7 +32,7 @@ class EvidenceGenerated_V0:
     level=4,
 )
 class ModuleTransparencyComputationStart_V0:
-    """The runtime begins to find out how far a module is trusted."""
+    """Computation of a module's security transparency started."""
 
     Module: UnicodeString
     AppDomainID: UInt32
@@ -48,7 +48,7 @@ class ModuleTransparencyComputationStart_V0:
     level=4,
 )
 class ModuleTransparencyComputationEnd_V0:
-    """The runtime found out how far a module is trusted."""
+    """Computation of a module's security transparency ended."""
 
     Module: UnicodeString
     AppDomainID: UInt32
@@ -69,7 +69,7 @@ class ModuleTransparencyComputationEnd_V0:
     level=4,
 )
 class TypeTransparencyComputationStart_V0:
-    """The runtime begins to find out how far a type is trusted."""
+    """Computation of a type's security transparency started."""
 
     Type: UnicodeString
     Module: UnicodeString
@@ -86,7 +86,7 @@ class TypeTransparencyComputationStart_V0:
     level=4,
 )
 class TypeTransparencyComputationEnd_V0:
-    """The runtime found out how far a type is trusted."""
+    """Computation of a type's security transparency ended."""
 
     Type: UnicodeString
     Module: UnicodeString
@@ -107,7 +107,7 @@ class TypeTransparencyComputationEnd_V0:
     level=4,
 )
 class MethodTransparencyComputationStart_V0:
-    """The runtime begins to find out how far a method is trusted."""
+    """Computation of a method's security transparency started."""
 
     Method: UnicodeString
     Module: UnicodeString
@@ -124,7 +124,7 @@ class MethodTransparencyComputationStart_V0:
     level=4,
 )
 class MethodTransparencyComputationEnd_V0:
-    """The runtime found out how far a method is trusted."""
+    """Computation of a method's security transparency ended."""
 
     Method: UnicodeString
     Module: UnicodeString
@@ -143,7 +143,7 @@ class MethodTransparencyComputationEnd_V0:
     level=4,
 )
 class FieldTransparencyComputationStart_V0:
-    """The runtime begins to find out how far a field is trusted."""
+    """Computation of a field's security transparency started."""
 
     Field: UnicodeString
     Module: UnicodeString
@@ -160,7 +160,7 @@ class FieldTransparencyComputationStart_V0:
     level=4,
 )
 class FieldTransparencyComputationEnd_V0:
-    """The runtime found out how far a field is trusted."""
+    """Computation of a field's security transparency ended."""
 
     Field: UnicodeString
     Module: UnicodeString
@@ -179,7 +179,7 @@ class FieldTransparencyComputationEnd_V0:
     level=4,
 )
 class TokenTransparencyComputationStart_V0:
-    """The runtime begins to find out how far what a metadata token names is trusted."""
+    """Computation of the security transparency of a metadata token started."""
 
     Token: UInt32
     Module: UnicodeString
@@ -196,7 +196,7 @@ class TokenTransparencyComputationStart_V0:
     level=4,
 )
 class TokenTransparencyComputationEnd_V0:
-    """The runtime found out how far what a metadata token names is trusted."""
+    """Computation of the security transparency of a metadata token ended."""
 
     Token: UInt32
     Module: UnicodeString

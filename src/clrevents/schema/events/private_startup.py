@@ -1,4 +1,4 @@
-"""The start of the runtime and of the program, from the private provider."""
+"""Startup of the runtime and of the program, from the private provider."""
 
 from clrevents.schema.event import event
 from clrevents.schema.keywords import PrivateKeyword
@@ -8,108 +8,108 @@ from clrevents.schema.types import UInt16
 
 @event(PRIVATE, id=80, version=0, aliases=("Startup/EEStartupStart",), keywords=PrivateKeyword.Startup, level=4)
 class EEStartupStart_V0:
-    """Beginning of the start of the execution engine."""
+    """Start of execution engine startup."""
 
 
 @event(PRIVATE, id=80, version=1)
 class EEStartupStart_V1(EEStartupStart_V0):
-    """Beginning of the start of the execution engine. Adds ClrInstanceID."""
+    """Start of execution engine startup. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=81, version=0, aliases=("Startup/EEStartupStop",), keywords=PrivateKeyword.Startup, level=4)
 class EEStartupEnd_V0:
-    """End of the start of the execution engine."""
+    """End of execution engine startup."""
 
 
 @event(PRIVATE, id=81, version=1)
 class EEStartupEnd_V1(EEStartupEnd_V0):
-    """End of the start of the execution engine. Adds ClrInstanceID."""
+    """End of execution engine startup. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=82, version=0, aliases=("Startup/EEConfigSetupStart",), keywords=PrivateKeyword.Startup, level=4)
 class EEConfigSetup_V0:
-    """Beginning of the reading of the runtime's configuration."""
+    """Start of reading the runtime's configuration."""
 
 
 @event(PRIVATE, id=82, version=1)
 class EEConfigSetup_V1(EEConfigSetup_V0):
-    """Beginning of the reading of the runtime's configuration. Adds ClrInstanceID."""
+    """Start of reading the runtime's configuration. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=83, version=0, aliases=("Startup/EEConfigSetupStop",), keywords=PrivateKeyword.Startup, level=4)
 class EEConfigSetupEnd_V0:
-    """End of the reading of the runtime's configuration."""
+    """End of reading the runtime's configuration."""
 
 
 @event(PRIVATE, id=83, version=1)
 class EEConfigSetupEnd_V1(EEConfigSetupEnd_V0):
-    """End of the reading of the runtime's configuration. Adds ClrInstanceID."""
+    """End of reading the runtime's configuration. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=84, version=0, aliases=("Startup/LoadSystemBasesStart",), keywords=PrivateKeyword.Startup, level=4)
 class LdSysBases_V0:
-    """Beginning of the loading of the base system classes."""
+    """Start of loading the base system classes."""
 
 
 @event(PRIVATE, id=84, version=1)
 class LdSysBases_V1(LdSysBases_V0):
-    """Beginning of the loading of the base system classes. Adds ClrInstanceID."""
+    """Start of loading the base system classes. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=85, version=0, aliases=("Startup/LoadSystemBasesStop",), keywords=PrivateKeyword.Startup, level=4)
 class LdSysBasesEnd_V0:
-    """End of the loading of the base system classes."""
+    """End of loading the base system classes."""
 
 
 @event(PRIVATE, id=85, version=1)
 class LdSysBasesEnd_V1(LdSysBasesEnd_V0):
-    """End of the loading of the base system classes. Adds ClrInstanceID."""
+    """End of loading the base system classes. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=86, version=0, aliases=("Startup/ExecExeStart",), keywords=PrivateKeyword.Startup, level=4)
 class ExecExe_V0:
-    """Beginning of the run of the program's executable."""
+    """Start of running the program's executable."""
 
 
 @event(PRIVATE, id=86, version=1)
 class ExecExe_V1(ExecExe_V0):
-    """Beginning of the run of the program's executable. Adds ClrInstanceID."""
+    """Start of running the program's executable. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=87, version=0, aliases=("Startup/ExecExeStop",), keywords=PrivateKeyword.Startup, level=4)
 class ExecExeEnd_V0:
-    """End of the run of the program's executable."""
+    """End of running the program's executable."""
 
 
 @event(PRIVATE, id=87, version=1)
 class ExecExeEnd_V1(ExecExeEnd_V0):
-    """End of the run of the program's executable. Adds ClrInstanceID."""
+    """End of running the program's executable. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=88, version=0, aliases=("Startup/MainStart",), keywords=PrivateKeyword.Startup, level=4)
 class Main_V0:
-    """Beginning of the program's Main."""
+    """Start of the program's Main."""
 
 
 @event(PRIVATE, id=88, version=1)
 class Main_V1(Main_V0):
-    """Beginning of the program's Main. Adds ClrInstanceID."""
+    """Start of the program's Main. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 

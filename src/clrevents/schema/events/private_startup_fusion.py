@@ -1,4 +1,4 @@
-"""The start of the runtime: the assembly binder, from the private provider."""
+"""Runtime startup: the assembly binder, from the private provider."""
 
 from clrevents.schema.event import event
 from clrevents.schema.keywords import PrivateKeyword
@@ -8,12 +8,12 @@ from clrevents.schema.types import UInt16
 
 @event(PRIVATE, id=112, version=0, aliases=("Startup/BindingStart",), keywords=PrivateKeyword.Startup, level=4)
 class FusionBinding_V0:
-    """Beginning of a bind by the assembly binder."""
+    """Start of a bind by the assembly binder."""
 
 
 @event(PRIVATE, id=112, version=1)
 class FusionBinding_V1(FusionBinding_V0):
-    """Beginning of a bind by the assembly binder. Adds ClrInstanceID."""
+    """Start of a bind by the assembly binder. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
@@ -32,12 +32,12 @@ class FusionBindingEnd_V1(FusionBindingEnd_V0):
 
 @event(PRIVATE, id=114, version=0, aliases=("Startup/LoaderCatchCallStart",), keywords=PrivateKeyword.Startup, level=4)
 class LoaderCatchCall_V0:
-    """Beginning of a guarded call of the loader."""
+    """Start of a guarded call of the loader."""
 
 
 @event(PRIVATE, id=114, version=1)
 class LoaderCatchCall_V1(LoaderCatchCall_V0):
-    """Beginning of a guarded call of the loader. Adds ClrInstanceID."""
+    """Start of a guarded call of the loader. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
@@ -56,72 +56,72 @@ class LoaderCatchCallEnd_V1(LoaderCatchCallEnd_V0):
 
 @event(PRIVATE, id=116, version=0, aliases=("Startup/FusionInitStart",), keywords=PrivateKeyword.Startup, level=4)
 class FusionInit_V0:
-    """Beginning of the set-up of the assembly binder."""
+    """Start of setting up the assembly binder."""
 
 
 @event(PRIVATE, id=116, version=1)
 class FusionInit_V1(FusionInit_V0):
-    """Beginning of the set-up of the assembly binder. Adds ClrInstanceID."""
+    """Start of setting up the assembly binder. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=117, version=0, aliases=("Startup/FusionInitStop",), keywords=PrivateKeyword.Startup, level=4)
 class FusionInitEnd_V0:
-    """End of the set-up of the assembly binder."""
+    """End of setting up the assembly binder."""
 
 
 @event(PRIVATE, id=117, version=1)
 class FusionInitEnd_V1(FusionInitEnd_V0):
-    """End of the set-up of the assembly binder. Adds ClrInstanceID."""
+    """End of setting up the assembly binder. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=118, version=0, aliases=("Startup/FusionAppCtxStart",), keywords=PrivateKeyword.Startup, level=4)
 class FusionAppCtx_V0:
-    """Beginning of the set-up of the assembly binder's application context."""
+    """Start of setting up the assembly binder's application context."""
 
 
 @event(PRIVATE, id=118, version=1)
 class FusionAppCtx_V1(FusionAppCtx_V0):
-    """Beginning of the set-up of the assembly binder's application context. Adds ClrInstanceID."""
+    """Start of setting up the assembly binder's application context. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=119, version=0, aliases=("Startup/FusionAppCtxStop",), keywords=PrivateKeyword.Startup, level=4)
 class FusionAppCtxEnd_V0:
-    """End of the set-up of the assembly binder's application context."""
+    """End of setting up the assembly binder's application context."""
 
 
 @event(PRIVATE, id=119, version=1)
 class FusionAppCtxEnd_V1(FusionAppCtxEnd_V0):
-    """End of the set-up of the assembly binder's application context. Adds ClrInstanceID."""
+    """End of setting up the assembly binder's application context. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=120, version=0, aliases=("Startup/Fusion2EEStart",), keywords=PrivateKeyword.Startup, level=4)
 class Fusion2EE_V0:
-    """Beginning of the hand-over from the assembly binder to the execution engine."""
+    """Start of the transition from the assembly binder to the execution engine."""
 
 
 @event(PRIVATE, id=120, version=1)
 class Fusion2EE_V1(Fusion2EE_V0):
-    """Beginning of the hand-over from the assembly binder to the execution engine. Adds ClrInstanceID."""
+    """Start of the transition from the assembly binder to the execution engine. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(PRIVATE, id=121, version=0, aliases=("Startup/Fusion2EEStop",), keywords=PrivateKeyword.Startup, level=4)
 class Fusion2EEEnd_V0:
-    """End of the hand-over from the assembly binder to the execution engine."""
+    """End of the transition from the assembly binder to the execution engine."""
 
 
 @event(PRIVATE, id=121, version=1)
 class Fusion2EEEnd_V1(Fusion2EEEnd_V0):
-    """End of the hand-over from the assembly binder to the execution engine. Adds ClrInstanceID."""
+    """End of the transition from the assembly binder to the execution engine. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
@@ -130,12 +130,12 @@ class Fusion2EEEnd_V1(Fusion2EEEnd_V0):
     PRIVATE, id=122, version=0, aliases=("Startup/SecurityCatchCallStart",), keywords=PrivateKeyword.Startup, level=4
 )
 class SecurityCatchCall_V0:
-    """Beginning of a guarded call of security."""
+    """Start of a guarded call of security."""
 
 
 @event(PRIVATE, id=122, version=1)
 class SecurityCatchCall_V1(SecurityCatchCall_V0):
-    """Beginning of a guarded call of security. Adds ClrInstanceID."""
+    """Start of a guarded call of security. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 

@@ -1,4 +1,4 @@
-"""What EventPipe says of the process, once or twice a session. Traces describe it; that description goes first."""
+"""EventPipe's facts about the process, once or twice per session. The trace's own description takes precedence."""
 
 from clrevents.schema.event import event
 from clrevents.schema.types import UnicodeString

@@ -15,7 +15,7 @@ from clrevents.schema.types import UInt16, UInt32, UInt64, UnicodeString
     level=4,
 )
 class R2RGetEntryPoint_V0:
-    """A lookup of precompiled (ready-to-run) code ended; EntryPoint is 0 when there was none."""
+    """A lookup of precompiled (ready-to-run) code ended; EntryPoint is 0 if none was found."""
 
     MethodID: UInt64
     MethodNamespace: UnicodeString
@@ -27,7 +27,7 @@ class R2RGetEntryPoint_V0:
 
 @event(RUNTIME, id=159, version=1)
 class R2RGetEntryPoint_V1(R2RGetEntryPoint_V0):
-    """A lookup of precompiled (ready-to-run) code ended; EntryPoint is 0 when there was none. Adds MethodSize."""
+    """A lookup of precompiled (ready-to-run) code ended; EntryPoint is 0 if none was found. Adds MethodSize."""
 
     MethodSize: UInt32
 
@@ -41,7 +41,7 @@ class R2RGetEntryPoint_V1(R2RGetEntryPoint_V0):
     level=4,
 )
 class R2RGetEntryPointStart_V0:
-    """A lookup of precompiled (ready-to-run) code began."""
+    """A lookup of precompiled (ready-to-run) code started."""
 
     MethodID: UInt64
     ClrInstanceID: UInt16

@@ -21,7 +21,7 @@ class AssemblyDCStart_V0:
 
 @event(RUNDOWN, id=155, version=1, aliases=("Loader/AssemblyDCStart",), keywords=RundownKeyword.LoaderRundown, level=4)
 class AssemblyDCStart_V1:
-    """An assembly that was loaded when the session started, and by which binding."""
+    """An assembly that was loaded when the session started; BindingID identifies the bind."""
 
     AssemblyID: UInt64
     AppDomainID: UInt64
@@ -43,7 +43,7 @@ class AssemblyDCEnd_V0:
 
 @event(RUNDOWN, id=156, version=1, aliases=("Loader/AssemblyDCStop",), keywords=RundownKeyword.LoaderRundown, level=4)
 class AssemblyDCEnd_V1:
-    """An assembly that was loaded when the session ended, and by which binding."""
+    """An assembly that was loaded when the session ended; BindingID identifies the bind."""
 
     AssemblyID: UInt64
     AppDomainID: UInt64

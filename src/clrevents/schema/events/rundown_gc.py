@@ -7,7 +7,7 @@ from clrevents.schema.types import UInt16, UInt32, UInt64
 
 @event(RUNDOWN, id=10, version=0, aliases=("GC/SettingsRundown",), level=4)
 class GCSettingsRundown_V0:
-    """How the GC is configured, listed in the rundown; limits and budgets in bytes."""
+    """The GC's configuration, listed in the rundown; limits and budgets in bytes."""
 
     HardLimit: UInt64
     LOHThreshold: UInt64

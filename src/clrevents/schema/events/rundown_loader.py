@@ -74,7 +74,7 @@ class ModuleDCStart_V1(ModuleDCStart_V0):
 
 @event(RUNDOWN, id=153, version=2)
 class ModuleDCStart_V2(ModuleDCStart_V1):
-    """A module that was loaded when the session started. Adds which PDBs belong to it."""
+    """A module that was loaded when the session started. Adds the identity of its PDBs."""
 
     ManagedPdbSignature: Guid
     ManagedPdbAge: UInt32
@@ -105,7 +105,7 @@ class ModuleDCEnd_V1(ModuleDCEnd_V0):
 
 @event(RUNDOWN, id=154, version=2)
 class ModuleDCEnd_V2(ModuleDCEnd_V1):
-    """A module that was loaded when the session ended. Adds which PDBs belong to it."""
+    """A module that was loaded when the session ended. Adds the identity of its PDBs."""
 
     ManagedPdbSignature: Guid
     ManagedPdbAge: UInt32

@@ -1,4 +1,4 @@
-"""Beginning and end of the method rundown, and its IL to native maps.
+"""Start and end of the method rundown, and its IL-to-native maps.
 
 An EventPipe session ends with the DCEnd flavours: 148 first, then methods and maps, then 146.
 """
@@ -68,12 +68,12 @@ class DCEndComplete_V1(DCEndComplete_V0):
     level=4,
 )
 class DCStartInit_V0:
-    """Beginning of the rundown at the start of a session."""
+    """Start of the rundown at the start of a session."""
 
 
 @event(RUNDOWN, id=147, version=1)
 class DCStartInit_V1(DCStartInit_V0):
-    """Beginning of the rundown at the start of a session. Adds ClrInstanceID."""
+    """Start of the rundown at the start of a session. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
@@ -90,12 +90,12 @@ class DCStartInit_V1(DCStartInit_V0):
     level=4,
 )
 class DCEndInit_V0:
-    """Beginning of the rundown at the end of a session."""
+    """Start of the rundown at the end of a session."""
 
 
 @event(RUNDOWN, id=148, version=1)
 class DCEndInit_V1(DCEndInit_V0):
-    """Beginning of the rundown at the end of a session. Adds ClrInstanceID."""
+    """Start of the rundown at the end of a session. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
@@ -109,7 +109,7 @@ class DCEndInit_V1(DCEndInit_V0):
     level=5,
 )
 class MethodDCStartILToNativeMap_V0:
-    """Where the IL of a method is in its native code; listed at the start of a session."""
+    """IL-to-native map of a method; listed at the start of a session."""
 
     MethodID: UInt64
     ReJITID: UInt64
@@ -122,7 +122,7 @@ class MethodDCStartILToNativeMap_V0:
 
 @event(RUNDOWN, id=149, version=1)
 class MethodDCStartILToNativeMap_V1(MethodDCStartILToNativeMap_V0):
-    """Where the IL of a method is in its native code; listed at the start of a session. Adds ILVersionID."""
+    """IL-to-native map of a method; listed at the start of a session. Adds ILVersionID."""
 
     ILVersionID: UInt64
 
@@ -136,7 +136,7 @@ class MethodDCStartILToNativeMap_V1(MethodDCStartILToNativeMap_V0):
     level=5,
 )
 class MethodDCEndILToNativeMap_V0:
-    """Where the IL of a method is in its native code; listed at the end of a session."""
+    """IL-to-native map of a method; listed at the end of a session."""
 
     MethodID: UInt64
     ReJITID: UInt64
@@ -149,6 +149,6 @@ class MethodDCEndILToNativeMap_V0:
 
 @event(RUNDOWN, id=150, version=1)
 class MethodDCEndILToNativeMap_V1(MethodDCEndILToNativeMap_V0):
-    """Where the IL of a method is in its native code; listed at the end of a session. Adds ILVersionID."""
+    """IL-to-native map of a method; listed at the end of a session. Adds ILVersionID."""
 
     ILVersionID: UInt64

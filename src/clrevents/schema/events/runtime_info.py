@@ -9,7 +9,7 @@ from clrevents.schema.types import Guid, UInt8, UInt16, UInt32, UnicodeString
 
 
 class RuntimeSku(OpenFlag):
-    """Which product the runtime is (manifest: RuntimeSkuMap; source: `InfoStructs::Sku`, eventtracebase.h)."""
+    """The runtime product (manifest: RuntimeSkuMap; source: `InfoStructs::Sku`, eventtracebase.h)."""
 
     DesktopClr = 0x1
     CoreClr = 0x2
@@ -27,7 +27,7 @@ class StartupMode(OpenFlag):
 
 
 class StartupFlags(OpenFlag):
-    """Options the host gave (manifest: StartupFlagsMap, up to 0x400000; source: `STARTUP_FLAGS`, mscoree.idl)."""
+    """Options set by the host (manifest: StartupFlagsMap, up to 0x400000; source: `STARTUP_FLAGS`, mscoree.idl)."""
 
     CONCURRENT_GC = 0x1
     LOADER_OPTIMIZATION_SINGLE_DOMAIN = 0x2
@@ -51,7 +51,7 @@ class StartupFlags(OpenFlag):
 
 @event(RUNTIME, id=187, version=0, aliases=("Runtime/Start",), level=4)
 class RuntimeInformationStart_V0:
-    """Which runtime this is, how it was started and from where."""
+    """The runtime's version, how it was started and from where."""
 
     ClrInstanceID: UInt16
     Sku: Annotated[RuntimeSku, UInt16]
@@ -72,7 +72,7 @@ class RuntimeInformationStart_V0:
 
 @event(RUNDOWN, id=187, version=0, aliases=("Runtime/Start",), level=4)
 class RuntimeInformationDCStart_V0:
-    """Which runtime this is, how it was started and from where; listed in the rundown."""
+    """The runtime's version, how it was started and from where; listed in the rundown."""
 
     ClrInstanceID: UInt16
     Sku: Annotated[RuntimeSku, UInt16]

@@ -1,6 +1,6 @@
-"""The sample profiler: it stops all managed threads every so often and writes one event for each.
+"""The sample profiler: it periodically stops all managed threads and writes one event for each.
 
-The event itself says little; its stack is what a sample is about.
+The payload says little; the event's stack is the sample.
 """
 
 from typing import Annotated
@@ -12,7 +12,7 @@ from clrevents.schema.types import UInt32
 
 
 class ThreadSampleType(OpenEnum):
-    """What a thread ran when it was sampled (source: `EventPipeSampleProfilerSampleType`, ep-types-forward.h)."""
+    """What a sampled thread was executing (source: `EventPipeSampleProfilerSampleType`, ep-types-forward.h)."""
 
     Error = 0
     External = 1

@@ -1,4 +1,4 @@
-"""Checks of strong names and of Authenticode signatures."""
+"""Verification of strong names and Authenticode signatures."""
 
 from clrevents.schema.event import event
 from clrevents.schema.keywords import RuntimeKeyword
@@ -8,7 +8,7 @@ from clrevents.schema.types import UInt16, UInt32, UnicodeString
 
 @event(RUNTIME, id=181, version=0, aliases=("StrongNameVerification/Start",), keywords=RuntimeKeyword.Security, level=5)
 class StrongNameVerificationStart_V0:
-    """The check of a strong name began."""
+    """Strong name verification started."""
 
     VerificationFlags: UInt32
     ErrorCode: UInt32
@@ -17,14 +17,14 @@ class StrongNameVerificationStart_V0:
 
 @event(RUNTIME, id=181, version=1)
 class StrongNameVerificationStart_V1(StrongNameVerificationStart_V0):
-    """The check of a strong name began. Adds ClrInstanceID."""
+    """Strong name verification started. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
 
 @event(RUNTIME, id=182, version=0, aliases=("StrongNameVerification/Stop",), keywords=RuntimeKeyword.Security, level=4)
 class StrongNameVerificationStop_V0:
-    """The check of a strong name ended; ErrorCode 0 is success."""
+    """Strong name verification ended; ErrorCode 0 is success."""
 
     VerificationFlags: UInt32
     ErrorCode: UInt32
@@ -33,7 +33,7 @@ class StrongNameVerificationStop_V0:
 
 @event(RUNTIME, id=182, version=1)
 class StrongNameVerificationStop_V1(StrongNameVerificationStop_V0):
-    """The check of a strong name ended; ErrorCode 0 is success. Adds ClrInstanceID."""
+    """Strong name verification ended; ErrorCode 0 is success. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
@@ -42,7 +42,7 @@ class StrongNameVerificationStop_V1(StrongNameVerificationStop_V0):
     RUNTIME, id=183, version=0, aliases=("AuthenticodeVerification/Start",), keywords=RuntimeKeyword.Security, level=5
 )
 class AuthenticodeVerificationStart_V0:
-    """The check of an Authenticode signature began."""
+    """Authenticode verification started."""
 
     VerificationFlags: UInt32
     ErrorCode: UInt32
@@ -51,7 +51,7 @@ class AuthenticodeVerificationStart_V0:
 
 @event(RUNTIME, id=183, version=1)
 class AuthenticodeVerificationStart_V1(AuthenticodeVerificationStart_V0):
-    """The check of an Authenticode signature began. Adds ClrInstanceID."""
+    """Authenticode verification started. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16
 
@@ -60,7 +60,7 @@ class AuthenticodeVerificationStart_V1(AuthenticodeVerificationStart_V0):
     RUNTIME, id=184, version=0, aliases=("AuthenticodeVerification/Stop",), keywords=RuntimeKeyword.Security, level=4
 )
 class AuthenticodeVerificationStop_V0:
-    """The check of an Authenticode signature ended; ErrorCode 0 is success."""
+    """Authenticode verification ended; ErrorCode 0 is success."""
 
     VerificationFlags: UInt32
     ErrorCode: UInt32
@@ -69,6 +69,6 @@ class AuthenticodeVerificationStop_V0:
 
 @event(RUNTIME, id=184, version=1)
 class AuthenticodeVerificationStop_V1(AuthenticodeVerificationStop_V0):
-    """The check of an Authenticode signature ended; ErrorCode 0 is success. Adds ClrInstanceID."""
+    """Authenticode verification ended; ErrorCode 0 is success. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16

@@ -1,6 +1,6 @@
-"""Stacks as ETW sends them, as events of their own. EventPipe keeps stacks in its blocks and never sends these.
+"""Stacks as separate events, as in ETW. EventPipe stores stacks in its blocks and never sends these.
 
-The manifest counts two addresses in Stack; a writer of EventPipe would write one.
+The manifest gives Stack two addresses; an EventPipe writer would write one.
 """
 
 from clrevents.schema.event import event
@@ -11,7 +11,7 @@ from clrevents.schema.types import Pointer, UInt8, UInt16, UInt32
 
 @event(RUNTIME, id=82, version=0, aliases=("ClrStack/Walk",), keywords=RuntimeKeyword.Stack, level=0)
 class CLRStackWalk_V0:
-    """The stack of the event before it, in ETW sessions only: FrameCount addresses. EventPipe never sends it."""
+    """The stack of the preceding event: FrameCount addresses. Only in ETW sessions, never sent by EventPipe."""
 
     ClrInstanceID: UInt16
     Reserved1: UInt8
@@ -22,7 +22,7 @@ class CLRStackWalk_V0:
 
 @event(RUNDOWN, id=0, version=0, aliases=("ClrStack/Walk",), keywords=RundownKeyword.Stack, level=0)
 class CLRStackWalkDCStart_V0:
-    """The stack of the rundown event before it, in ETW sessions only. EventPipe never sends it."""
+    """The stack of the preceding rundown event. Only in ETW sessions, never sent by EventPipe."""
 
     ClrInstanceID: UInt16
     Reserved1: UInt8
@@ -33,7 +33,7 @@ class CLRStackWalkDCStart_V0:
 
 @event(PRIVATE, id=151, version=0, aliases=("ClrStack/Walk",), keywords=PrivateKeyword.Stack, level=0)
 class CLRStackWalkPrivate_V0:
-    """The stack of the private event before it, in ETW sessions only. EventPipe never sends it."""
+    """The stack of the preceding private event. Only in ETW sessions, never sent by EventPipe."""
 
     ClrInstanceID: UInt16
     Reserved1: UInt8
@@ -44,7 +44,7 @@ class CLRStackWalkPrivate_V0:
 
 @event(STRESS, id=1, version=0, aliases=("ClrStack/Walk",), keywords=StressKeyword.Stack, level=0)
 class CLRStackWalkStress_V0:
-    """The stack of the stress log event before it, in ETW sessions only. EventPipe never sends it."""
+    """The stack of the preceding stress log event. Only in ETW sessions, never sent by EventPipe."""
 
     ClrInstanceID: UInt16
     Reserved1: UInt8

@@ -7,7 +7,7 @@ from clrevents.schema.types import AnsiString, UInt8, UInt16, UInt32
 
 @event(STRESS, id=0, version=0, aliases=("StressLog/Start",), level=4)
 class StressLogEvent_V0:
-    """A line of the runtime's own stress log."""
+    """A line of the runtime's stress log."""
 
     Facility: UInt32
     LogLevel: UInt8
@@ -16,6 +16,6 @@ class StressLogEvent_V0:
 
 @event(STRESS, id=0, version=1)
 class StressLogEvent_V1(StressLogEvent_V0):
-    """A line of the runtime's own stress log. Adds ClrInstanceID."""
+    """A line of the runtime's stress log. Adds ClrInstanceID."""
 
     ClrInstanceID: UInt16

@@ -1,4 +1,4 @@
-"""Thread pool workers: their number, and why it changes."""
+"""Thread pool workers: how many there are, and why that changes."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from clrevents.schema.types import Double, UInt16, UInt32
 
 
 class ThreadAdjustmentReason(OpenEnum):
-    """Why the thread pool wants another number of workers (manifest: ThreadAdjustmentReasonMap, up to 7).
+    """Why the thread pool changes its target number of workers (manifest: ThreadAdjustmentReasonMap, up to 7).
 
     Source: `PortableThreadPool.HillClimbing.StateOrTransition`.
     """
@@ -53,7 +53,7 @@ class ThreadPoolWorkerThreadStop_V0:
     level=4,
 )
 class ThreadPoolWorkerThreadRetirementStart_V0:
-    """A thread pool worker was set aside."""
+    """A thread pool worker was retired."""
 
     ActiveWorkerThreadCount: UInt32
     RetiredWorkerThreadCount: UInt32
@@ -69,7 +69,7 @@ class ThreadPoolWorkerThreadRetirementStart_V0:
     level=4,
 )
 class ThreadPoolWorkerThreadRetirementStop_V0:
-    """A retired thread pool worker was put back to work."""
+    """A retired thread pool worker was put back into use."""
 
     ActiveWorkerThreadCount: UInt32
     RetiredWorkerThreadCount: UInt32
@@ -100,7 +100,7 @@ class ThreadPoolWorkerThreadAdjustmentSample_V0:
     level=4,
 )
 class ThreadPoolWorkerThreadAdjustmentAdjustment_V0:
-    """The wanted number of workers changed, and why; throughput in work items per second."""
+    """The target number of workers changed, and why; throughput in work items per second."""
 
     AverageThroughput: Double
     NewWorkerThreadCount: UInt32
@@ -117,7 +117,7 @@ class ThreadPoolWorkerThreadAdjustmentAdjustment_V0:
     level=5,
 )
 class ThreadPoolWorkerThreadAdjustmentStats_V0:
-    """What the hill climbing algorithm knows; Duration in seconds, throughput in work items per second."""
+    """State of the hill climbing algorithm; Duration in seconds, throughput in work items per second."""
 
     Duration: Double
     Throughput: Double
@@ -134,7 +134,7 @@ class ThreadPoolWorkerThreadAdjustmentStats_V0:
 
 @event(RUNTIME, id=57, version=0, aliases=("ThreadPoolWorkerThread/Wait",), keywords=RuntimeKeyword.Threading, level=4)
 class ThreadPoolWorkerThreadWait_V0:
-    """A thread pool worker begins to wait for work."""
+    """A thread pool worker starts waiting for work."""
 
     ActiveWorkerThreadCount: UInt32
     RetiredWorkerThreadCount: UInt32
@@ -143,7 +143,7 @@ class ThreadPoolWorkerThreadWait_V0:
 
 @event(RUNTIME, id=59, version=0, keywords=RuntimeKeyword.Threading, level=4)
 class ThreadPoolMinMaxThreads_V0:
-    """The least and the most threads that the thread pool may have, at its start and when they change."""
+    """The minimum and maximum number of thread pool threads, at startup and on changes."""
 
     MinWorkerThreads: UInt16
     MaxWorkerThreads: UInt16
@@ -161,7 +161,7 @@ class ThreadPoolMinMaxThreads_V0:
     level=5,
 )
 class ThreadPoolWorkingThreadCount_V0:
-    """How many thread pool threads are working."""
+    """The number of thread pool threads currently working."""
 
     Count: UInt32
     ClrInstanceID: UInt16

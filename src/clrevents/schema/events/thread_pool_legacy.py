@@ -1,4 +1,4 @@
-"""Thread pool events from before .NET 4. Declared by the runtime, sent by none that is alive."""
+"""Thread pool events from before .NET 4. Declared by current runtimes, but not sent."""
 
 from clrevents.schema.event import event
 from clrevents.schema.keywords import RuntimeKeyword
@@ -24,7 +24,7 @@ class WorkerThreadTerminate_V0:
 
 @event(RUNTIME, id=42, version=0, keywords=RuntimeKeyword.Threading, level=4)
 class WorkerThreadRetire_V0:
-    """A thread pool worker was set aside; from runtimes before ThreadPoolWorkerThreadRetirementStart."""
+    """A thread pool worker was retired; from runtimes before ThreadPoolWorkerThreadRetirementStart."""
 
     WorkerThreadCount: UInt32
     RetiredWorkerThreads: UInt32
@@ -32,7 +32,7 @@ class WorkerThreadRetire_V0:
 
 @event(RUNTIME, id=43, version=0, keywords=RuntimeKeyword.Threading, level=4)
 class WorkerThreadUnretire_V0:
-    """A retired thread pool worker was put back to work; from old runtimes."""
+    """A retired thread pool worker was put back into use; from old runtimes."""
 
     WorkerThreadCount: UInt32
     RetiredWorkerThreads: UInt32
@@ -48,7 +48,7 @@ class ThreadpoolSuspensionSuspendThread_V0:
 
 @event(RUNTIME, id=49, version=0, keywords=RuntimeKeyword.Threading, level=4)
 class ThreadpoolSuspensionResumeThread_V0:
-    """The thread pool let a suspended thread go on; CpuUtilization in percent. From old runtimes."""
+    """The thread pool resumed a suspended thread; CpuUtilization in percent. From old runtimes."""
 
     ClrThreadID: UInt32
     CpuUtilization: UInt32

@@ -1,4 +1,4 @@
-"""Work items and I/O operations on their way through the thread pool."""
+"""Work items and I/O operations in the thread pool."""
 
 from clrevents.schema.event import event
 from clrevents.schema.keywords import RuntimeKeyword
@@ -15,7 +15,7 @@ from clrevents.schema.types import Boolean, Pointer, UInt16
     level=5,
 )
 class ThreadPoolEnqueue_V0:
-    """A work item was queued to the thread pool; WorkID finds its ThreadPoolDequeue."""
+    """A work item was queued to the thread pool; its ThreadPoolDequeue has the same WorkID."""
 
     WorkID: Pointer
     ClrInstanceID: UInt16
@@ -30,7 +30,7 @@ class ThreadPoolEnqueue_V0:
     level=5,
 )
 class ThreadPoolDequeue_V0:
-    """A thread pool worker took a work item; WorkID finds its ThreadPoolEnqueue."""
+    """A thread pool worker dequeued a work item; its ThreadPoolEnqueue has the same WorkID."""
 
     WorkID: Pointer
     ClrInstanceID: UInt16
@@ -45,7 +45,7 @@ class ThreadPoolDequeue_V0:
     level=5,
 )
 class ThreadPoolIOEnqueue_V0:
-    """An I/O operation was handed over; its NativeOverlapped finds the ThreadPoolIODequeue."""
+    """An I/O operation was queued; its ThreadPoolIODequeue has the same NativeOverlapped."""
 
     NativeOverlapped: Pointer
     Overlapped: Pointer
@@ -62,7 +62,7 @@ class ThreadPoolIOEnqueue_V0:
     level=5,
 )
 class ThreadPoolIODequeue_V0:
-    """The completion of an I/O operation was taken up; NativeOverlapped finds its ThreadPoolIOEnqueue."""
+    """An I/O completion was dequeued; its ThreadPoolIOEnqueue has the same NativeOverlapped."""
 
     NativeOverlapped: Pointer
     Overlapped: Pointer
@@ -71,7 +71,7 @@ class ThreadPoolIODequeue_V0:
 
 @event(RUNTIME, id=65, version=0, aliases=("ThreadPool/IOPack",), keywords=RuntimeKeyword.Threading, level=5)
 class ThreadPoolIOPack_V0:
-    """The managed state of an I/O operation was tied to a native overlapped structure."""
+    """The managed state of an I/O operation was bound to a native OVERLAPPED structure."""
 
     NativeOverlapped: Pointer
     Overlapped: Pointer

@@ -1,4 +1,4 @@
-"""Threads that are created, and how long a processor yields."""
+"""Creation of threads, and the duration of a processor yield."""
 
 from clrevents.schema.event import event
 from clrevents.schema.keywords import RuntimeKeyword
@@ -8,7 +8,7 @@ from clrevents.schema.types import Double, Pointer, UInt16
 
 @event(RUNTIME, id=58, version=0, keywords=RuntimeKeyword.Threading, level=4)
 class YieldProcessorMeasurement_V0:
-    """How long the processor's yield instruction takes, in nanoseconds; spin waits are scaled by it."""
+    """How long the processor's yield instruction takes, in nanoseconds; used to scale spin waits."""
 
     ClrInstanceID: UInt16
     NsPerYield: Double
@@ -24,7 +24,7 @@ class YieldProcessorMeasurement_V0:
     level=4,
 )
 class ThreadCreating_V0:
-    """A thread is about to be created; ID finds the ThreadRunning of the new one."""
+    """A thread is about to be created; its ThreadRunning has the same ID."""
 
     ID: Pointer
     ClrInstanceID: UInt16
@@ -39,7 +39,7 @@ class ThreadCreating_V0:
     level=4,
 )
 class ThreadRunning_V0:
-    """A created thread begins to run; ID finds the ThreadCreating of its creator."""
+    """A created thread starts running; the creator's ThreadCreating has the same ID."""
 
     ID: Pointer
     ClrInstanceID: UInt16

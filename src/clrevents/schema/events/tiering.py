@@ -18,7 +18,7 @@ from clrevents.schema.types import UInt16, UInt32
     level=4,
 )
 class TieredCompilationSettings_V0:
-    """How tiered compilation is set up, sent at start-up."""
+    """Settings of tiered compilation, sent at startup."""
 
     ClrInstanceID: UInt16
     Flags: Annotated[TieredCompilationFlags, UInt32]
@@ -33,7 +33,7 @@ class TieredCompilationSettings_V0:
     level=4,
 )
 class TieredCompilationPause_V0:
-    """New methods are being called, so promotion to a higher tier waits."""
+    """Promotion to a higher tier is paused because new methods are being called."""
 
     ClrInstanceID: UInt16
 
@@ -47,7 +47,7 @@ class TieredCompilationPause_V0:
     level=4,
 )
 class TieredCompilationResume_V0:
-    """Promotion to a higher tier goes on; NewMethodCount methods were called for the first time meanwhile."""
+    """Promotion to a higher tier resumes; NewMethodCount methods were called for the first time meanwhile."""
 
     ClrInstanceID: UInt16
     NewMethodCount: UInt32
@@ -62,7 +62,7 @@ class TieredCompilationResume_V0:
     level=4,
 )
 class TieredCompilationBackgroundJitStart_V0:
-    """The background thread began to compile methods at a higher tier."""
+    """The background thread started compiling methods at a higher tier."""
 
     ClrInstanceID: UInt16
     PendingMethodCount: UInt32
@@ -77,7 +77,7 @@ class TieredCompilationBackgroundJitStart_V0:
     level=4,
 )
 class TieredCompilationBackgroundJitStop_V0:
-    """The background thread stopped compiling; what is left waits for its next turn."""
+    """The background thread stopped compiling; the remaining methods wait for its next turn."""
 
     ClrInstanceID: UInt16
     PendingMethodCount: UInt32
@@ -93,7 +93,7 @@ class TieredCompilationBackgroundJitStop_V0:
     level=4,
 )
 class TieredCompilationSettingsDCStart_V0:
-    """How tiered compilation is set up, listed in the rundown."""
+    """Settings of tiered compilation, listed in the rundown."""
 
     ClrInstanceID: UInt16
     Flags: Annotated[TieredCompilationFlags, UInt32]

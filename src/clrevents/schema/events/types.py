@@ -1,4 +1,4 @@
-"""Types: their names, and how they are loaded."""
+"""Types: names and loading."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from clrevents.schema.types import Counted, UInt8, UInt16, UInt32, UInt64, Unico
 
 
 class TypeFlags(OpenFlag):
-    """What kind of type this is; six bits hold the rank of an array (manifest: TypeFlagsMap).
+    """The kind of a type; six bits hold the rank of an array (manifest: TypeFlagsMap).
 
     Source: `EtwTypeFlags`, eventtracebase.h; only NativeAOT's has ModuleBaseAddress.
     """
@@ -44,7 +44,7 @@ class BulkTypeValue:
 
 @event(RUNTIME, id=15, version=0, aliases=("Type/BulkType",), keywords=RuntimeKeyword.Type, level=4)
 class BulkType_V0:
-    """Types that other events name by TypeID, with names and type arguments."""
+    """Types that other events refer to by TypeID, with names and type arguments."""
 
     Count: UInt32
     ClrInstanceID: UInt16
@@ -53,7 +53,7 @@ class BulkType_V0:
 
 @event(RUNTIME, id=73, version=0, aliases=("TypeLoad/Start",), keywords=RuntimeKeyword.TypeDiagnostic, level=4)
 class TypeLoadStart_V0:
-    """The loading of a type began; TypeLoadStartID finds its TypeLoadStop."""
+    """A type load started; its TypeLoadStop has the same TypeLoadStartID."""
 
     TypeLoadStartID: UInt32
     ClrInstanceID: UInt16
@@ -61,7 +61,7 @@ class TypeLoadStart_V0:
 
 @event(RUNTIME, id=74, version=0, aliases=("TypeLoad/Stop",), keywords=RuntimeKeyword.TypeDiagnostic, level=4)
 class TypeLoadStop_V0:
-    """The loading of a type ended: how far it came, and which type it is."""
+    """A type load ended: the level reached, and which type it is."""
 
     TypeLoadStartID: UInt32
     ClrInstanceID: UInt16

@@ -1,6 +1,6 @@
-"""Processes, mappings and symbols of NetTrace 6 files, which are written for any kind of process.
+"""Processes, mappings and symbols in NetTrace 6 files, which may describe any kind of process.
 
-Process and thread of an event are in its header. A description in the file goes before these; the events of
+Process and thread of an event are in its header. A description in the file takes precedence over these; the events of
 `Universal.Events` are always described and have no fixed ids, so they are not here.
 """
 
@@ -12,7 +12,7 @@ PROVIDER = "Universal.System"
 
 @event(PROVIDER, id=0, version=0, only_undescribed=True)
 class ExistingProcess_V0:
-    """A process that ran when the session started."""
+    """A process that was running when the session started."""
 
     NamespaceId: VarUInt
     Name: CountedUtf8
@@ -35,7 +35,7 @@ class ProcessExit_V0:
 
 @event(PROVIDER, id=3, version=0, only_undescribed=True)
 class ProcessMapping_V0:
-    """A file, or memory without one, was mapped into a process: addresses, and the offset in the file in bytes."""
+    """A file or anonymous memory was mapped into a process: its addresses, and the file offset in bytes."""
 
     Id: VarUInt
     StartAddress: VarUInt
@@ -47,7 +47,7 @@ class ProcessMapping_V0:
 
 @event(PROVIDER, id=4, version=0, only_undescribed=True)
 class ProcessSymbol_V0:
-    """A range of addresses in a mapping that has a name."""
+    """A named address range in a mapping."""
 
     Id: VarUInt
     MappingId: VarUInt
@@ -58,7 +58,7 @@ class ProcessSymbol_V0:
 
 @event(PROVIDER, id=5, version=0, only_undescribed=True)
 class ProcessMappingMetadata_V0:
-    """Where the symbols of mapped files are found, and which version the files are; both texts are JSON."""
+    """Where to find the symbols of mapped files, and the version of the files; both strings are JSON."""
 
     Id: VarUInt
     SymbolMetadata: CountedUtf8

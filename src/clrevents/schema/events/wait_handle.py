@@ -10,7 +10,7 @@ from clrevents.schema.types import Pointer, UInt8, UInt16
 
 
 class WaitHandleWaitSource(OpenEnum):
-    """What the thread waits for (manifest: WaitHandleWaitSourceMap; source: `WaitSource`, eventtracebase.h)."""
+    """What the thread is waiting for (manifest: WaitHandleWaitSourceMap; source: `WaitSource`, eventtracebase.h)."""
 
     Unknown = 0
     MonitorWait = 1
@@ -18,7 +18,7 @@ class WaitHandleWaitSource(OpenEnum):
 
 @event(RUNTIME, id=301, version=0, aliases=("WaitHandleWait/Start",), keywords=RuntimeKeyword.WaitHandle, level=5)
 class WaitHandleWaitStart_V0:
-    """A thread begins to wait for a wait handle or a monitor."""
+    """A thread starts waiting for a wait handle or a monitor."""
 
     WaitSource: Annotated[WaitHandleWaitSource, UInt8]
     AssociatedObjectID: Pointer
@@ -27,6 +27,6 @@ class WaitHandleWaitStart_V0:
 
 @event(RUNTIME, id=302, version=0, aliases=("WaitHandleWait/Stop",), keywords=RuntimeKeyword.WaitHandle, level=5)
 class WaitHandleWaitStop_V0:
-    """A thread no longer waits for a wait handle or a monitor."""
+    """A thread stopped waiting for a wait handle or a monitor."""
 
     ClrInstanceID: UInt16
