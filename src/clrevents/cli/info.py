@@ -1,4 +1,4 @@
-"""`clrevents info`: what a trace is and what is in it, without decoding its payloads.
+"""`clrevents info`: what a trace is, what is in it and what it can answer, with hardly a payload decoded.
 
 Asks the trace and lays out the answers, as text and as one JSON object.
 """
@@ -7,9 +7,15 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import attrs
 import click
 
 import clrevents
+from clrevents.analysis.answerable import answerable
+from clrevents.analysis.framework.needs import record_needs
+from clrevents.analysis.recorded import RecordedProvider, recorded
+from clrevents.analysis.recording_cost import recording_cost_of
+from clrevents.analysis.reports import find_report
 from clrevents.cli.output import Output, event_label
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
 from clrevents.cli.troubles import show_losses, show_problems, thread_text
@@ -27,11 +33,13 @@ _TOP: Final = 20
 @errors_option
 @fail_on_option("damage")
 def command(file: str, as_json: bool, everything: bool, errors: ErrorMode, fail_on: FailOn) -> int:
-    """Say what a trace is, what it holds, and what is missing from it.
+    """Say what a trace is, what it holds, what is missing from it, and which questions it can answer.
 
     \b
     Which runtime was this, how long did it run, what was recorded?
         clrevents info app.nettrace
+    Which reports have data, and what would the others need?
+        clrevents info app.nettrace --json | jq '.answers[]'
     Was anything lost, in a script?
         clrevents info app.nettrace --json | jq .lost
     """
@@ -51,12 +59,30 @@ def command(file: str, as_json: bool, everything: bool, errors: ErrorMode, fail_
 
 def _ask(trace: clrevents.Trace) -> dict[str, Any]:
     """Everything this command knows, as the JSON object. Keys are only ever added."""
-    return {"schema": "clrevents.info/1", **trace_object(trace)}
+    found = trace_object(trace)
+    return {
+        "schema": "clrevents.info/1",
+        **found,
+        "providers": [_provider_object(provider) for provider in recorded(trace).providers],
+        "answers": [attrs.asdict(one) for one in answerable(trace)],
+        "recording": attrs.asdict(recording_cost_of(trace)),
+    }
+
+
+def _provider_object(provider: RecordedProvider) -> dict[str, Any]:
+    return {
+        "provider": provider.provider,
+        "events": provider.events,
+        "level": provider.level,
+        "keywords": [attrs.asdict(keyword) for keyword in provider.keywords],
+    }
 
 
 def _show(out: Output, reading: Reading, found: dict[str, Any], top: int | None) -> None:
     trace = reading.trace
     out.facts(_facts(reading.name, found))
+    _providers(out, found["providers"])
+    _answers(out, found["answers"])
     kinds = found["kinds"][:top]
     if kinds:
         out.line()
@@ -83,6 +109,37 @@ def _show(out: Output, reading: Reading, found: dict[str, Any], top: int | None)
         show_problems(out, trace.problems)
 
 
+def _providers(out: Output, providers: list[dict[str, Any]]) -> None:
+    """What was recorded, as far as events show it; a question mark where an event has several keywords."""
+    if not providers:
+        return
+    out.line()
+    rows = []
+    for p in providers:
+        words = ", ".join(k["name"] if k["proved"] else f"{k['name']}?" for k in p["keywords"])
+        rows.append((f"{p['events']:,}", "" if p["level"] is None else str(p["level"]), p["provider"], words))
+    out.table(("events", "level", "provider", "keywords"), rows, right={"events", "level"})
+
+
+def _answers(out: Output, answers: list[dict[str, Any]]) -> None:
+    """Which reports have data, and the line that records the rest."""
+    out.line()
+    rows = [(a["report"], a["coverage"], a["question"], ", ".join(a["missing"])) for a in answers]
+    out.filled(("report", "data", "question", "not recorded"), rows)
+    lacking = [find_report(a["report"]) for a in answers if a["missing"]]
+    if lacking:
+        line = record_needs(need for declared in lacking for need in declared.needs)
+        out.line(f"to record everything: dotnet-trace collect --providers {line}")
+
+
+def _cost_text(cost: dict[str, Any]) -> str:
+    """How long the sampler had the program stopped."""
+    if cost["share_low"] is None or cost["share_high"] is None:
+        return f"unknown: {cost['reason']}" if cost["reason"] else "unknown"
+    low, high = 100 * cost["share_low"], 100 * cost["share_high"]
+    return f"{low:.1f} to {high:.1f} % of the time stopped by the sampler, {counted(cost['stops'], 'time')}"
+
+
 def _more(out: Output, rest: int, what: str) -> None:
     if rest > 0:
         out.line(f"and {counted(rest, f'more {what}')} (--all shows them)")
@@ -104,6 +161,7 @@ def _facts(name: str, found: dict[str, Any]) -> list[tuple[str, str]]:
         ("start", start),
         ("duration", f"{found['duration_ns'] / 1e9:.3f} s"),
         ("events", f"{found['events']:,} of {kinds} on {everywhere}"),
+        ("recording", _cost_text(found["recording"])),
         ("lost", lost),
         ("problems", _problem_counts(found["problems"])),
     ]

@@ -16,7 +16,7 @@ import click
 from clrevents.analysis.framework.answer import Answer
 from clrevents.analysis.framework.cells import ColumnDeclaration, cell_text, heading, is_number
 from clrevents.analysis.framework.declaration import ParameterDeclaration, ReportDeclaration, parameters_of
-from clrevents.analysis.framework.needs import record_line
+from clrevents.analysis.framework.needs import record_needs
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import columns_of
 from clrevents.analysis.framework.show import fact_lines, note_text, people_columns
@@ -94,7 +94,7 @@ def _help(declared: ReportDeclaration[Any, Any]) -> str:
     examples = "".join(f"{question}\n    {line}\n" for question, line in declared.examples)
     examples = f"\n\n\b\n{examples}" if examples else ""
     first, _, rest = declared.description.partition("\n\n")
-    record = f"\n\n\b\nRecord with:\n  dotnet-trace collect --providers \\\n  {record_line(declared.needs)}"
+    record = f"\n\n\b\nRecord with:\n  dotnet-trace collect --providers \\\n  {record_needs(declared.needs)}"
     return f"{first}{examples}\n\n{rest}{record}"
 
 

@@ -6,16 +6,16 @@ Tells "it was recorded, and nothing happened" from "nobody knows": an event prov
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import attrs
 
 from clrevents.analysis.framework.answer_values import Coverage, Note
+from clrevents.analysis.record_line import ProviderNeed, record_line
+from clrevents.schema.keywords import SESSION_BITS
 from clrevents.schema.registry import RUNTIME
 
 Met: TypeAlias = Literal["seen", "quiet", "unknown"]
-
-_SESSION_BITS: Final = 0xF << 44
 
 
 @attrs.frozen
@@ -54,7 +54,7 @@ def met(need: Need, kinds: Iterable[SeenKind]) -> Met:
             continue
         if kind.name in need.events:
             return "seen"
-        bits = kind.keywords & ~_SESSION_BITS
+        bits = kind.keywords & ~SESSION_BITS
         if bits and not bits & ~proof and kind.level >= need.level:
             found = "quiet"
     return found
@@ -77,17 +77,13 @@ def missing_notes(needs: Sequence[Need], kinds: Collection[SeenKind]) -> tuple[N
             f"the trace does not tell {need.what}: it has no {need.events[0]} event",
             touches=(need.what,),
             remedy="record the trace again with these providers",
-            record=record_line([need]),
+            record=record_needs([need]),
         )
         for need in needs
         if met(need, kinds) == "unknown"
     )
 
 
-def record_line(needs: Iterable[Need]) -> str:
+def record_needs(needs: Iterable[Need]) -> str:
     """What `dotnet-trace collect --providers` takes to record all of these."""
-    wanted: dict[str, tuple[int, int]] = {}
-    for need in needs:
-        keywords, level = wanted.get(need.provider, (0, 0))
-        wanted[need.provider] = keywords | need.keywords, max(level, need.level)
-    return ",".join(f"{provider}:{keywords:#x}:{level}" for provider, (keywords, level) in wanted.items())
+    return str(record_line(ProviderNeed(need.provider, need.keywords, need.level) for need in needs))

@@ -1,0 +1,37 @@
+"""Which reports a trace can answer, fully, partly or not at all, and what to record for the rest.
+
+Goes by the kinds of events that occur; reads no payload and runs no report.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from clrevents.analysis.framework.answer_values import Coverage
+from clrevents.analysis.framework.asking import seen_kinds
+from clrevents.analysis.framework.needs import coverage, missing_notes, record_needs
+from clrevents.analysis.reports import find_report, report_names
+from clrevents.trace import Trace
+
+
+@attrs.frozen
+class Answerable:
+    """One report on one trace: `missing` is what it cannot tell, `record` what to record to have everything."""
+
+    report: str
+    question: str
+    coverage: Coverage
+    missing: tuple[str, ...]
+    record: str
+
+
+def answerable(trace: Trace) -> tuple[Answerable, ...]:
+    """Every report of the registry, by name."""
+    kinds = seen_kinds(trace)
+    found = []
+    for name in report_names():
+        declared = find_report(name)
+        missing = tuple(need for note in missing_notes(declared.needs, kinds) for need in note.touches)
+        line = record_needs(declared.needs)
+        found.append(Answerable(name, declared.question, coverage(declared.needs, kinds), missing, line))
+    return tuple(found)
