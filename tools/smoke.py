@@ -2,8 +2,8 @@
 
     python tools/smoke.py compiled|interpreted
 
-Reads traces of `fixtures/`, but takes clrevents from where it is installed and refuses the checkout's own. Needs nothing
-that `pip install clrevents` does not bring. Knows a few numbers; what decoding must give is for the tests.
+Reads traces of `fixtures/`, but takes clrevents from where it is installed and refuses the checkout's own. Needs only
+what `pip install clrevents` brings. Knows a few numbers; what decoding must give is for the tests.
 """
 
 from __future__ import annotations
