@@ -13,6 +13,7 @@ import re
 import struct
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from itertools import dropwhile, takewhile
@@ -28,10 +29,12 @@ from clrevents.decode.payload.records.record_text import TextCache
 from clrevents.decode.stream.stream import Stream
 from project_files import FIXTURES, ROOT, SHARED, SOURCE, tool, without_shared
 
+FRAGMENTS: Final = sorted((ROOT / "changelog.d").glob("*.*.md"))
 PAGES: Final = [
-    ROOT / "README.md",
+    *sorted(ROOT.glob("*.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
-    *sorted((ROOT / "changelog.d").glob("*.md")),
+    ROOT / "changelog.d" / "README.md",
+    *FRAGMENTS,
 ]
 FENCE: Final = re.compile(
     r"^(?P<indent> *)```(?P<info>[^\n]*)\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL
@@ -117,11 +120,41 @@ def _runs(block: Block) -> bool:
     return block.info in ("python", "sh") and not block.mark.startswith(("not run: ", "run by .ci/run: "))
 
 
+# Links
+
+URLS: Final = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
+REPOSITORY: Final = URLS["Repository"]
+
+
+def _links(page: Path) -> list[str]:
+    """Where a page's links and pictures lead, in the text and in lines `[name]: target`."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    return re.findall(r"\]\(([^)#\s]+)[^)]*\)", text) + re.findall(r"^\[[^\]]+\]: ([^#\s]+)", text, re.MULTILINE)
+
+
 @EACH_PAGE
 def test_links_lead_somewhere(page: Path) -> None:
-    text = FENCE.sub("", page.read_text(encoding="utf-8"))
-    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
-        assert "://" in target or (page.parent / target).exists(), f"{_page_name(page)}: {target}"
+    for target in _links(page):
+        ours = re.fullmatch(re.escape(REPOSITORY) + "/(?:blob|raw|tree)/main/(.*)", target)
+        there = ROOT / ours[1] if ours else page.parent / target
+        assert there.exists() or ("://" in target and ours is None), f"{_page_name(page)}: {target}"
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *FRAGMENTS], ids=_page_name)
+def test_what_is_read_elsewhere_has_whole_links(page: Path) -> None:
+    """README.md stands on the package index, and a release moves what is in changelog.d into another folder."""
+    assert [target for target in _links(page) if not target.startswith("https://")] == []
+
+
+def test_links_of_the_readme_have_targets() -> None:
+    text = FENCE.sub("", (ROOT / "README.md").read_text(encoding="utf-8"))
+    used = re.findall(r"\[[^\]]*\]\[([^\]]+)\]", re.sub("`[^`]*`", "", text))
+    assert len(used) > 20
+    assert sorted(set(used)) == re.findall(r"^\[([^\]]+)\]: ", text, re.MULTILINE)
+
+
+def test_addresses_of_the_project_are_in_its_repository() -> None:
+    assert all(url == REPOSITORY or url.startswith(f"{REPOSITORY}/") for url in URLS.values())
 
 
 # The two commands

@@ -5,7 +5,7 @@ Knows how columns of many blocks lie together; refuses to know what their intege
 
 from __future__ import annotations
 
-from sys import getrefcount
+import sys
 from typing import Any, Final, Literal
 
 import attrs
@@ -114,12 +114,26 @@ class _Columns:
         return [column[at:end] for column in self.each]
 
     def kept(self) -> bool:
-        """Whether anybody still has a part of them."""
-        return COMPILED and self._references() > self._idle
+        """Whether anybody may still have a part of them."""
+        if not COMPILED:
+            return False
+        references = self._references()
+        return references is None or self._idle is None or references > self._idle
 
-    def _references(self) -> int:
-        """How many views there are, and some more that are always there."""
-        return getrefcount(self.all)
+    def _references(self) -> int | None:
+        """How many views there are, and some more that are always there; None where counts do not tell.
+
+        Other interpreters count differently or not at all; without the GIL a count is no longer true once it is read.
+        """
+        if sys.implementation.name != "cpython" or not _has_gil():
+            return None
+        return sys.getrefcount(self.all)
+
+
+def _has_gil() -> bool:
+    """Whether one thread runs at a time. A free-threaded interpreter may change its mind when it imports something."""
+    asked = getattr(sys, "_is_gil_enabled", None)
+    return asked is None or bool(asked())
 
 
 class HeaderScanner:
