@@ -155,7 +155,7 @@ def test_on_a_terminal(on_terminal: Callable[..., tuple[int, str]], columns: int
         ("selec", 'Error: Parser Error: syntax error at or near "selec"'),
         ("select nope from threads", 'Error: Binder Error: Referenced column "nope" not found in FROM clause!'),
         ("", "Error: the query is empty\n"),
-        ("from '/etc/passwd.csv'", "Error: the query reaches for files, which needs --files: "),
+        ("from '/etc/passwd.csv'", "Error: the query accesses files, which requires --files: "),
         ("select 1 / 'x'", "Error: Conversion Error: "),
     ],
 )

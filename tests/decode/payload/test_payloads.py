@@ -344,7 +344,7 @@ def test_text_without_end_names_itself() -> None:
     raw, (offset,) = trace_of([(info_of(MethodLoadVerbose_V1), payload[: end - 1])])
     trace = clrevents.open(raw)
     (e,) = trace.events()
-    assert e.payload.reason == "the string has no end at field 'MethodName'"
+    assert e.payload.reason == "unterminated string at field 'MethodName'"
     assert list(e.payload.partial)[-1] == "MethodNamespace"
     (problem,) = trace.problems
     assert (problem.field, problem.offset) == ("MethodName", offset + start)

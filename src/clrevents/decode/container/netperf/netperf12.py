@@ -179,7 +179,7 @@ class NetPerf12:
         except BadFields as bad:
             wrong = str(bad)
         except Short as short:
-            wrong = f"its description ends inside {short.what}"
+            wrong = f"its description is truncated in {short.what}"
         return (
             MetadataRow(metadata_id, provider, event_id, version, name, keywords, level, fields=fields, offset=offset),
             wrong,
