@@ -56,7 +56,7 @@ def test_everything_of_a_trace(run: Run, sample: Path, tmp_path: Path) -> None:
     folder = tmp_path / "lake" / "net8-sample"
     assert done.stderr.startswith(f"clrevents: {folder}: 15 tables, 1,695 rows, ")
     assert done.stderr.splitlines()[1:] == [
-        f"clrevents: {folder}: 1 event is in no table, without a layout or with a payload that does not fit it: "
+        f"clrevents: {folder}: 1 event is in no table, with no layout or a payload that does not fit it: "
         "Clrevents-Sample/Dyn (1)"
     ]
     with clrevents.open(sample) as trace:
@@ -246,7 +246,7 @@ def test_what_is_in_no_table_is_said(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "lake" / "own"
     named = ", ".join(f"Own/E{n} ({n + 1})" for n in range(9, 1, -1))
     assert done.stderr.splitlines()[1] == (
-        f"clrevents: {folder}: 56 events are in no table, without a layout or with a payload that does not fit it: "
+        f"clrevents: {folder}: 56 events are in no table, with no layout or a payload that does not fit it: "
         f"{named}, 3 more kinds (_trace.json has all)"
     )
     left = {(x["provider"], x["name"]): x["events"] for x in facts(folder)["left_out"]}
@@ -254,7 +254,7 @@ def test_what_is_in_no_table_is_said(run: Run, tmp_path: Path) -> None:
     one = run("export", trace, "GCStart", "-o", tmp_path / "gc.csv")
     assert one.stderr.splitlines() == [
         f"clrevents: {tmp_path / 'gc.csv'}: 0 events",
-        f"clrevents: {tmp_path / 'gc.csv'}: 1 event is in no table, without a layout or with a payload that does not "
+        f"clrevents: {tmp_path / 'gc.csv'}: 1 event is in no table, with no layout or a payload that does not "
         "fit it: runtime/GCStart (1)",
     ]
     lines = run("export", trace, "-o", tmp_path / "all.jsonl")
@@ -276,15 +276,15 @@ def test_standard_input(run: Run, sample: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["GCStart", "-o", "out"], "no trace among the arguments: no file is called 'GCStart'"),
-        (["FILE", "-o", "x.csv"], "is a file, for which one FILE and one NAME can be given"),
-        (["FILE", "A", "B", "-o", "x.parquet"], "is a file, for which one FILE and one NAME"),
-        (["FILE", "FILE", "-o", "x.jsonl"], "is a file, for which one FILE can be given"),
-        (["FILE", "GCStart", "-o", "x.csv", "--format", "arrow"], "does not end like a file of --format arrow"),
+        (["GCStart", "-o", "out"], "no trace given: there is no file 'GCStart'"),
+        (["FILE", "-o", "x.csv"], "is a file, which takes one FILE and one NAME"),
+        (["FILE", "A", "B", "-o", "x.parquet"], "is a file, which takes one FILE and one NAME"),
+        (["FILE", "FILE", "-o", "x.jsonl"], "is a file, which takes one FILE;"),
+        (["FILE", "GCStart", "-o", "x.csv", "--format", "arrow"], "does not have a suffix of --format arrow"),
         (["FILE", "-o", "-"], "export writes files"),
         (["FILE", "GCStort", "-o", "out"], "no event 'GCStort'; did you mean GCStart"),
         (["FILE", "GCStort", "-o", "x.csv"], "no event 'GCStort'"),
-        (["FILE", "Nothing*", "-o", "x.csv"], "no event of this trace fits 'Nothing*'"),
+        (["FILE", "Nothing*", "-o", "x.csv"], "no event of this trace matches 'Nothing*'"),
         (["FILE", "RequestSt*", "-o", "x.csv"], "means several events"),
         (["FILE"], "Missing option '-o'"),
     ],
@@ -460,7 +460,7 @@ def test_a_fault_of_ours_does_not_stop_the_rest(
     other = sample.parent / "net8-netperf3.netperf.gz"
     done = run("export", sample, other, "-o", tmp_path)
     assert done.exit_code == 2
-    assert done.stderr.count("a fault in clrevents itself (RuntimeError: oops)") == 2
+    assert done.stderr.count("internal error in clrevents (RuntimeError: oops)") == 2
     monkeypatch.setattr(lake, "export_directory", directory.export_directory)
 
 

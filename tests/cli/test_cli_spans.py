@@ -142,7 +142,7 @@ def test_names_of_values(run: Run) -> None:
     ("arguments", "message"),
     [
         (("Ask", "Ask"), "begin and end are both Shop/Ask"),
-        (("Ask", "Answer", "--on", "Url"), "Shop/Answer has no column 'Url'; available: time_ns"),
+        (("Ask", "Answer", "--on", "Url"), "Shop/Answer has no column 'Url'; it has time_ns"),
         (("Ask", "Answer", "--columns", "Nix"), "no column 'Nix'; there are start_ns"),
         (("Ask", "Nix"), "no event 'Nix'"),
         (("A*", "Answer"), "'A*' means several events; write one of: Shop/Answer, Shop/Ask"),

@@ -34,7 +34,7 @@ def test_text(run: Run, shop: Path) -> None:
     result = run("top", shop)
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.splitlines() == [
-        "4 samples on 1 thread, 10.000 ms in all",
+        "4 samples on 1 thread, 10.000 ms in total",
         CAVEAT,
         "",
         "exclusive            inclusive               native  method",
@@ -51,7 +51,7 @@ def test_text(run: Run, shop: Path) -> None:
 def test_events(run: Run, shop: Path) -> None:
     result = run("top", shop, "--event", "Sold", "--weight", "Size")
     assert result.stdout.splitlines() == [
-        "2 Sold events on 1 thread, 42 bytes in all",
+        "2 Sold events on 1 thread, 42 bytes in total",
         "",
         "exclusive            inclusive            method",
         " 100.00 %  42 bytes   100.00 %  42 bytes  Shop.Pay(int)",
