@@ -131,7 +131,7 @@ def test_a_stripped_trace_is_honest(run: Run, tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert result.stdout == f"thread 1;[unresolved 0x1010];[unresolved 0x7f10] {2 * MS}\n"
     assert result.stderr.startswith("clrevents: 2 of 2 frames have no name: the trace does not list the methods")
-    assert "record it with rundown" in result.stderr
+    assert "record with rundown" in result.stderr
     page = run("flame", path, "-f", "html", "-o", "-").stdout
     assert "Many names are missing: the trace does not list the methods" in page
 

@@ -113,7 +113,7 @@ METADATA: list[tuple[MetadataRecord, str]] = [
     (MetadataRecord(1, "P", 1, fields=(ARRAY,), style=MetadataStyle("v1")), "older field layout"),
     (MetadataRecord(1, "P", 1, fields=(FieldDescription("A", 19),)), "array of nothing"),
     (MetadataRecord(1, "P", 1, fields=(FieldDescription("A", 22), ARRAY)), "only NetTrace 6"),
-    (MetadataRecord(1, "P", 1, fields=(ARRAY,), style=MetadataStyle("none")), "neither fields nor tags"),
+    (MetadataRecord(1, "P", 1, fields=(ARRAY,), style=MetadataStyle("none")), "cannot have fields or tags"),
     (MetadataRecord(1, "P", 1, style=MetadataStyle(tags=((256, b""),))), "tag kind"),
 ]
 
@@ -184,8 +184,14 @@ def refused(call: Callable[[Any], object], what: str, writer_class: Any = NetTra
         (lambda w: w.raw_block(256, b""), "block kind"),
         (lambda w: w.raw_block(2, bytes(1 << 24)), "size of a block of kind 2"),
         (lambda w: w.metadata([], bytes(M16)), "header's size"),
-        (lambda w: w.events([EventRecord(1, 0, activity_id=b"x" * 16)]), "label lists in NetTrace 6"),
-        (lambda w: w.events([EventRecord(1, 0, activity_id=b"x" * 16)], Choices(False)), "label lists in NetTrace 6"),
+        (
+            lambda w: w.events([EventRecord(1, 0, activity_id=b"x" * 16)]),
+            "NetTrace 6 stores activity ids in label lists",
+        ),
+        (
+            lambda w: w.events([EventRecord(1, 0, activity_id=b"x" * 16)], Choices(False)),
+            "NetTrace 6 stores activity ids in label lists",
+        ),
         (lambda w: w.events([GOOD], Choices(force=HeaderFlag.RELATED)), "no related activity id"),
         (lambda w: w.events([GOOD], Choices(header_size=19)), "header_size"),
         (lambda w: w.events([GOOD], Choices(span=(0, M64))), "last time"),

@@ -35,7 +35,7 @@ MAP: Any = MethodILToNativeMap_V0(1, 2, MethodExtent(0), 2, (0, 1), (0, 16), 9)
         ({"MethodID": "7"}, r"^MethodLoadVerbose_V1\.MethodID: .*'7'"),
         ({"MethodFlags": 1 << 40}, r"^MethodLoadVerbose_V1\.MethodFlags: "),
         ({"MethodFlags": "Jitted"}, r"^MethodLoadVerbose_V1\.MethodFlags: .*'Jitted'"),
-        ({"MethodName": "a\0b"}, r"^MethodLoadVerbose_V1\.MethodName: a string holds a NUL"),
+        ({"MethodName": "a\0b"}, r"^MethodLoadVerbose_V1\.MethodName: the string contains a NUL"),
         ({"MethodName": None}, r"^MethodLoadVerbose_V1\.MethodName: .*None"),
         ({"MethodName": b"bytes"}, r"^MethodLoadVerbose_V1\.MethodName: .*b'bytes'"),
         ({"ClrInstanceID": 65536}, r"^MethodLoadVerbose_V1\.ClrInstanceID: .*65536"),
@@ -63,7 +63,7 @@ def test_counts_that_differ(changes: dict[str, Any], message: str) -> None:
 
 def test_a_field_inside_a_field() -> None:
     record = Event_V0("Source", "Event", (DiagnosticArgument("Key", "Value"), DiagnosticArgument("Key", "\0")))
-    with pytest.raises(ValueError, match=r"^Event_V0\.Arguments\..*Value: a string holds a NUL"):
+    with pytest.raises(ValueError, match=r"^Event_V0\.Arguments\..*Value: the string contains a NUL"):
         codec(Event_V0).build(record)
 
 

@@ -1,4 +1,4 @@
-"""The keywords that raise events, one enum a provider (manifest: `keywords`, without the `Keyword` at the end)."""
+"""The keywords that enable events, one enum per provider (manifest: `keywords`, without the suffix `Keyword`)."""
 
 from clrevents.schema.flags import OpenFlag
 
