@@ -49,9 +49,9 @@ def test_values_that_do_not_fit(changes: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"ILOffsets": (1,)}, r"^MethodILToNativeMap_V0\.ILOffsets has 1 elements, CountOfMapEntries says 2"),
-        ({"NativeOffsets": (1, 2, 3)}, r"^MethodILToNativeMap_V0\.NativeOffsets has 3 elements, .* says 2"),
-        ({"CountOfMapEntries": 3}, r"^MethodILToNativeMap_V0\.ILOffsets has 2 elements, CountOfMapEntries says 3"),
+        ({"ILOffsets": (1,)}, r"^MethodILToNativeMap_V0\.ILOffsets has 1 elements; CountOfMapEntries is 2"),
+        ({"NativeOffsets": (1, 2, 3)}, r"^MethodILToNativeMap_V0\.NativeOffsets has 3 elements; .* is 2"),
+        ({"CountOfMapEntries": 3}, r"^MethodILToNativeMap_V0\.ILOffsets has 2 elements; CountOfMapEntries is 3"),
         ({"NativeOffsets": (0, 1 << 32)}, r"^MethodILToNativeMap_V0\.NativeOffsets: .*4294967296"),
         ({"ILOffsets": None}, r"^MethodILToNativeMap_V0\.ILOffsets cannot be None"),
     ],
@@ -98,7 +98,7 @@ ODD: Any = Odd(-1, 1, UUID(int=1), Decimal("1.5"), 0.5, 1e300, True, 2, b"ab")
         ({"Price": Decimal("1e-29")}, r"^Odd\.Price: .* wider than a .NET decimal"),
         ({"Small": 1e300}, r"^Odd\.Small: "),
         ({"Large": "1"}, r"^Odd\.Large: "),
-        ({"Size": 3}, r"^Odd\.Data has 2 elements, Size says 3"),
+        ({"Size": 3}, r"^Odd\.Data has 2 elements; Size is 3"),
     ],
 )
 def test_odd_values_that_do_not_fit(changes: dict[str, Any], message: str) -> None:

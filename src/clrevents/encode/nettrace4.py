@@ -56,7 +56,7 @@ class NetTrace4Writer:
         self.raw_block(ObjectName.METADATA, content)
 
     def stacks(self, first_id: int, stacks: Iterable[Stack]) -> None:
-        """Write a StackBlock: ids from `first_id`, up to the next sequence point (docs/format.md, "Lifetimes of ids")."""
+        """Write a StackBlock: ids from `first_id` to the next sequence point (docs/format.md, "Lifetimes of ids")."""
         self.raw_block(ObjectName.STACKS, blocks.stacks(first_id, stacks, self._pointer_size))
 
     def events(self, events: Sequence[EventRecord], choices: Choices = SHORTEST) -> None:
