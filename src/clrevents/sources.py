@@ -21,7 +21,7 @@ from clrevents.errors import LimitError, Limits, Problem, SourceError
 Openable: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 
 WINDOW = 1 << 20
-# Beyond what is made of some windows before it is let go.
+# Larger than what is allocated for a few windows before it is freed.
 _FREED = 24 << 20
 _GZIP = b"\x1f\x8b"
 _FILE_CLOSED = "the file was closed, but must be read again to answer this; keep it open as long as the trace"

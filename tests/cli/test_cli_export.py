@@ -99,7 +99,7 @@ def test_many_traces_and_one_question(run: Run, sample: Path, trace_path: Find, 
     names = ["GCStart", "GCAllocationTick", "ExceptionThrown"]
     done = run("export", tmp_path / "*.nettrace*", other, "-o", f"{lake_path}/", *names, "--skip-existing")
     assert done.exit_code == 0, done.stderr
-    assert done.stderr.endswith(f"{lake_path}: 2 exported, 0 there already, 0 failed\n")
+    assert done.stderr.endswith(f"{lake_path}: 2 exported, 0 already there, 0 failed\n")
     for trace in ("net8-sample", "net8-netperf3"):
         assert tree(lake_path / trace) == sorted(
             [*(f"{RUNTIME}/{name}.parquet" for name in names), "_headers.parquet", "_stacks.parquet", "_trace.json"]
@@ -110,9 +110,9 @@ def test_many_traces_and_one_question(run: Run, sample: Path, trace_path: Find, 
     with clrevents.open(other) as trace:
         assert duckdb.sql(question).fetchall() == [(len(trace.table("GCStart")),)]
     again = run("export", sample, other, "-o", lake_path, *reversed(names), "--skip-existing")
-    assert again.stderr.endswith(f"{lake_path}: 0 exported, 2 there already, 0 failed\n")
+    assert again.stderr.endswith(f"{lake_path}: 0 exported, 2 already there, 0 failed\n")
     more = run("export", sample, other, "-o", lake_path, "GCStart", "--skip-existing")
-    assert more.stderr.endswith(f"{lake_path}: 2 exported, 0 there already, 0 failed\n")
+    assert more.stderr.endswith(f"{lake_path}: 2 exported, 0 already there, 0 failed\n")
     assert tree(lake_path / "net8-sample")[0] == f"{RUNTIME}/GCStart.parquet"
 
 
@@ -122,7 +122,7 @@ def test_side_by_side(process: Callable[..., Any], sample: Path, trace_path: Fin
     files = [sample, bad, trace_path("net8-netperf3.netperf")]
     done = process("export", *files, "-o", tmp_path / "two", "--jobs", "2", "--format", "arrow")
     assert done.returncode == 2
-    assert b"2 exported, 0 there already, 1 failed\n" in done.stderr
+    assert b"2 exported, 0 already there, 1 failed\n" in done.stderr
     assert b"bad.nettrace" in done.stderr
     process("export", *files, "-o", tmp_path / "one", "--format", "arrow")
     assert tree(tmp_path / "two") == tree(tmp_path / "one")
@@ -137,7 +137,7 @@ def test_one_bad_trace_does_not_stop_the_rest(run: Run, sample: Path, tmp_path: 
     assert done.exit_code == 3
     assert "missing.nettrace: cannot be read: No such file" in done.stderr
     assert "the file ends inside" in done.stderr
-    assert "2 exported, 0 there already, 1 failed" in done.stderr
+    assert "2 exported, 0 already there, 1 failed" in done.stderr
     assert facts(tmp_path / "lake" / "cut")["problems"][0]["kind"] == "truncated"
     assert run("export", cut, "-o", tmp_path / "lake", "--fail-on", "none").exit_code == 0
     strict = run("export", cut, "-o", tmp_path / "strict", "--errors", "report")

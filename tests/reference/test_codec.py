@@ -122,7 +122,7 @@ def test_located_values_that_are_out_of_reach() -> None:
     )
     fits = record("a" * 0x7FF0, "b" * 5)
     assert codec(record).parse(codec(record).build(fits)) == fits
-    with pytest.raises(ValueError, match=r"^Learned\.First: 65536 bytes at 8 are beyond"):
+    with pytest.raises(ValueError, match=r"^Learned\.First: 65536 bytes at 8 do not fit"):
         codec(record).build(record("a" * 0x8000, ""))
     with pytest.raises(ValueError, match=r"^Learned\.First: "):
         codec(record).build(record(None, ""))

@@ -170,7 +170,7 @@ def _folder(
         code = max(code, 1)
     if len(files) > 1 or there:
         done = len(todo) - failed
-        say(f"{out}: {done} exported, {len(there)} there already, {failed} failed")
+        say(f"{out}: {done} exported, {len(there)} already there, {failed} failed")
     return code
 
 

@@ -329,7 +329,7 @@ class Passes:
                 return attrs.evolve(stream.info, path=self.source.path)
         stream.close()
         if stream.info is None:
-            raise UnreadableError("the file ends before the trace's own header", offset=self.source.size)
+            raise UnreadableError("the file ends before the trace header", offset=self.source.size)
         return attrs.evolve(stream.info, path=self.source.path)
 
     def _windows(self) -> Iterator[bytes]:

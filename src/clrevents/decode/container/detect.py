@@ -82,7 +82,7 @@ def _netperf(window: Window, head: bytes, limits: Limits, salvage: bool) -> Cont
     if name == _NETPERF12 and length == len(_NETPERF12):
         return NetPerf12(limits, salvage)
     text = name.decode("latin-1")
-    raise UnreadableError(f"this is another file of the same serializer ({text!r}), not a trace", offset=39)
+    raise UnreadableError(f"this is another kind of serialized file ({text!r}), not a trace", offset=39)
 
 
 def _too_short(window: Window) -> UnreadableError:

@@ -120,7 +120,7 @@ class BlockHandler:
             place = self._threads.remove(index)
             if place is None:
                 text = f"undefined thread index {index} is removed"
-                self._errors.report_all((damage("undefined-thread", text, block.offset, None, "which threads live"),))
+                self._errors.report_all((damage("undefined-thread", text, block.offset, None, "which threads exist"),))
             else:
                 self._errors.report_all(self.losses.thread_ended(place, sequence, self._events.latest, offset))
 
