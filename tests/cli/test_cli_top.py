@@ -113,9 +113,9 @@ def test_a_stripped_trace_says_what_to_record(run: Run, tmp_path: Path) -> None:
     path.write_bytes(TraceBuilder().at(MS).sample(0x7F10).at(3 * MS).sample(0x7F10).build())
     result = run("top", path)
     assert "[unresolved 0x7f10]" in result.stdout
-    assert "record it with rundown" in result.stderr
+    assert "record with rundown" in result.stderr
     found = run("top", path, "--json")
-    assert "record it with rundown" in json.loads(found.stdout)["advice"]
+    assert "record with rundown" in json.loads(found.stdout)["advice"]
     assert found.stderr == ""
 
 

@@ -72,7 +72,7 @@ class Output:
         self._stream.flush()
 
     def json(self, value: dict[str, Any]) -> None:
-        """Write one object: indented, non-ASCII escaped if not on a terminal."""
+        """Write one object, indented and in ASCII."""
         self.line(json.dumps(value, indent=2, ensure_ascii=True, allow_nan=False))
 
     def facts(self, pairs: Sequence[tuple[str, str]]) -> None:

@@ -116,5 +116,5 @@ def _cell(value: Any) -> str:
 
 
 def _lines(text: str) -> str:
-    """Indents duckdb's messages, which point into the SQL over several lines."""
+    """Made safe line by line: duckdb's messages point into the SQL over several lines."""
     return "\n".join(safe(line) for line in text.splitlines())

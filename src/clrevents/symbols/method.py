@@ -18,7 +18,7 @@ there (native code or a stub)."""
 RESOLVED, NO_RUNDOWN, UNLOADED, NOT_YET, NATIVE, NOT_MANAGED = range(6)
 
 ADVICE: Final = (
-    "the trace does not list methods that were loaded before it began or did not change: record with "
+    "the trace does not list the methods that were loaded before it began or did not change: record with "
     "rundown (the default of dotnet-trace) and stop the session normally, or enable the "
     "Microsoft-Windows-DotNETRuntime keywords 0x38 at level 5 from the start of the process"
 )
