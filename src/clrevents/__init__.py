@@ -1,11 +1,11 @@
-"""Reads the trace files that .NET writes into typed records.
+"""Read the trace files that .NET writes into typed records.
 
     import clrevents
     with clrevents.open("app.nettrace") as trace:
         for event in trace.events("MethodLoadVerbose"):
             print(event.time_ns, event.payload.MethodName)
 
-The public names live here; each loads what it needs when it is first used.
+The public names live here; each imports what it needs on first use.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`python -m clrevents`: the command, where its script is not on the path."""
+"""`python -m clrevents`: the command, for when its script is not on the path."""
 
 from clrevents.cli import main
 

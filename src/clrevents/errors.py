@@ -1,6 +1,6 @@
-"""Errors about traces, problems that are reported instead of raised, and limits.
+"""Exceptions about traces, problems that are reported instead of raised, and limits.
 
-Holds the exceptions, `Problem` and `Limits`, which bounds what a hostile file can demand. Knows nothing of events,
+Holds the exceptions, `Problem`, and `Limits`, which bounds what a hostile file can demand. Knows nothing of events,
 files or decoding; everything else imports it.
 """
 
@@ -19,13 +19,12 @@ ERROR_MODES: Final[tuple[ErrorMode, ...]] = ("report", "strict", "salvage")
 
 
 class TraceError(Exception):
-    """The base class of all errors about a trace, its events or a selector. Can be pickled.
+    """Base class of all errors about a trace, its events or a selector. Can be pickled.
 
-    Attributes are None where they do not apply. `reason` is the message without the place. `path` is the file,
-    `offset` a byte position in the decompressed stream, `block` the part of the container, `event` and `field` name
-    the thing being read. `needed` and `available` are numbers of bytes. `window` holds the bytes around the fault,
-    from the byte position `window_offset` on. `report` is the answer from what was read until then, where a report
-    was being made.
+    Attributes that do not apply are None. `reason` is the message without the location. `path` is the file, `offset` a
+    byte position in the decompressed stream, `block` the part of the container, and `event` and `field` name what was
+    being read. `needed` and `available` are byte counts. `window` holds the bytes around the fault, starting at byte
+    position `window_offset`. `report` is the answer so far if a report was being made.
     """
 
     def __init__(
@@ -56,7 +55,7 @@ class TraceError(Exception):
         self.report: Any = None
 
     def __str__(self) -> str:
-        """The place and the reason in one sentence."""
+        """The location and the reason in one sentence."""
         where = [self.path] if self.path else []
         if self.offset is not None:
             where.append(f"at offset {self.offset:#x}")
@@ -67,9 +66,9 @@ class TraceError(Exception):
         if self.field and self.field not in self.reason:
             where.append(f"field {self.field}")
         sizes = ""
-        told = f" {self.needed} bytes" in self.reason
-        if self.needed is not None and self.available is not None and not told:
-            sizes = f" (needs {self.needed} bytes, {self.available} there)"
+        stated = f" {self.needed} bytes" in self.reason
+        if self.needed is not None and self.available is not None and not stated:
+            sizes = f" (needs {self.needed} bytes, {self.available} available)"
         prefix = " ".join(where)
         return f"{prefix}: {self.reason}{sizes}" if prefix else f"{self.reason}{sizes}"
 
@@ -77,7 +76,7 @@ class TraceError(Exception):
         return _rebuild, (type(self), self.reason, dict(self.__dict__))
 
     def hexdump(self) -> str:
-        """The bytes around the fault, sixteen per line, with `>` at the line of `offset`; empty if none were kept."""
+        """The bytes around the fault, sixteen per line, with `>` marking the line of `offset`; empty without them."""
         lines = []
         for start in range(0, len(self.window), 16):
             row = self.window[start : start + 16]
@@ -99,11 +98,11 @@ def _rebuild(cls: type[TraceError], reason: str, state: Mapping[str, Any]) -> Tr
 
 
 class SourceError(TraceError):
-    """The file or stream could not be opened or read. The operating system's error, if any, is `__cause__`."""
+    """The file or stream could not be opened or read. `__cause__` is the operating system's error, if there was one."""
 
 
 class UnreadableError(TraceError):
-    """The bytes are not a trace that this library can read: another format, another version, or nothing."""
+    """The bytes are not a trace that can be read: another format, an unsupported version, or empty input."""
 
 
 class DamageError(TraceError):
@@ -111,7 +110,7 @@ class DamageError(TraceError):
 
 
 class PayloadError(TraceError):
-    """An event's payload does not fit its layout. Only raised with `errors="strict"`."""
+    """An event's payload does not fit its layout. Raised only with `errors="strict"`."""
 
 
 class LimitError(TraceError):
@@ -119,20 +118,20 @@ class LimitError(TraceError):
 
 
 class UnknownEventError(TraceError, LookupError):
-    """No event of this name is known to the registry or found in the trace. The message lists similar names."""
+    """Neither the registry nor the trace has an event of this name. The message lists similar names."""
 
 
 class AmbiguousEventError(TraceError, LookupError):
-    """A selector that must mean one event means several. The message lists their qualified names."""
+    """A selector that must match one event matches several. The message lists their qualified names."""
 
 
 class TraceWarning(UserWarning):
-    """Warns once per trace, of the first lost events or damage found in it."""
+    """Issued once per trace, for the first lost events or damage found in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A fault that was found while reading, as data. Fields are None where they do not apply."""
+    """A fault found while reading, as data. Fields that do not apply are None."""
 
     kind: str
     """A stable identifier; docs/errors.md lists them all."""
@@ -143,7 +142,7 @@ class Problem:
     offset: int | None = None
     """The byte position in the decompressed stream."""
     length: int | None = None
-    """The number of bytes concerned; of missing bytes, the number of those that exist."""
+    """The number of bytes affected; where bytes are missing, the number that exist."""
     event: str | None = None
     """The event that was being read."""
     field: str | None = None
@@ -151,7 +150,7 @@ class Problem:
     impact: str = ""
     """What cannot be trusted because of the fault."""
     needed: int | None = None
-    """The number of bytes that there should have been, where bytes are missing."""
+    """The number of bytes required, where bytes are missing."""
 
     def __str__(self) -> str:
         at = "" if self.offset is None else f" at {self.offset:#x}"
@@ -164,7 +163,7 @@ def damage(kind: str, message: str, offset: int, length: int | None, impact: str
 
 
 def raised(kind: type[TraceError], problem: Problem) -> TraceError:
-    """A problem as an error, for a reader that stops there."""
+    """A problem as an exception, for readers that stop there."""
     available = None if problem.needed is None else problem.length
     return kind(
         problem.message,
@@ -179,7 +178,7 @@ def raised(kind: type[TraceError], problem: Problem) -> TraceError:
 class Problems:
     """A bounded list of problems in the order they were found, with exact counts.
 
-    Each severity has its own bound: a thousand notes must not hide the damage after them.
+    Each severity has its own bound, so that a thousand notes cannot hide damage after them.
     """
 
     __slots__ = ("_items", "_keep", "counts", "severities")
@@ -191,7 +190,7 @@ class Problems:
         self.severities: Counter[Severity] = Counter()
 
     def add(self, problem: Problem, times: int = 1) -> None:
-        """Count a problem that was found so many times; it is listed once."""
+        """Count a problem found `times` times; it is listed once."""
         self.counts[problem.kind] += times
         if self.severities[problem.severity] < self._keep:
             self._items.append(problem)
@@ -204,7 +203,7 @@ class Problems:
 
     @property
     def total(self) -> int:
-        """The number of all problems, including those that are not listed."""
+        """The number of all problems, listed or not."""
         return sum(self.counts.values())
 
     def __iter__(self) -> Iterator[Problem]:
@@ -219,36 +218,36 @@ _MIB: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds on what a trace may demand, against hostile files. Every value is a count or a number of bytes.
+    """Bounds on what a trace may demand, as protection against hostile files. Values are counts or numbers of bytes.
 
-    The defaults fit every file that a runtime writes. Raise a limit if a sound trace exceeds it. Raises ValueError
+    The defaults fit every file that a runtime writes. Raise a limit if a valid trace exceeds it. Raises ValueError
     unless every value is a positive integer.
     """
 
     block_bytes: int = 256 * _MIB
-    """Bytes of one block of the container."""
+    """Size of one block of the container, in bytes."""
     region_events: int = 4_000_000
-    """Events held until they can be ordered by time, between two sequence points."""
+    """Events buffered between two sequence points for sorting by time."""
     region_bytes: int = 1024 * _MIB
-    """Bytes of blocks held until their events can be ordered by time."""
+    """Bytes of blocks buffered for sorting by time."""
     metadata: int = 200_000
-    """Event descriptions in one trace."""
+    """Event descriptions per trace."""
     learned: int = 5000
-    """Record classes made from the event descriptions of a trace."""
+    """Record classes created from the event descriptions of a trace."""
     fields: int = 4096
-    """Fields in one event description, including nested ones."""
+    """Fields per event description, including nested ones."""
     nesting: int = 32
-    """Depth of objects and arrays in one event description."""
+    """Nesting depth of objects and arrays in one event description."""
     string_bytes: int = 64 * 1024
-    """Bytes of one name in the structures of the container."""
+    """Length of one name in the structures of the container, in bytes."""
     threads: int = 1_000_000
-    """Threads whose sequence numbers are followed to find lost events."""
+    """Threads whose sequence numbers are tracked to find lost events."""
     problems: int = 1000
-    """Problems listed for each severity, and losses listed; their counts stay exact."""
+    """Problems listed per severity, and losses listed; counts stay exact."""
     code_events: int = 4_000_000
-    """Events about methods, modules and mapped files kept to name addresses."""
+    """Events about methods, modules and mapped files kept for resolving addresses."""
     spool_bytes: int = 64 * 1024 * _MIB
-    """Bytes of the temporary copy of a pipe or a compressed file."""
+    """Size of the temporary copy of a pipe or a compressed file, in bytes."""
 
     def __post_init__(self) -> None:
         for f in fields(self):

@@ -1,7 +1,7 @@
-"""Files and folders that appear under their name whole or not at all.
+"""Files and folders that appear under their final name complete or not at all.
 
-They grow beside their place under a hidden name and are moved at the end; after an error nothing of them is left, and
-what was there before still is. Knows nothing of what is written.
+They are written beside their destination under a hidden name and moved at the end. After an error nothing of them
+remains, and what was there before is unchanged. Knows nothing of the contents.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import IO, Final
 
 PARTIAL: Final = ".partial"
-"""What the name of something unfinished ends with."""
+"""The suffix of unfinished output."""
 _OLD: Final = ".replaced"
 
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A new file, open for bytes. What is there and is not a file (a device, a pipe) is written to as it is.
+    """A new file, open for writing bytes. A path that is not a file (a device, a pipe) is written to directly.
 
     Otherwise the same as `whole_path`. Raises OSError.
     """
@@ -35,9 +35,9 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def whole_path(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A path at which to make the file that takes this one's place; it stands in a folder of its own.
+    """A path in a temporary folder at which to create the file that then replaces this one.
 
-    A link keeps pointing where it points, and a file that is replaced hands its permissions on. Raises OSError.
+    A symbolic link keeps its target, and a replaced file passes on its permissions. Raises OSError.
     """
     target = Path(os.path.realpath(path))
     # Another process may be writing the same file.
@@ -55,7 +55,7 @@ def whole_path(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
-    """A new folder that takes this one's place, also when that holds files. Raises OSError.
+    """A new folder that replaces this one, even if that contains files. Raises OSError.
 
     Until then it is called `.<name>.partial`, so that the next attempt removes what a killed process left.
     """
@@ -71,7 +71,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 
 
 def _replace_folder(new: Path, folder: Path) -> None:
-    """Folders cannot be replaced in one step: the old one goes aside, and comes back if the new one cannot come."""
+    """Folders cannot be replaced atomically: the old one is moved aside, and moved back on failure."""
     if not folder.exists():
         new.rename(folder)
         return

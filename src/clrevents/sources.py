@@ -1,7 +1,7 @@
-"""Where the bytes come from: a path, bytes, a binary file, a pipe; gzip or not. The only I/O of this room.
+"""Where the bytes come from: a path, bytes, a binary file or a pipe, optionally gzip-compressed. This room's only I/O.
 
-Hands out windows of bytes, from the start, as often as asked. What cannot seek is copied once to an unnamed
-temporary file. Never maps files into memory: one that shrinks must not end the process.
+Yields windows of bytes from the start, as often as asked. Input that cannot seek is copied once to an unnamed
+temporary file. Never maps files into memory, because a file that shrinks must not end the process.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from clrevents.errors import LimitError, Limits, Problem, SourceError
 Openable: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 
 WINDOW = 1 << 20
-# Beyond what is made of some windows before it is let go.
+# Larger than what is allocated for a few windows before it is freed.
 _FREED = 24 << 20
 _GZIP = b"\x1f\x8b"
-_FILE_CLOSED = "the file was closed, and what is asked for has to be read from it; keep it open as long as the trace"
-_TRACE_CLOSED = "the trace is closed, and what is asked for has to be read from it; ask inside `with`, or open it again"
+_FILE_CLOSED = "the file was closed, but must be read again to answer this; keep it open as long as the trace"
+_TRACE_CLOSED = "the trace is closed, but must be read again to answer this; ask inside `with`, or reopen it"
 
 
 class Source(Protocol):
-    """Bytes that can be read from the start more than once. `size` is in bytes of what `windows` yields."""
+    """Bytes that can be read from the start more than once. `size` is the number of bytes that `windows` yields."""
 
     path: str | None
     size: int
@@ -78,7 +78,7 @@ class _Path:
 
 
 class _Seekable:
-    """A file object of the caller's; several readers take turns, each with a position of its own."""
+    """The caller's file object; several readers take turns, each with its own position."""
 
     _closed = _FILE_CLOSED
 
@@ -112,7 +112,7 @@ class _Seekable:
 
 
 class _Spool(_Seekable):
-    """A temporary copy of something that cannot seek; gone when it is closed."""
+    """A temporary copy of input that cannot seek; removed on close."""
 
     _closed = _TRACE_CLOSED
 
@@ -132,7 +132,7 @@ class _Spool(_Seekable):
                 raise _unreadable(error, path) from error
             raise
         super().__init__(copy, path)  # type: ignore[arg-type]
-        # A trace need not be closed: then the copy goes with it, without a warning.
+        # A trace need not be closed: then the copy is removed with it, without a warning.
         weakref.finalize(self, copy.close)
 
     def close(self) -> None:
@@ -141,33 +141,32 @@ class _Spool(_Seekable):
 
 @cache
 def _keep_freed_memory() -> None:
-    """Let the memory of what was read serve what is read next: glibc returns what is free at the end of its heap to the
-    system, and gets it back page by page, unless a block as large as this was freed before (mallopt(3),
-    M_MMAP_THRESHOLD).
+    """Let memory freed by one read serve the next. glibc returns free memory at the top of its heap to the system, and
+    gets it back page by page, unless a block as large as this was freed before (mallopt(3), M_MMAP_THRESHOLD).
 
-    The process keeps up to twice as much from then on. Measured: a sixth of the time of reading all columns, a tenth
+    From then on the process keeps up to twice as much. Measured: a sixth of the time of reading all columns, a tenth
     of counting.
     """
     bytes(_FREED)
 
 
 def open_source(source: Openable, limits: Limits) -> Source:
-    """The source for what a user may pass. SourceError when it cannot be opened, TypeError when it is none."""
+    """The source for what a user may pass. Raises SourceError if it cannot be opened, TypeError for other objects."""
     _keep_freed_memory()
     if isinstance(source, bytes | bytearray | memoryview):
         raw: Source = _Bytes(bytes(source))
     elif isinstance(source, str | os.PathLike):
         path = os.fspath(source)
         if Path(path).is_dir():
-            raise SourceError("this is a directory; name a trace file in it", path=str(path))
+            raise SourceError("is a directory, not a trace file", path=str(path))
         raw = _Path(str(path))
         if not Path(path).is_file():
-            # A named pipe or a device: it can be read once.
+            # A named pipe or a device: it can be read only once.
             raw = _Spool(raw.windows(), raw.path, limits)
     elif hasattr(source, "read"):
         raw = _file_source(source, limits)
     else:
-        raise TypeError(f"open a path, bytes or a binary file, not {type(source).__name__}")
+        raise TypeError(f"expected a path, bytes or a binary file, not {type(source).__name__}")
     head = next(raw.windows(2), b"")
     if head != _GZIP:
         return raw
@@ -199,7 +198,7 @@ def _read_all(file: Any) -> Iterator[bytes]:
 
 
 class _Gunzip:
-    """Decompresses gzip members one after the other; a cut or bad one ends it with a `fault`."""
+    """Decompresses concatenated gzip members; a truncated or corrupt one ends the stream with a `fault`."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -215,8 +214,8 @@ class _Gunzip:
                     piece = engine.decompress(data, WINDOW)
                 except zlib.error as error:
                     if engine.eof or not fed:
-                        return  # padding behind the last member
-                    self.fault = _bad_gzip(f"the compressed file is damaged ({error})", written)
+                        return  # padding after the last member
+                    self.fault = _bad_gzip(f"corrupt gzip data ({error})", written)
                     return
                 fed = True
                 written += len(piece)
@@ -233,7 +232,7 @@ class _Gunzip:
             if rest:
                 yield rest
             if not engine.eof:
-                self.fault = _bad_gzip("the compressed file ends early", written)
+                self.fault = _bad_gzip("the gzip file is truncated", written)
 
 
 def _bad_gzip(message: str, offset: int) -> Problem:
@@ -242,7 +241,7 @@ def _bad_gzip(message: str, offset: int) -> Problem:
         "damage",
         message,
         offset,
-        impact="everything behind it; offsets are of the plain stream",
+        impact="everything after it; offsets are in the decompressed stream",
     )
 
 

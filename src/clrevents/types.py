@@ -1,6 +1,6 @@
-"""Types of the fields of users' own events: `from clrevents.types import UInt32, UnicodeString`.
+"""Field types for users' own event classes: `from clrevents.types import UInt32, UnicodeString`.
 
-`Counted`, `Bytes`, `by` and `pad` go into `Annotated`, as in `Annotated[Counted[UInt64], by("Count")]`. `OpenEnum`,
+`Counted`, `Bytes`, `by` and `pad` are used in `Annotated`, as in `Annotated[Counted[UInt64], by("Count")]`. `OpenEnum`,
 `OpenFlag` and `BitField` are for enums, used as `Annotated[MyEnum, UInt32]`.
 """
 

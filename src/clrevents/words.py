@@ -1,6 +1,6 @@
-"""How texts for people count things, and how names from a file are made fit for them. Knows no event and no trace.
+"""Counts in messages, and names from a file made safe to print. Knows no event and no trace.
 
-Text in, text out. Adds no colour and measures no width: that is for the command.
+Text in, text out. Adds no colour and measures no width: that is the command's job.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
-    """A number and what it counts: `1 note`, `2,000 notes`; `many` where an s does not make the plural."""
+    """A number with its noun: `1 note`, `2,000 notes`; pass `many` where an s does not make the plural."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
@@ -24,7 +24,7 @@ def lost_events(number: int) -> str:
 
 
 def safe(text: str) -> str:
-    """Text with everything escaped that a terminal would obey instead of showing. Escaping twice changes nothing."""
+    """Escape everything that a terminal would interpret instead of showing. Escaping twice changes nothing."""
     return _UNSAFE.sub(_escape, text)
 
 

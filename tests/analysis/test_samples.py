@@ -181,7 +181,7 @@ def test_what_is_refused() -> None:
     trace = traced(alloc(TraceBuilder(), 1, 0x1010))
     with pytest.raises(ValueError, match="'What' is no number"):
         read_samples(trace, "Sold", "What")
-    with pytest.raises(KeyError, match=r"no column 'Sise'; it has .*Size, What"):
+    with pytest.raises(KeyError, match=r"no column 'Sise'; available: .*Size, What"):
         read_samples(trace, "Sold", "Sise")
     with pytest.raises(clrevents.UnknownEventError):
         read_samples(trace, "Soled")

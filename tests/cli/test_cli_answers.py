@@ -149,7 +149,7 @@ def test_schema_as_text(run: Run) -> None:
     text = run("schema", "runtime/MethodLoadVerbose").stdout
     for line in (
         "MethodLoadVerbose  id 143 of Microsoft-Windows-DotNETRuntime",
-        "  also called  Method/LoadVerbose",
+        "  aliases      Method/LoadVerbose",
         "  raised by    Jit or NGen (0x30) at level 4 (informational)",
         "    MethodFlags         UInt32 MethodFlags",
         "  version 2 (MethodLoadVerbose_V2): version 1 and",
@@ -186,7 +186,7 @@ def test_schema_says_where_an_event_of_ones_own_is_found(run: Run, tmp_path: Pat
     for name, first, quoted in (
         ("AllTypes", "no event 'AllTypes'", "AllTypes"),
         ("All Types", "no event 'All Types'", "'All Types'"),
-        ("Zoo*", "no known event fits the pattern 'Zoo*'", "'Zoo*'"),
+        ("Zoo*", "no known event matches the pattern 'Zoo*'", "'Zoo*'"),
     ):
         result = run("schema", name)
         assert (result.exit_code, result.stdout) == (1, "")

@@ -56,7 +56,7 @@ def test_everything_of_a_trace(run: Run, sample: Path, tmp_path: Path) -> None:
     folder = tmp_path / "lake" / "net8-sample"
     assert done.stderr.startswith(f"clrevents: {folder}: 15 tables, 1,695 rows, ")
     assert done.stderr.splitlines()[1:] == [
-        f"clrevents: {folder}: 1 event is in no table, without a layout or with a payload that does not fit it: "
+        f"clrevents: {folder}: 1 event is in no table, with no layout or a payload that does not fit it: "
         "Clrevents-Sample/Dyn (1)"
     ]
     with clrevents.open(sample) as trace:
@@ -99,7 +99,7 @@ def test_many_traces_and_one_question(run: Run, sample: Path, trace_path: Find, 
     names = ["GCStart", "GCAllocationTick", "ExceptionThrown"]
     done = run("export", tmp_path / "*.nettrace*", other, "-o", f"{lake_path}/", *names, "--skip-existing")
     assert done.exit_code == 0, done.stderr
-    assert done.stderr.endswith(f"{lake_path}: 2 exported, 0 there already, 0 failed\n")
+    assert done.stderr.endswith(f"{lake_path}: 2 exported, 0 already there, 0 failed\n")
     for trace in ("net8-sample", "net8-netperf3"):
         assert tree(lake_path / trace) == sorted(
             [*(f"{RUNTIME}/{name}.parquet" for name in names), "_headers.parquet", "_stacks.parquet", "_trace.json"]
@@ -110,9 +110,9 @@ def test_many_traces_and_one_question(run: Run, sample: Path, trace_path: Find, 
     with clrevents.open(other) as trace:
         assert duckdb.sql(question).fetchall() == [(len(trace.table("GCStart")),)]
     again = run("export", sample, other, "-o", lake_path, *reversed(names), "--skip-existing")
-    assert again.stderr.endswith(f"{lake_path}: 0 exported, 2 there already, 0 failed\n")
+    assert again.stderr.endswith(f"{lake_path}: 0 exported, 2 already there, 0 failed\n")
     more = run("export", sample, other, "-o", lake_path, "GCStart", "--skip-existing")
-    assert more.stderr.endswith(f"{lake_path}: 2 exported, 0 there already, 0 failed\n")
+    assert more.stderr.endswith(f"{lake_path}: 2 exported, 0 already there, 0 failed\n")
     assert tree(lake_path / "net8-sample")[0] == f"{RUNTIME}/GCStart.parquet"
 
 
@@ -122,7 +122,7 @@ def test_side_by_side(process: Callable[..., Any], sample: Path, trace_path: Fin
     files = [sample, bad, trace_path("net8-netperf3.netperf")]
     done = process("export", *files, "-o", tmp_path / "two", "--jobs", "2", "--format", "arrow")
     assert done.returncode == 2
-    assert b"2 exported, 0 there already, 1 failed\n" in done.stderr
+    assert b"2 exported, 0 already there, 1 failed\n" in done.stderr
     assert b"bad.nettrace" in done.stderr
     process("export", *files, "-o", tmp_path / "one", "--format", "arrow")
     assert tree(tmp_path / "two") == tree(tmp_path / "one")
@@ -137,7 +137,7 @@ def test_one_bad_trace_does_not_stop_the_rest(run: Run, sample: Path, tmp_path: 
     assert done.exit_code == 3
     assert "missing.nettrace: cannot be read: No such file" in done.stderr
     assert "the file ends inside" in done.stderr
-    assert "2 exported, 0 there already, 1 failed" in done.stderr
+    assert "2 exported, 0 already there, 1 failed" in done.stderr
     assert facts(tmp_path / "lake" / "cut")["problems"][0]["kind"] == "truncated"
     assert run("export", cut, "-o", tmp_path / "lake", "--fail-on", "none").exit_code == 0
     strict = run("export", cut, "-o", tmp_path / "strict", "--errors", "report")
@@ -246,7 +246,7 @@ def test_what_is_in_no_table_is_said(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "lake" / "own"
     named = ", ".join(f"Own/E{n} ({n + 1})" for n in range(9, 1, -1))
     assert done.stderr.splitlines()[1] == (
-        f"clrevents: {folder}: 56 events are in no table, without a layout or with a payload that does not fit it: "
+        f"clrevents: {folder}: 56 events are in no table, with no layout or a payload that does not fit it: "
         f"{named}, 3 more kinds (_trace.json has all)"
     )
     left = {(x["provider"], x["name"]): x["events"] for x in facts(folder)["left_out"]}
@@ -254,7 +254,7 @@ def test_what_is_in_no_table_is_said(run: Run, tmp_path: Path) -> None:
     one = run("export", trace, "GCStart", "-o", tmp_path / "gc.csv")
     assert one.stderr.splitlines() == [
         f"clrevents: {tmp_path / 'gc.csv'}: 0 events",
-        f"clrevents: {tmp_path / 'gc.csv'}: 1 event is in no table, without a layout or with a payload that does not "
+        f"clrevents: {tmp_path / 'gc.csv'}: 1 event is in no table, with no layout or a payload that does not "
         "fit it: runtime/GCStart (1)",
     ]
     lines = run("export", trace, "-o", tmp_path / "all.jsonl")
@@ -276,15 +276,15 @@ def test_standard_input(run: Run, sample: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["GCStart", "-o", "out"], "no trace among the arguments: no file is called 'GCStart'"),
-        (["FILE", "-o", "x.csv"], "is a file, for which one FILE and one NAME can be given"),
-        (["FILE", "A", "B", "-o", "x.parquet"], "is a file, for which one FILE and one NAME"),
-        (["FILE", "FILE", "-o", "x.jsonl"], "is a file, for which one FILE can be given"),
-        (["FILE", "GCStart", "-o", "x.csv", "--format", "arrow"], "does not end like a file of --format arrow"),
+        (["GCStart", "-o", "out"], "no trace given: there is no file 'GCStart'"),
+        (["FILE", "-o", "x.csv"], "is a file, which takes one FILE and one NAME"),
+        (["FILE", "A", "B", "-o", "x.parquet"], "is a file, which takes one FILE and one NAME"),
+        (["FILE", "FILE", "-o", "x.jsonl"], "is a file, which takes one FILE;"),
+        (["FILE", "GCStart", "-o", "x.csv", "--format", "arrow"], "does not have a suffix of --format arrow"),
         (["FILE", "-o", "-"], "export writes files"),
         (["FILE", "GCStort", "-o", "out"], "no event 'GCStort'; did you mean GCStart"),
         (["FILE", "GCStort", "-o", "x.csv"], "no event 'GCStort'"),
-        (["FILE", "Nothing*", "-o", "x.csv"], "no event of this trace fits 'Nothing*'"),
+        (["FILE", "Nothing*", "-o", "x.csv"], "no event of this trace matches 'Nothing*'"),
         (["FILE", "RequestSt*", "-o", "x.csv"], "means several events"),
         (["FILE"], "Missing option '-o'"),
     ],
@@ -460,7 +460,7 @@ def test_a_fault_of_ours_does_not_stop_the_rest(
     other = sample.parent / "net8-netperf3.netperf.gz"
     done = run("export", sample, other, "-o", tmp_path)
     assert done.exit_code == 2
-    assert done.stderr.count("a fault in clrevents itself (RuntimeError: oops)") == 2
+    assert done.stderr.count("internal error in clrevents (RuntimeError: oops)") == 2
     monkeypatch.setattr(lake, "export_directory", directory.export_directory)
 
 

@@ -41,7 +41,7 @@ def test_files_are_what_the_library_makes(run: Run, shop: Path, tmp_path: Path, 
     result = run("flame", shop, "-o", out)
     assert result.exit_code == 0
     assert result.stdout == ""
-    assert result.stderr.startswith(f"clrevents: {out}: 6 samples on 2 threads, 40.000 ms in all")
+    assert result.stderr.startswith(f"clrevents: {out}: 6 samples on 2 threads, 40.000 ms in total")
     trace = clrevents.open(shop)
     look = Look("shop.nettrace", f"clrevents {clrevents.__version__}", start=trace.info.start)
     assert out.read_bytes() == flame_bytes(read_samples(trace), format, look)
@@ -83,14 +83,14 @@ def test_pipes(process: Callable[..., subprocess.CompletedProcess[bytes]], shop:
 @pytest.mark.parametrize(
     ("args", "text"),
     [
-        (["-o", "out"], "does not say what it is: give -f"),
-        (["-o", "out.nettrace"], "does not say what it is"),
-        (["-o", "a.json", "--weight", "Size"], "--weight needs --event"),
+        (["-o", "out"], "by its suffix; use -f speedscope"),
+        (["-o", "out.nettrace"], "out.nettrace by its suffix; use -f"),
+        (["-o", "a.json", "--weight", "Size"], "--weight requires --event"),
         (["-o", "a.json", "--event", "Sold", "--weight", "What"], "'What' is no number"),
         (["-o", "a.json", "--event", "Sold", "--weight", "Sise"], "no column 'Sise'"),
         (["-o", "a.json", "--start", "soon"], "soon"),
         (["-o", "a.trace.json", "--merge-threads"], "cannot be merged"),
-        (["-o", "a.json", "--thread", "99"], "no ThreadSample event is left"),
+        (["-o", "a.json", "--thread", "99"], "no ThreadSample event in"),
         (["-o", "a.json", "--start", "1h"], "1h"),
         (["-o", "a.json", "--event", "Soled"], "Soled"),
     ],
@@ -120,7 +120,7 @@ def test_what_there_is_instead_of_samples(run: Run, tmp_path: Path) -> None:
     result = run("flame", path, "--event", "GCAllocationTick", "-o", tmp_path / "a.json")
     assert "has no GCAllocationTick event; events with stacks" in result.stderr
     path.write_bytes(builder.build()[:0] + TraceBuilder().method_load("A", "B", address=0x1000).build())
-    assert "none of its events has a stack" in run("flame", path, "-o", tmp_path / "a.json").stderr
+    assert "no event with a stack" in run("flame", path, "-o", tmp_path / "a.json").stderr
 
 
 def test_a_stripped_trace_is_honest(run: Run, tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_stripped_trace_is_honest(run: Run, tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert result.stdout == f"thread 1;[unresolved 0x1010];[unresolved 0x7f10] {2 * MS}\n"
     assert result.stderr.startswith("clrevents: 2 of 2 frames have no name: the trace does not list the methods")
-    assert "record it with rundown" in result.stderr
+    assert "record with rundown" in result.stderr
     page = run("flame", path, "-f", "html", "-o", "-").stdout
     assert "Many names are missing: the trace does not list the methods" in page
 

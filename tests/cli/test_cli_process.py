@@ -92,7 +92,7 @@ def test_a_fault_of_our_own_is_a_sentence_too(run: Run, monkeypatch: pytest.Monk
     monkeypatch.delenv("CLREVENTS_TRACEBACK", raising=False)
     result = run("info", "a.nettrace")
     assert result.exit_code == 2
-    assert "a fault in clrevents itself (KeyError: 'x')" in result.stderr
+    assert "internal error in clrevents (KeyError: 'x')" in result.stderr
 
 
 def test_a_narrow_terminal_folds(on_terminal: Any, trace_path: Find) -> None:

@@ -114,7 +114,7 @@ def test_csv(run: Run) -> None:
 
 
 def test_limit(run: Run) -> None:
-    more = "clrevents: there are more than {}; --limit N shows N of them, --json all\n"
+    more = "clrevents: more than {}; use --limit N for more, --json for all\n"
     for args, lines, said in (
         ([], 101, more.format("100 rows")),
         (["--limit", 1], 2, more.format("1 row")),
@@ -155,7 +155,7 @@ def test_on_a_terminal(on_terminal: Callable[..., tuple[int, str]], columns: int
         ("selec", 'Error: Parser Error: syntax error at or near "selec"'),
         ("select nope from threads", 'Error: Binder Error: Referenced column "nope" not found in FROM clause!'),
         ("", "Error: the query is empty\n"),
-        ("from '/etc/passwd.csv'", "Error: the query reaches for files, which needs --files: "),
+        ("from '/etc/passwd.csv'", "Error: the query accesses files, which requires --files: "),
         ("select 1 / 'x'", "Error: Conversion Error: "),
     ],
 )
@@ -176,7 +176,7 @@ def test_ambiguous(run: Run, tmp_path: Path) -> None:
 def test_forms_exclude_each_other(run: Run) -> None:
     result = run("query", SAMPLE, "select 1", "--json", "--csv")
     assert result.exit_code == 1
-    assert "--json and --csv are two forms of one output; choose one" in result.stderr
+    assert "--json and --csv are mutually exclusive" in result.stderr
 
 
 def test_files_when_asked(run: Run, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_text(run: Run, shop: Path) -> None:
     result = run("top", shop)
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.splitlines() == [
-        "4 samples on 1 thread, 10.000 ms in all",
+        "4 samples on 1 thread, 10.000 ms in total",
         CAVEAT,
         "",
         "exclusive            inclusive               native  method",
@@ -51,7 +51,7 @@ def test_text(run: Run, shop: Path) -> None:
 def test_events(run: Run, shop: Path) -> None:
     result = run("top", shop, "--event", "Sold", "--weight", "Size")
     assert result.stdout.splitlines() == [
-        "2 Sold events on 1 thread, 42 bytes in all",
+        "2 Sold events on 1 thread, 42 bytes in total",
         "",
         "exclusive            inclusive            method",
         " 100.00 %  42 bytes   100.00 %  42 bytes  Shop.Pay(int)",
@@ -113,9 +113,9 @@ def test_a_stripped_trace_says_what_to_record(run: Run, tmp_path: Path) -> None:
     path.write_bytes(TraceBuilder().at(MS).sample(0x7F10).at(3 * MS).sample(0x7F10).build())
     result = run("top", path)
     assert "[unresolved 0x7f10]" in result.stdout
-    assert "record it with rundown" in result.stderr
+    assert "record with rundown" in result.stderr
     found = run("top", path, "--json")
-    assert "record it with rundown" in json.loads(found.stdout)["advice"]
+    assert "record with rundown" in json.loads(found.stdout)["advice"]
     assert found.stderr == ""
 
 

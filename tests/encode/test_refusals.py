@@ -101,9 +101,9 @@ def test_netperf2_needs_the_description_first() -> None:
 
 ARRAY = FieldDescription("A", 19, FieldDescription("", 9))
 METADATA: list[tuple[MetadataRecord, str]] = [
-    (MetadataRecord(1, "a\0b", 1), "provider has a NUL"),
-    (MetadataRecord(1, "P", 1, name="x\0"), "name has a NUL"),
-    (MetadataRecord(1, "P", 1, fields=(FieldDescription("\0", 9),)), "field name has a NUL"),
+    (MetadataRecord(1, "a\0b", 1), "provider contains a NUL"),
+    (MetadataRecord(1, "P", 1, name="x\0"), "name contains a NUL"),
+    (MetadataRecord(1, "P", 1, fields=(FieldDescription("\0", 9),)), "field name contains a NUL"),
     (MetadataRecord(M31, "P", 1), "metadata_id"),
     (MetadataRecord(1, "P", M16), "id must"),
     (MetadataRecord(1, "P", 1, 256), "version"),
@@ -111,9 +111,9 @@ METADATA: list[tuple[MetadataRecord, str]] = [
     (MetadataRecord(1, "P", 1, keywords=M64), "keywords"),
     (MetadataRecord(1, "P", 1, opcode=256), "opcode"),
     (MetadataRecord(1, "P", 1, fields=(ARRAY,), style=MetadataStyle("v1")), "older field layout"),
-    (MetadataRecord(1, "P", 1, fields=(FieldDescription("A", 19),)), "array of nothing"),
-    (MetadataRecord(1, "P", 1, fields=(FieldDescription("A", 22), ARRAY)), "only NetTrace 6"),
-    (MetadataRecord(1, "P", 1, fields=(ARRAY,), style=MetadataStyle("none")), "neither fields nor tags"),
+    (MetadataRecord(1, "P", 1, fields=(FieldDescription("A", 19),)), "array without an element type"),
+    (MetadataRecord(1, "P", 1, fields=(FieldDescription("A", 22), ARRAY)), "only in NetTrace 6"),
+    (MetadataRecord(1, "P", 1, fields=(ARRAY,), style=MetadataStyle("none")), "cannot have fields or tags"),
     (MetadataRecord(1, "P", 1, style=MetadataStyle(tags=((256, b""),))), "tag kind"),
 ]
 
@@ -184,8 +184,14 @@ def refused(call: Callable[[Any], object], what: str, writer_class: Any = NetTra
         (lambda w: w.raw_block(256, b""), "block kind"),
         (lambda w: w.raw_block(2, bytes(1 << 24)), "size of a block of kind 2"),
         (lambda w: w.metadata([], bytes(M16)), "header's size"),
-        (lambda w: w.events([EventRecord(1, 0, activity_id=b"x" * 16)]), "label lists in NetTrace 6"),
-        (lambda w: w.events([EventRecord(1, 0, activity_id=b"x" * 16)], Choices(False)), "label lists in NetTrace 6"),
+        (
+            lambda w: w.events([EventRecord(1, 0, activity_id=b"x" * 16)]),
+            "NetTrace 6 stores activity ids in label lists",
+        ),
+        (
+            lambda w: w.events([EventRecord(1, 0, activity_id=b"x" * 16)], Choices(False)),
+            "NetTrace 6 stores activity ids in label lists",
+        ),
         (lambda w: w.events([GOOD], Choices(force=HeaderFlag.RELATED)), "no related activity id"),
         (lambda w: w.events([GOOD], Choices(header_size=19)), "header_size"),
         (lambda w: w.events([GOOD], Choices(span=(0, M64))), "last time"),
@@ -199,8 +205,8 @@ def test_nettrace6(call: Callable[[Any], object], what: str) -> None:
 @pytest.mark.parametrize(
     ("call", "what"),
     [
-        (lambda w: w.events([EventRecord(1, 0, label_id=1)]), "NetTrace 6 only"),
-        (lambda w: w.events([EventRecord(1, 0, label_id=1)], Choices(False)), "NetTrace 6 only"),
+        (lambda w: w.events([EventRecord(1, 0, label_id=1)]), "only in NetTrace 6"),
+        (lambda w: w.events([EventRecord(1, 0, label_id=1)], Choices(False)), "only in NetTrace 6"),
         (lambda w: w.events([EventRecord(M31, 0)], Choices(False)), "metadata_id"),
         (lambda w: w.sequence_point(0, {1: M32}), "sequence"),
         (lambda w: w.stacks(M32, []), "first stack id"),
@@ -215,8 +221,8 @@ def test_nettrace4(call: Callable[[Any], object], what: str) -> None:
     ("header", "what"),
     [
         (TraceHeader(datetime(2024, 1, 1)), "time zone"),
-        (TraceHeader((1, 2, 3)), "eight parts"),  # type: ignore[arg-type]
-        (TraceHeader((1 << 15, 1, 1, 1, 1, 1, 1, 1)), "part of start"),
+        (TraceHeader((1, 2, 3)), "eight components"),  # type: ignore[arg-type]
+        (TraceHeader((1 << 15, 1, 1, 1, 1, 1, 1, 1)), "component of start"),
         (TraceHeader(sync_qpc=1 << 63), "sync_qpc"),
         (TraceHeader(frequency=1 << 63), "frequency"),
         (TraceHeader(pointer_size=M31), "pointer_size"),

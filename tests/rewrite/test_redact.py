@@ -494,7 +494,7 @@ def leaks(secrets: Iterable[str], out: Path) -> list[str]:
 def test_command_refuses(run: Callable[..., Result], tmp_path: Path) -> None:
     out = tmp_path / "out.nettrace"
     path = fixture("net8-sample")
-    for wrong, message in ((["--text", "("], "no regular expression"), (["--keep", "x"], "--keep")):
+    for wrong, message in ((["--text", "("], "not a regular expression"), (["--keep", "x"], "--keep")):
         result = run("redact", path, "-o", out, *wrong)
         assert result.exit_code == 1
         assert message in result.stderr

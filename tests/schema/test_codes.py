@@ -84,7 +84,7 @@ def test_every_type_code_has_a_meaning(code: TypeCode) -> None:
 
 @pytest.mark.parametrize("code", [0, TypeCode.NULL, 27])
 def test_other_type_codes_have_none(code: int) -> None:
-    with pytest.raises(Undescribable, match=rf"type code {int(code)}, which has no meaning"):
+    with pytest.raises(Undescribable, match=rf"type code {int(code)}, which is undefined"):
         ClassCache(10).layout((FieldDescription("Field", code),), Variant())
 
 

@@ -90,7 +90,7 @@ def test_the_same_again_is_fine_and_another_is_not() -> None:
         ({"fields": {"A": "UInt33"}}, "OrderPlaced.A: 'UInt33' is not a type"),
         ({"fields": {"A": "UInt32["}}, "is not a type"),
         ({"fields": {"A": "UInt64[B]", "B": "UInt8"}}, "counted by 'B'"),
-        ({"feilds": {}}, "has no 'feilds'"),
+        ({"feilds": {}}, "unknown key 'feilds'"),
     ],
 )
 def test_descriptions_that_make_no_sense(change: dict[str, Any], message: str) -> None:
@@ -99,7 +99,7 @@ def test_descriptions_that_make_no_sense(change: dict[str, Any], message: str) -
 
 
 def test_a_description_needs_its_name() -> None:
-    with pytest.raises(ValueError, match="needs 'name'"):
+    with pytest.raises(ValueError, match="requires 'name'"):
         register({"provider": "P", "id": 1}, registry=Registry())
     with pytest.raises(TypeError, match="not an event class"):
         register(int)

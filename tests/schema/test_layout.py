@@ -163,16 +163,16 @@ def test_only_wire_types_are_fields(annotation: Any) -> None:
 
 
 def test_counted_needs_its_count() -> None:
-    with pytest.raises(TypeError, match=r'a counted field needs its count: Annotated\[\.\.\., by\("Count"\)\]'):
+    with pytest.raises(TypeError, match=r'a counted field requires its count: Annotated\[\.\.\., by\("Count"\)\]'):
         layout_of(X=Counted[UInt16])
-    with pytest.raises(TypeError, match="a counted field needs its count"):
+    with pytest.raises(TypeError, match="a counted field requires its count"):
         layout_of(X=Bytes)
-    with pytest.raises(TypeError, match="only fits Counted and Bytes"):
+    with pytest.raises(TypeError, match="applies only to Counted and Bytes"):
         layout_of(N=UInt16, X=Annotated[UInt32, by("N")])
 
 
 def test_private_names_are_refused() -> None:
-    with pytest.raises(TypeError, match="must not begin with an underscore"):
+    with pytest.raises(TypeError, match="must not start with an underscore"):
         layout_of(_x=UInt16)
 
 

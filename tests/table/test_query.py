@@ -255,7 +255,7 @@ def test_unknown_tables(sample: clrevents.Trace, sql: str, message: str) -> None
 def test_files_only_when_asked(sample: clrevents.Trace, tmp_path: Path, sql: str) -> None:
     file = tmp_path / "x.csv"
     file.write_text("a\n1\n")
-    with pytest.raises(PermissionError, match="the query reaches for files, which needs files=True"):
+    with pytest.raises(PermissionError, match="the query accesses files, which requires files=True"):
         sample.query(sql.format(file=file)).fetchall()
     assert [path.name for path in tmp_path.iterdir()] == ["x.csv"]
     relation = sample.query(sql.format(file=file), files=True)

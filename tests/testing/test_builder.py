@@ -146,7 +146,7 @@ def test_refusals() -> None:
         b.event(object())
     with pytest.raises(ValueError, match="no method was loaded at 0x1"):
         b.method_unload(1)
-    with pytest.raises(ValueError, match=r"^Order\.Url: a string holds a NUL"):
+    with pytest.raises(ValueError, match=r"^Order\.Url: the string contains a NUL"):
         b.described("My-App", "Order", {"Url": (18, "a\0b")})
     with pytest.raises(ValueError, match=r"^Order\.Count: "):
         b.described("My-App", "Order", {"Count": (9, 1 << 31)})

@@ -17,8 +17,8 @@ import clrevents
 from clrevents.testing.builder import TraceBuilder
 
 DATA = TraceBuilder().method_load("N", "M", address=0x1000).thread(7).sample(0x1010).build()
-CLOSED = "the trace is closed, and what is asked for has to be read from it; ask inside `with`, or open it again"
-FILE_CLOSED = "the file was closed, and what is asked for has to be read from it; keep it open as long as the trace"
+CLOSED = "the trace is closed, but must be read again to answer this; ask inside `with`, or reopen it"
+FILE_CLOSED = "the file was closed, but must be read again to answer this; keep it open as long as the trace"
 
 READING: dict[str, Callable[[clrevents.Trace], Any]] = {
     "events": lambda trace: len(list(trace.events())),

@@ -51,8 +51,7 @@ def test_repr_does_not_read() -> None:
     assert after_opening > 0
     for _ in range(3):
         assert repr(trace) == (
-            "<Trace in memory: NetTrace 4, process 5966, 64-bit, started 2026-11-21 08:13:44+00:00; "
-            "summary() says what is in it>"
+            "<Trace in memory: NetTrace 4, process 5966, 64-bit, started 2026-11-21 08:13:44+00:00; see summary()>"
         )
     assert source.reads == after_opening
     trace.summary()

@@ -43,7 +43,7 @@ def test_an_unknown_filter_is_named_with_all_there_are(trace: clrevents.Trace, t
     out = tmp_path / "out.nettrace"
     with pytest.raises(TypeError) as caught:
         calls(trace, out)[name](thread=1)
-    assert str(caught.value) == f"unexpected keyword argument 'thread'; events are filtered by {', '.join(FILTERS)}"
+    assert str(caught.value) == f"unexpected keyword argument 'thread'; the filters are {', '.join(FILTERS)}"
     assert list(tmp_path.iterdir()) == []
 
 

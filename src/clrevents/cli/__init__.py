@@ -1,6 +1,6 @@
-"""The command `clrevents`: finds the sub-commands and turns what they raise into one sentence and an exit code.
+"""The command `clrevents`: finds the subcommands and turns their exceptions into a one-line error and an exit code.
 
-A sub-command is a module of this room with a `command`; it loads when it is asked for. Reads no trace itself.
+A subcommand is a module of this room with a `command`, imported on use. Reads no trace itself.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from clrevents.analysis.listing import report_names, report_summaries
 from clrevents.cli.output import say
 from clrevents.errors import DamageError, PayloadError, TraceError
 
-# Said here, so that the list of commands loads none of them.
+# Listed here, so that listing the commands imports none of them.
 _COMMANDS: Final = {
-    "info": "What a trace is, what it holds, and what is missing from it.",
-    "events": "The events of a trace, all or some, as text or JSON.",
-    "top": "The methods with the most time, or with the most of anything.",
-    "flame": "Flame graphs: a page, or files for the usual viewers.",
-    "spans": "How long it was from one event to another, each time and in all.",
-    "jit": "What the JIT compiled, for how long, and what it decided.",
-    "stubs": "The stubs of P/Invokes and delegates, with their signatures.",
-    "modules": "The modules: when they came and went, and what ran of them.",
-    "query": "A question in SQL, where every event's name is a table.",
-    "export": "Events as tables in files: Parquet, Arrow, CSV, JSON lines.",
-    "schema": "Which events are known, or what one of them holds.",
-    "check": "Decode everything and say whether a trace can be trusted.",
-    "cut": "Write a smaller trace: some events, and what gives them sense.",
-    "redact": "Write the same trace without paths, messages, command lines.",
+    "info": "Show what a trace contains and what is missing from it.",
+    "events": "Print all or selected events, as text or JSON.",
+    "top": "Rank methods by time, or by any other weight.",
+    "flame": "Write a flame graph as HTML or for a viewer.",
+    "spans": "Measure the time from one event to another.",
+    "jit": "Report what the JIT compiled, when, and what it decided.",
+    "stubs": "List the IL stubs of P/Invokes and delegates.",
+    "modules": "List modules, their lifetimes, and what ran in them.",
+    "query": "Query a trace in SQL, with a table per event.",
+    "export": "Export events to Parquet, Arrow, CSV or JSON lines.",
+    "schema": "List the known events, or describe one of them.",
+    "check": "Decode everything and report whether the trace is intact.",
+    "cut": "Write a smaller trace with only some of the events.",
+    "redact": "Write the same trace without sensitive strings.",
 }
 
 _REPORTS_AFTER: Final = "events"
@@ -75,7 +75,7 @@ class _Root(click.Group):
         return code
 
     def invoke(self, ctx: click.Context) -> Any:
-        # Inside click's own handling of a closed pipe, which would end with 1.
+        # Inside click's own handling of a closed pipe, which would exit with 1.
         try:
             code = super().invoke(ctx)
             sys.stdout.flush()
@@ -102,7 +102,7 @@ class _Root(click.Group):
             if os.environ.get("CLREVENTS_TRACEBACK"):
                 raise
             what = f"{type(error).__name__}: {error}"
-            say(f"a fault in clrevents itself ({what}); CLREVENTS_TRACEBACK=1 shows where")
+            say(f"internal error in clrevents ({what}); set CLREVENTS_TRACEBACK=1 for a traceback")
             return _UNREADABLE
 
 
@@ -113,7 +113,7 @@ def _code(error: TraceError) -> int:
 
 
 def _forget_output() -> None:
-    """Nobody reads any more: what is still buffered must not raise again when Python ends."""
+    """The reader is gone: what is still buffered must not raise again when Python exits."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):
@@ -131,26 +131,26 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 @click.group(cls=_Root, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
 def root() -> None:
-    """Look into the trace files that .NET writes (.nettrace, .netperf, also .gz; - is standard input).
+    """Read .NET trace files (.nettrace, .netperf, optionally .gz; - for standard input).
 
     \b
-    What is in this trace, and can it be trusted?
+    What is in this trace, and is it intact?
         clrevents info app.nettrace
     Which methods were compiled in the first second?
         clrevents events app.nettrace MethodLoadVerbose --end 1s
     Which fields does an event have?
         clrevents schema MethodLoadVerbose
 
-    Ends with 0 when all is good, 1 for a mistake in the command or an unknown event, 2 when the file cannot be
-    read, 3 when it is damaged (--fail-on chooses what counts).
+    Exit status: 0 for success, 1 for a usage error or an unknown event, 2 if the file cannot be read, 3 if it is
+    damaged (--fail-on selects what counts).
     """
 
 
 def main() -> None:
     """The script `clrevents`."""
-    # numpy's library for linear algebra would start threads when it is loaded, 50 ms for what no command needs.
+    # On import, numpy's linear algebra library would start threads, which takes 50 ms and is not needed by any command.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # A tenth of a short command's time would go into looking for garbage among what is needed until the end.
+    # A tenth of a short command's time would be spent looking for garbage among objects needed until the end.
     gc.set_threshold(50_000, 20, 50)
     atexit.register(gc.freeze)
     root.main(prog_name="clrevents")

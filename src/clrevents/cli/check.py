@@ -1,6 +1,6 @@
 """`clrevents check`: can this trace be trusted? Decodes everything and accounts for every payload.
 
-Lays out the library's report, as text and as one JSON object.
+Formats the library's report, as text and as one JSON object.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from clrevents.export.facts import loss_object, problem_object
 
 @click.command(name="check")
 @file_argument
-@click.option("--json", "as_json", is_flag=True, help="One JSON object with everything.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
 @fail_on_option("damage,loss,problem")
 def command(file: str, as_json: bool, fail_on: FailOn) -> int:
-    """Decode everything and say whether a trace can be trusted.
+    """Decode everything and report whether the trace is intact.
 
-    For each kind of event: how many payloads were used up exactly, how many have bytes left over (tail), are
-    too short for their fields (short), or have no known fields (unknown).
+    For each kind of event: how many payloads match their layout exactly, have bytes left over (tail), are too short
+    (short), or have no known fields (unknown).
 
     \b
-    May this benchmark be believed?
+    Is this benchmark's trace complete?
         clrevents check app.nettrace --fail-on damage,loss || echo "no"
-    Where is it broken, and what does that cost?
+    Where is it damaged, and what is affected?
         clrevents check crashed.nettrace
     """
     with Reading(file) as reading:
@@ -96,4 +96,4 @@ def _show(out: Output, name: str, report: clrevents.Report) -> None:
     if report.problem_counts:
         out.line()
         show_problems(out, report.problems)
-        out.line(f"in all: {', '.join(f'{n:,} {kind}' for kind, n in report.problem_counts.items())}")
+        out.line(f"total: {', '.join(f'{n:,} {kind}' for kind, n in report.problem_counts.items())}")

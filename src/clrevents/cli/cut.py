@@ -1,4 +1,4 @@
-"""`clrevents cut`: a smaller trace with the events asked for. Parses options; `rewrite` does it."""
+"""`clrevents cut`: a smaller trace with the selected events. Parses options; `rewrite` does the work."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from clrevents.words import counted
 @click.command(name="cut")
 @file_argument
 @click.option("-o", "--output", "out", required=True, metavar="OUT", help="The trace to write.")
-@click.option("--events", multiple=True, metavar="SELECTOR", help="Only these events; may be given several times.")
+@click.option("--events", multiple=True, metavar="SELECTOR", help="Only these events; repeatable.")
 @click.option("--provider", metavar="NAME", help="Only events of this provider.")
-@click.option("--thread", "threads", type=int, multiple=True, metavar="NUMBER", help="Only events about these threads.")
-@click.option("--start", metavar="WHEN", help="From this moment: 1.5s, 200ms, 50%, or a date with its zone.")
-@click.option("--end", metavar="WHEN", help="Up to this moment, which is not included.")
-@click.option("--rundown/--no-rundown", default=True, help="Also what names code and modules, wherever it stands.")
+@click.option(
+    "--thread", "threads", type=int, multiple=True, metavar="NUMBER", help="Only events about this thread; repeatable."
+)
+@click.option("--start", metavar="WHEN", help="Start time: 1.5s, 200ms, 50%, or a date with a time zone.")
+@click.option("--end", metavar="WHEN", help="End time, exclusive.")
+@click.option("--rundown/--no-rundown", default=True, help="Include the events that name code and modules.")
 @errors_option
 @fail_on_option("damage")
 def command(
@@ -35,7 +37,7 @@ def command(
     errors: ErrorMode,
     fail_on: FailOn,
 ) -> int:
-    """Write a smaller trace: the events asked for, and what is needed to make sense of them.
+    """Write a smaller trace with the selected events and what is needed to interpret them.
 
     \b
     Two seconds of a large trace, to send to someone:

@@ -1,6 +1,6 @@
-"""`clrevents events`: the selected events, as lines to read or as one JSON object a line.
+"""`clrevents events`: the selected events, as readable lines or as JSON lines.
 
-Lays out the readable form; the JSON form is the export room's.
+Formats the readable form; the JSON form is the export room's.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ _RAW: Final = 64
 @click.command(name="events")
 @file_argument
 @click.argument("selectors", nargs=-1, metavar="[SELECTOR]...")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, with every header field.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON lines, with all header fields.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="Stop after N events.")
-@click.option("--provider", metavar="P", help="Only this provider: its name, a short name (runtime) or a pattern.")
+@click.option("--provider", metavar="P", help="Only this provider: a name, short name (runtime) or pattern.")
 @click.option(
     "--thread",
     "threads",
     type=click.IntRange(0, 2**64 - 1),
     multiple=True,
     metavar="T",
-    help="Only this thread; may be repeated.",
+    help="Only this thread; repeatable.",
 )
-@click.option("--start", metavar="WHEN", help="From this moment on: 1.5s, 200ms, 50%, 2026-01-31T14:03:22Z.")
-@click.option("--end", metavar="WHEN", help="Up to, but without, this moment.")
+@click.option("--start", metavar="WHEN", help="Start time: 1.5s, 200ms, 50%, 2026-01-31T14:03:22Z.")
+@click.option("--end", metavar="WHEN", help="End time, exclusive.")
 @click.option("--stacks", is_flag=True, help="Add each event's call stack, innermost frame first.")
 @click.option("--raw", is_flag=True, help="With --stacks: addresses instead of names.")
 @click.option(
-    "--names", is_flag=True, help="With --json: enums, flags and times as text; with --stacks also the frames' names."
+    "--names", is_flag=True, help="With --json: enums, flags and times as text; with --stacks also frame names."
 )
 @errors_option
 @fail_on_option("damage")
@@ -59,29 +59,29 @@ def command(
     errors: ErrorMode,
     fail_on: FailOn,
 ) -> int:
-    """Show a trace's events, all or some, in order of time.
+    """Print all or selected events in order of time.
 
-    A SELECTOR is an event's name (MethodLoadVerbose), another name of it (Method/LoadVerbose), a provider and
-    an event (runtime/MethodLoad), or a pattern ('Method*').
+    A SELECTOR is an event name (MethodLoadVerbose), an alias (Method/LoadVerbose), provider/event
+    (runtime/MethodLoad), or a pattern ('Method*').
 
     \b
     Which P/Invoke stubs were generated?
         clrevents events app.nettrace ILStubGenerated
-    What did thread 4711 do in the second half, as input for jq?
+    What did thread 4711 do in the second half (piped to jq)?
         clrevents events app.nettrace --thread 4711 --start 50% --json | jq -r .name
-    Who called what the P/Invoke stubs are for?
+    Where were the P/Invoke stubs called from?
         clrevents events app.nettrace ILStubGenerated --stacks
     From a pod, without a file:
         kubectl exec pod -- cat /tmp/a.nettrace | clrevents events - 'Method*' --limit 20
 
-    A line has the milliseconds since the session started, the thread, provider/event, and the fields. Long
-    values are cut; --json has everything.
+    Each line has the milliseconds since the session started, the thread, provider/event, and the fields. Long values
+    are truncated; use --json for all of them.
     """
     with Reading(file, errors, busy_output=True) as reading:
         try:
             found = reading.trace.events(*selectors, provider=provider, thread_id=threads or None, start=start, end=end)
         except (TypeError, ValueError) as error:
-            # Only what the user wrote is looked at here; nothing was read yet.
+            # Only the user's input is checked here; nothing has been read yet.
             raise click.UsageError(safe(str(error))) from None
         if limit is not None:
             found = islice(found, limit)
@@ -102,7 +102,7 @@ def _json_lines(events: Iterable[clrevents.Event[Any]], names: bool, stacks: boo
 
 
 def _text_lines(events: Iterable[clrevents.Event[Any]], stacks: bool, raw: bool, out: Output) -> Iterator[str]:
-    """One line an event, long values cut (JSON has them whole); a terminal gets the fields folded and indented."""
+    """One line per event, long values truncated (JSON has all); on a terminal the fields are wrapped and indented."""
     fold = _folder() if out.terminal else " ".join
     for event in events:
         thread = event.thread_id if event.thread_id >= 0 else "?"
@@ -115,7 +115,7 @@ def _text_lines(events: Iterable[clrevents.Event[Any]], stacks: bool, raw: bool,
 
 
 def _folder() -> Callable[[Iterable[str]], str]:
-    """Joins words into lines that fit the terminal; what is longer than a line stays whole."""
+    """Joins words into lines that fit the terminal; a word longer than a line stays whole."""
     import shutil
 
     width = shutil.get_terminal_size().columns
@@ -137,7 +137,7 @@ def _folder() -> Callable[[Iterable[str]], str]:
 
 
 def _fields(event: clrevents.Event[Any]) -> Iterator[str]:
-    """`Name=value` for each field, and what else an event may have."""
+    """`Name=value` for each field, and the other data an event may have."""
     payload = event.payload
     if isinstance(payload, clrevents.RawPayload):
         yield from (f"{safe(name)}={_value(value)}" for name, value in payload.partial.items())

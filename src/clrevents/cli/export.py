@@ -1,6 +1,6 @@
-"""`clrevents export`: events as tables in files. Tells files from names and outputs from each other; `export` does it.
+"""`clrevents export`: events as tables in files. Parses arguments and detects clashing outputs; `export` does the work.
 
-Says what became of each trace on stderr, and gives the worst exit code.
+Reports the result for each trace on stderr, and returns the worst exit code.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ _TRACES: Final = (".nettrace", ".netperf")
 
 @click.command(name="export")
 @click.argument("things", nargs=-1, required=True, metavar="FILE... [NAME]...")
-@click.option("-o", "--output", "out", required=True, metavar="OUT", help="A folder, or a file for one table.")
+@click.option("-o", "--output", "out", required=True, metavar="OUT", help="A folder, or a file for a single table.")
 @click.option(
     "--format",
     "format",
     type=click.Choice(["parquet", "arrow", "csv", "jsonl"]),
-    help="What the files are. [default: as OUT ends, or parquet]",
+    help="File format. [default: by OUT's suffix, or parquet]",
 )
-@click.option("--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Export N traces at a time.")
-@click.option("--skip-existing", is_flag=True, help="Leave out traces that are in OUT already, exported in this way.")
-@click.option("--names", is_flag=True, help="Enums and flags as text instead of numbers.")
-@click.option("--activity-ids", is_flag=True, help="Columns for each event's activity and related activity.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Export N traces in parallel.")
+@click.option("--skip-existing", is_flag=True, help="Skip traces already exported to OUT with these options.")
+@click.option("--names", is_flag=True, help="Write enums and flags as text instead of numbers.")
+@click.option("--activity-ids", is_flag=True, help="Add columns for activity and related activity ids.")
 @errors_option
 @fail_on_option("damage")
 def command(
@@ -58,23 +58,23 @@ def command(
     errors: ErrorMode,
     fail_on: FailOn,
 ) -> int:
-    """Write events as tables: all events of all traces into a folder, or one event into a file.
+    """Write events as tables: all events of all traces to a folder, or one event to a file.
 
-    What exists as a file or ends like a trace is a FILE; every other word is the NAME of an event, as in
-    `clrevents events`. Without a NAME all events are exported.
+    An argument that exists as a file or has a trace's suffix is a FILE; any other is the NAME of an event, as in
+    `clrevents events`. Without a NAME, all events are exported.
 
     \b
     Everything, as Parquet: OUT/<trace>/<provider>/<event>.parquet
         clrevents export app.nettrace -o out/
-    Three events of many traces, eight at a time, only the new ones:
+    Three events of many traces, eight in parallel, skipping those already done:
         clrevents export traces/*.nettrace* -o lake/ GCStart GCAllocationTick ExceptionThrown --jobs 8 --skip-existing
     One table:
         clrevents export app.nettrace -o gcs.csv GCStart
-    Every event as a JSON object a line, as `clrevents events --json` has them:
+    Every event as JSON lines, as in `clrevents events --json`:
         clrevents export app.nettrace -o events.jsonl
 
-    Each trace's folder also has _headers (a row for each event), _stacks, and _trace.json with what is known of the
-    trace. A folder or file that is there is whole.
+    Each trace's folder also has _headers (a row per event), _stacks, and _trace.json with facts about the trace.
+    Folders and files appear only when complete.
     """
     from clrevents.export.directory import Options
 
@@ -86,13 +86,13 @@ def command(
         if single is None:
             return _folder(files, Path(out), options, jobs, skip_existing, errors, fail_on)
         if format not in (None, single):
-            raise click.UsageError(f"{out} does not end like a file of --format {format}")
+            raise click.UsageError(f"{out} does not have a suffix of --format {format}")
         if len(files) != 1 or (single != "jsonl" and len(selectors) != 1):
             wanted = "one FILE" if single == "jsonl" else "one FILE and one NAME"
-            raise click.UsageError(f"{out} is a file, for which {wanted} can be given; name a folder for more")
+            raise click.UsageError(f"{out} is a file, which takes {wanted}; give a folder for more")
         return _file(files[0], selectors, Path(out), options, errors, fail_on)
     except OSError as error:
-        # Reading raises errors of its own, so this is about what is written.
+        # Reading raises its own exceptions, so this is about writing.
         where = f" {error.filename}" if error.filename else f" to {out}"
         say(f"cannot write{where}: {error.strerror or error}")
         return 2
@@ -101,7 +101,7 @@ def command(
 
 
 def _told_apart(things: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
-    """Files and names. A pattern that the shell left alone is resolved here."""
+    """Files and names. Expands patterns that the shell did not."""
     files: list[str] = []
     names: list[str] = []
     for thing in things:
@@ -115,14 +115,14 @@ def _told_apart(things: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
         else:
             names.append(thing)
     if not files:
-        raise click.UsageError(f"there is no trace among the arguments: no file is called {names[0]!r}")
+        raise click.UsageError(f"no trace given: there is no file {names[0]!r}")
     return files, tuple(names)
 
 
 def _single(out: str) -> str | None:
     """The format of a single file; None for a folder."""
     if out == "-":
-        raise click.UsageError("export writes files; `clrevents events --json` writes to standard output")
+        raise click.UsageError("export writes files; use `clrevents events --json` for standard output")
     if out.endswith(("/", os.sep)) or os.path.isdir(out):
         return None
     return _SUFFIXES.get(os.path.splitext(out)[1].lower())
@@ -153,7 +153,7 @@ def _folder(
     from clrevents.export.lake import Outcome, jobs
 
     if out.exists() and not out.is_dir():
-        raise NotADirectoryError(None, "it is a file, not a folder", str(out))
+        raise NotADirectoryError(None, "is a file, not a folder", str(out))
     todo = jobs(files, out, options, errors)
     there = [job for job in todo if skip and job.there]
     todo = [job for job in todo if job not in there]
@@ -165,17 +165,17 @@ def _folder(
         failed += outcome.written is None
         unknown.append(outcome.written and outcome.written.unknown)
     if unknown and all(unknown):
-        # A name that one trace knows is no mistake.
+        # A name that at least one trace knows is not a mistake.
         say(str(unknown[0]))
         code = max(code, 1)
     if len(files) > 1 or there:
         done = len(todo) - failed
-        say(f"{out}: {done} exported, {len(there)} there already, {failed} failed")
+        say(f"{out}: {done} exported, {len(there)} already there, {failed} failed")
     return code
 
 
 def _outcomes(todo: Sequence[Any], processes: int) -> Iterator[Any]:
-    """What becomes of each trace; a bar tells how far the reading is."""
+    """The result for each trace; a bar shows the progress of reading."""
     from clrevents.export.lake import export_side_by_side, export_trace
 
     sizes = {job: os.path.getsize(job.file) if os.path.isfile(job.file) else 0 for job in todo}
@@ -202,10 +202,10 @@ def _outcomes(todo: Sequence[Any], processes: int) -> Iterator[Any]:
 
 
 def _told(outcome: Any, fail_on: FailOn) -> int:
-    """One trace's outcome on stderr, and the exit code that it alone would give."""
+    """Reports one trace's result on stderr; returns the exit code it would give on its own."""
     name = "standard input" if outcome.job.file == "-" else outcome.job.file
     if outcome.fault is not None:
-        say(f"{name}: a fault in clrevents itself ({outcome.fault}); CLREVENTS_TRACEBACK=1 shows where")
+        say(f"{name}: internal error in clrevents ({outcome.fault}); set CLREVENTS_TRACEBACK=1 for a traceback")
         return 2
     if outcome.error is not None:
         say(str(outcome.error))
@@ -224,7 +224,7 @@ def _told(outcome: Any, fail_on: FailOn) -> int:
 
 
 def _say_left_out(out: Path, left_out: Mapping[tuple[str, str], int]) -> None:
-    """Events that are in no table, the most frequent first."""
+    """Reports the events that are in no table, the most frequent first."""
     if not left_out:
         return
     ranked = sorted(left_out.items(), key=lambda item: (-item[1], item[0]))
@@ -232,7 +232,7 @@ def _say_left_out(out: Path, left_out: Mapping[tuple[str, str], int]) -> None:
     if len(ranked) > _LISTED:
         named.append(f"{counted(len(ranked) - _LISTED, 'more kind')} (_trace.json has all)")
     events = counted(sum(left_out.values()), "event is", "events are")
-    say(f"{out}: {events} in no table, without a layout or with a payload that does not fit it: {', '.join(named)}")
+    say(f"{out}: {events} in no table, with no layout or a payload that does not fit it: {', '.join(named)}")
 
 
 def _code(error: TraceError, fail_on: FailOn) -> int:

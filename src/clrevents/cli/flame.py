@@ -1,4 +1,4 @@
-"""`clrevents flame`: a flame graph, or a file for a viewer of them. Parses options; `analysis` and `export` do it."""
+"""`clrevents flame`: a flame graph, or a file for a viewer. Parses options; `analysis` and `export` do the work."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _OPENS: Final[dict[str, str]] = {
 
 @click.command(name="flame")
 @file_argument
-@click.option("-o", "--output", "out", required=True, metavar="OUT", help="The file to write; - is standard output.")
+@click.option("-o", "--output", "out", required=True, metavar="OUT", help="The file to write; - for standard output.")
 @click.option(
-    "-f", "--format", "format", type=click.Choice(FLAME_FORMATS), help="What OUT is. [default: what its name says]"
+    "-f", "--format", "format", type=click.Choice(FLAME_FORMATS), help="Format of OUT. [default: by its suffix]"
 )
-@click.option("--merge-threads", is_flag=True, help="All threads as one.")
+@click.option("--merge-threads", is_flag=True, help="Merge all threads.")
 @sampling_options
 @errors_option
 @fail_on_option("damage")
@@ -48,24 +48,24 @@ def command(
     errors: ErrorMode,
     fail_on: FailOn,
 ) -> int:
-    """Write a flame graph: where the time is, or what allocates, throws, waits.
+    """Write a flame graph of where time is spent, or of what allocates, throws or waits.
 
-    Without -f the name of OUT says what it is: .html (a page of its own), .json (speedscope), .folded, .pb.gz (pprof),
-    .trace.json (Chrome, Perfetto); .gz behind it packs it.
+    Without -f, the suffix of OUT selects the format: .html (self-contained page), .json (speedscope), .folded,
+    .pb.gz (pprof), .trace.json (Chrome, Perfetto). Append .gz to compress the output.
 
     \b
-    Where one thread was in two seconds, as a page:
+    One thread during two seconds, as a page:
         clrevents flame app.nettrace --thread 4711 --start 10s --end 12s -o t4711.html
-    What allocates, in bytes:
+    Allocations, in bytes:
         clrevents flame app.nettrace --event GCAllocationTick --weight AllocationAmount64 -o alloc.json.gz
 
-    The sample profiler notes where each managed thread is, whether it runs or waits: widths are time on the clock.
+    The sample profiler records each managed thread, running or waiting: widths are wall-clock time.
     """
     format = format or flame_format(out)
     if format is None:
-        raise click.UsageError(f"the name {out} does not say what it is: give -f {'|'.join(FLAME_FORMATS)}")
+        raise click.UsageError(f"cannot tell the format of {out} by its suffix; use -f {'|'.join(FLAME_FORMATS)}")
     if merge_threads and format == "chrome":
-        raise click.UsageError("a chrome file shows threads over time, so they cannot be merged")
+        raise click.UsageError("chrome files show threads over time, so threads cannot be merged")
     if os.path.exists(out) and os.path.exists(file) and os.path.samefile(out, file):
         raise click.UsageError("OUT is the trace itself")
     with Reading(file, errors) as reading:

@@ -10,7 +10,7 @@ _PATIENCE: Final = 1.0
 
 
 class Meter:
-    """Shows how many bytes of how many are done. `disturbs`: lines keep coming where it would be drawn."""
+    """Shows bytes done out of a total. `disturbs`: other lines are printed where the bar would be drawn."""
 
     def __init__(self, stream: TextIO, disturbs: bool = False, what: str = "reading") -> None:
         self._stream = stream
@@ -22,17 +22,17 @@ class Meter:
 
     @property
     def hook(self) -> Callable[[int, int], None] | None:
-        """What is to be called with (done, total); None where nothing is shown."""
+        """A callback taking (done, total), or None if nothing is shown."""
         return self.tell if self._wanted else None
 
     def part(self, before: int, size: int, total: int) -> Callable[[float], None] | None:
-        """The same for a part of `size` behind `before`, to be called with how much of it is done, from 0 to 1."""
+        """The same for a part of `size` after `before`; the callback takes the fraction done, from 0 to 1."""
         if not self._wanted:
             return None
         return lambda share: self.tell(before + int(share * size), total)
 
     def close(self) -> None:
-        """Take the bar away; it comes back when more is told."""
+        """Remove the bar; it returns on further progress."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None

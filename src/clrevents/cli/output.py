@@ -1,6 +1,6 @@
-"""How the command writes: plain lines in batches, tables that fit the terminal, one sentence on stderr.
+"""How the command writes: plain lines in batches, tables that fit the terminal, one-line messages on stderr.
 
-Nothing that came from a file reaches a terminal as a control sequence: `safe` is the only way out for text.
+Nothing from a file reaches a terminal as a control sequence: all text passes through `safe`.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ _BRIEF: Final = {name: short for short, name in SHORT_PROVIDERS.items()}
 
 
 def event_label(provider: str, name: str) -> str:
-    """An event as a selector that fits a line: providers of the runtime go by their short names."""
+    """An event as a selector that fits a line: the runtime's providers by their short names."""
     return f"{_BRIEF.get(provider, provider)}/{name}"
 
 
 def say(text: str) -> None:
-    """One sentence on stderr."""
+    """Print one sentence on stderr."""
     click.echo(f"clrevents: {safe(text)}", err=True)
 
 
 class Output:
-    """Standard output. To a terminal each line goes at once; into a pipe they go many at a time."""
+    """Standard output. On a terminal each line is written at once; into a pipe many at a time."""
 
     def __init__(self) -> None:
         self._stream = sys.stdout
@@ -54,7 +54,7 @@ class Output:
             self.flush()
 
     def line(self, text: str = "") -> None:
-        """A line that is already safe."""
+        """Write a line that is already safe."""
         self._lines.append(text)
         if self.terminal or len(self._lines) >= _BATCH:
             self.flush()
@@ -72,11 +72,11 @@ class Output:
         self._stream.flush()
 
     def json(self, value: dict[str, Any]) -> None:
-        """One object, indented for people, ASCII for everything else."""
+        """Write one object, indented and in ASCII."""
         self.line(json.dumps(value, indent=2, ensure_ascii=True, allow_nan=False))
 
     def facts(self, pairs: Sequence[tuple[str, str]]) -> None:
-        """Names and values, one a line."""
+        """Write names and values, one per line."""
         width = max(len(name) for name, _ in pairs)
         for name, value in pairs:
             self.line(f"{self.bold(name.ljust(width))}  {safe(value)}")
@@ -85,12 +85,12 @@ class Output:
         return click.style(text, bold=True) if self.colour else text
 
     def filled(self, head: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str] = ()) -> None:
-        """The same as `table`, without the columns (but marks) in which no row has more than a dash."""
+        """Like `table`, without columns (other than marks) in which every row has at most a dash."""
         kept = [i for i, name in enumerate(head) if not name or any(row[i] not in ("", "-") for row in rows)]
         self.table([head[i] for i in kept], [[row[i] for i in kept] for row in rows], right)
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str] = ()) -> None:
-        """Columns under headings; those named in `right` are numbers. A terminal's width folds long cells."""
+        """Write columns under headings; those named in `right` are numbers. Long cells wrap at the terminal's width."""
         cells = [[safe(cell) for cell in row] for row in rows]
         if self.terminal:
             self._rich_table(head, cells, right)
@@ -110,6 +110,6 @@ class Output:
         for name in head:
             table.add_column(name, justify="right" if name in right else "left", overflow="fold")
         for row in cells:
-            # As Text, so that brackets in a name are no markup.
+            # As Text, so that brackets in a name are not markup.
             table.add_row(*map(Text, row))
         Console(file=self._stream, highlight=False, markup=False, emoji=False).print(table)

@@ -1,4 +1,4 @@
-"""`clrevents query`: a trace asked in SQL. Parses options and lays out rows; `Trace.query` answers."""
+"""`clrevents query`: SQL over a trace. Parses options and formats rows; `Trace.query` does the work."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _LONG: Final = 300
 @click.command(name="query")
 @file_argument
 @click.argument("sql", metavar="SQL")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each row.")
-@click.option("--csv", "as_csv", is_flag=True, help="CSV with a heading.")
+@click.option("--json", "as_json", is_flag=True, help="Print each row as a JSON object, one per line.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a header line.")
 @click.option(
     "--limit",
     type=click.IntRange(min=0),
     metavar="N",
-    help=f"Show at most N rows. [default: {_SHOWN}; all with --json and --csv]",
+    help=f"Print at most N rows. [default: {_SHOWN}; all with --json or --csv]",
 )
-@click.option("--files", is_flag=True, help="Let the SQL read and write files.")
+@click.option("--files", is_flag=True, help="Allow the SQL to read and write files.")
 @errors_option
 @fail_on_option("damage")
 def command(
@@ -51,13 +51,13 @@ def command(
     errors: ErrorMode,
     fail_on: FailOn,
 ) -> int:
-    """Ask a trace in SQL (duckdb's), where every event's name is a table.
+    """Query a trace in SQL (duckdb), with a table per event.
 
-    So are headers, threads, methods, stacks and frames; 'show tables' lists all, 'describe GCStart' the columns of one.
-    Only the tables that the SQL names are read. Names that SQL cannot have stand in double quotes.
+    There are also tables headers, threads, methods, stacks and frames; 'show tables' lists all, 'describe GCStart'
+    the columns of one. Only the tables named in the SQL are read. Put names that are not valid in SQL in double quotes.
 
     \b
-    What is there?
+    Which tables are there?
         clrevents query app.nettrace 'show tables'
     Which namespaces kept the JIT busy?
         clrevents query app.nettrace 'select MethodNamespace, count(*) n, sum(MethodSize) bytes
@@ -66,15 +66,15 @@ def command(
         clrevents query app.nettrace 'select ExceptionType, method, count(*) n
             from ExceptionThrown join frames using (stack_id) where depth = 0 group by all' --json
 
-    Long values are cut; --json and --csv have everything. Needs duckdb: pip install 'clrevents[query]'.
+    Long values are truncated, except with --json and --csv. Requires duckdb: pip install 'clrevents[query]'.
     """
     if as_json and as_csv:
-        raise click.UsageError("--json and --csv are two forms of one output; choose one")
+        raise click.UsageError("--json and --csv are mutually exclusive")
     try:
         wrong = sql_errors()
     except ImportError as error:
         raise click.UsageError(str(error)) from None
-    # duckdb's bindings write on stderr what Python does not clear away when it ends.
+    # duckdb's bindings report on stderr objects that Python does not free on exit.
     atexit.unregister(gc.freeze)
     with Reading(file, errors) as reading:
         try:
@@ -87,7 +87,7 @@ def command(
         except (DamageError, PayloadError) as error:
             return reading.stopped(error, fail_on)
         except PermissionError as error:
-            # Not for a pipe that was closed: this comes from the SQL alone.
+            # Not for a closed pipe: this comes from the SQL alone.
             raise click.UsageError(_lines(str(error).replace("files=True", "--files"))) from None
         except (ImportError, ValueError, wrong) as error:
             raise click.UsageError(_lines(str(error))) from None
@@ -106,7 +106,7 @@ def _show(out: Output, answer: Any, as_json: bool, as_csv: bool, limit: int | No
         right = {name for name, number in zip(columns, number_columns(answer), strict=True) if number}
         out.table([safe(name) for name in columns], shown, {safe(name) for name in right})
         if next(rows, None) is not None:
-            say(f"there are more than {counted(wanted, 'row')}; --limit N shows N of them, --json all")
+            say(f"more than {counted(wanted, 'row')}; use --limit N for more, --json for all")
 
 
 def _cell(value: Any) -> str:
@@ -116,5 +116,5 @@ def _cell(value: Any) -> str:
 
 
 def _lines(text: str) -> str:
-    """duckdb points into the SQL over several lines."""
+    """Made safe line by line: duckdb's messages point into the SQL over several lines."""
     return "\n".join(safe(line) for line in text.splitlines())

@@ -1,6 +1,6 @@
-"""What all commands that read a trace share: FILE, `--errors`, `--fail-on`, notices, progress and exit codes.
+"""Shared by all commands that read a trace: FILE, `--errors`, `--fail-on`, notices, progress and exit codes.
 
-Opens the trace and says what spoils it; leaves the questions to the sub-commands.
+Opens the trace and reports what makes it unreliable; the rest is up to the subcommands.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class _FailOnType(click.ParamType):  # type: ignore[type-arg]  # generic in newe
         kinds = [kind.strip() for kind in str(value).split(",")]
         unknown = [kind for kind in kinds if kind not in self.kinds]
         if unknown:
-            self.fail(f"{unknown[0]!r} is none of {', '.join(self.kinds)}", param, ctx)
+            self.fail(f"{unknown[0]!r} is not one of {', '.join(self.kinds)}", param, ctx)
         if "none" in kinds and len(set(kinds)) > 1:
-            self.fail("'none' stands alone", param, ctx)
+            self.fail("'none' cannot be combined with others", param, ctx)
         return frozenset(kinds) - {"none"}
 
 
@@ -49,33 +49,33 @@ def file_argument(command: F) -> F:
 
 
 def errors_option(command: F) -> F:
-    """What damage does to the reading."""
+    """How damage affects the reading."""
     return click.option(
         "--errors",
         type=click.Choice(ERROR_MODES),
         default="salvage",
         show_default=True,
-        help="salvage: read on behind damage. report: stop there. strict: stop also where a payload does not fit.",
+        help="salvage: continue after damage. report: stop there. strict: also stop at a payload that does not fit.",
     )(command)
 
 
 def fail_on_option(default: str, also: str | None = None) -> Callable[[F], F]:
-    """What makes the command end with 3; `also` is one more kind, which the command itself looks for."""
+    """What makes the command exit with 3; `also` is one more kind, which the command itself looks for."""
     return click.option(
         "--fail-on",
         type=_FailOnType(*([also] if also else [])),
         default=default,
         show_default=True,
-        help="What makes the command end with 3, by commas: damage (the file is broken), loss (events were lost "
+        help="What makes the exit status 3, comma-separated: damage (the file is damaged), loss (events were lost "
         "while recording), problem (damage, or a payload that does not fit its layout), none."
         + (f" Also: {also} (the trace cannot answer)." if also else ""),
     )
 
 
 class Reading:
-    """An open trace, together with what has to be said about it in the end.
+    """An open trace, and what is to be reported about it at the end.
 
-    `busy_output`: lines keep coming while it is read; a progress bar would get between them on a terminal.
+    `busy_output`: lines are printed while it is read; a progress bar would get between them on a terminal.
     """
 
     def __init__(self, file: str, errors: ErrorMode = "salvage", *, busy_output: bool = False) -> None:
@@ -120,19 +120,19 @@ class Reading:
 
     @property
     def name(self) -> str:
-        """The file as messages call it."""
+        """The file's name in messages."""
         return self.trace.info.path or "standard input"
 
     def stopped(self, error: DamageError | PayloadError, fail_on: FailOn) -> int:
-        """Say what ended the reading early, and the exit code: 3 unless nothing is to give it."""
+        """Report what ended the reading early; returns the exit code: 3 unless `fail_on` is none."""
         self._meter.close()
         say(str(error))
         return 3 if fail_on else 0
 
     def finish(self, fail_on: FailOn) -> int:
-        """Say what spoils the trace, as far as it was met, and the exit code.
+        """Report what makes the trace unreliable, as far as it was read; returns the exit code.
 
-        The library warns of the first damage or loss it meets, so that without a warning no scan is needed.
+        The library warns about the first damage or loss, so without a warning no scan is needed.
         """
         if not self._warned and "problem" not in fail_on:
             return 0
@@ -142,12 +142,12 @@ class Reading:
         try:
             lost = self.trace.lost
         except TraceError:
-            # With --errors report a limit may have ended the reading in front of the damage.
+            # With --errors report a limit may have ended the reading before the damage.
             lost = 0
         return self.verdict(damage, faults, lost, fail_on)
 
     def verdict(self, damage: list[Problem], faults: bool, lost: int, fail_on: FailOn) -> int:
-        """Say damage and losses on stderr, a sentence each, and the exit code."""
+        """Report damage and losses on stderr, a sentence each; returns the exit code."""
         self._meter.close()
         if damage:
             say(damage_sentence(self.name, damage))
@@ -162,12 +162,12 @@ class Reading:
 
 
 def trace_source(file: str) -> Any:
-    """What `open` takes for FILE."""
+    """The argument of `open` for FILE."""
     if file != "-":
         return file
     stdin = sys.stdin.buffer
     if stdin.isatty():
-        raise click.UsageError("standard input is the terminal; pipe a trace into it")
+        raise click.UsageError("standard input is a terminal; pipe a trace into it")
     return stdin
 
 

@@ -1,4 +1,4 @@
-"""`clrevents redact`: the same trace without paths, messages, command lines. Parses options; `rewrite` does it."""
+"""`clrevents redact`: the same trace without sensitive strings. Parses options; `rewrite` does the work."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _NAMES = tuple(rule.name for rule in RULES)
 @click.command(name="redact")
 @file_argument
 @click.option("-o", "--output", "out", required=True, metavar="OUT", help="The trace to write.")
-@click.option("--keep", type=click.Choice(_NAMES), multiple=True, help="Leave this kind of string as it is.")
-@click.option("--field", "fields", multiple=True, metavar="REGEX", help="Also strings of fields with such a name.")
-@click.option("--text", "texts", multiple=True, metavar="REGEX", help="Also strings in which this is found.")
+@click.option("--keep", type=click.Choice(_NAMES), multiple=True, help="Keep this kind of string; repeatable.")
+@click.option("--field", "fields", multiple=True, metavar="REGEX", help="Also redact fields whose name matches.")
+@click.option("--text", "texts", multiple=True, metavar="REGEX", help="Also redact strings that match.")
 @click.option("--key", metavar="TEXT", help="Makes tokens comparable between runs; keep it secret.")
 @errors_option
 @fail_on_option("damage")
@@ -36,11 +36,11 @@ def command(
 ) -> int:
     """Write the same trace with paths, messages, command lines, environment and addresses replaced.
 
-    Each string becomes a token of the same length, the same for the same text. Times, stacks, threads and the
-    names of code stay. Payloads that cannot be read are blanked, and counted.
+    Each string becomes a token of the same length; equal strings become equal tokens. Times, stacks, threads and
+    names of code are kept. Payloads that cannot be read are blanked and counted.
 
     \b
-    Before a trace leaves the house:
+    Before sharing a trace:
         clrevents redact app.nettrace -o public.nettrace --text 'acme|contoso'
     """
     rules = [rule for rule in RULES if rule.name not in keep]
@@ -57,7 +57,7 @@ def command(
         say(f"{out}: {events}; strings replaced: {by_rule}; payloads blanked: {done.blanked:,}")
         if done.tails:
             tails, known = counted(done.tails, "payload is", "payloads are"), "it" if done.tails == 1 else "them"
-            say(f"{tails} newer than what is known of {known}: what follows the known fields is blank")
+            say(f"{tails} newer than the known layout of {known}: bytes after the known fields were blanked")
         return reading.finish(fail_on)
 
 
@@ -65,5 +65,5 @@ def _rule(option: str, pattern: str) -> Rule:
     try:
         found = re.compile(pattern)
     except re.error as error:
-        raise click.BadParameter(f"{pattern!r} is no regular expression: {error}", param_hint=option) from None
+        raise click.BadParameter(f"{pattern!r} is not a regular expression: {error}", param_hint=option) from None
     return Rule("asked", found, None) if option == "--field" else Rule("asked", None, found)

@@ -1,6 +1,6 @@
-"""What `flame` and `top` share: which samples are meant, and what has to be said of them.
+"""Shared by `flame` and `top`: which samples are selected, and what to report about them.
 
-Asks `analysis` for them and turns its refusals into usage errors. Writes no result.
+Gets them from `analysis` and turns its exceptions into usage errors. Writes no result.
 """
 
 from __future__ import annotations
@@ -22,14 +22,18 @@ _SHOWN: Final = 8
 
 
 def sampling_options(command: F) -> F:
-    """Which samples: `event`, `weight`, `threads`, `start`, `end`; and `raw`, how methods are called."""
+    """Which samples: `event`, `weight`, `threads`, `start`, `end`; and `raw`, how methods are shown."""
     for option in (
-        click.option("--raw", is_flag=True, help="Methods as the runtime writes them, with their module in front."),
-        click.option("--end", metavar="WHEN", help="Up to this moment, which is not included."),
-        click.option("--start", metavar="WHEN", help="From this moment: 1.5s, 200ms, 50%, or a date with its zone."),
-        click.option("--thread", "threads", type=int, multiple=True, metavar="NUMBER", help="Only these threads."),
-        click.option("--weight", metavar="FIELD", help="With --event: what an event weighs; else each weighs 1."),
-        click.option("--event", metavar="SELECTOR", help="Stacks of this event. [default: the sample profiler's]"),
+        click.option("--raw", is_flag=True, help="Methods as the runtime writes them, prefixed with their module."),
+        click.option("--end", metavar="WHEN", help="End time, exclusive."),
+        click.option("--start", metavar="WHEN", help="Start time: 1.5s, 200ms, 50%, or a date with a time zone."),
+        click.option(
+            "--thread", "threads", type=int, multiple=True, metavar="NUMBER", help="Only this thread; repeatable."
+        ),
+        click.option(
+            "--weight", metavar="FIELD", help="With --event: the field to use as weight. [default: 1 per event]"
+        ),
+        click.option("--event", metavar="SELECTOR", help="Use this event's stacks. [default: the sample profiler's]"),
     ):
         command = option(command)
     return command
@@ -43,9 +47,9 @@ def samples_of(
     start: str | None,
     end: str | None,
 ) -> Samples:
-    """The samples that the options mean. UsageError for what cannot be meant, and when there are none."""
+    """The samples selected by the options. Raises UsageError for invalid options, and if there are no samples."""
     if weight is not None and event is None:
-        raise click.UsageError("--weight needs --event: samples of the profiler weigh the time that they stand for")
+        raise click.UsageError("--weight requires --event: profiler samples are weighted by time")
     try:
         samples = read_samples(reading.trace, event, weight, thread_id=threads or None, start=start, end=end)
     except (KeyError, TypeError, ValueError) as error:
@@ -56,7 +60,7 @@ def samples_of(
 
 
 def say_what_is_missing(samples: Samples) -> None:
-    """Names that the trace does not have, and how the next one would."""
+    """Reports names missing from the trace, and how to record them next time."""
     if samples.advice is not None:
         nameless = sum(frame.reason is not None for frame in samples.frames)
         frames = counted(len(samples.frames), "frame")
@@ -64,7 +68,7 @@ def say_what_is_missing(samples: Samples) -> None:
 
 
 def amount(samples: Samples, weight: int | float) -> str:
-    """A weight with its unit, for people."""
+    """A weight with its unit, for display."""
     if samples.unit == "nanoseconds":
         return f"{weight / 1e6:,.3f} ms"
     text = f"{weight:,}" if isinstance(weight, int) else f"{weight:,.3f}"
@@ -74,23 +78,23 @@ def amount(samples: Samples, weight: int | float) -> str:
 
 
 def in_all(samples: Samples) -> str:
-    """How many there are, and what they weigh together."""
-    whole = "" if samples.unit == "count" else f", {amount(samples, samples.total)} in all"
+    """How many there are, and their total weight."""
+    whole = "" if samples.unit == "count" else f", {amount(samples, samples.total)} in total"
     return f"{summary(samples)}{whole}"
 
 
 def _nothing(reading: Reading, event: str | None) -> str:
-    """Why there is nothing to show, and what there is instead."""
+    """Why there is nothing to show, and what is available instead."""
     trace = reading.trace
     name = event or "ThreadSample"
     counts = trace.event_counts()
     if any(trace_event.name == name for trace_event in counts) or (event is None and not counts):
-        return f"no {name} event is left of {reading.name} with these options"
+        return f"no {name} event in {reading.name} matches these options"
     kinds = stacked_events(trace)
     text = f"{reading.name} has no {name} event"
     if event is None:
         text += " (the provider Microsoft-DotNETCore-SampleProfiler writes them)"
     if not kinds:
-        return f"{text}, and none of its events has a stack"
+        return f"{text}, and no event with a stack"
     most = ", ".join(f"{event_label(*kind)} ({count:,})" for kind, count in list(kinds.items())[:_SHOWN])
     return f"{text}; events with stacks, for --event: {most}"

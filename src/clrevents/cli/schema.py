@@ -1,6 +1,6 @@
-"""`clrevents schema`: what the registry knows of events, without a trace.
+"""`clrevents schema`: what the registry knows about events, without a trace.
 
-Lays out versions, fields, enums and bit fields, as text and as one JSON object. Declares nothing itself.
+Formats versions, fields, enums and bit fields, as text and as one JSON object. Declares nothing itself.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ _LEVELS: Final = {1: "critical", 2: "error", 3: "warning", 4: "informational", 5
 
 @click.command(name="schema")
 @click.argument("name", required=False, metavar="[NAME]")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-@click.option("--write", "trace", metavar="FILE", help="Print a class body for NAME as this trace describes it.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--write", "trace", metavar="FILE", help="Print a class for NAME as this trace describes it.")
 def command(name: str | None, as_json: bool, trace: str | None) -> int:
-    """Show which events are known, or what one of them holds.
+    """List the known events, or describe one of them.
 
-    NAME is what `clrevents events` takes as a selector: MethodLoadVerbose, Method/LoadVerbose,
-    runtime/MethodLoad, or a pattern ('MethodJit*').
+    NAME is a selector as in `clrevents events`: MethodLoadVerbose, Method/LoadVerbose, runtime/MethodLoad, or a
+    pattern ('MethodJit*').
 
     \b
     Which fields does it have, and what do its flags mean?
         clrevents schema MethodLoadVerbose
-    Which events are known at all?
+    Which events are known?
         clrevents schema
-    How do I declare an event of my own, which only the trace describes?
+    How do I declare my own event, which only the trace describes?
         clrevents schema OrderPlaced --write app.nettrace
     """
     if trace is not None:
@@ -61,7 +61,7 @@ def command(name: str | None, as_json: bool, trace: str | None) -> int:
         if as_json:
             out.json({"schema": "clrevents.schema/1", "events": events})
         if not events:
-            say(f"no known event fits the pattern {name!r}")
+            say(f"no known event matches the pattern {name!r}")
             _say_own(name)
         for i, event in enumerate([] if as_json else events):
             if i:
@@ -76,7 +76,7 @@ def _say_own(name: str) -> None:
 
 def _write(name: str | None, file: str) -> int:
     if name is None:
-        raise click.UsageError("--write needs the NAME of an event of the trace")
+        raise click.UsageError("--write requires the NAME of an event in the trace")
     with Reading(file) as reading, Output() as out:
         bodies = passes_of(reading.trace).class_bodies(name)
         for i, body in enumerate(bodies):
@@ -105,7 +105,7 @@ def _summary(entry: Entry) -> dict[str, Any]:
 
 
 def _object(entry: Entry) -> dict[str, Any]:
-    """One event with all that its versions hold."""
+    """One event with the contents of all its versions."""
     infos = [info for v in entry.versions if (info := DEFAULT.get(entry.provider, entry.id, v)) is not None]
     enums: dict[str, Any] = {}
     for info in infos:
@@ -174,7 +174,7 @@ def _show(out: Output, event: dict[str, Any]) -> None:
     out.line(f"  {versions[0]['meaning']}")
     out.line()
     if event["aliases"]:
-        out.line(f"  also called  {', '.join(event['aliases'])}")
+        out.line(f"  aliases      {', '.join(event['aliases'])}")
     out.line(f"  raised by    {_raised(versions[-1])}")
     for older, version in zip([None, *versions], versions, strict=False):
         _show_version(out, version, older)
@@ -207,7 +207,7 @@ def _show_fields(out: Output, fields: list[dict[str, Any]], indent: str) -> None
     width = max((len(f["name"]) for f in fields), default=0)
     for field in fields:
         enum = f" {field['enum']}" if "enum" in field else ""
-        pad = f" (padding in front of it: {field['padding']})" if "padding" in field else ""
+        pad = f" (padding before it: {field['padding']})" if "padding" in field else ""
         out.line(f"{indent}{field['name']:<{width}}  {field['type']}{enum}{pad}")
         _show_fields(out, field.get("fields", []), indent + "    ")
 

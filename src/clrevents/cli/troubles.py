@@ -10,7 +10,7 @@ from clrevents.errors import Problem
 
 
 def show_problems(out: Output, problems: Iterable[Problem]) -> None:
-    """Faults one by one, then the first note of each kind and event: a trace may have one for every event."""
+    """Faults one by one, then the first note of each kind and event, because a trace may have one for every event."""
     notes: dict[tuple[str, str | None], Problem] = {}
     for problem in problems:
         if problem.severity == "note":
@@ -29,7 +29,7 @@ def show_losses(out: Output, losses: tuple[clrevents.Loss, ...]) -> None:
 
 
 def thread_text(thread_id: int) -> str:
-    """A thread's number; NetTrace 6 does not always give one."""
+    """A thread's id, which NetTrace 6 does not always give."""
     return "unknown" if thread_id < 0 else str(thread_id)
 
 
@@ -37,5 +37,5 @@ def _text(problem: Problem) -> str:
     where = "" if problem.offset is None else f" at {problem.offset:#x}"
     if problem.length is not None:
         where += f"+{problem.length}"
-    impact = f"; what this costs: {problem.impact}" if problem.impact else ""
+    impact = f"; impact: {problem.impact}" if problem.impact else ""
     return safe(f"{problem.severity}  {problem.kind}{where}: {problem.message}{impact}")

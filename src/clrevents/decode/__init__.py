@@ -1,1 +1,1 @@
-"""Room 2: bytes → headers → records. Sans-IO but for `source`; knows nothing of analysis or output."""
+"""ROOM 2: bytes → headers → records. Sans-IO except for `source`; knows nothing of analysis or output."""

@@ -1,6 +1,6 @@
 """Clock ticks ↔ nanoseconds since the session started ↔ UTC, in exact integers, never floats.
 
-Knows one trace's clock; not what happened when.
+Knows one trace's clock, and no events.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @attrs.frozen
 class Clock:
-    """Turns the recording clock's ticks into time. `frequency` is ticks a second and never 0."""
+    """Converts the recording clock's ticks to time. `frequency` is in ticks per second and never 0."""
 
     sync_qpc: int
     frequency: int
@@ -35,7 +35,7 @@ class Clock:
         return exact
 
     def ns_array(self, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The same for many ticks; what 64 bits do not hold becomes the nearest that they do."""
+        """The same for many ticks; results outside 64 bits become the nearest representable value."""
         found = self._ns(ticks)
         if found is None:
             low, high = -(1 << 63), (1 << 63) - 1
@@ -43,7 +43,7 @@ class Clock:
         return found
 
     def _ns(self, ticks: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """In numpy, which is exact only where no intermediate value leaves 63 bits; else None."""
+        """In numpy, which is exact only if no intermediate value exceeds 63 bits; otherwise None."""
         if not len(ticks):
             return ticks
         low, high = int(ticks.min()) - self.sync_qpc, int(ticks.max()) - self.sync_qpc
@@ -62,7 +62,7 @@ class Clock:
         return -(-(ns * self.frequency) // _BILLION) + self.sync_qpc
 
     def utc(self, ns: int) -> datetime | None:
-        """The moment in UTC, cut to microseconds; None when the trace does not say when it started."""
+        """The time in UTC, truncated to microseconds; None if the trace does not say when it started."""
         if self.start is None:
             return None
         try:
@@ -71,8 +71,8 @@ class Clock:
             return datetime.max.replace(tzinfo=UTC) if ns > 0 else datetime.min.replace(tzinfo=UTC)
 
     def since_start(self, moment: datetime) -> int:
-        """Nanoseconds from the session's start to an aware moment. ValueError when the start is unknown."""
+        """Nanoseconds from the session's start to an aware datetime. Raises ValueError if the start is unknown."""
         if self.start is None:
-            raise ValueError("this trace does not say when it started, so a date cannot be placed in it")
+            raise ValueError("the trace has no start time, so dates cannot be used with it")
         delta = moment - self.start
         return (delta.days * 86400 + delta.seconds) * _BILLION + delta.microseconds * 1000

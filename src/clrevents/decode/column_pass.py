@@ -1,7 +1,7 @@
 """Rows of a stream → `Chunk`s: many events at once, their headers and payloads as columns.
 
-Gathers rows until there are enough for numpy to be worth its calls and groups them by kind. Knows no table and no
-name but a column's; leaves payloads to `column_maker`.
+Collects rows until there are enough to make numpy's calls worthwhile, and groups them by kind. Knows no table and no
+names except those of columns; leaves payloads to `column_maker`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from clrevents.errors import PayloadError, Problem, TraceError, raised
 Ints: TypeAlias = NDArray[np.int64]
 
 _ROWS: Final = 1 << 19
-# Small enough that the memory of one chunk serves the next while it is warm: measured best, from 4 to 64 MiB.
+# Small enough that one chunk's memory is reused by the next while still in the cache: fastest of 4 to 64 MiB.
 _BYTES: Final = 8 << 20
 
 
@@ -38,7 +38,7 @@ _BYTES: Final = 8 << 20
 class Chunk:
     """Consecutive selected events. Rows that are in none of `payloads` could not be read, and were reported.
 
-    `stacks` are those of its events that no chunk before it had; empty where they were not asked for.
+    `stacks` holds those of its events that were in no earlier chunk; empty unless requested.
     """
 
     length: int
@@ -49,9 +49,9 @@ class Chunk:
 
 
 class ColumnPass:
-    """Reads a whole stream into chunks. `headers` and `fields` (None for all) say which columns are wanted.
+    """Reads a whole stream into chunks. `headers` and `fields` (None for all) are the requested columns.
 
-    With `payloads` False no payload is touched; `stacks` asks for the addresses of stacks too. A chunk has at most
+    If `payloads` is False, no payload is read; `stacks` requests the addresses of stacks too. A chunk has at most
     `rows` events.
     """
 
@@ -82,16 +82,16 @@ class ColumnPass:
 
     @property
     def decoder(self) -> PayloadDecoder:
-        """Knows the layouts of this trace's kinds; only after the trace's header was read."""
+        """Knows the layouts of this trace's kinds; available once the trace's header was read."""
         if self._decoder is None:
             assert self.stream.info is not None
             self._decoder = PayloadDecoder(self.stream.info.pointer_size, self.stream.limits)
         return self._decoder
 
     def chunks(self, windows: Iterable[bytes], fault: Callable[[], Problem | None]) -> Iterator[Chunk]:
-        """All chunks; after the last one a TraceError is raised if anything ended the reading.
+        """All chunks; after the last one, raises the TraceError that ended the reading, if any.
 
-        `fault` is asked at the end: what is wrong with the source itself.
+        `fault` is called at the end and returns the source's own fault, if any.
         """
         stream = self.stream
         error: TraceError | None = None
@@ -112,13 +112,13 @@ class ColumnPass:
 
     def _add(self, released: list[Rows]) -> Iterator[Chunk]:
         while released:
-            # Taken out of the list, so that rows are freed as soon as they were read.
+            # Removed from the list, so that rows are freed as soon as they have been read.
             self._wait(released.pop(0))
             while sum(map(len, self._waiting)) >= self._chunk_rows or self._waiting_bytes >= _BYTES:
                 yield from self._flush(self._chunk_rows)
 
     def _wait(self, rows: Rows) -> None:
-        """Add what is selected of these rows to those that wait for a chunk."""
+        """Add the selected rows to those waiting for a chunk."""
         stream = self.stream
         assert stream.info is not None
         rows = self.selection.rows(rows, stream.kinds.all, stream.clock, self._duration, stream.info.process_id)
@@ -127,7 +127,7 @@ class ColumnPass:
             self._waiting_bytes += sum(map(len, rows.release.windows)) if self._payloads else 0
 
     def _flush(self, most: int | None = None) -> Iterator[Chunk]:
-        """A chunk of what waits: all of it, or at most so many rows."""
+        """A chunk of the waiting rows: all of them, or at most `most`."""
         waiting, self._waiting, self._waiting_bytes = self._waiting, [], 0
         if most is not None and sum(map(len, waiting)) > most:
             last = waiting[-1]
@@ -154,7 +154,7 @@ class ColumnPass:
                 self._column_maker = ColumnMaker(self.decoder, self._fields, partial(_report, self.stream))
             buf, offsets, starts = joined_windows(parts)
             ends = starts + end_to_end([rows.sizes for rows in parts])
-            # The memory of their windows goes to the columns, while it is still in the cache.
+            # The memory of their windows is reused for the columns while still in the cache.
             parts.clear()
             order, groups = arranged(kinds)
             starts, ends = starts.take(order), ends.take(order)

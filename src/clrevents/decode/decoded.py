@@ -1,7 +1,7 @@
-"""`DecodedRows`: selected rows which own all that they show: headers, payload bytes, records, stacks.
+"""`DecodedRows`: selected rows that own all they show: headers, payload bytes, records, stacks.
 
-Header columns stay numpy arrays. Holds no window of the stream unless most of it is payloads; knows no layout,
-no name for an address, and nothing of how events look to users.
+Header columns stay numpy arrays. Holds no window of the stream unless most of it is payloads; knows no layouts, no
+names for addresses, and nothing of how events are shown to users.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from clrevents.errors import Problem
 
 Ints: TypeAlias = NDArray[np.int64]
 
-# From so many payloads on, copying all windows first is cheaper than cutting out one after the other.
+# From this many payloads on, copying whole windows first is cheaper than extracting payloads one by one.
 _MANY = 1 << 12
 
 
 @attrs.define(eq=False, repr=False, slots=False)
 class DecodedRows:
-    """Rows of selected events in order, with the names that `HeaderRows` has for columns.
+    """Rows of selected events in order, with the same column names as `HeaderRows`.
 
-    `kind_indexes` are places in `kinds`; the payload of row i is `data[starts[i]:ends[i]]`. `runs` tell capture
+    `kind_indexes` are places in `kinds`; the payload of row i is `data[starts[i]:ends[i]]`. `runs` gives capture
     threads and processors by `file_rows`; `thread_places` and (in NetTrace 6) `capture_threads` are places in
     `thread_rows`; `sequenced` says whether events carry sequence numbers. `stack_bytes` has the addresses of each
-    stack by its id. `misfits` are the rows whose payload does not fit its layout, `tails` the bytes that were left
-    over; `problems` and `losses` are those that came up since the rows before these.
+    stack by its id. `misfits` are the rows whose payload does not fit its layout, `tails` the leftover bytes;
+    `problems` and `losses` are those found since the previous rows.
     """
 
     kinds: list[EventKind]
@@ -71,12 +71,12 @@ class DecodedRows:
 
     @property
     def sizes(self) -> Ints:
-        """Bytes of payload."""
+        """The size of each payload in bytes."""
         return self.ends - self.starts
 
     @property
     def processors(self) -> Ints:
-        """-1 where unknown, also for events about another thread than the writing one."""
+        """-1 where unknown, including events about a thread other than the writing one."""
         about = self.thread_ids if self.thread_places is None else self.thread_places.view(np.uint64)
         return self.runs.processors_of(self.file_rows, about)
 
@@ -92,13 +92,13 @@ class DecodedRows:
 
     @cached_property
     def payload_bytes(self) -> list[bytes]:
-        """Each row's payload as it stands in the file."""
+        """Each row's payload as in the file."""
         data = self.data
         return [data[a:b] for a, b in zip(self.starts.tolist(), self.ends.tolist(), strict=True)]
 
     @property
     def payloads(self) -> list[Any]:
-        """Each row's record, or `RawPayload`; empty where they were not asked for."""
+        """Each row's record, or `RawPayload`; empty unless requested."""
         if not isinstance(self.records, list):
             self.records = self.records.all()
         return self.records
@@ -108,19 +108,19 @@ class DecodedRows:
         return self.kinds[int(self.kind_indexes[row])]
 
     def process(self, row: int) -> int | None:
-        """The process of one row: its own, or the trace's; None when the trace does not say."""
+        """The process of one row: its own, or the trace's; None if the trace does not say."""
         own = self.process_ids[row] if self.process_ids is not None else None
         return self.process_id if own is None else own
 
     def __getstate__(self) -> dict[str, Any]:
-        # What is worked out on access is worked out again.
+        # Values computed on access are computed again.
         names = {a.name for a in attrs.fields(DecodedRows)}
         state = {name: value for name, value in self.__dict__.items() if name in names}
         state["records"] = self.payloads
         return state
 
     def take(self, rows: list[int]) -> DecodedRows:
-        """Some of the rows, in rising order, with their payloads."""
+        """Some of the rows, in ascending order, with their payloads."""
         chosen = np.array(rows, dtype=np.int64)
 
         def pick(column: list[Any] | None) -> list[Any] | None:
@@ -146,7 +146,7 @@ class DecodedRows:
         )
 
     def only(self, row: int) -> DecodedRows:
-        """One row that keeps nothing of the others alive; without its payload's record."""
+        """One row that keeps none of the others alive; without its payload's record."""
         stack_id = int(self.stack_ids[row])
         start, end = int(self.starts[row]), int(self.ends[row])
         return attrs.evolve(
@@ -186,7 +186,7 @@ class PayloadPlaces:
 
 
 def payloads_of(rows: Rows) -> PayloadPlaces:
-    """The payloads of these rows, together with what lies between them unless that is more than they are."""
+    """The payloads of these rows, together with the bytes between them unless those are larger."""
     size = int(rows.sizes.sum())
     if 2 * size >= sum(map(len, rows.release.windows)):
         data, _, starts = joined_windows([rows])
@@ -204,7 +204,7 @@ def payloads_of(rows: Rows) -> PayloadPlaces:
 def own_rows(
     rows: Rows, payloads: PayloadPlaces, kinds: list[EventKind], clock: Clock, pointer_size: int, process_id: int | None
 ) -> DecodedRows:
-    """What these rows show, without decoding payloads."""
+    """The data of these rows, without decoding payloads."""
     stack_ids = rows.stack_ids
     return DecodedRows(
         kinds=kinds,

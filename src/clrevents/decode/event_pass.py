@@ -1,6 +1,6 @@
-"""`EventPass`: a stream and a selection make decoded rows, a bounded number at a time.
+"""`EventPass`: turns a stream and a selection into decoded rows, a bounded number at a time.
 
-What `Decoder` and `Trace` have in common. Knows when a problem ends the reading; does no I/O.
+Shared by `Decoder` and `Trace`. Knows when a problem ends the reading; does no I/O.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from clrevents.decode.selection import Selection
 from clrevents.decode.stream.stream import Buffer, Stream
 from clrevents.errors import PayloadError, Problem, TraceError, raised
 
-# As many rows as come at once at most.
+# The largest number of rows at once.
 MOST_ROWS = 1 << 17
-# Few rows come first, so that the first event comes soon; later there are enough to be worth the calls.
+# Start with few rows, so that the first event arrives soon; later portions are large enough to be efficient.
 _FIRST_ROWS = 1 << 10
 
 
 @attrs.frozen
 class Observer:
-    """Sees the rows of a pass, by a selection of its own: `take` gets them, their payloads not decoded."""
+    """Watches the rows of a pass, with its own selection: `take` receives them with undecoded payloads."""
 
     selection: Selection
     take: Callable[[DecodedRows], None]
@@ -38,7 +38,7 @@ class Observer:
 class EventPass:
     """Feeds a stream, selects rows, decodes their payloads. After a TraceError each call raises the same one.
 
-    `duration_ns` is asked when a filter is a percentage. Without `decode` payloads stay bytes.
+    `duration_ns` is called if a filter is a percentage. Without `decode` payloads stay bytes.
     """
 
     def __init__(
@@ -63,15 +63,15 @@ class EventPass:
         self._error: TraceError | None = None
 
     def feed(self, buffer: Buffer) -> list[DecodedRows]:
-        """Take more bytes, which are not kept; the rows that became ready."""
+        """Take more bytes, which are not kept; returns the rows that became ready."""
         return self._run(lambda: self.stream.feed(buffer))
 
     def flush(self) -> list[DecodedRows]:
-        """Release what waits for its order, for instance when a live session has gone quiet."""
+        """Release the rows waiting to be sorted, for instance when a live session has gone quiet."""
         return self._run(self.stream.flush)
 
     def close(self) -> Iterator[DecodedRows]:
-        """The end of the input: the last rows, after which a pending TraceError is raised.
+        """End the input: yields the last rows, then raises a pending TraceError.
 
         That includes UnknownEventError for a selected name that neither the registry nor the trace knows.
         """
@@ -107,7 +107,7 @@ class EventPass:
         return ready
 
     def _select(self, rows: Rows) -> Iterator[DecodedRows]:
-        """What the observer and this pass select of released rows; the pass's own decoded, part by part."""
+        """What the observer and this pass select from released rows; the pass's own are decoded, part by part."""
         stream = self.stream
         info = stream.info
         assert info is not None
@@ -131,7 +131,7 @@ class EventPass:
         return own_rows(rows, places, stream.kinds.all, stream.clock, info.pointer_size, info.process_id)
 
     def _decode(self, rows: Rows, places: PayloadPlaces, info: TraceInfo) -> DecodedRows:
-        """These rows with their records. Raises _Stop where a problem ends the reading."""
+        """These rows with their records. Raises _Stop if a problem ends the reading."""
         decoded = self._undecoded(rows, places, info)
         if not self._decodes:
             return self._finish(decoded)
@@ -170,7 +170,7 @@ class EventPass:
         return False
 
     def _finish(self, decoded: DecodedRows) -> DecodedRows:
-        """Attach the problems and losses that came up since the rows before."""
+        """Attach the problems and losses found since the previous rows."""
         items, losses = self.stream.problems.items, self.stream.losses
         decoded.problems = items[self._problems_given :]
         decoded.losses = tuple(losses[self._losses_given :])
@@ -179,7 +179,7 @@ class EventPass:
 
 
 class _Stop(Exception):
-    """A strict pass met its first problem; `sound` are the rows before it."""
+    """A strict pass met its first problem; `sound` holds the rows before it."""
 
     def __init__(self, sound: DecodedRows) -> None:
         super().__init__()
@@ -198,7 +198,7 @@ def _head(decoded: DecodedRows, count: int) -> DecodedRows:
 
 
 def _typed(decoded: DecodedRows) -> DecodedRows:
-    """Without the rows whose payload could not be read: a class promises its fields. They stay reported."""
+    """Without the rows whose payload could not be read, because a class promises its fields. They stay reported."""
     return decoded.take([row for row, payload in enumerate(decoded.payloads) if not isinstance(payload, RawPayload)])
 
 
@@ -206,7 +206,7 @@ def _missing_stack(kind: EventKind, offset: int) -> Problem:
     return Problem(
         "missing-stack",
         "note",
-        f"{kind.key.name}: its stack is not in the trace",
+        f"{kind.key.name}: its stack is missing from the trace",
         offset,
         event=kind.key.name,
         impact="this event's stack",

@@ -1,6 +1,6 @@
-"""Header columns: what a table says of each event beside its payload.
+"""Header columns: what a table shows of each event besides its payload.
 
-Knows their names, types and how rows give them; touches no payload.
+Knows their names, types and how to derive them from rows; reads no payload.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MOST: Final = (1 << 63) - 1
 
 @attrs.frozen(eq=False)
 class Known:
-    """What header columns are made from besides the rows: the trace's kinds, clock and process."""
+    """What header columns are derived from besides the rows: the trace's kinds, clock and process."""
 
     kinds: list[EventKind]
     clock: Clock
@@ -38,7 +38,7 @@ Make: TypeAlias = Callable[[HeaderRows, Known], Column]
 
 @attrs.frozen
 class HeaderColumn:
-    """One header column: its type, whether it may be null, and how it is made."""
+    """One header column: its type, whether it is nullable, and how it is made."""
 
     type: ColumnType
     nullable: bool
@@ -55,14 +55,14 @@ def _time_ns(rows: HeaderRows, known: Known) -> Column:
 
 
 def _time(rows: HeaderRows, known: Known) -> Column:
-    """Null where the trace does not say when it started, and where 64 bits do not hold the moment (1677 to 2262)."""
+    """Null if the trace does not say when it started, or if the time does not fit in 64 bits (1677 to 2262)."""
     start = known.clock.start
     length = len(rows)
     whole = None if start is None else int(start.timestamp()) * _EPOCH_SECONDS + start.microsecond * 1000
     if whole is None or not -_MOST <= whole <= _MOST:
         return Column(TIMESTAMP, length, np.zeros(length, np.int64), valid=np.zeros(length, np.bool_))
     since = known.clock.ns_array(rows.ticks)
-    # Where 64 bits do not even hold the time since the start, it stands at the end of what they hold.
+    # If even the time since the start exceeds 64 bits, it is clamped to the nearest representable value.
     good = (since > max(-_MOST - 1, -_MOST - whole)) & (since < min(_MOST, _MOST - whole))
     if good.all():
         return Column(TIMESTAMP, length, since + whole)
@@ -70,7 +70,7 @@ def _time(rows: HeaderRows, known: Known) -> Column:
 
 
 def _thread_id(rows: HeaderRows, known: Known) -> Column:
-    """Null where NetTrace 6 does not say."""
+    """Null if NetTrace 6 does not give it."""
     valid = None
     if rows.thread_places is not None:
         valid = rows.thread_ids != np.uint64(UNKNOWN_THREAD)
@@ -98,7 +98,7 @@ def _processor(rows: HeaderRows, known: Known) -> Column:
 
 
 def _of_kind(type: ColumnType, value: Callable[[EventKind], object]) -> Make:
-    """A column that the event's kind decides."""
+    """A column determined by the event's kind."""
 
     def make(rows: HeaderRows, known: Known) -> Column:
         each = from_values(type, [value(kind) for kind in known.kinds])
@@ -110,7 +110,7 @@ def _of_kind(type: ColumnType, value: Callable[[EventKind], object]) -> Make:
 
 
 def _guid(attribute: str) -> Make:
-    """Sixteen bytes in the order in which a GUID is written; null where there is none."""
+    """Sixteen bytes in the order in which a GUID is written; null if there is none."""
 
     def make(rows: HeaderRows, known: Known) -> Column:
         given: Guids | None = getattr(rows, attribute)
@@ -147,11 +147,11 @@ HEADERS: Final[Mapping[str, HeaderColumn]] = {
     "name": HeaderColumn(STRING, False, _of_kind(STRING, lambda k: k.key.name)),
     "id": HeaderColumn(ColumnType("int64"), False, _of_kind(ColumnType("int64"), lambda k: k.key.id)),
 }
-"""All of them. The last three only make sense where events of several kinds stand together."""
+"""All of them. The last three are useful only if a table mixes events of several kinds."""
 TABLE_HEADERS: Final = tuple(HEADERS)[:-3]
-"""Those that a table of one event may have."""
+"""Those available in a table of one event."""
 DEFAULT_HEADERS: Final = ("time_ns", "time", "thread_id", "stack_id")
 ACTIVITY_HEADERS: Final = ("activity_id", "related_activity_id")
-"""Those that tables have where activities are asked for."""
+"""Those in tables if activities are requested."""
 EVENT_HEADERS: Final = (*DEFAULT_HEADERS, "provider", "id", "event_version", "name")
-"""What `headers()` has when it is not told."""
+"""The default columns of `headers()`."""

@@ -1,6 +1,6 @@
-"""Kinds of event: the trace's descriptions joined with what the registry knows, by metadata id.
+"""Kinds of event: the trace's descriptions combined with what the registry knows, by metadata id.
 
-Decides what an event is called. Sees neither payloads nor blocks; kinds stay for the whole trace, only ids may go.
+Decides the names of events. Sees neither payloads nor blocks; kinds last for the whole trace, only ids may expire.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from clrevents.decode.container.blocks import MetadataRow
 from clrevents.errors import Limits, Problem, damage
 from clrevents.schema.registry import Entry, EventInfo, Registry
 
-# How many stand-ins for missing descriptions a trace may have of its own: damage invents ids.
+# How many placeholders for missing descriptions a trace may have: damage invents ids.
 _MOST_UNDEFINED = 1000
 
 
 @attrs.frozen(order=True)
 class EventKey:
-    """One kind of event: a key of `Trace.event_counts`, and the most exact selector. Can be sorted."""
+    """One kind of event: a key of `Trace.event_counts`, and the most precise selector. Sortable."""
 
     provider: str
     """The full name of the provider."""
@@ -40,11 +40,11 @@ class EventKey:
 
 @attrs.define(eq=False, slots=False)
 class EventKind:
-    """One event description of the trace, joined with what the registry knows of it.
+    """One event description of the trace, combined with what the registry knows of it.
 
-    `newer` when the trace's version is beyond the registry's; `info` is then the newest that is known.
-    `undefined` when events name a description that the trace does not hold. `base` is the kind as described,
-    where an event's labels say otherwise.
+    `newer` if the trace's version is beyond the registry's; `info` is then the newest known version. `undefined` if
+    events refer to a description that is missing from the trace. `base` is the kind as described, if an event's labels
+    override it.
     """
 
     index: int
@@ -58,7 +58,7 @@ class EventKind:
 
     @cached_property
     def info(self) -> EventInfo | None:
-        """What the registry knows of it; its family is loaded when this is first asked."""
+        """What the registry knows of it; its family is loaded on first use."""
         if self.registry is None:
             return None
         return self.registry.best(self.row.provider, self.row.id, self.row.version)
@@ -69,20 +69,20 @@ class EventKind:
 
 
 def _kind_of(state: tuple[Any, ...], info: EventInfo | None) -> EventKind:
-    """A kind that was pickled, with what its registry knew."""
+    """A pickled kind, with what its registry knew."""
     kind = EventKind(*state)
     kind.__dict__["info"] = info
     return kind
 
 
 class Kinds:
-    """Event descriptions by metadata id, and every kind that was ever defined, by index."""
+    """Event descriptions by metadata id, and every kind ever defined, by index."""
 
     def __init__(self, registry: Registry, limits: Limits) -> None:
         self._registry = registry
         self._limits = limits
         self._by_id: dict[int, EventKind] = {}
-        # From metadata ids, which are never negative, to indexes; -1 where there is none, at the end always.
+        # From metadata ids, which are never negative, to indexes; -1 where there is none, always including the last.
         self.table = np.full(64, -1, dtype=np.int64)
         self._variants: dict[tuple[int, tuple[tuple[str, int], ...]], int] = {}
         self._undefined_count = 0
@@ -90,9 +90,9 @@ class Kinds:
         self.all: list[EventKind] = []
 
     def define(self, row: MetadataRow) -> Problem | None:
-        """Take a description; a problem when its id already means something else."""
+        """Add a description; returns a problem if its id already has another meaning."""
         if row.metadata_id < 0:
-            text = f"an event description has the impossible id {row.metadata_id}"
+            text = f"an event description has the invalid id {row.metadata_id}"
             return damage("bad-metadata", text, row.offset, None, "the events it describes")
         old = self._by_id.get(row.metadata_id)
         if old is not None and not old.undefined and old.row == row:
@@ -108,11 +108,11 @@ class Kinds:
         kind = self._add(row)
         if old is None or old.undefined:
             return None
-        text = f"event description {row.metadata_id} is defined again, as {kind.key} instead of {old.key}"
+        text = f"event description {row.metadata_id} is redefined as {kind.key}; it was {old.key}"
         return damage("redefined-metadata", text, row.offset, None, "events of either description")
 
     def forget(self) -> None:
-        """Drop all ids (NetTrace 6 may say so at a sequence point); kinds keep their indexes."""
+        """Drop all ids (NetTrace 6 may request it at a sequence point); kinds keep their indexes."""
         self._by_id.clear()
         self.table.fill(-1)
 
@@ -133,13 +133,13 @@ class Kinds:
         return np.array(mapped, dtype=np.int64)[inverse], missing
 
     def defined(self, metadata_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which of these ids have a description; learns nothing from them."""
+        """Which of these ids have a description; changes nothing."""
         uniques, inverse = np.unique(metadata_ids, return_inverse=True)
         kinds = [self._by_id.get(metadata_id) for metadata_id in uniques.tolist()]
         return np.array([k is not None and not k.undefined for k in kinds], dtype=np.bool_)[inverse]
 
     def overridden(self, index: int, overrides: tuple[tuple[str, int], ...]) -> int:
-        """The kind that a description becomes when an event's labels say otherwise."""
+        """The kind that results when an event's labels override its description."""
         variant_index = self._variants.get((index, overrides))
         if variant_index is None:
             if len(self.all) >= self._limits.metadata:
@@ -152,7 +152,7 @@ class Kinds:
         return variant_index
 
     def _undefined(self, metadata_id: int) -> EventKind:
-        """A stand-in for a description that is not there; bounded, because damage invents ids."""
+        """A placeholder for a missing description; bounded, because damage invents ids."""
         if self._undefined_count >= _MOST_UNDEFINED and self._last_undefined is not None:
             return self._last_undefined
         self._undefined_count += 1
@@ -162,9 +162,9 @@ class Kinds:
     def _add(self, row: MetadataRow, undefined: bool = False) -> EventKind:
         kind = self._make(row, undefined)
         self._by_id[row.metadata_id] = kind
-        # The table of ids is for ids that are dense, as all writers have them; others are looked up one by one.
+        # The table is for dense ids, as all writers use; others are looked up one by one.
         if row.metadata_id < 64 * (len(self._by_id) + 16):
-            # Its last place stays free: that is where ids beyond it are looked up.
+            # Its last place stays free: ids beyond it are looked up there.
             if row.metadata_id >= len(self.table) - 1:
                 grown = np.full(2 * row.metadata_id + 2, -1, dtype=np.int64)
                 grown[: len(self.table)] = self.table
@@ -186,7 +186,7 @@ class Kinds:
             row,
             EventKey(row.provider, row.id, row.version, name),
             entry,
-            # As `Registry.best` chooses, but from the registry's index alone.
+            # Chooses like `Registry.best`, but from the registry's index alone.
             newer=not undefined and row.version not in versions and any(v < row.version for v in versions),
             undefined=undefined,
             registry=None if undefined else self._registry,
@@ -210,9 +210,9 @@ _OPCODES = {
 
 
 def opcode_names(name: str, opcode: int) -> tuple[str, ...]:
-    """Other names of a self-described event, by its opcode or its ending: `Request/Start` for `RequestStart`.
+    """Aliases of a self-described event, by its opcode or its suffix: `Request/Start` for `RequestStart`.
 
-    All spellings that are in use: `Wait/Send` and `Wait/Transfer`, `Request/24` and `Request/Opcode(24)`.
+    All spellings in use: `Wait/Send` and `Wait/Transfer`, `Request/24` and `Request/Opcode(24)`.
     """
     if opcode:
         endings = _OPCODES.get(opcode, (str(opcode), f"Opcode({opcode})"))

@@ -1,6 +1,6 @@
-"""What users may write for a moment of a trace: 2_000_000, `timedelta`, aware `datetime`, "1.5s", "50%", ISO-8601.
+"""How users may write a time in a trace: 2_000_000, `timedelta`, aware `datetime`, "1.5s", "50%", ISO 8601.
 
-Turns each into nanoseconds since the session started, exactly. Refuses floats and naive datetimes.
+Converts each to nanoseconds since the session started, exactly. Rejects floats and naive datetimes.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ _UNITS: Final = {
     "h": 3600 * 10**9,
 }
 _AMOUNT: Final = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s|min|m|h|%)\s*")
-_HOW: Final = "write it as 1.5s, 200ms, 50%, or a date with its zone such as 2026-01-31T14:03:22Z"
+_HOW: Final = "use 1.5s, 200ms, 50%, or a date with a time zone such as 2026-01-31T14:03:22Z"
 
 
 def check_moment(value: Moment | None, what: str) -> None:
-    """Raise TypeError or ValueError unless this can be a moment, before any trace is read."""
+    """Raise TypeError or ValueError if this cannot be a moment, before any trace is read."""
     if value is None or (isinstance(value, int) and not isinstance(value, bool)):
         return
     if isinstance(value, timedelta):
         return
     if isinstance(value, datetime):
         if value.tzinfo is None:
-            raise TypeError(f"{what}={value!r} has no time zone; give one, e.g. tzinfo=datetime.UTC")
+            raise TypeError(f"{what}={value!r} has no time zone; add one, e.g. tzinfo=datetime.UTC")
         return
     if isinstance(value, str):
         if not _AMOUNT.fullmatch(value):
@@ -49,7 +49,7 @@ def check_moment(value: Moment | None, what: str) -> None:
 
 
 def to_ns(value: Moment, what: str, clock: Clock, duration_ns: Callable[[], int]) -> int:
-    """Nanoseconds since the session started; `duration_ns` is only called for percentages."""
+    """Nanoseconds since the session started; `duration_ns` is called only for percentages."""
     check_moment(value, what)
     if isinstance(value, timedelta):
         return (value.days * 86400 + value.seconds) * 10**9 + value.microseconds * 1000

@@ -1,7 +1,7 @@
-"""Rows of events as decoding moves them: header columns, and where in the stream the rest of each row stands.
+"""Rows of events during decoding: header columns, and the stream positions of the rest of each row.
 
-The one vocabulary of rows for every consumer. Reads neither headers nor payloads; `HeaderRows` is the interface of
-all rows that have header columns, whoever owns the bytes.
+The one representation of rows for every consumer. Reads neither headers nor payloads; `HeaderRows` is the interface of
+all rows with header columns, whoever owns the bytes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from clrevents.decode.stacks import StackLookup, StackTable
 
 Ints: TypeAlias = NDArray[np.int64]
 UNKNOWN_THREAD: Final = (1 << 64) - 1
-"""The thread id of rows whose thread nobody knows."""
+"""The thread id of rows whose thread is unknown."""
 T = TypeVar("T", bound=np.generic)
 
 
@@ -53,7 +53,7 @@ class HeaderRows(Protocol):
 
 @attrs.frozen(eq=False)
 class Runs:
-    """Capture threads and processors of events: run i begins at the `firsts[i]`-th row of a release."""
+    """Capture threads and processors of events: run i starts at the `firsts[i]`-th row of a release."""
 
     firsts: Ints
     captures: NDArray[np.uint64]
@@ -64,7 +64,7 @@ class Runs:
         return self.captures[self._of(file_rows)]
 
     def processors_of(self, file_rows: Ints, about: NDArray[np.uint64]) -> Ints:
-        """Processor numbers, -1 where unknown (also for events about another thread than the writing one)."""
+        """Processor numbers, -1 if unknown (including events about a thread other than the writing one)."""
         run = self._of(file_rows)
         return np.where(self.captures[run] == about, self.processors[run], -1)
 
@@ -80,7 +80,7 @@ class Runs:
 
 @attrs.define(eq=False)
 class Release:
-    """What all rows of one release point into. Rows refer to it by `file_rows`, their place in the file."""
+    """What all rows of one release refer to. Rows index into it by `file_rows`, their place in the file."""
 
     bases: Ints
     windows: list[bytes]
@@ -100,7 +100,7 @@ class Release:
 
 @attrs.frozen(eq=False)
 class Guids:
-    """A GUID for some rows: sixteen bytes, `each[places[row]]`; place -1 is for none."""
+    """A GUID for some rows: sixteen bytes, `each[places[row]]`; place -1 means none."""
 
     places: Ints
     each: list[bytes]
@@ -113,14 +113,14 @@ class Guids:
         return Guids(self.places[rows], self.each)
 
     def all(self) -> list[bytes | None]:
-        """One item a row."""
+        """One item per row."""
         each = [*self.each, None]
         return [each[place] for place in self.places.tolist()]
 
 
 @attrs.define(eq=False)
 class Rows:
-    """Event headers, one array an attribute, ready to be filtered.
+    """Event headers, one array per attribute, ready to be filtered.
 
     `kind_indexes` are indexes into the stream's kinds, `ticks` raw clock ticks, `region_stack_ids` are ids as the
     file has them, `offsets` stream offsets of payloads, `file_rows` places in the file within the `release`,
@@ -141,7 +141,7 @@ class Rows:
         return len(self.ticks)
 
     def sorted(self) -> Rows:
-        """The rows in order of time; those of one time in the order they have."""
+        """The rows in order of time; rows with equal times keep their order."""
         if (self.ticks[1:] >= self.ticks[:-1]).all():
             return self
         return self.take(np.argsort(self.ticks, kind="stable"))
@@ -152,7 +152,7 @@ class Rows:
             wanted = np.flatnonzero(wanted)
 
         def pick(column: NDArray[T]) -> NDArray[T]:
-            # Not by an index: that takes half as long again.
+            # Not by an index, which takes half as long again.
             return column[wanted] if isinstance(wanted, slice) else column.take(wanted)
 
         return Rows(
@@ -169,7 +169,7 @@ class Rows:
 
     @property
     def stack_ids(self) -> Ints:
-        """Trace-wide stack numbers: 0 for none, -1 where the stack is missing."""
+        """Trace-wide stack numbers: 0 for none, -1 if the stack is missing."""
         lookup = self.release.lookup
         return self.region_stack_ids if lookup is None else lookup.unique(self.region_stack_ids)
 
@@ -184,13 +184,13 @@ class Rows:
 
     @property
     def processors(self) -> Ints:
-        """Processor numbers, -1 where unknown (also for events about another thread than the writing one)."""
+        """Processor numbers, -1 if unknown (including events about a thread other than the writing one)."""
         about = self.thread_ids if self.thread_places is None else self.thread_places.view(np.uint64)
         return self.release.runs.processors_of(self.file_rows, about)
 
     @property
     def activities(self) -> Guids | None:
-        """The activity id of each row; None when no row has any."""
+        """The activity id of each row; None if no row has any."""
         return self._guids(self.release.activity_rows, self.release.activity_offsets)
 
     @property
@@ -199,7 +199,7 @@ class Rows:
 
     @property
     def labels(self) -> list[LabelList | None] | None:
-        """The label list of each row (NetTrace 6); None for all when no row has any."""
+        """The label list of each row (NetTrace 6); None for all if no row has any."""
         release = self.release
         if not len(release.label_rows):
             return None
@@ -209,7 +209,7 @@ class Rows:
 
     @property
     def process_ids(self) -> list[int | None] | None:
-        """Process ids where the thread table gives them; None for all when there is no such table."""
+        """Process ids if the thread table gives them; None for all if there is no such table."""
         if self.thread_places is None:
             return None
         known = [*(row.process_id for row in self.release.thread_rows), None]
@@ -246,7 +246,7 @@ _ZERO_GUID = bytes(16)
 
 
 def joined_windows(parts: list[Rows]) -> tuple[bytes, Ints, Ints]:
-    """One buffer that holds all payloads, their stream offsets, and where in the buffer each one begins."""
+    """One buffer that holds all payloads, their stream offsets, and where in the buffer each one starts."""
     offsets = end_to_end([rows.offsets for rows in parts])
     held: dict[int, bytes] = {}
     for rows in parts:
@@ -256,11 +256,11 @@ def joined_windows(parts: list[Rows]) -> tuple[bytes, Ints, Ints]:
     if len(held) == 1:
         (base,) = held
         return held[base], offsets, offsets - base
-    # Windows overlap, or all but meet: mostly they are one stretch of the stream. What they end with is padding,
-    # or stands in the next one too.
+    # Windows overlap or nearly meet: usually they are one stretch of the stream. They end with padding, or with bytes
+    # that are also in the next one.
     pieces: list[bytes | memoryview] = []
     stretches: list[tuple[int, int]] = []
-    # So far before the first window that it begins a stretch.
+    # Far enough before the first window that it starts a stretch.
     at, size = -2 * PADDING, 0
     for base in sorted(held):
         window = held[base]

@@ -21,8 +21,8 @@ from clrevents.schema.matching import glob, is_glob, unknown_event
 from clrevents.schema.registry import Entry, Registry, match_exact, provider_name
 
 Selector: TypeAlias = type[Any] | EventKey | str
-"""Which events are meant: an event class with all versions that extend it, an `EventKey`, a name, an alias,
-`Provider/Event`, or a glob such as `"Method*"`. Case matters. A name goes before an alias."""
+"""Selects events: an event class with all versions that extend it, an `EventKey`, a name, an alias,
+`Provider/Event`, or a glob such as `"Method*"`. Case matters. A name takes precedence over an alias."""
 ThreadIds: TypeAlias = int | Iterable[int] | None
 """One thread id or several; None means all threads."""
 EventName: TypeAlias = tuple[str, str]
@@ -32,24 +32,24 @@ EventName: TypeAlias = tuple[str, str]
 class FilterOptions(TypedDict, total=False):
     """The filters of `Trace.events` and of every other function that selects events, as keywords.
 
-    A filter that is missing or None selects everything. Unknown keywords raise TypeError.
+    A missing filter, or None, selects everything. Unknown keywords raise TypeError.
     """
 
     provider: str | None
-    """The full name, short name or glob of the events' provider. TypeError unless text."""
+    """The full name, short name or glob of the events' provider. Raises TypeError unless a string."""
     process_id: int | None
     """The process that the events are about."""
     thread_id: ThreadIds
-    """The thread or threads that the events are about. TypeError unless integers."""
+    """The thread or threads that the events are about. Raises TypeError unless integers."""
     start: Moment | None
-    """The earliest time of an event, itself included. TypeError or ValueError unless a `Moment`."""
+    """The earliest time of an event, inclusive. Raises TypeError or ValueError unless a `Moment`."""
     end: Moment | None
-    """The time before which events are selected, itself excluded. TypeError or ValueError unless a `Moment`."""
+    """The end of the time window, exclusive. Raises TypeError or ValueError unless a `Moment`."""
 
 
 @attrs.frozen
 class Filters:
-    """`FilterOptions`, checked."""
+    """`FilterOptions` after checking."""
 
     provider: str | None = None
     process_id: int | None = None
@@ -59,11 +59,11 @@ class Filters:
 
     @classmethod
     def of(cls, options: FilterOptions) -> Filters:
-        """Check filters as users write them. Raises TypeError or ValueError for malformed ones."""
+        """Check filters as written by users. Raises TypeError or ValueError for malformed ones."""
         for name in options:
             if name not in FilterOptions.__annotations__:
                 known = ", ".join(FilterOptions.__annotations__)
-                raise TypeError(f"unexpected keyword argument {name!r}; events are filtered by {known}")
+                raise TypeError(f"unexpected keyword argument {name!r}; the filters are {known}")
         start, end = options.get("start"), options.get("end")
         check_moment(start, "start")
         check_moment(end, "end")
@@ -73,7 +73,7 @@ class Filters:
             threads = (thread_id,) if isinstance(thread_id, int) else tuple(thread_id)
             for thread in threads:
                 if not isinstance(thread, int) or not 0 <= thread < 1 << 64:
-                    raise TypeError(f"thread_id must be one or several thread numbers, not {thread!r}")
+                    raise TypeError(f"thread_id must be one or more thread ids, not {thread!r}")
         if provider is not None and not isinstance(provider, str):
             raise TypeError(f"provider must be a name, not {provider!r}")
         wanted = None if provider is None else provider_name(provider)
@@ -82,9 +82,9 @@ class Filters:
 
 @attrs.frozen(eq=False)
 class Wish:
-    """One selector, resolved against the registry: `test` says whether it means a kind of event.
+    """One selector, resolved against the registry: `test` says whether it matches a kind of event.
 
-    `declared` are the events that it means whatever a trace holds; `exact` is the name, if it is one and no pattern.
+    `declared` are the events it matches whatever a trace holds; `exact` is the name, if it is a name and not a pattern.
     """
 
     selector: Selector
@@ -94,9 +94,9 @@ class Wish:
 
 
 class Selection:
-    """Selectors and filters, resolved once; kinds are asked as a trace comes to name them.
+    """Selectors and filters, resolved once; kinds are tested as they turn up in a trace.
 
-    `always` selects kinds that are wanted wherever they stand, whatever the filters say.
+    `always` selects kinds that pass all filters.
     """
 
     def __init__(
@@ -114,11 +114,11 @@ class Selection:
 
     @property
     def everything(self) -> bool:
-        """Whether nothing was left out by kind."""
+        """Whether nothing is excluded by kind."""
         return not self._wishes and self.filters.provider is None
 
     def wants(self, kind: EventKind) -> bool:
-        """Whether events of this kind are selected (the answer is remembered by kind)."""
+        """Whether events of this kind are selected (the answer is cached by kind)."""
         known = self._known.get(kind.index)
         if known is None:
             provider = self.filters.provider
@@ -128,20 +128,20 @@ class Selection:
         return known
 
     def means(self, kind: EventKind) -> bool:
-        """Whether any selector means this kind, whatever the filters say; without selectors every kind is meant."""
-        # Every test runs, so that each exact name learns whether it was met.
+        """Whether any selector matches this kind, whatever the filters say; without selectors every kind matches."""
+        # Every test runs, so that each exact name learns whether it occurred.
         met = [wish.test(kind) for wish in self._wishes]
         return any(met) or not met
 
     def events(self, kinds: Iterable[EventKind]) -> list[EventName]:
-        """The events that selectors mean: those among these kinds, and those that the registry knows by name."""
+        """The events that selectors match, among these kinds and those that the registry knows by name."""
         found = {(kind.key.provider, kind.key.name) for kind in kinds if self.means(kind)}
         return sorted(found.union(*(wish.declared for wish in self._wishes)))
 
     def one_event(self, kinds: Iterable[EventKind] = ()) -> EventName | None:
-        """The one event that is meant; None when there is none.
+        """The one matching event; None if there is none.
 
-        AmbiguousEventError when there are several, by what is known so far.
+        Raises AmbiguousEventError if there are several, judging by the trace read so far.
         """
         found = self.events(kinds)
         if len(found) > 1:
@@ -160,7 +160,7 @@ class Selection:
     ) -> Rows:
         """The selected rows, in the same order; `process_id` is the trace's own, if it has one.
 
-        Kinds that are wanted `always` pass every filter.
+        Kinds selected by `always` pass every filter.
         """
         if self._always:
             always = np.array([any(test(k) for test in self._always) for k in kinds], dtype=np.bool_)[rows.kind_indexes]
@@ -198,7 +198,7 @@ class Selection:
         return rows
 
     def check_names(self, kinds: Iterable[EventKind]) -> None:
-        """After the pass: UnknownEventError for an exact name that neither the registry nor the trace knows."""
+        """After the pass: raises UnknownEventError for an exact name that neither the registry nor the trace knows."""
         kinds = list(kinds)
         for wish in self._wishes:
             name = wish.exact
@@ -239,7 +239,7 @@ class Selection:
         if isinstance(selector, EventKey):
             return Wish(selector, lambda kind: kind.key == selector, frozenset({(selector.provider, selector.name)}))
         if not isinstance(selector, str):
-            raise TypeError(f"a selector is an event class, an EventKey or a name, not {selector!r}")
+            raise TypeError(f"a selector must be an event class, an EventKey or a name, not {selector!r}")
         if is_glob(selector):
             fits = glob(selector)
             return Wish(selector, lambda kind: fits(kind.entry))
@@ -256,7 +256,7 @@ class Selection:
             return False
 
         def means(entry: Entry) -> bool:
-            # An entry that the registry knows was already found through the registry's own precedence.
+            # An entry known to the registry was already found with the registry's own precedence.
             return not entry.versions and bool(match_exact(name, [entry]))
 
         return Wish(name, test, frozenset((entry.provider, entry.name) for entry in entries), name)

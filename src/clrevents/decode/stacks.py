@@ -1,6 +1,6 @@
-"""Stacks of a region: from the ids that events use to numbers which are unique in the trace, and to addresses.
+"""Stacks of a region: from the ids used by events to numbers unique in the trace, and to addresses.
 
-The only bytes it sees are those of stacks; whose they are and what stands at an address is not known here.
+The only bytes it sees are those of stacks; it knows neither their events nor the code at an address.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _STACK: Final = Program([0, 0, 4, 0, 0, 0, 3, 0, 1, 0, 0, 4])
 
 @attrs.frozen(eq=False)
 class StackLookup:
-    """From a region's stack ids to trace-wide numbers, as the ids mean at one moment.
+    """From a region's stack ids to trace-wide numbers, with the ids' meaning at one moment.
 
-    `firsts[i]` and the ids behind it, up to `ends[i]`, are `bases[i]` and the numbers behind it.
+    Ids from `firsts[i]` up to `ends[i]` map to consecutive numbers starting at `bases[i]`.
     """
 
     firsts: NDArray[np.int64]
@@ -37,7 +37,7 @@ class StackLookup:
     bases: NDArray[np.int64]
 
     def unique(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Trace-wide stack numbers; 0 for none, -1 where there is no such stack."""
+        """Trace-wide stack numbers; 0 for none, -1 if the stack is missing."""
         if not len(self.firsts):
             return np.where(ids == 0, 0, -1)
         if len(self.firsts) == 1:
@@ -54,7 +54,7 @@ class StackLookup:
 class StackTable:
     """The stacks of one region: from the region's ids to numbers that are unique in the trace, and to bytes.
 
-    Ids mean nothing beyond the next sequence point. Blocks are walked only when a stack is asked for.
+    Ids are valid only up to the next sequence point. Blocks are walked only when a stack is requested.
     """
 
     def __init__(self, base: int = 1) -> None:
@@ -70,7 +70,7 @@ class StackTable:
         self._lookup: StackLookup | None = None
 
     def restarts(self, block: Stacks | InlineStacks) -> bool:
-        """Whether ids begin anew with this block, without a sequence point (which was damaged)."""
+        """Whether ids restart with this block, without a sequence point (which was damaged)."""
         return bool(self._ends) and block.first_id < self._ends[-1]
 
     def add(self, block: Stacks | InlineStacks) -> None:
@@ -95,14 +95,14 @@ class StackTable:
         return StackTable(self.next)
 
     def lookup(self) -> StackLookup:
-        """What ids mean now."""
+        """The current meaning of ids."""
         if self._lookup is None:
             columns = (self._firsts, self._ends, self._bases)
             self._lookup = StackLookup(*(np.array(column, dtype=np.int64) for column in columns))
         return self._lookup
 
     def data(self, number: int) -> bytes | None:
-        """The address bytes of a trace-wide stack number; None when the table does not hold it whole."""
+        """The address bytes of a trace-wide stack number; None if the table does not hold all of it."""
         place = bisect_right(self._numbers, number) - 1
         if place < 0:
             return None
@@ -115,7 +115,7 @@ class StackTable:
         return block.window[start : start + int(sizes[index])]
 
     def new(self, numbers: Ints) -> Ints:
-        """Those of these trace-wide numbers that this was not asked about before, in rising order."""
+        """Those of these trace-wide numbers that have not been requested before, in ascending order."""
         asked = np.zeros(self.next - self._base, dtype=np.bool_)
         asked[numbers[numbers > 0] - self._base] = True
         old = len(self._given)
@@ -124,9 +124,9 @@ class StackTable:
         return np.flatnonzero(asked) + self._base
 
     def pieces(self, numbers: Ints) -> Iterator[tuple[Ints, bytes, Ints, Ints]]:
-        """Where stacks are (numbers in rising order): window by window, their numbers, starts and sizes in bytes.
+        """Where stacks are (numbers in ascending order): per window, their numbers, starts and sizes in bytes.
 
-        What the table does not hold whole is left out.
+        Stacks that the table does not hold completely are left out.
         """
         for block, base, count in self._blocks:
             low, high = np.searchsorted(numbers, (base, base + count)).tolist()
@@ -138,11 +138,11 @@ class StackTable:
             yield places + base, block.window, starts[places], sizes[places]
 
     def problems(self) -> Iterator[Problem]:
-        """Walk every block and say where one does not hold what it claims."""
+        """Walk every block and report those that hold fewer stacks than declared."""
         for block, base, count in self._blocks:
             starts, _ = self._walk(block, base)
             if isinstance(block, Stacks) and len(starts) < count:
-                text = f"a stack block claims {count} stacks and holds {len(starts)}"
+                text = f"a stack block declares {count} stacks but holds {len(starts)}"
                 at = block.base + block.start
                 yield damage("bad-stacks", text, at, block.end - block.start, "its last stacks")
 
@@ -154,7 +154,7 @@ class StackTable:
 
 
 def _places(block: Stacks | InlineStacks) -> tuple[Ints, Ints]:
-    """Starts and sizes of a block's stacks, as many as are there."""
+    """Starts and sizes of a block's stacks, as many as there are."""
     if isinstance(block, InlineStacks):
         return np.array(block.starts, dtype=np.int64), np.array(block.sizes, dtype=np.int64)
     data, pos, end = block.window, block.start, block.end
@@ -164,7 +164,7 @@ def _places(block: Stacks | InlineStacks) -> tuple[Ints, Ints]:
         found = _STACK.walk(data, *every)
         if found.fits:
             return found.places[1].copy(), found.counts[1].copy()
-    # A block that claims more than it holds: those that are there.
+    # A block that declares more than it holds: those that are there.
     starts, sizes = [], []
     for _ in range(min(block.count, room)):
         if end - pos < 4:
@@ -180,12 +180,12 @@ def _places(block: Stacks | InlineStacks) -> tuple[Ints, Ints]:
 
 @attrs.frozen(eq=False)
 class StackArrays:
-    """Stacks as numpy arrays: `addresses[offsets[i]:offsets[i + 1]]` is the stack with the number `ids[i]`."""
+    """Stacks as numpy arrays: `addresses[offsets[i]:offsets[i + 1]]` is the stack with id `ids[i]`."""
 
     ids: Ints
-    """The numbers of the stacks, ascending; int64 of shape (n,)."""
+    """The ids of the stacks, ascending; int64 of shape (n,)."""
     offsets: Ints
-    """Where each stack begins in `addresses`, and the end of the last one; int64 of shape (n + 1,)."""
+    """Where each stack starts in `addresses`, and the end of the last one; int64 of shape (n + 1,)."""
     addresses: Addresses
     """The code addresses of all stacks, each innermost first; uint64."""
 
@@ -199,10 +199,10 @@ class StackArrays:
 
 
 def stack_arrays(table: StackTable, numbers: Ints, pointer_size: int) -> StackArrays:
-    """Stacks of one region; `numbers` are trace-wide and in rising order. What the trace does not hold is left out."""
+    """Stacks of one region; `numbers` are trace-wide and ascending. Stacks missing from the trace are left out."""
     ids, lengths, data = [], [], []
     for found, window, starts, sizes in table.pieces(numbers):
-        # A cut stack's last bytes are no address.
+        # A truncated stack's last bytes are not an address.
         sizes = sizes - sizes % pointer_size
         ids.append(found)
         lengths.append(sizes // pointer_size)
@@ -211,7 +211,7 @@ def stack_arrays(table: StackTable, numbers: Ints, pointer_size: int) -> StackAr
 
 
 def join(parts: Sequence[StackArrays]) -> StackArrays:
-    """One of many, in the order of their numbers."""
+    """The concatenation, in the order of their numbers."""
     ids = [part.ids for part in parts]
     joined = _made(ids, [np.diff(part.offsets) for part in parts], [part.addresses for part in parts])
     if not (np.diff(joined.ids) < 0).any():

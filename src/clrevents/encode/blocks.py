@@ -1,6 +1,6 @@
-"""Parts that several generations share: the clock header, stacks, and blocks of events after their block header.
+"""Parts shared by several generations: the clock header, stacks, and the contents of event blocks.
 
-Knows what a block says about its events (docs/format.md, "Block header"), and numbers the events of threads.
+Knows what a block declares about its events (docs/format.md, "Block header"), and numbers the events of threads.
 Knows neither envelope nor sink.
 """
 
@@ -19,7 +19,7 @@ _COMPRESSED = int(BlockFlag.COMPRESSED)
 
 
 def clock(header: TraceHeader) -> bytes:
-    """The moment of synchronisation, its tick, the ticks a second: 32 bytes (docs/format.md, "Trace header")."""
+    """The start time, its tick, the ticks per second: 32 bytes (docs/format.md, "Trace header")."""
     when = header.start
     if isinstance(when, datetime):
         if when.tzinfo is None:
@@ -28,10 +28,10 @@ def clock(header: TraceHeader) -> bytes:
         weekday = utc.isoweekday() % 7
         when = (utc.year, utc.month, weekday, utc.day, utc.hour, utc.minute, utc.second, utc.microsecond // 1000)
     if len(when) != 8:
-        raise ValueError(f"start must have eight parts: {when!r}")
+        raise ValueError(f"start must have eight components: {when!r}")
     return b"".join(
         (
-            *(signed(part, 2, "a part of start") for part in when),
+            *(signed(part, 2, "a component of start") for part in when),
             signed(header.sync_qpc, 8, "sync_qpc"),
             signed(header.frequency, 8, "frequency"),
         )
@@ -52,7 +52,7 @@ def trace_object(header: TraceHeader) -> bytes:
 
 
 def stack_bytes(stack: Stack, pointer_size: int) -> bytes:
-    """Address bytes as they are stored: words of the pointer size, innermost first (docs/format.md, "Stacks")."""
+    """Address bytes as stored: words of the pointer size, innermost first (docs/format.md, "Stacks")."""
     if isinstance(stack, bytes):
         return stack
     return b"".join(unsigned(address, pointer_size, "an address of a stack") for address in stack)
@@ -71,7 +71,7 @@ def stacks(first_id: int, listed: Iterable[Stack], pointer_size: int) -> bytes:
 
 
 class Sequences:
-    """Next numbers of capture threads (docs/format.md, "Sequence numbers and losses"). Only `keep` takes them."""
+    """Next numbers of capture threads (docs/format.md, "Sequence numbers and losses"); only `keep` consumes them."""
 
     def __init__(self) -> None:
         self.last: dict[int, int] = {}
@@ -105,7 +105,7 @@ def events(
 ) -> bytes:
     """An event block's content: block header and events (docs/format.md, "Block header").
 
-    `full` writes one event with a full header. The caller keeps or drops `sequences`.
+    `full` writes one event with a full header. The caller calls `sequences.keep` or `sequences.drop`.
     """
     force, avoid = _each(choices.force, len(listed), "force"), _each(choices.avoid, len(listed), "avoid")
     short = CompressedHeaders(labels)
@@ -124,7 +124,7 @@ def events(
 
 
 def block_header(choices: Choices, times: Sequence[int]) -> bytes:
-    """Size, flags and the span of time; zero bytes up to the header's size (docs/format.md, "Block header")."""
+    """Size, flags and time span, zero-padded to the header's size (docs/format.md, "Block header")."""
     checked(choices.header_size, _BLOCK_HEADER, 0xFFFF, "header_size")
     first, last = choices.span or ((min(times), max(times)) if times else (0, 0))
     return b"".join(

@@ -1,7 +1,7 @@
-"""Event headers: the compressed ones with every shortcut of the runtime's writer, and the full ones.
+"""Event headers: compressed ones, with every shortcut of the runtime's writer, and full ones.
 
-Knows what an event takes over from the one before (docs/format.md, "Compressed event headers"). Knows neither
-blocks nor where a sequence number comes from.
+Knows what an event inherits from the previous one (docs/format.md, "Compressed event headers"). Knows neither blocks
+nor where sequence numbers come from.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _PARTS = int(HeaderFlag.PARTS)
 
 
 class CompressedHeaders:
-    """Writes the short headers of one block; make a new one for each block, because nothing carries over.
+    """Writes the compressed headers of one block; create one per block, because nothing carries over.
 
     `labels`: NetTrace 6, with a label list id in place of the two activity ids.
     """
@@ -42,9 +42,9 @@ class CompressedHeaders:
         force: HeaderFlag = HeaderFlag.NONE,
         avoid: HeaderFlag = HeaderFlag.NONE,
     ) -> bytes:
-        """The header of `event`, whose payload follows. The state only moves when it is written.
+        """The header of `event`, whose payload follows. The state changes only when it is written.
 
-        Raises ValueError for a value that does not fit, and for a part of `avoid` that cannot be left out.
+        Raises ValueError for a value that does not fit, and for a part of `avoid` that is required.
         """
         forced, avoided = int(force), int(avoid)
         capture = event.thread_id if event.capture_thread_id is None else event.capture_thread_id
@@ -60,11 +60,11 @@ class CompressedHeaders:
         label = varuint(event.label_id, 32, "label_id")
         if self._labels:
             if activity != NO_GUID or related != NO_GUID:
-                raise ValueError("activity ids stand in label lists in NetTrace 6")
+                raise ValueError("NetTrace 6 stores activity ids in label lists")
             if forced & _RELATED:
                 raise ValueError("NetTrace 6 has no related activity id in its event headers")
         elif event.label_id:
-            raise ValueError("label lists exist in NetTrace 6 only")
+            raise ValueError("label lists exist only in NetTrace 6")
         expected = (self._sequence + (1 if event.metadata_id else 0)) & M32
         needed = 0
         if event.metadata_id != self._metadata:
@@ -82,7 +82,7 @@ class CompressedHeaders:
         if size != self._size:
             needed |= _SIZE
         if needed & avoided:
-            raise ValueError(f"{HeaderFlag(needed & avoided)!r} cannot be avoided: it differs from the event before")
+            raise ValueError(f"{HeaderFlag(needed & avoided)!r} cannot be avoided: it differs from the previous event")
         parts = (needed | forced) & ~avoided
         out = [bytes(((parts & _PARTS) | (_SORTED if event.is_sorted else 0),))]
         if parts & _METADATA:
@@ -108,9 +108,9 @@ class CompressedHeaders:
 
 
 def full_nettrace4(event: EventRecord, sequence: int, padded: bool = False) -> bytes:
-    """One whole event after an 80-byte header (docs/format.md, "Full event headers"): header, payload and padding."""
+    """An event with an 80-byte header (docs/format.md, "Full event headers"): header, payload and padding."""
     if event.label_id:
-        raise ValueError("label lists exist in NetTrace 6 only")
+        raise ValueError("label lists exist only in NetTrace 6")
     return _full(
         event,
         sequence,
@@ -120,9 +120,9 @@ def full_nettrace4(event: EventRecord, sequence: int, padded: bool = False) -> b
 
 
 def full_nettrace6(event: EventRecord, sequence: int, padded: bool = False) -> bytes:
-    """One whole event after a 52-byte header (docs/format.md, "Full event headers"): header, payload and padding."""
+    """An event with a 52-byte header (docs/format.md, "Full event headers"): header, payload and padding."""
     if guid(event.activity_id, "activity_id") + guid(event.related_activity_id, "related id") != 2 * NO_GUID:
-        raise ValueError("activity ids stand in label lists in NetTrace 6")
+        raise ValueError("NetTrace 6 stores activity ids in label lists")
     return _full(event, sequence, unsigned(event.label_id, 4, "label_id"), padded)
 
 
@@ -131,7 +131,7 @@ def _full(event: EventRecord, sequence: int, extra: bytes, padded: bool) -> byte
     metadata_id = checked(event.metadata_id, 0, UNSORTED - 1, "metadata_id")
     body = b"".join(
         (
-            # The high bit is the inverse of what the document calls it: set means "not sorted".
+            # The high bit is the inverse of the specification's name for it: set means "not sorted".
             (metadata_id | (0 if event.is_sorted else UNSORTED)).to_bytes(4, "little"),
             unsigned(sequence, 4, "sequence"),
             unsigned(event.thread_id, 8, "thread_id"),

@@ -1,7 +1,7 @@
 """Event descriptions as bytes: both field layouts and the tags of NetTrace 4/5, and the rows of NetTrace 6.
 
-Slack and unknown parts included (docs/format.md, "Event descriptions"). Does not judge whether one makes sense
-for an event; refuses only what a layout cannot hold.
+Includes slack and unknown parts (docs/format.md, "Event descriptions"). Does not check whether a description makes
+sense for an event; rejects only what a layout cannot hold.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def record(described: MetadataRecord) -> bytes:
     out = [
         signed(described.metadata_id, 4, "metadata_id"),
         utf16z(described.provider, "provider"),
-        # Readers take the low 16 bits of the id and the low 8 of version and level.
+        # Readers use the low 16 bits of the id and the low 8 of version and level.
         unsigned(described.id, 2, "id") + bytes(2),
         utf16z(described.name, "name"),
         unsigned(described.keywords, 8, "keywords"),
@@ -30,7 +30,7 @@ def record(described: MetadataRecord) -> bytes:
     if layout != "none":
         out.append(fields_v1(described.fields if layout == "v1" else ()))
     if layout == "none" and (described.fields or described.opcode is not None or style.tags):
-        raise ValueError("a description without a field count has room for neither fields nor tags")
+        raise ValueError("a description without a field count cannot have fields or tags")
     if described.opcode is not None:
         out.append(_tag(MetadataTag.OPCODE, unsigned(described.opcode, 1, "opcode") + style.opcode_slack))
     if layout == "v2":
@@ -47,7 +47,7 @@ def record_netperf12(described: MetadataRecord, version: int) -> bytes:
     """
     if version == 1:
         if described.provider_guid is None:
-            raise ValueError("provider_guid is missing: NetPerf 1 stores no provider name")
+            raise ValueError("provider_guid is missing: NetPerf 1 does not store provider names")
         out = [guid(described.provider_guid, "provider_guid")]
     else:
         out = [utf16z(described.provider, "provider")]
@@ -112,12 +112,12 @@ def fields_v1(fields: tuple[FieldDescription, ...]) -> bytes:
 
 
 def fields_v2(fields: tuple[FieldDescription, ...], slack: bytes = b"") -> bytes:
-    """A field count and fields, each after its size; `slack` ends each field (docs/format.md, "Field layout 2")."""
+    """A field count and size-prefixed fields, each ending with `slack` (docs/format.md, "Field layout 2")."""
     return signed(len(fields), 4, "field count") + b"".join(_field_v2(f, slack) for f in fields)
 
 
 def fields_v6(fields: tuple[FieldDescription, ...], slack: bytes = b"") -> bytes:
-    """FIELDS of NetTrace 6; `slack` ends each field (docs/format.md, "Description rows")."""
+    """The fields of NetTrace 6, each ending with `slack` (docs/format.md, "Description rows")."""
     return unsigned(len(fields), 2, "field count") + b"".join(
         _sized(utf8(f.name, "field name") + _type_v6(f, slack) + slack, f"field {f.name!r}") for f in fields
     )
@@ -140,7 +140,7 @@ def _type_v2(field: FieldDescription, slack: bytes) -> bytes:
     if field.code == TypeCode.ARRAY:
         return code + _type_v2(_element(field), slack)
     if field.code in ARRAYS:
-        raise ValueError(f"field {field.name!r} has type code {field.code}, which only NetTrace 6 has")
+        raise ValueError(f"field {field.name!r} has type code {field.code}, which exists only in NetTrace 6")
     return code + (fields_v2(field.members, slack) if field.code == TypeCode.OBJECT else b"")
 
 
@@ -156,7 +156,7 @@ def _type_v6(field: FieldDescription, slack: bytes) -> bytes:
 
 def _element(field: FieldDescription) -> FieldDescription:
     if field.element is None:
-        raise ValueError(f"field {field.name!r} is an array of nothing")
+        raise ValueError(f"field {field.name!r} is an array without an element type")
     return field.element
 
 

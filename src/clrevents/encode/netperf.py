@@ -1,7 +1,7 @@
 """Writes NetPerf 3, and 1 and 2 for tests (docs/format.md, "NetPerf 1 and 2" and "NetPerf 3").
 
-Descriptions stand among the events. In NetPerf 1 and 2 an event names its description by the file offset of that
-record, so the writer remembers where each went; the `metadata_id` of the values is only a name for it.
+Descriptions are interleaved with events. In NetPerf 1 and 2 an event refers to its description by the file offset of
+that record, so the writer remembers these offsets; the `metadata_id` of the values is only a name for it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FORWARD_REFERENCES = bytes(4)
 
 
 class NetPerf3Writer:
-    """A NetPerf 3 stream, a block a call. The header is written at once; a call that raises wrote nothing."""
+    """A NetPerf 3 stream, one block per call. Writes the header at once; a call that raises has written nothing."""
 
     def __init__(self, sink: Sink, header: TraceHeader | None = None) -> None:
         header = header or TraceHeader()
@@ -31,13 +31,13 @@ class NetPerf3Writer:
 
     @property
     def offset(self) -> int:
-        """How many bytes the stream has so far."""
+        """The current size of the stream in bytes."""
         return self._objects.offset
 
     def events(self, items: Sequence[EventRecord | MetadataRecord], *, padded: bool = True) -> None:
-        """An EventBlock of events and descriptions, in this order.
+        """Write an EventBlock of events and descriptions, in this order.
 
-        `padded` rounds each record up to a multiple of four bytes inside its size, as the runtime does.
+        `padded` rounds each record up to a multiple of four bytes within its size, as the runtime does.
         """
         out = []
         for i, item in enumerate(items):
@@ -50,19 +50,19 @@ class NetPerf3Writer:
         self.raw_block(ObjectName.EVENTS, b"".join(out))
 
     def metadata(self, records: Sequence[MetadataRecord]) -> None:
-        """An EventBlock that only describes events."""
+        """Write an EventBlock of event descriptions."""
         self.events(records)
 
     def raw_block(self, name: str, content: bytes) -> None:
-        """Any block: its name and its content after size and padding."""
+        """Write any block, given its name and its content after size and padding."""
         self._objects.block(name, 1, 0, content)
 
     def raw(self, data: bytes) -> None:
-        """Any bytes, as they are: for damage on purpose."""
+        """Write arbitrary bytes, for deliberate damage."""
         self._objects.raw(data)
 
     def end(self) -> None:
-        """The end mark."""
+        """Write the end mark."""
         self._objects.raw(bytes((ObjectTag.NULL,)))
 
 
@@ -81,27 +81,27 @@ class NetPerf12Writer:
 
     @property
     def offset(self) -> int:
-        """How many bytes the stream has so far."""
+        """The current size of the stream in bytes."""
         return self._objects.offset
 
     @property
     def places(self) -> dict[int, int]:
-        """Where each description stands, by its `metadata_id`: what its events carry in the file."""
+        """The offset of each description by its `metadata_id`, which is what its events carry in the file."""
         return dict(self._places)
 
     def metadata(self, records: Sequence[MetadataRecord]) -> None:
-        """Descriptions, in this order."""
+        """Write descriptions, in this order."""
         self.events(records)
 
     def events(self, items: Sequence[EventRecord | MetadataRecord]) -> None:
-        """Events and descriptions, in this order. An event whose description was not written is refused."""
+        """Write events and descriptions, in this order. Raises ValueError for an event not yet described."""
         out, at, places = [], self.offset, dict(self._places)
         for i, item in enumerate(items):
             try:
                 if isinstance(item, MetadataRecord):
                     places[item.metadata_id] = at
                 elif item.metadata_id not in places:
-                    raise ValueError("no description of this id was written")
+                    raise ValueError("no description with this id was written")
                 data = _record(item, places[item.metadata_id], 8, self._version)
             except ValueError as error:
                 raise ValueError(f"item {i} (metadata id {item.metadata_id}): {error}") from None
@@ -111,7 +111,7 @@ class NetPerf12Writer:
         self._places = places
 
     def raw(self, data: bytes) -> None:
-        """Any bytes, as they are: for damage on purpose."""
+        """Write arbitrary bytes, for deliberate damage."""
         self._objects.raw(data)
 
     def end(self, *, footer: bool = True) -> None:
@@ -150,8 +150,8 @@ def _record(item: EventRecord | MetadataRecord, metadata_id: int, pointer_size: 
 
 
 def _refuse_newer(event: EventRecord) -> None:
-    """What NetPerf has no place for must not be dropped silently."""
+    """What NetPerf cannot store must not be dropped silently."""
     if event.stack_id or event.label_id:
-        raise ValueError("stack and label ids exist in NetTrace only; give `stack` itself")
+        raise ValueError("stack and label ids exist only in NetTrace; pass `stack` itself")
     if event.capture_thread_id not in (None, event.thread_id) or event.processor != -1:
-        raise ValueError("capture thread and processor exist in NetTrace only")
+        raise ValueError("capture thread and processor exist only in NetTrace")

@@ -1,7 +1,7 @@
 """Writes NetTrace 4 and "5": four kinds of block in the object envelope (docs/format.md, "Blocks of NetTrace 4").
 
-Blocks are appended in the order of the calls, which is the order of the file; what a reader needs first (metadata,
-stacks) is the caller's to write first. Knows no event's fields.
+Blocks are appended in the order of the calls, which is file order; the caller must write first what a reader needs
+first (metadata, stacks). Knows no event's fields.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _VERSION = 2
 
 
 class NetTrace4Writer:
-    """A NetTrace 4 stream, a block a call. The header is written at once.
+    """A NetTrace 4 stream, one block per call. Writes the header at once.
 
     A call that raises ValueError has written nothing. Without `end()` the stream is incomplete, which is legal.
     """
@@ -36,7 +36,7 @@ class NetTrace4Writer:
 
     @property
     def offset(self) -> int:
-        """How many bytes the stream has so far."""
+        """The current size of the stream in bytes."""
         return self._objects.offset
 
     @property
@@ -45,7 +45,7 @@ class NetTrace4Writer:
         return dict(self._sequences.last)
 
     def metadata(self, records: Sequence[MetadataRecord], choices: Choices = SHORTEST) -> None:
-        """A MetadataBlock: descriptions in blobs of metadata id 0 (docs/format.md, "Blocks of NetTrace 4")."""
+        """Write a MetadataBlock: descriptions in blobs of metadata id 0 (docs/format.md, "Blocks of NetTrace 4")."""
         blobs = []
         for described in records:
             try:
@@ -56,11 +56,11 @@ class NetTrace4Writer:
         self.raw_block(ObjectName.METADATA, content)
 
     def stacks(self, first_id: int, stacks: Iterable[Stack]) -> None:
-        """A StackBlock: ids `first_id` and on, until the next sequence point (docs/format.md, "Lifetimes of ids")."""
+        """Write a StackBlock: ids from `first_id` to the next sequence point (docs/format.md, "Lifetimes of ids")."""
         self.raw_block(ObjectName.STACKS, blocks.stacks(first_id, stacks, self._pointer_size))
 
     def events(self, events: Sequence[EventRecord], choices: Choices = SHORTEST) -> None:
-        """An EventBlock."""
+        """Write an EventBlock."""
         try:
             self.raw_block(ObjectName.EVENTS, blocks.events(events, self._sequences, choices, full_nettrace4, False))
         except BaseException:
@@ -69,7 +69,7 @@ class NetTrace4Writer:
         self._sequences.keep()
 
     def sequence_point(self, time: int, threads: Mapping[int, int] | None = None) -> None:
-        """An SPBlock: `threads` are last sequence numbers by capture thread; None takes those written so far."""
+        """Write an SPBlock: `threads` are last sequence numbers by capture thread; None uses those written so far."""
         numbers = self._sequences.last if threads is None else threads
         content = [either(time, 8, "time"), signed(len(numbers), 4, "the number of threads")]
         for thread, number in numbers.items():
@@ -77,20 +77,20 @@ class NetTrace4Writer:
         self.raw_block(ObjectName.SEQUENCE_POINT, b"".join(content))
 
     def raw_block(self, name: str, content: bytes) -> None:
-        """Any block: its name and its content after size and padding."""
+        """Write any block, given its name and its content after size and padding."""
         self._objects.block(name, _VERSION, _VERSION, content)
 
     def raw(self, data: bytes) -> None:
-        """Any bytes, as they are: for damage on purpose."""
+        """Write arbitrary bytes, for deliberate damage."""
         self._objects.raw(data)
 
     def end(self) -> None:
-        """The end mark."""
+        """Write the end mark."""
         self._objects.raw(bytes((ObjectTag.NULL,)))
 
 
 def _blob(described: MetadataRecord) -> EventRecord:
-    """The event that carries a description: no capture thread and no number of its own."""
+    """The event that carries a description: without a capture thread and a number."""
     return EventRecord(
         0,
         described.time,

@@ -1,7 +1,7 @@
 """Writes NetTrace 6: length-prefixed blocks after a 20-byte header (docs/format.md, "NetTrace 6").
 
-Blocks are appended in the order of the calls. Threads, labels and metadata live as long as the format says; whether
-an event may refer to them is not checked, so that broken streams can be written too.
+Blocks are appended in the order of the calls. Threads, labels and metadata live as long as the format says; references
+to them are not checked, so that broken streams can be written too.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _GUIDS = (LabelKind.ACTIVITY_ID, LabelKind.RELATED_ACTIVITY_ID, LabelKind.TRACE_
 
 
 class NetTrace6Writer:
-    """A NetTrace 6 stream, a block a call. Header and trace block are written at once.
+    """A NetTrace 6 stream, one block per call. Writes the header and the trace block at once.
 
     A call that raises ValueError has written nothing. Without `end()` the stream is incomplete, which is legal.
     """
@@ -52,7 +52,7 @@ class NetTrace6Writer:
         return dict(self._sequences.last)
 
     def metadata(self, records: Iterable[MetadataRecord], header: bytes = b"") -> None:
-        """A metadata block; `header` are bytes that readers skip (docs/format.md, "Description rows")."""
+        """Write a metadata block; `header` are bytes that readers skip (docs/format.md, "Description rows")."""
         out = [unsigned(len(header), 2, "the header's size"), header]
         for described in records:
             try:
@@ -62,11 +62,11 @@ class NetTrace6Writer:
         self.raw_block(BlockKind.METADATA, b"".join(out))
 
     def stacks(self, first_id: int, stacks: Iterable[Stack]) -> None:
-        """A stack block: ids `first_id`, `first_id + 1`, … until the next sequence point."""
+        """Write a stack block: ids `first_id`, `first_id + 1`, … until the next sequence point."""
         self.raw_block(BlockKind.STACKS, blocks.stacks(first_id, stacks, self._pointer_size))
 
     def events(self, events: Sequence[EventRecord], choices: Choices = SHORTEST) -> None:
-        """An event block; thread ids of its events are indexes of thread rows."""
+        """Write an event block; thread ids of its events are indexes of thread rows."""
         try:
             self.raw_block(BlockKind.EVENTS, blocks.events(events, self._sequences, choices, full_nettrace6, True))
         except BaseException:
@@ -75,7 +75,7 @@ class NetTrace6Writer:
         self._sequences.keep()
 
     def sequence_point(self, time: int, threads: Mapping[int, int] | None = None, flags: int = Forget.NOTHING) -> None:
-        """Last numbers by thread index (docs/format.md, "Sequence points"); None takes those written so far."""
+        """Write last numbers by thread index (docs/format.md, "Sequence points"); None uses those written so far."""
         numbers = self._sequences.last if threads is None else threads
         content = [either(time, 8, "time"), unsigned(flags, 4, "flags"), unsigned(len(numbers), 4, "thread count")]
         for index, number in numbers.items():
@@ -85,11 +85,11 @@ class NetTrace6Writer:
             self._sequences.last.clear()
 
     def threads(self, rows: Iterable[ThreadRow]) -> None:
-        """Threads that begin to exist (docs/format.md, "Threads")."""
+        """Write threads that start to exist (docs/format.md, "Threads")."""
         self.raw_block(BlockKind.THREADS, b"".join(map(_thread, rows)))
 
     def remove_threads(self, threads: Mapping[int, int] | Iterable[tuple[int, int]]) -> None:
-        """Threads that end: last sequence number by index (docs/format.md, "Removed threads")."""
+        """Write threads that end: last sequence number by index (docs/format.md, "Removed threads")."""
         pairs = list(threads.items() if isinstance(threads, Mapping) else threads)
         content = [varuint(i, 64, "thread index") + varuint(n, 32, "sequence") for i, n in pairs]
         self.raw_block(BlockKind.REMOVED_THREADS, b"".join(content))
@@ -97,23 +97,23 @@ class NetTrace6Writer:
             self._sequences.last.pop(index, None)
 
     def labels(self, first_id: int, lists: Iterable[Sequence[Label]]) -> None:
-        """Label lists `first_id`, `first_id + 1`, … until the next sequence point; none may be empty."""
+        """Write label lists `first_id`, `first_id + 1`, … until the next sequence point; none may be empty."""
         encoded = [_label_list(labels) for labels in lists]
         head = unsigned(first_id, 4, "first label list id") + unsigned(len(encoded), 4, "the number of label lists")
         self.raw_block(BlockKind.LABELS, head + b"".join(encoded))
 
     def raw_block(self, kind: int, content: bytes) -> None:
-        """Any block: its kind and its content, at most 2^24 - 1 bytes."""
+        """Write any block, given its kind and its content of at most 2^24 - 1 bytes."""
         head = unsigned(len(content), 3, f"the size of a block of kind {kind}") + unsigned(kind, 1, "block kind")
         self.raw(head + content)
 
     def raw(self, data: bytes) -> None:
-        """Any bytes, as they are: for damage on purpose."""
+        """Write arbitrary bytes, for deliberate damage."""
         self._sink.write(data)
         self.offset += len(data)
 
     def end(self) -> None:
-        """The block that ends the stream."""
+        """Write the block that ends the stream."""
         self.raw_block(BlockKind.END, b"")
 
 

@@ -1,7 +1,7 @@
 """The object envelope of NetPerf and NetTrace 4/5: tags, type names, sizes and padding (docs/format.md, "Objects").
 
-Knows where in the stream it stands, because padding counts from the stream's first byte; offsets are Python
-integers, so that they may pass 2^32. Knows nothing of what an object holds.
+Knows the current stream offset, because padding counts from the stream's first byte; offsets are Python integers, so
+that they may exceed 2^32. Knows nothing of an object's contents.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from clrevents.schema.codes import ObjectTag
 
 
 class ObjectWriter:
-    """Appends objects to a sink; each call writes once or, when it raises, not at all.
+    """Appends objects to a sink; each call writes once or, if it raises, not at all.
 
-    `begin` is the tag that opens an object of this generation. `offset` counts from the stream's first byte.
+    `begin` is the tag that opens an object in this generation. `offset` counts from the stream's first byte.
     """
 
     def __init__(self, sink: Sink, begin: int) -> None:
@@ -23,7 +23,7 @@ class ObjectWriter:
         self._begin = begin
 
     def raw(self, data: bytes) -> None:
-        """Any bytes, as they are."""
+        """Write arbitrary bytes."""
         self._sink.write(data)
         self.offset += len(data)
 
@@ -42,11 +42,11 @@ class ObjectWriter:
         )
 
     def unsized(self, name: str, version: int, minimum: int, content: bytes) -> None:
-        """An object whose content is not preceded by its size: the trace's own."""
+        """Write an object whose content is not preceded by its size: the trace object."""
         self.raw(self.type_header(name, version, minimum) + content + bytes((ObjectTag.END,)))
 
     def block(self, name: str, version: int, minimum: int, content: bytes) -> None:
-        """An object with a size, and padding so that its content begins at a multiple of four in the stream."""
+        """Write an object with a size, padded so that its content starts at a multiple of four in the stream."""
         head = self.type_header(name, version, minimum) + signed(len(content), 4, f"the size of a {name}")
         padding = bytes(-(self.offset + len(head)) % 4)
         self.raw(b"".join((head, padding, content, bytes((ObjectTag.END,)))))

@@ -1,6 +1,6 @@
 """Single values as bytes: integers, LEB128 numbers, GUIDs and the two kinds of text (docs/format.md, "Notation").
 
-Each function refuses a value that does not fit with a ValueError that names it. Knows no event and no block.
+Each function raises ValueError, with the value's name, for a value that does not fit. Knows no event and no block.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _SMALL = [bytes((n,)) for n in range(128)]
 
 
 def checked(value: int, low: int, high: int, what: str) -> int:
-    """`value` when it is an integer in `low..high`; else a ValueError naming `what`."""
+    """Return `value` if it is an integer in `low..high`. Raises ValueError naming `what` otherwise."""
     if not isinstance(value, int):
         raise ValueError(f"{what} must be an integer, not {value!r}")
     if not low <= value <= high:
@@ -33,13 +33,13 @@ def signed(value: int, size: int, what: str) -> bytes:
 
 
 def either(value: int, size: int, what: str) -> bytes:
-    """`size` bytes for a number that is signed to some and unsigned to others: both ranges are taken."""
+    """`size` bytes for a number that some read as signed and others as unsigned: both ranges are accepted."""
     checked(value, -(1 << (8 * size - 1)), (1 << 8 * size) - 1, what)
     return (value & ((1 << 8 * size) - 1)).to_bytes(size, "little")
 
 
 def varuint(value: int, bits: int, what: str) -> bytes:
-    """LEB128: seven bits a byte, low first, the high bit says that more follow; at most 5 or 10 bytes."""
+    """LEB128: seven bits per byte, low first, the high bit says that more follow; at most 5 or 10 bytes."""
     checked(value, 0, (1 << bits) - 1, what)
     if value < 128:
         return _SMALL[value]
@@ -58,7 +58,7 @@ def varint(value: int, what: str) -> bytes:
 
 
 def guid(value: bytes | UUID, what: str) -> bytes:
-    """Sixteen bytes as they are stored; a UUID is stored with its first three groups little-endian."""
+    """Sixteen bytes as stored; a UUID is stored with its first three groups little-endian."""
     data = value.bytes_le if isinstance(value, UUID) else bytes(value)
     if len(data) != 16:
         raise ValueError(f"{what} must be 16 bytes, not {len(data)}")
@@ -68,7 +68,7 @@ def guid(value: bytes | UUID, what: str) -> bytes:
 def utf16z(text: str, what: str) -> bytes:
     """UTF-16LE units and a zero unit; lone surrogates are kept (docs/format.md, "Texts")."""
     if "\0" in text:
-        raise ValueError(f"{what} has a NUL inside, which would end it there: {text!r}")
+        raise ValueError(f"{what} contains a NUL, which would end it there: {text!r}")
     return text.encode("utf-16-le", "surrogatepass") + b"\0\0"
 
 
@@ -77,5 +77,5 @@ def utf8(text: str, what: str) -> bytes:
     try:
         data = text.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"{what} has a lone surrogate, which UTF-8 cannot hold: {text!r}") from None
+        raise ValueError(f"{what} has a lone surrogate, which UTF-8 cannot encode: {text!r}") from None
     return varuint(len(data), 32, f"the length of {what}") + data

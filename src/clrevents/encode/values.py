@@ -1,7 +1,7 @@
-"""What can be written: events, their descriptions, threads, labels and the trace's own header, as plain values.
+"""Values to write: events, their descriptions, threads, labels and the trace header, as plain data.
 
 Frozen and dumb: a value is checked when it is written, because only the container knows what fits. Times are raw
-clock ticks, ids are the container's own. Nothing here knows how anything is laid out.
+clock ticks, ids are the container's own. Nothing here knows about layouts.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ NO_GUID = bytes(16)
 
 Guid: TypeAlias = bytes | UUID
 Stack: TypeAlias = bytes | Sequence[int]
-"""Address bytes as they are stored, or addresses, innermost first, in words of the trace's pointer size."""
+"""Address bytes as stored, or addresses, innermost first, in words of the trace's pointer size."""
 SystemTime: TypeAlias = tuple[int, int, int, int, int, int, int, int]
 """Year, month, day of the week (Sunday is 0), day, hour, minute, second, millisecond (docs/format.md, "Notation")."""
 
 
 class Sink(Protocol):
-    """Where bytes go: a binary file, or anything with its `write`."""
+    """The destination of bytes: a binary file, or any object with its `write`."""
 
     def write(self, data: bytes, /) -> object: ...
 
@@ -34,11 +34,11 @@ class Sink(Protocol):
 class EventRecord:
     """One event, complete.
 
-    `time` is in clock ticks (64 bits); `thread_id` is the thread the event is about, `capture_thread_id` the one
-    that wrote it (None: the same); in NetTrace 6 both are thread indexes. `sequence` None takes the next number
-    of the capture thread, counted from 1 (docs/format.md, "Sequence numbers and losses"). `processor` -1 is unknown.
-    `stack_id` and `label_id` refer to `stacks` and `labels` of the same region; `stack` is NetPerf's, which stores it
-    in the event and neither numbers nor sorts events. `is_sorted` promises that no later event has an earlier time
+    `time` is in clock ticks (64 bits); `thread_id` is the thread the event is about, `capture_thread_id` the one that
+    wrote it (None: the same); in NetTrace 6 both are thread indexes. A `sequence` of None is the next number of the
+    capture thread, counted from 1 (docs/format.md, "Sequence numbers and losses"). `processor` -1 is unknown.
+    `stack_id` and `label_id` refer to `stacks` and `labels` of the same region; `stack` is for NetPerf, which stores
+    it in the event and neither numbers nor sorts events. `is_sorted` promises that no later event has an earlier time
     (docs/format.md, "Order of events").
     """
 
@@ -61,11 +61,11 @@ class EventRecord:
 class MetadataStyle:
     """How a description is written where the format leaves a choice, and bytes that readers must skip.
 
-    `layout`: of NetTrace 4's field list; "auto" takes "v2" where a field is an array at any depth, as the
-    runtime does (docs/format.md, "Description tags"); "none": not even a count. `opcode_slack`, `parameter_slack`
-    and `field_slack` follow the values in the opcode tag, the parameter tag and each field; `tags` are
-    further (kind, payload) tags. NetTrace 6: `field_slack` as before, `row_slack` at the row's end, `optional`
-    are raw bytes after the known optional items; `write_zeros` writes keywords, level and version even if 0.
+    `layout`: of NetTrace 4's field list; "auto" selects "v2" if a field is an array at any depth, as the runtime does
+    (docs/format.md, "Description tags"); "none" omits even the count. `opcode_slack`, `parameter_slack` and
+    `field_slack` follow the values in the opcode tag, the parameter tag and each field; `tags` are additional (kind,
+    payload) tags. NetTrace 6: `field_slack` as before, `row_slack` at the row's end, `optional` are raw bytes after the
+    known optional items; `write_zeros` writes keywords, level and version even if 0.
     """
 
     layout: Literal["auto", "v1", "v2", "none"] = "auto"
@@ -86,9 +86,9 @@ PLAIN = MetadataStyle()
 class MetadataRecord:
     """One event description (docs/format.md, "Event descriptions", "Description rows"); events refer to `metadata_id`.
 
-    `opcode` None leaves it out. `attributes`, `description`, `message` and `provider_guid` exist in NetTrace 6
-    only, but NetPerf 1 needs the guid, because it stores no name. `time`, `thread_id` and `processor` are those of
-    the record itself, which is an event of its own before NetTrace 6.
+    `opcode` None omits it. `attributes`, `description`, `message` and `provider_guid` exist only in NetTrace 6, but
+    NetPerf 1 requires the guid, because it stores no name. `time`, `thread_id` and `processor` are those of the record
+    itself, which is an event of its own before NetTrace 6.
     """
 
     metadata_id: int
@@ -112,10 +112,10 @@ class MetadataRecord:
 
 @dataclass(frozen=True, slots=True)
 class TraceHeader:
-    """The trace's own header (docs/format.md, "Trace header"). None is written as 0 or, in NetTrace 6, not at all.
+    """The trace header (docs/format.md, "Trace header"). None is written as 0 or, in NetTrace 6, omitted.
 
-    `start` is the moment of `sync_qpc`; `frequency` is clock ticks a second. NetTrace 6 writes `key_values`, then
-    `process_id`, `processors` and `sampling_interval_ns` under their agreed keys where these are not given yet.
+    `start` is the time of `sync_qpc`; `frequency` is in clock ticks per second. NetTrace 6 writes `key_values`, then
+    `process_id`, `processors` and `sampling_interval_ns` under their standard keys unless already given.
     """
 
     start: datetime | SystemTime = datetime(2024, 1, 1, tzinfo=UTC)
@@ -130,7 +130,7 @@ class TraceHeader:
 
 @dataclass(frozen=True, slots=True)
 class ThreadRow:
-    """A thread of NetTrace 6 (docs/format.md, "Threads"); what is None is not written. `slack` ends the row."""
+    """A thread of NetTrace 6 (docs/format.md, "Threads"); None values are omitted. `slack` ends the row."""
 
     index: int
     thread_id: int | None = None
@@ -142,7 +142,7 @@ class ThreadRow:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """One label: 16 bytes for ids but the span's, text or a number for the others; `key` for TEXT and NUMBER."""
+    """One label: 16 bytes for ids except the span's, text or a number for the others; `key` for TEXT and NUMBER."""
 
     kind: LabelKind
     value: bytes | UUID | int | str
@@ -153,11 +153,11 @@ class Label:
 class Choices:
     """How a block of events is written where the format leaves a choice.
 
-    `compressed`: short headers, or full ones. `header_size`: of the block header, at least 20 bytes. `span`: the
-    (first, last) tick it announces; None takes the events' own. `force`: parts of short headers that are
-    written even where they repeat the event before; `avoid`: parts that must not be written, which is refused
-    where an event cannot do without. Both for the whole block or one value an event. `padded`: full headers
-    round each event up to a multiple of four bytes (docs/format.md, "Full event headers").
+    `compressed`: compressed or full headers. `header_size`: size of the block header, at least 20 bytes. `span`: the
+    (first, last) tick it declares; None uses the events' own. `force`: parts of compressed headers written even if they
+    repeat the previous event; `avoid`: parts that must not be written, which raises if an event requires them. Both
+    apply to the whole block or have one value per event. `padded`: full headers round each event up to a multiple of
+    four bytes (docs/format.md, "Full event headers").
     """
 
     compressed: bool = True
@@ -167,7 +167,7 @@ class Choices:
     avoid: HeaderFlag | Sequence[HeaderFlag] = HeaderFlag.NONE
     padded: bool = False
     flags: int = field(default=0)
-    """Further bits of the block header's flags; bit 0 is `compressed`."""
+    """Additional bits of the block header's flags; bit 0 is `compressed`."""
 
 
 SHORTEST = Choices()

@@ -1,1 +1,1 @@
-"""Records and columns of a trace as files that other tools open. Plain data in, bytes or text out; no command."""
+"""Records and columns of a trace as files for other tools. Plain data in, bytes or text out; no command."""

@@ -1,6 +1,6 @@
-"""Answers of SQL → rows of values as JSON has them. Knows no trace; takes duckdb's relation by way of Arrow.
+"""Results of SQL → rows of JSON values. Knows no trace; reads duckdb's relation through Arrow.
 
-Integers stay integers whatever their size; bytes are hex, times ISO 8601, and what JSON has no form for is text.
+Integers stay integers of any size; bytes are hex, times ISO 8601, and values without a JSON form are text.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _encode: Final = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow
 
 
 def sql_errors() -> type[Exception]:
-    """What duckdb raises for SQL that it cannot answer. ImportError without duckdb."""
+    """The exception duckdb raises for SQL that it cannot run. Raises ImportError without duckdb."""
     error: type[Exception] = needed("duckdb", "query", "SQL").Error
     return error
 
 
 def answer_columns(relation: Any) -> list[str]:
-    """The columns' names; one that SQL gave before gets a number."""
+    """The columns' names; a repeated name gets a number."""
     names: list[str] = []
     for plain in relation.columns:
         name, number = plain, 2
@@ -47,27 +47,27 @@ def number_columns(relation: Any) -> list[bool]:
 
 
 def answer_rows(relation: Any) -> Iterator[Sequence[Any]]:
-    """Row by row, as many at a time as fit into little memory."""
-    # The newer of the two names is not in all versions, the older one will not be for ever.
+    """Iterate over the rows, fetching as many at a time as fit into little memory."""
+    # The newer of the two names is missing in old versions, and the older one will be removed.
     read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
     for batch in read(_ROWS):
         yield from zip(*map(_values, batch.columns), strict=True)
 
 
 def json_line(columns: Sequence[str], row: Sequence[Any]) -> str:
-    """A row as an object of JSON on one line."""
+    """A row as a JSON object on one line."""
     return _encode(dict(zip(columns, row, strict=True)))
 
 
 def csv_line(row: Sequence[Any]) -> str:
-    """A row of CSV without its line's end: null is an empty field, lists and groups are JSON."""
+    """A row of CSV without its newline: null is an empty field, lists and structs are JSON."""
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="").writerow("" if value is None else as_text(value) for value in row)
     return text.getvalue()
 
 
 def as_text(value: Any) -> str:
-    """A value that is not null as text."""
+    """A non-null value as text."""
     return value if isinstance(value, str) else _encode(value)
 
 
@@ -95,7 +95,7 @@ def _values(array: Any) -> list[Any]:
 
 
 def _times(array: Any) -> list[str | None]:
-    """To the last digit that the type has, also nanoseconds, for which Python has no type."""
+    """With all digits of the type, including nanoseconds, for which Python has no type."""
     end = "Z" if array.type.tz else ""
     numbers: list[int | None] = array.cast("int64").to_pylist()
     return [None if number is None else f"{np.datetime64(number, array.type.unit)}{end}" for number in numbers]
@@ -112,7 +112,7 @@ def _plain(value: Any) -> Any:
                 return value
             return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
         case Decimal():
-            # Sums of whole numbers are as wide as this; a fraction is a number where that loses nothing.
+            # Sums of integers have this width; a fraction becomes a number if that loses nothing.
             if value.as_tuple().exponent == 0:
                 return int(value)
             return float(value) if Decimal(repr(float(value))) == value else str(value)

@@ -1,7 +1,7 @@
-"""Many tables at once, each into a file of its own, with bounded memory and without tiny pieces.
+"""Many tables at once, each into its own file, with bounded memory and without tiny pieces.
 
-Rows wait until there are enough of them to be worth writing, or until all that waits is too much; then the largest
-goes first. Files have other names until everything is whole. Knows no trace.
+Rows wait until there are enough of them to be worth writing, or until the waiting rows exceed the budget; then the
+largest table goes first. Files have temporary names until all are complete. Knows no trace.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from clrevents.outputs import PARTIAL
 from clrevents.table.table import Table
 
 _BUDGET: Final = 2 << 20
-"""Bytes that wait in memory. More would be a little faster, but small arrays that live long keep the heap in pieces."""
+"""Bytes buffered in memory. More would be slightly faster, but long-lived small arrays fragment the heap."""
 
 
 @dataclass
 class TableFile:
-    """One table on its way into `path`: what waits, and the writer once something was written."""
+    """A table being written to `path`: the waiting rows, and the writer once something was written."""
 
     path: Path
     like: Table
@@ -38,14 +38,14 @@ class TableFile:
         return self.path.with_name(self.path.name + PARTIAL)
 
     def flush(self, format: Format) -> None:
-        """Write what waits; the first time also what stands in front of all rows."""
+        """Write the waiting rows, after the file's header the first time."""
         writer, rest = self._open(format), self._taken()
         if len(rest):
             writer.write(rest)
             writer.sink.flush()
 
     def finish(self, format: Format) -> None:
-        """Write what waits, and the end."""
+        """Write the waiting rows and the end of the file."""
         self._open(format).close(self._taken())
         self.writer = None
 
@@ -62,7 +62,7 @@ class TableFile:
 
 
 class TableFiles:
-    """All the files of one export. `close` makes them whole; without it they keep their other names."""
+    """All the files of one export. `close` completes them; without it they keep their temporary names."""
 
     def __init__(self, format: Format, budget: int = _BUDGET) -> None:
         self._format = format
@@ -71,13 +71,13 @@ class TableFiles:
         self._files: list[TableFile] = []
 
     def add(self, path: Path, like: Table, metadata: Mapping[str, str]) -> TableFile:
-        """A new file for tables with the columns of `like`."""
+        """Add a file for tables with the columns of `like`."""
         made = TableFile(path, like, metadata)
         self._files.append(made)
         return made
 
     def write(self, file: TableFile, table: Table) -> None:
-        """Some more rows for a file: now, or later."""
+        """Add rows to a file: written now or later."""
         if not len(table):
             return
         size = table_bytes(table)
@@ -95,7 +95,7 @@ class TableFiles:
                     break
 
     def close(self) -> None:
-        """Write the rest of every file, and give all of them their names."""
+        """Write the rest of every file, and give all of them their final names."""
         for file in self._files:
             self._held -= file.waiting_bytes
             file.finish(self._format)
@@ -108,12 +108,12 @@ class TableFiles:
 
 
 def table_bytes(table: Table) -> int:
-    """About how much memory a table's rows take."""
+    """Approximately how much memory a table's rows take."""
     return sum(_column_bytes(column) for part in table.parts for column in part)
 
 
 def _column_bytes(column: Any) -> int:
-    """Text that is held once for many rows is counted with each of them: it may be all that is left of a run."""
+    """Text shared by many rows is counted for each of them: they may be all that is left of a run."""
     size: int = column.values.nbytes + column.offsets.nbytes
     if column.valid is not None:
         size += column.valid.nbytes

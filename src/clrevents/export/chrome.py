@@ -1,7 +1,7 @@
-"""Weighted stacks → Chrome's trace events, which Perfetto (https://ui.perfetto.dev) shows as a chart over time.
+"""Weighted stacks → Chrome's trace events, which Perfetto (https://ui.perfetto.dev) shows as a timeline.
 
-Each call that neighbouring samples share is one slice of its thread. The format, "Trace Event Format", JSON object
-variant: times are microseconds. Knows no events.
+A call shared by adjacent samples is one slice of its thread. The format is the JSON object variant of the "Trace
+Event Format", with times in microseconds. Knows no events.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from clrevents.export.flame import Look, frame_names
 def render(samples: Samples, look: Look) -> bytes:
     """The file. Samples with a duration are slices (`X`), other events are instants (`i`) with weight and stack."""
     if look.merge_threads:
-        raise ValueError("a trace for Chrome or Perfetto shows when threads did something, so they cannot be merged")
+        raise ValueError("the chrome format shows threads over time, so they cannot be merged")
     names = frame_names(samples, look)
     events: list[dict[str, Any]] = []
     for process in {track.process_id: None for track in samples.threads}:
@@ -42,7 +42,7 @@ def _metadata(name: str, process: int | None, thread: int | None, text: str) -> 
 def _slices(
     samples: Samples, rows: np.ndarray[Any, np.dtype[np.int64]], track: SampledThread, names: list[str]
 ) -> list[dict[str, Any]]:
-    """Calls from when a sample first showed them to when one did not; callers stand in front of what they call."""
+    """Calls from the first sample that shows them to the first that does not; callers precede their callees."""
     if not len(rows):
         return []
     stack = samples.stack[rows]

@@ -1,7 +1,7 @@
 """One trace → a folder with a file for each event, the headers, the stacks and the facts.
 
-The folder has another name until everything in it is whole, and `_trace.json` is written last: whoever finds that
-file finds the rest. Knows nothing of other traces and of what to do with errors.
+The folder has a temporary name until everything in it is complete, and `_trace.json` is written last: if that file
+exists, so does the rest. Knows nothing of other traces and of error handling.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from clrevents.trace import Trace, passes_of
 Event: TypeAlias = tuple[str, str]
 """(provider, name)."""
 FACTS: Final = "_trace.json"
-# Facts that are short and true of every table.
+# Facts that are short and apply to every table.
 _BRIEF: Final = ("file", "format", "format_version", "process_id", "pointer_size", "start", "duration_ns", "frequency")
 
 
 @dataclass(frozen=True)
 class Options:
-    """What an export shall have: a folder with other options is another export.
+    """The contents of an export; a folder exported with other options is a different export.
 
-    `known`: a name that nobody knows is an error, and nothing is written.
+    `known`: an unknown name is an error, and nothing is written.
     """
 
     format: Format = "parquet"
@@ -64,9 +64,9 @@ class Options:
 
 @dataclass(frozen=True)
 class Written:
-    """What an export has: numbers of tables, rows and bytes. `unknown` is about names that nobody knows here.
+    """The result of an export: numbers of tables, rows and bytes. `unknown` is the error for names not known here.
 
-    `left_out` has the events that are in no table, by number: nobody describes them, or their payloads do not fit.
+    `left_out` counts the events that are in no table: their fields are not described, or their payloads do not fit.
     """
 
     tables: int
@@ -79,10 +79,10 @@ class Written:
 def export_directory(
     trace: Trace, folder: Path, options: Options, about: dict[str, Any], begun: Callable[[], Any] = lambda: None
 ) -> Written:
-    """Export one trace into `folder`, which is replaced if it is there.
+    """Export one trace into `folder`, which is replaced if it exists.
 
-    `about` says where the trace is from and stands among the facts; `begun` is called when the facts are known and
-    the long pass begins. Raises what reading raises, and OSError where something cannot be written.
+    `about` describes the trace's origin and becomes part of the facts; `begun` is called when the facts are known and
+    the long pass starts. Raises what reading raises, and OSError if something cannot be written.
     """
     with whole_folder(folder) as place:
         export = _Export(trace, place, options)
@@ -109,9 +109,9 @@ class _Export:
             self._counts[key.provider, key.name] += count
 
     def run(self, about: dict[str, Any]) -> Written:
-        """The pass; `about` says where the trace is from."""
+        """Run the pass; `about` describes the trace's origin."""
         for event in self._schemas:
-            # What the trace lacks was asked for by name.
+            # The trace lacks an event requested by name.
             if not self._counts[event]:
                 self._file(event)
         unknown = self._pass()
@@ -156,7 +156,7 @@ class _Export:
                 for event, table in chunk.tables.items():
                     self._files.write(self._tables.get(event) or self._file(event), table)
         except UnknownEventError as error:
-            # Raised behind the last event. Another trace may have such events.
+            # Raised after the last event. Another trace may have such events.
             return error
         return None
 

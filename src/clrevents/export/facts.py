@@ -1,6 +1,6 @@
-"""What is known of a whole trace, as one JSON object: for `info --json`, and for an export that stands alone.
+"""Facts about a whole trace as one JSON object: for `info --json`, and for an export.
 
-Asks the trace and names the answers; keys are only ever added. Decodes two kinds of event at most.
+Queries the trace and names the results; keys are only ever added. Decodes at most two kinds of event.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _FROM_PATH: Final = re.compile(r"Microsoft\.NETCore\.App[/\\]([^/\\]+)[/\\]")
 
 
 def trace_object(trace: Trace) -> dict[str, Any]:
-    """Everything that the header and one scan of all headers tell, and the runtime's version. Raises for damage."""
+    """Everything in the header and in one scan of all headers, and the runtime's version. Raises for damage."""
     info = trace.info
     counts = trace.event_counts()
     return {
@@ -79,7 +79,7 @@ def loss_object(loss: Loss) -> dict[str, Any]:
 
 
 def _runtime(trace: Trace) -> dict[str, Any] | None:
-    """Which runtime wrote the trace, if it says so: at its start, or in the list at its end."""
+    """The runtime that wrote the trace, if reported: at its start, or in the rundown at its end."""
     if not any(_RUNTIME_EVENTS.get(key.provider) == key.name for key in trace.event_counts()):
         return None
     for event in trace.events(*(f"{provider}/{name}" for provider, name in _RUNTIME_EVENTS.items())):
@@ -88,7 +88,7 @@ def _runtime(trace: Trace) -> dict[str, Any] | None:
             continue
         library = f"{p.BclMajorVersion}.{p.BclMinorVersion}.{p.BclBuildNumber}"
         by_path = _FROM_PATH.search(p.RuntimeDllPath)
-        # Before .NET 5 the numbers are those of the desktop framework it was forked from.
+        # Before .NET 5 the numbers are those of the .NET Framework it was forked from.
         version = library if p.BclMajorVersion >= 5 else by_path[1] if by_path else None
         return {
             "version": version,

@@ -1,6 +1,6 @@
-"""Names from a trace → names for files, on every system: no way out of a folder, nothing reserved, nothing too long.
+"""Names from a trace → file names valid on every system: cannot leave a folder, not reserved, not too long.
 
-A function of the name alone, so that an event's file is called the same for every trace. Creates no file.
+Depends on the name alone, so that an event's file has the same name for every trace. Creates no file.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from pathlib import PurePath
 from typing import Final
 
 _LONGEST: Final = 100
-"""Bytes; with endings and a temporary one this stays far below the 255 that file systems allow."""
+"""Bytes; with suffixes and a temporary one this stays far below the limit of 255 that file systems have."""
 _PLAIN: Final = "-_.+(),"
 _RESERVED: Final = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])(\..*)?", re.IGNORECASE)
 _ENDINGS: Final = re.compile(r"\.(nettrace|netperf)$", re.IGNORECASE)
 
 
 def safe_name(name: str) -> str:
-    """A file's name, without ending: the name itself where that is harmless, else what it looks like and a hash.
+    """A file name without suffix: the name itself if it is harmless, otherwise a similar text and a hash.
 
-    No other name gives the same: `~`, which goes in front of the hash, is in no harmless name.
+    Distinct names give distinct results: `~`, which precedes the hash, is in no harmless name.
     """
     shown = "".join(c if _harmless(c) else "_" for c in unicodedata.normalize("NFC", name))
-    # In front, dots hide and underscores are ours; behind, Windows drops dots.
+    # A leading dot hides a file, a leading underscore is reserved for us, and Windows drops trailing dots.
     shown = shown.lstrip("._-").rstrip(".")
     if _RESERVED.fullmatch(shown):
         shown = shown.replace(".", "_")
@@ -35,7 +35,7 @@ def safe_name(name: str) -> str:
 
 
 def name_hash(name: str) -> str:
-    """Eight hex digits that tell one name from another."""
+    """Eight hex digits that distinguish names."""
     return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
@@ -44,25 +44,25 @@ def _harmless(char: str) -> bool:
 
 
 class Names:
-    """Names inside one folder, where two that differ in case only are told apart too."""
+    """Names inside one folder, distinct even if they differ only by case."""
 
     def __init__(self) -> None:
         self._taken: dict[str, str] = {}
 
     def of(self, name: str) -> str:
-        """The file's name; asked again, the same one."""
+        """The file's name; the same for every call."""
         safe = safe_name(name)
         owner = self._taken.setdefault(_folded(safe), name)
         return safe if owner == name else f"{safe.partition('~')[0]}~{name_hash(name)}"
 
 
 def _folded(name: str) -> str:
-    """What a file system that ignores case compares."""
+    """What a case-insensitive file system compares."""
     return unicodedata.normalize("NFC", name.casefold())
 
 
 def trace_stem(file: str) -> str:
-    """A trace's name by its file's: without folder, `.gz` and `.nettrace`."""
+    """A trace's name from its file name: without folder, `.gz` and `.nettrace`."""
     name = PurePath(file).name
     if name.lower().endswith(".gz"):
         name = name[:-3]

@@ -1,6 +1,6 @@
-"""Weighted stacks → a file that a viewer opens: which formats there are, and which one a file's name means.
+"""Weighted stacks → a file for a viewer: the available formats, and the one that a file name means.
 
-Each format is a module with a function from samples to bytes, which loads when it is asked for. Opens no file.
+Each format is a module with a function from samples to bytes, imported on use. Opens no file.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ENDINGS: Final[tuple[tuple[FlameFormat, tuple[str, ...]], ...]] = (
 
 
 class Look(NamedTuple):
-    """What a picture says beside its samples. `raw` names are the runtime's; `start` is when the session began."""
+    """What a picture shows besides its samples. `raw` names are the runtime's; `start` is when the session started."""
 
     title: str = ""
     producer: str = "clrevents"
@@ -43,31 +43,31 @@ class Look(NamedTuple):
 
 
 def flame_format(name: str) -> FlameFormat | None:
-    """What a file of this name holds; None when its ending says nothing."""
+    """The format of a file with this name; None if its suffix is not known."""
     name = name.lower().removesuffix(".gz")
     return next((format for format, endings in _ENDINGS if name.endswith(endings)), None)
 
 
 def flame_bytes(samples: Samples, format: FlameFormat, look: Look, pack: bool = False) -> bytes:
-    """The whole file. `pack` compresses it; pprof's always are, as its format has it. ValueError for threads that
-    shall be merged in a format that keeps them apart."""
+    """The whole file. `pack` compresses it; pprof files always are. Raises ValueError if threads are to be merged in a
+    format that keeps them apart."""
     made: bytes = importlib.import_module(f"clrevents.export.{_MODULES[format]}").render(samples, look)
-    # Without a time inside, so that the same samples give the same bytes.
+    # Without a timestamp, so that the same samples give the same bytes.
     return gzip.compress(made, 6, mtime=0) if pack or format == "pprof" else made
 
 
 def frame_names(samples: Samples, look: Look) -> list[str]:
-    """The frames' names in the wanted spelling."""
+    """The frames' names in the requested spelling."""
     return [frame.raw if look.raw else frame.name for frame in samples.frames]
 
 
 def summary(samples: Samples) -> str:
-    """How many there are, in words: `1,288 samples on 6 threads`."""
+    """How many samples there are, in words: `1,288 samples on 6 threads`."""
     what = "sample" if samples.timed else f"{samples.event} event"
     return f"{counted(len(samples), what)} on {counted(len(samples.threads), 'thread')}"
 
 
 def thread_label(samples: Samples, track: SampledThread) -> str:
-    """A thread's name, with its process where there are several."""
+    """A thread's name, with its process if there are several."""
     several = len({t.process_id for t in samples.threads}) > 1
     return f"{track} of process {track.process_id}" if several and track.process_id is not None else str(track)

@@ -1,7 +1,7 @@
-"""Weighted stacks → a flame graph in one HTML file, which asks for nothing from elsewhere.
+"""Weighted stacks → a flame graph in one self-contained HTML file.
 
-The page is `flame.html` beside this module: its script draws what stands in it as JSON. Text reaches the page as data
-only, never as markup. Knows no pixels and no events.
+The page is `flame.html` beside this module: its script draws the embedded JSON. Text enters the page only as data,
+never as markup. Knows no pixels and no events.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from clrevents.export.flame import Look, frame_names, summary, thread_label
 
 _PLACE: Final = "__DATA__"
 _MARKUP: Final = {ord(char): f"\\u{ord(char):04x}" for char in "<>&"}
-"""JSON has these in texts only, where they may be written so: no text can end the script."""
+"""JSON has these only in strings, where they may be escaped: no text can end the script."""
 
 
 def render(samples: Samples, look: Look) -> bytes:
-    """The page, with the tree of calls and what every box says."""
+    """The page, with the call tree and the text of every box."""
     page = Path(__file__).with_name("flame.html").read_text(encoding="utf-8")
     data = json.dumps(_data(samples, look), separators=(",", ":"), allow_nan=False).translate(_MARKUP)
     before, _, behind = page.partition(_PLACE)

@@ -1,4 +1,4 @@
-"""Weighted stacks → folded lines, `outer;inner;innermost weight`, as flame graph scripts take them.
+"""Weighted stacks → folded lines, `outer;inner;innermost weight`, as read by flame graph scripts.
 
 Threads are the outermost frames. Knows nothing of pictures.
 """
@@ -13,13 +13,13 @@ from clrevents.analysis.samples import Samples
 from clrevents.export.flame import Look, frame_names, thread_label
 
 _BREAKS: Final = re.compile("[;\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-"""Would end a frame or a line, or is no text at all."""
+"""Would end a frame or a line, or is not valid text."""
 
 
 def render(samples: Samples, look: Look) -> bytes:
-    """The lines, in order of the alphabet; weights are whole numbers in the samples' unit, stacks of 0 are left out.
+    """The lines in alphabetical order; weights are whole numbers in the samples' unit, stacks of weight 0 are left out.
 
-    What would end a frame's name early is a colon or a space in it.
+    Characters that would end a frame's name become a colon or a space.
     """
     names = [_plain(name) for name in frame_names(samples, look)]
     roots = [_plain(thread_label(samples, track)) for track in samples.threads]

@@ -1,7 +1,7 @@
 """Tables → bytes of a file: Parquet, Arrow, CSV and JSON lines, piece by piece.
 
-Each writer is given the table's columns once and rows as often as there are any. Knows no trace and no folder;
-pyarrow is imported where it is needed.
+Each writer receives the table's columns once, and rows any number of times. Knows no trace and no folder; pyarrow is
+imported on use.
 """
 
 from __future__ import annotations
@@ -25,35 +25,35 @@ FORMATS: Final[tuple[Format, ...]] = ("parquet", "arrow", "csv", "jsonl")
 
 GROUP_ROWS: Final = 1 << 17
 GROUP_BYTES: Final = 8 << 20
-"""Of so many rows or bytes a table is written at once: a row group of Parquet."""
+"""A table is written once it has this many rows or bytes: a row group of Parquet."""
 
 
 _PAGE: Final = 1 << 17
-"""Bytes. An open file keeps a page of its last column in memory; smaller ones cost nothing that can be measured."""
+"""Bytes. An open file keeps a page of its last column in memory; smaller pages have no measurable cost."""
 
 
 class Writer(ABC):
-    """One table on its way into a file."""
+    """A table being written to a file."""
 
     def __init__(self, sink: FileSink, table: Table, metadata: Mapping[str, str]) -> None:
         self.sink = sink
 
     @abstractmethod
     def write(self, table: Table) -> None:
-        """Some more rows, of the same columns."""
+        """Write rows with the same columns."""
 
     def close(self, rest: Table) -> None:
-        """The last rows, if any, and the end: without it the file is not whole."""
+        """Write the last rows, if any, and the end, without which the file is incomplete."""
         if len(rest):
             self.write(rest)
         self.sink.close()
 
 
 class ParquetWriter(Writer):
-    """zstd at its fastest, dictionaries for text alone, differences for times: docs/tables.md has the measurements.
+    """zstd at its fastest level, dictionaries for text only, deltas for times: docs/tables.md has the measurements.
 
-    A row group costs memory until the file is whole, and readers time. So what is too little for one goes into a
-    file of its own until there is more.
+    A row group costs memory until the file is complete, and takes readers time. Rows too few for one therefore go to
+    a temporary file until there are more.
     """
 
     def __init__(self, sink: FileSink, table: Table, metadata: Mapping[str, str]) -> None:
@@ -93,7 +93,7 @@ class ParquetWriter(Writer):
         self._aside.flush()
 
     def _group(self, table: Any) -> None:
-        """Write what was put aside and this as one row group."""
+        """Write the rows set aside and these as one row group."""
         if self._writer is None:
             self._writer = self._parquet.ParquetWriter(
                 self.sink,
@@ -119,7 +119,7 @@ class ParquetWriter(Writer):
 
 
 class ArrowWriter(Writer):
-    """Arrow's own file format, as Feather has it."""
+    """Arrow's own file format, also called Feather."""
 
     def __init__(self, sink: FileSink, table: Table, metadata: Mapping[str, str]) -> None:
         super().__init__(sink, table, metadata)
@@ -141,7 +141,7 @@ class ArrowWriter(Writer):
 
 
 class CsvWriter(Writer):
-    """A heading and a line for each row; null is an empty field, lists and groups are JSON."""
+    """A header line, then a line per row; null is an empty field, lists and structs are JSON."""
 
     def __init__(self, sink: FileSink, table: Table, metadata: Mapping[str, str]) -> None:
         super().__init__(sink, table, metadata)
@@ -158,7 +158,7 @@ class CsvWriter(Writer):
 
 
 class JsonWriter(Writer):
-    """One object a line, a key for each column."""
+    """One object per line, a key per column."""
 
     def write(self, table: Table) -> None:
         names = table.columns
@@ -179,7 +179,7 @@ _encode: Final = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow
 
 
 def _texts(type: Any, path: str) -> Iterable[str]:
-    """The paths of a column's text, as Parquet calls its leaves."""
+    """The paths of a column's text, named as Parquet names leaves."""
     if type.kind == "string":
         yield path
     elif type.kind == "list":
@@ -190,7 +190,7 @@ def _texts(type: Any, path: str) -> Iterable[str]:
 
 
 def _values(column: Any) -> list[Any]:
-    """Values as JSON has them: bytes as hex, times as ISO text, what is no number as text."""
+    """Values as in JSON: bytes as hex, times as ISO text, non-finite numbers as text."""
     values: list[Any] = column.tolist()
     change = _change(column.type)
     if column.type.kind == "timestamp":
@@ -200,7 +200,7 @@ def _values(column: Any) -> list[Any]:
 
 
 def _change(type: Any) -> Callable[[Any], Any] | None:
-    """How a value of a type becomes JSON's; None where it is already."""
+    """How a value of a type becomes JSON; None if it already is."""
     match type.kind:
         case "binary":
             return bytes.hex
@@ -227,7 +227,7 @@ def _finite(value: float) -> float | str:
 
 
 def _cells(column: Any) -> list[Any]:
-    """Values as a field of CSV has them."""
+    """Values as CSV fields."""
     values = _values(column)
     match column.type.kind:
         case "list" | "struct":
@@ -239,6 +239,6 @@ def _cells(column: Any) -> list[Any]:
 
 
 def json_rows(table: Table) -> list[dict[str, Any]]:
-    """A table's rows as objects of JSON: see `JsonWriter`."""
+    """A table's rows as JSON objects: see `JsonWriter`."""
     columns = {field.name: _values(table.column(field.name)) for field in table.fields}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

@@ -1,8 +1,7 @@
-"""An `Event` as one JSON object, with the keys of the contract in their order, or as one line of ASCII text.
+"""An `Event` as one JSON object, with its keys in a fixed order, or as one line of ASCII text.
 
-Integers stay integers in full, FILETIMEs too unless names are asked for; what JSON has no form for becomes text:
-GUIDs, bytes as hex, non-finite floats.
-Knows the record classes through their layouts only; writes to no file.
+Integers stay exact integers, and so do FILETIMEs unless names are requested; values without a JSON form become text:
+GUIDs, bytes as hex, non-finite floats. Knows record classes only through their layouts; writes to no file.
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ _encode: Final = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow
 class EventJson:
     """Turns events into JSON objects and lines.
 
-    `names` writes enums and times as text, `stacks` adds each event's stack, both add the names of its frames. One
-    instance a trace: it keeps what it worked out about each record class.
+    `names` writes enums and times as text, `stacks` adds each event's stack; together they add the names of its
+    frames. Use one instance per trace: it caches what it knows about each record class.
     """
 
     def __init__(self, *, names: bool = False, stacks: bool = False) -> None:
@@ -50,7 +49,7 @@ class EventJson:
         self._heads: dict[int, tuple[object, str]] = {}
 
     def object(self, event: Any) -> dict[str, Any]:
-        """The event as a dict that `json.dumps` takes as it is."""
+        """The event as a dict that `json.dumps` accepts."""
         thread_id = event.thread_id
         result = {
             "provider": event.provider,
@@ -72,7 +71,7 @@ class EventJson:
         return result
 
     def line(self, event: Any) -> str:
-        """The same as text, without the line's end. Written out, because a big trace has millions of them."""
+        """The same as text, without a newline. Hand-written, because a big trace has millions of lines."""
         thread_id = event.thread_id
         payload = self.payload(event.payload)
         activity, related = event.activity_id, event.related_activity_id
@@ -88,7 +87,7 @@ class EventJson:
         return f"{text}, {_encode(extras)[1:]}" if extras else text + "}"
 
     def payload(self, record: Any) -> dict[str, Any] | None:
-        """A record's fields by their wire names; None for a payload that could not be read as fields."""
+        """A record's fields by their wire names; None for a payload whose fields could not be read."""
         try:
             convert = self._records[type(record)]
         except KeyError:
@@ -115,7 +114,7 @@ class EventJson:
         return extras
 
     def _head(self, key: Any) -> str:
-        """How the lines of one kind begin. The key is kept, so that its `id` cannot come to mean another."""
+        """The start of the lines of one kind. The key is kept, so that its `id` is not reused."""
         known = self._heads.get(id(key))
         if known is None:
             head = {"provider": key.provider, "id": key.id, "version": key.version, "name": key.name}
@@ -123,7 +122,7 @@ class EventJson:
         return known[1]
 
     def _record(self, cls: Any) -> Record | None:
-        """How to turn records of a class into dicts; None for what has no layout."""
+        """How to turn records of a class into dicts; None if it has no layout."""
         layout = getattr(cls, "__layout__", None)
         if layout is None:
             return None
@@ -144,7 +143,7 @@ class EventJson:
         return convert
 
     def _convert(self, wire: WireType) -> Convert | None:
-        """How values of a wire type become JSON's; None when they are already."""
+        """How values of a wire type become JSON; None if they already are."""
         match wire:
             case EnumType():
                 return _name if self._names else None
@@ -162,7 +161,7 @@ class EventJson:
                 return _text
 
     def _elements(self, convert: Convert | None) -> Convert:
-        """Arrays become lists. Text is no array to users, even where the wire has it as one."""
+        """Arrays become lists. Text is not an array to users, even if it is on the wire."""
 
         def change(values: Any) -> Any:
             if not isinstance(values, tuple):
@@ -192,7 +191,7 @@ def _finite(value: Any) -> Any:
 
 
 def _moment(value: Any) -> Any:
-    """As ISO text; a number where no date can hold it."""
+    """ISO text; a number if no date can hold it."""
     return str(value) if isinstance(value, FileTime) and value.utc is not None else value
 
 
@@ -201,7 +200,7 @@ def _name(value: Any) -> Any:
 
 
 def _text(value: Any) -> Any:
-    """Bytes as hex, a GUID or a Decimal as it is written; numbers and what is absent as they are."""
+    """Bytes as hex, a GUID or a Decimal as text; numbers and None unchanged."""
     if value is None or isinstance(value, str | int | float):
         return value
     return value.hex() if isinstance(value, bytes) else str(value)

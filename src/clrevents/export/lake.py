@@ -1,6 +1,6 @@
-"""Many traces → one folder: which trace goes where, which is there already, and one after the other or side by side.
+"""Many traces → one folder: which trace goes where, which is already there, exported in sequence or in parallel.
 
-A trace that fails is an outcome like any other; only what cannot be written ends everything. Prints nothing.
+A trace that fails is a result like any other; only a failure to write ends everything. Prints nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _HEAD: Final = 1 << 16
 
 @dataclass(frozen=True)
 class Job:
-    """One trace (`file` is what `open` takes, or `-`) and the folder of its own that it is exported into."""
+    """One trace (`file` is a path, or `-`) and the folder it is exported to."""
 
     file: str
     folder: Path
@@ -36,7 +36,7 @@ class Job:
 
     @property
     def source(self) -> dict[str, Any]:
-        """Where the trace is from: its path, and what tells it from other files of that name."""
+        """The trace's origin: its path, and what distinguishes it from other files of that name."""
         if self.file == "-":
             return {"path": None, "size": None, "fingerprint": None}
         path = os.path.abspath(self.file)
@@ -45,12 +45,12 @@ class Job:
                 head = hashlib.sha256(file.read(_HEAD)).hexdigest()[:16]
             return {"path": path, "size": os.path.getsize(path), "fingerprint": head}
         except OSError:
-            # Whoever opens it to read says what is wrong.
+            # Opening it for reading will report the fault.
             return {"path": path, "size": None, "fingerprint": None}
 
     @property
     def there(self) -> bool:
-        """Whether the folder holds this trace already, exported with the same options."""
+        """Whether the folder already holds this trace, exported with the same options."""
         facts, source = _facts(self.folder), self.source
         found = facts.get("source", {})
         same = source["size"] is not None and all(found.get(key) == source[key] for key in ("size", "fingerprint"))
@@ -59,7 +59,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one trace: `written`, or the `error`; neither if it was there already."""
+    """The result for one trace: `written`, or the `error`; neither if it already existed."""
 
     job: Job
     written: Written | None = None
@@ -71,9 +71,10 @@ class Outcome:
 
 
 def jobs(files: Sequence[str], out: Path, options: Options, errors: ErrorMode = "salvage") -> list[Job]:
-    """A job for each file, in a folder that has its name, or that and a hash where another trace has the name.
+    """A job for each file, in a folder with its name, or that and a hash if another trace has the name.
 
-    A folder belongs to a trace by the facts in it: the same path, or the same content. OSError if there is no
+    A folder belongs to a trace according to the facts in it: the same path, or the same content. Raises OSError if no
+    folder is available.
     folder for one.
     """
     found: list[Job] = []
@@ -86,14 +87,14 @@ def jobs(files: Sequence[str], out: Path, options: Options, errors: ErrorMode = 
         names = [stem, *(f"{stem.partition('~')[0]}~{name_hash(text)}" for text in hashes)]
         name = next((n for n in names if n.casefold() not in taken and _free(out / n, source)), None)
         if name is None:
-            raise FileExistsError(None, f"{out / stem} exists and is another trace's or no export at all")
+            raise FileExistsError(None, f"{out / stem} exists and is not an export of this trace")
         taken.add(name.casefold())
         found.append(replace(job, folder=out / name))
     return found
 
 
 def _free(folder: Path, source: dict[str, Any]) -> bool:
-    """Whether a trace may have this folder: nothing is there, or an export of it."""
+    """Whether a trace may use this folder: it does not exist, or is an export of the trace."""
     if not folder.exists():
         return True
     found = _facts(folder).get("source")
@@ -104,7 +105,7 @@ def _free(folder: Path, source: dict[str, Any]) -> bool:
 
 
 def _facts(folder: Path) -> dict[str, Any]:
-    """What an export says of itself; empty where there is none."""
+    """The facts in an export; empty if there are none."""
     try:
         with (folder / FACTS).open(encoding="ascii") as file:
             found = json.load(file)
@@ -114,7 +115,7 @@ def _facts(folder: Path) -> dict[str, Any]:
 
 
 class _Passes:
-    """How far an export is, from 0 to 1: a first look at all headers, then the pass that takes its time."""
+    """The progress of an export, from 0 to 1: a first scan of all headers, then the long pass."""
 
     def __init__(self, tell: Callable[[float], Any]) -> None:
         self._tell = tell
@@ -128,9 +129,9 @@ class _Passes:
 
 
 def export_trace(job: Job, stdin: BinaryIO | None = None, progress: Callable[[float], Any] | None = None) -> Outcome:
-    """Export one trace; `progress` is told how much is done, from 0 to 1.
+    """Export one trace; `progress` is called with the fraction done, from 0 to 1.
 
-    OSError when it cannot be written; whatever is wrong with the trace is in the outcome.
+    Raises OSError if it cannot be written; any fault of the trace is in the outcome.
     """
     passes = _Passes(progress or (lambda share: None))
     tell = None if progress is None else passes.progress
@@ -159,9 +160,9 @@ def export_trace(job: Job, stdin: BinaryIO | None = None, progress: Callable[[fl
 
 
 def export_side_by_side(todo: Sequence[Job], processes: int) -> Iterator[Outcome]:
-    """Export traces in processes of their own, in the order in which they are done.
+    """Export traces in separate processes; yields the outcomes as they complete.
 
-    When this ends early, the others are told to stop and leave nothing half done.
+    If this ends early, the others are stopped and leave nothing incomplete.
     """
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
@@ -181,7 +182,7 @@ _stop: Any = None
 
 
 def _begin(stop: Any) -> None:
-    """In a process of its own: the interrupt is the first process's business."""
+    """Runs in each process: interrupts are handled by the main process."""
     global _stop
     _stop = stop
     signal.signal(signal.SIGINT, signal.SIG_IGN)

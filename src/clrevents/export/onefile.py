@@ -1,6 +1,6 @@
 """One table → one file, and events → one file of JSON lines.
 
-The file has its name only when it is whole. Knows nothing of folders and of other traces.
+The file gets its name only when it is complete. Knows nothing of folders and of other traces.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from clrevents.trace import Trace, passes_of
 
 
 def export_table(trace: Trace, selector: Any, path: Path, options: Options) -> Written:
-    """The table of one event, whatever `options` select. Raises what `Trace.batches` raises, and OSError."""
+    """Write the table of one event, whatever `options` select. Raises what `Trace.batches` raises, and OSError."""
     passes = passes_of(trace)
     event = passes.one_event(selector)
     wanted = Wanted(enum_names=options.names, default=options.columns)
@@ -33,7 +33,7 @@ def export_table(trace: Trace, selector: Any, path: Path, options: Options) -> W
                 file = files.add(partial, table, table.metadata)
             files.write(file, table)
         if file is None or event is None:
-            raise UnknownEventError(f"no event of this trace fits {selector!r}")
+            raise UnknownEventError(f"no event of this trace matches {selector!r}")
         files.close()
     there = sum(n for key, n in trace.event_counts().items() if (key.provider, key.name) == event)
     left_out = {event: there - file.rows} if there > file.rows else {}
@@ -41,7 +41,7 @@ def export_table(trace: Trace, selector: Any, path: Path, options: Options) -> W
 
 
 def export_lines(trace: Trace, selectors: tuple[Any, ...], path: Path, *, names: bool = False) -> int:
-    """The selected events as `clrevents events --json` has them; their number."""
+    """Write the selected events as `clrevents events --json` does; returns their number."""
     count = 0
     with _whole(path) as partial:
         sink = FileSink(partial)
@@ -55,7 +55,7 @@ def export_lines(trace: Trace, selectors: tuple[Any, ...], path: Path, *, names:
 
 @contextmanager
 def _whole(path: Path) -> Iterator[Path]:
-    """Folders of the path that are missing are made, as for an export into a folder."""
+    """Missing folders in the path are created, as for an export to a folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_path(path) as unfinished:
         yield unfinished

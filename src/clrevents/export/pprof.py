@@ -1,8 +1,7 @@
-"""Weighted stacks → pprof's profile, before it is packed.
+"""Weighted stacks → pprof's profile, uncompressed.
 
 The format is a protobuf message, https://github.com/google/pprof/blob/main/proto/profile.proto, of which little is
-needed: the numbers of its fields stand below, and the encoder for the three kinds of value that it has. Knows no
-events.
+needed: the field numbers are below, and so is the encoder for the three kinds of value. Knows no events.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _EPOCH_SECONDS: Final = 10**9
 
 
 class _Strings(dict[str, int]):
-    """The table of texts: number 0 is the empty one."""
+    """The string table: number 0 is the empty string."""
 
     def __init__(self) -> None:
         super().__init__({"": 0})
@@ -43,7 +42,7 @@ class _Strings(dict[str, int]):
 
 
 def render(samples: Samples, look: Look) -> bytes:
-    """The message. Each sample has two values, how many samples it stands for and their weight; threads are labels."""
+    """The message. Each sample has two values, its number of samples and its weight; threads are labels."""
     strings = _Strings()
     sums = stack_sums(samples, look.merge_threads)
     what = "wall" if samples.timed else samples.event
@@ -84,7 +83,7 @@ def _samples(samples: Samples, sums: StackSums, look: Look, strings: _Strings) -
 
 
 def _modules(samples: Samples, strings: _Strings) -> Iterable[bytes]:
-    """Mappings without addresses, which say that names are known and where code came from."""
+    """Mappings without addresses, which say that names are known and where code comes from."""
     for number, module in enumerate(_module_names(samples), 1):
         fields = _number(_ID, number) + _number(_FILE, strings[module]) + _number(_HAS_FUNCTIONS, 1)
         yield _message(_MAPPING, fields)
@@ -114,12 +113,12 @@ def _value_type(strings: _Strings, type: str, unit: str) -> bytes:
 
 
 def _number(field: int, value: int) -> bytes:
-    """A number that is not negative; 0 is what a missing one means."""
+    """A non-negative number; 0 is the default of a missing one."""
     return _varint(field << 3) + _varint(value) if value else b""
 
 
 def _message(field: int, data: bytes, keep: bool = False) -> bytes:
-    """Bytes with their length in front: texts, messages, packed numbers. Empty ones are left out unless kept."""
+    """Length-prefixed bytes: texts, messages, packed numbers. Empty ones are left out unless kept."""
     return _varint(field << 3 | _BYTES) + _varint(len(data)) + data if data or keep else b""
 
 

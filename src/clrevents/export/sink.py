@@ -1,6 +1,6 @@
-"""A file that is open only while something is written to it: a trace may have more events than a process has files.
+"""A file that is open only while being written: a trace may have more events than a process may have open files.
 
-What pyarrow and our own writers write into. Knows no format.
+Used by pyarrow and our own writers. Knows no format.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ _HELD: Final = 1 << 20
 
 
 class FileSink:
-    """Appends to a new file; at most a megabyte waits in memory. FileExistsError when there is one already."""
+    """Appends to a new file, buffering at most a megabyte. Raises FileExistsError if the file exists."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -23,7 +23,7 @@ class FileSink:
         path.open("xb").close()
 
     def write(self, data: Any) -> int:
-        """Take bytes, or anything that has them."""
+        """Write bytes, or any object with a buffer."""
         piece = bytes(data)
         self._waiting.append(piece)
         self._held += len(piece)

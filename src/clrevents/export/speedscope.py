@@ -15,11 +15,11 @@ from clrevents.export.flame import Look, frame_names, thread_label
 
 SCHEMA: Final = "https://www.speedscope.app/file-format-schema.json"
 _UNITS: Final = {"nanoseconds": "nanoseconds", "bytes": "bytes"}
-"""The others are counts, which its vocabulary calls none."""
+"""The others are counts, for which its unit is `none`."""
 
 
 def render(samples: Samples, look: Look) -> bytes:
-    """The file. Stacks that follow one another and are alike are one sample of their weights together."""
+    """The file. Consecutive identical stacks are merged into one sample with their total weight."""
     everything = np.arange(len(samples))
     if look.merge_threads:
         profiles = [_profile(samples, everything, "all threads")]

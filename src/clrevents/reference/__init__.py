@@ -1,6 +1,6 @@
-"""Room 3: the second opinion. A layout becomes a construct codec: slow, symmetric, obviously right.
+"""ROOM 3: the second opinion. A layout becomes a construct codec: slow, symmetric, obviously right.
 
-Shares the declarations with the decoder and nothing else, so that their agreement means something.
+Shares only the declarations with the decoder, so that their agreement means something.
 """
 
 from clrevents.reference.codec import Codec, codec

@@ -1,6 +1,6 @@
-"""BoundLayout → construct: one construct a wire type, parsing and building from the same declaration.
+"""BoundLayout → construct: one construct per wire type, parsing and building from the same declaration.
 
-For tests, and for people who want to see or patch the bytes of a payload. Never on a path that must be fast.
+For tests, and for people who want to inspect or patch the bytes of a payload. Never where speed matters.
 Values are those of the records: enums, GUIDs, tuples, nested records.
 """
 
@@ -54,9 +54,9 @@ _REST = "rest_"
 
 
 class Codec:
-    """Parses and builds payloads of one layout; `construct` is what does it, to be looked at or reused.
+    """Parses and builds payloads of one layout; `construct` is the underlying object, for inspection or reuse.
 
-    `parse` and `build` raise PayloadError (bytes) and ValueError (values), naming the field.
+    `parse` raises PayloadError for bytes, and `build` ValueError for values, naming the field.
     """
 
     def __init__(self, layout: BoundLayout, record: type[Any]) -> None:
@@ -66,7 +66,7 @@ class Codec:
         self.construct = _payload(layout)
 
     def parse(self, data: bytes) -> Any:
-        """The record these bytes hold, all of them. PayloadError when bytes are missing or left over."""
+        """The record that all of these bytes hold. Raises PayloadError if bytes are missing or left over."""
         try:
             values = self.construct.parse(data)
         except (c.ConstructError, UnicodeDecodeError, OverflowError) as error:
@@ -82,8 +82,8 @@ class Codec:
         return self._record(*(values[f.name] for f in self._layout.fields))
 
     def build(self, record: Any) -> bytes:
-        """The bytes of a record. ValueError when a value does not fit its field."""
-        # What is built need not be a record: anything with the fields as attributes will do.
+        """The bytes of a record. Raises ValueError if a value does not fit its field."""
+        # The argument need not be a record: any object with the fields as attributes will do.
         names = getattr(type(record), "__fields__", None) or [f.name for f in self._layout.fields]
         values = {f.name: getattr(record, name) for f, name in zip(self._layout.fields, names, strict=True)}
         self._check_counts(values)
@@ -95,7 +95,7 @@ class Codec:
                 data = _place(field.type, values[field.name], self._layout.pointer_size, what)
                 at = start + len(tail) - (self._end_of(field) if field.type.relative else 0)
                 if at > 0xFFFF or len(data) > 0xFFFF:
-                    raise ValueError(f"{what}: {len(data)} bytes at {at} are beyond what 16 bits can say")
+                    raise ValueError(f"{what}: {len(data)} bytes at {at} do not fit in 16 bits")
                 values[field.name] = at | len(data) << 16
                 tail += data
         built = {member: values[f.name] for f, member in zip(self._layout.fields, self._members, strict=True)}
@@ -105,14 +105,14 @@ class Codec:
             raise ValueError(f"{self._record.__name__}{_reason(error)}") from error
 
     def _fetch(self, field: BoundField, locator: int, data: bytes) -> Any:
-        """The value that a locator points at. Only layouts of fixed fields have locators."""
+        """The value that a locator points to. Only layouts of fixed fields have locators."""
         assert isinstance(field.type, LocatedType)
         start, size = locator & 0xFFFF, locator >> 16
         if field.type.relative:
             start += self._end_of(field)
         width = 2 if field.type.text == "utf-16" else field.type.element.fixed_size or 1
         if start + size > len(data) or size % width:
-            raise PayloadError(f"{self._record.__name__}.{field.name}: {size} bytes at {start} are not there")
+            raise PayloadError(f"{self._record.__name__}.{field.name}: {size} bytes at {start} are missing")
         there = data[start : start + size]
         if field.type.text:
             return _decode(there, width)
@@ -127,7 +127,7 @@ class Codec:
                 claimed, there = int(values[field.type.count]), len(values[field.name])
                 if claimed != there:
                     raise ValueError(
-                        f"{self._record.__name__}.{field.name} has {there} elements, {field.type.count} says {claimed}"
+                        f"{self._record.__name__}.{field.name} has {there} elements; {field.type.count} is {claimed}"
                     )
 
     def _end_of(self, wanted: BoundField) -> int:
@@ -141,10 +141,10 @@ class Codec:
 
 
 def codec(what: Any, pointer_size: int = 8, record: type[Any] | None = None) -> Codec:
-    """The codec of an event class, or of a `Layout` and the class its records are of."""
+    """The codec of an event class, or of a `Layout` and the class of its records."""
     if isinstance(what, Layout):
         if record is None:
-            raise TypeError("a Layout needs the class of its records")
+            raise TypeError("a Layout requires the class of its records")
         return Codec(what.bind(pointer_size), record)
     return _of_class(what, pointer_size)
 
@@ -159,7 +159,7 @@ def _payload(layout: BoundLayout) -> Any:
 
 
 def _members(layout: BoundLayout) -> list[str]:
-    """Names that construct can take: wire names may be empty or its own."""
+    """Names that construct accepts: wire names may be empty or reserved."""
     plain = Layout(tuple(Field(f.name, f.type) for f in layout.fields))
     return list(attribute_names(plain))
 
@@ -213,7 +213,7 @@ def _one(wire: WireType, pointer_size: int) -> Any:
 
 
 class _Mapped(c.Adapter):  # type: ignore[misc]
-    """Values of the records from and to what the inner construct knows; a value that cannot be names its path."""
+    """Converts between values of the records and the inner construct's; an invalid value names its path."""
 
     def __init__(self, inner: Any, decode: Callable[[Any], Any], encode: Callable[[Any], Any]) -> None:
         super().__init__(inner)
@@ -301,7 +301,7 @@ def _from_utf16(data: bytes) -> str:
 
 def _to_utf16z(text: str) -> bytes:
     if "\0" in text:
-        raise ValueError("a string holds a NUL, which would end it")
+        raise ValueError("the string contains a NUL, which would end it")
     return text.encode("utf-16-le", "surrogatepass")
 
 
@@ -314,7 +314,7 @@ def _from_narrow(data: bytes) -> str:
 
 def _to_narrow(text: str) -> bytes:
     if "\0" in text:
-        raise ValueError("a string holds a NUL, which would end it")
+        raise ValueError("the string contains a NUL, which would end it")
     return text.encode("utf-8")
 
 
@@ -361,7 +361,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _reason(error: c.ConstructError) -> str:
-    """`.Field: why`, from construct's two lines: the place in its tree, and the reason."""
+    """`.Field: why`, from construct's two lines: the path in its tree, and the reason."""
     where, _, why = str(error).rpartition("\n")
     path = where.partition("->")[2].replace(" ", "").replace("->", ".")
     return f".{path}: {why}" if path else f": {_lines(error)}"

@@ -1,4 +1,4 @@
-"""Room 7: a trace in, another trace out: a part of it, or the whole without its secrets."""
+"""ROOM 7: a trace in, another trace out: a part of it, or all of it without its secrets."""
 
 from clrevents.rewrite.copy import Copied
 from clrevents.rewrite.cut import CONTEXT, cut

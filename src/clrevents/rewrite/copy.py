@@ -1,7 +1,7 @@
-"""Writes events that were read into a new trace: their descriptions, stacks, threads, labels, and losses.
+"""Writes events that were read to a new trace: their descriptions, stacks, threads, labels, and losses.
 
-Keeps what an event says of itself; numbers sequences anew, so that the result's losses are just those it is
-given. NetTrace 6 stays what it is, everything older becomes NetTrace 4. Knows no rule about what to keep.
+Keeps each event's own data; renumbers sequences, so that the result shows exactly the losses it is given. NetTrace 6
+stays NetTrace 6; everything older becomes NetTrace 4. Has no rules about what to keep.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ class Copied:
     events: int
     """The number of events in it."""
     lost: int
-    """The number of lost events that it shows."""
+    """The number of lost events it shows."""
     undescribed: int
-    """The number of events left out because the trace does not hold their description."""
+    """The number of events left out because the trace does not describe them."""
     bytes: int
     """The size of the new trace in bytes."""
 
 
 @attrs.frozen
 class _Point:
-    """Where a loss window begins (`count` 0) or ends."""
+    """Where a loss window starts (`count` 0) or ends."""
 
     tick: int
     thread: int
@@ -57,18 +57,18 @@ class _Point:
 
 
 class Copier:
-    """Appends rows to a new trace, in time order. `losses` are those that the result shall show."""
+    """Appends rows to a new trace, in time order. `losses` are those that the result shows."""
 
     def __init__(self, sink: IO[bytes], info: TraceInfo, losses: Iterable[Loss] = ()) -> None:
         self._info = info
         self._labelled = info.version >= 6
-        # NetTrace 4 takes a last number of 0 as "not known", so its threads begin at 1.
+        # In NetTrace 4 a last number of 0 means "unknown", so its threads start at 1.
         self._first = 0 if self._labelled else 1
         self._rows: list[Any] = []
         self._sink = sink
         header = _header(info)
         self._writer: Any = NetTrace6Writer(sink, header) if self._labelled else NetTrace4Writer(sink, header)
-        # Stable: of two losses of a thread that meet, the first ends before the second begins.
+        # Stable: of two adjacent losses of a thread, the first ends before the second starts.
         self._points = sorted(self._loss_points(losses), key=lambda point: point.tick)
         self._numbers: dict[int, int] = {}
         self._ids: dict[int, int] = {}
@@ -156,7 +156,7 @@ class Copier:
         described = kind.row
         wanted: int = described.metadata_id
         if not 0 < wanted <= _LARGEST_ID or wanted in self._used:
-            # NetPerf 1 and 2 have file offsets there; damaged traces use one id twice.
+            # NetPerf 1 and 2 have file offsets here; damaged traces reuse ids.
             while self._next_id in self._used:
                 self._next_id += 1
             wanted = self._next_id
@@ -182,7 +182,7 @@ class Copier:
         return wanted
 
     def _thread(self, place: int) -> int:
-        """The index of a thread of NetTrace 6, described before its first event; its place in the original gives it.
+        """The index of a NetTrace 6 thread, given its place in the original; described before its first event.
 
         Index 0 is for events of threads that the original does not describe.
         """
@@ -214,7 +214,7 @@ class Copier:
             written = _labels(labels)
             if not written:
                 return 0
-            # The list itself is kept, so that its identity is not given to another.
+            # Keep the list itself, so that its identity is not reused.
             known = self._labels[id(labels)] = len(self._labels) + 1, labels
             self._new_labels.append(written)
             self._bytes += sum(_label_size(label) for label in written)
@@ -236,7 +236,7 @@ class Copier:
         self._bytes = 0
 
     def _sequence_point(self, tick: int, numbers: dict[int, int]) -> None:
-        """End a region. A thread whose number is given is known to have come this far by now."""
+        """End a region. A thread with a number here is known to have reached it by now."""
         self._flush()
         self._writer.sequence_point(tick, numbers)
         self._stacks.clear()
@@ -244,7 +244,7 @@ class Copier:
         self._in_region = 0
 
     def _loss_points(self, losses: Iterable[Loss]) -> Iterator[_Point]:
-        """Each loss becomes two sequence points: one that fixes the thread's number, one that shows the gap."""
+        """Each loss becomes two sequence points: one that fixes the thread's number, one that reveals the gap."""
         for loss in losses:
             yield _Point(self._tick(loss.start_ns), loss.thread_id, 0)
             yield _Point(self._tick(loss.end_ns), loss.thread_id, loss.count)
@@ -255,7 +255,7 @@ class Copier:
     def _pass(self, point: _Point) -> None:
         thread = self._loser(point.thread) if self._labelled else point.thread
         if self._numbers.get(thread) == 0 and not self._labelled:
-            # The numbers went round: after a 0, which means nothing, any number may follow and is no loss.
+            # The numbers wrapped around: 0 means "unknown", and any number may follow it without being a loss.
             self._numbers[thread] = self._first
             self._sequence_point(point.tick, {thread: self._first})
         self._numbers[thread] = self._numbers.get(thread, self._first) + point.count & _M32
@@ -263,13 +263,13 @@ class Copier:
         self._sequence_point(point.tick, {thread: self._numbers[thread]})
 
     def _loser(self, thread_id: int) -> int:
-        """The index of a thread that is only known by the operating system's id, or (-1) not even by that."""
+        """The index of a thread known only by the operating system's id, or (-1) not even by that."""
         place = next((p for p, row in enumerate(self._rows) if row.thread_id == thread_id), -1)
         if place >= 0:
             return self._thread(place)
         index = self._losers.get(thread_id)
         if index is None:
-            # Far beyond all places, which more threads may yet take.
+            # Far beyond all places, which later threads may still take.
             index = self._losers[thread_id] = _LOSERS + len(self._losers)
             self._writer.threads([ThreadRow(index, thread_id if thread_id >= 0 else None)])
         return index
@@ -277,7 +277,7 @@ class Copier:
 
 def _plain(field: FieldDescription) -> FieldDescription:
     """The field as NetTrace 4 can describe it; types that it lacks have no meaning in the original either."""
-    # Of the arrays NetTrace 4 only has the plain one.
+    # NetTrace 4 has only plain arrays.
     if field.code in ARRAYS and (field.code != TypeCode.ARRAY or field.element is None):
         return FieldDescription(field.name, _NO_MEANING)
     element = None if field.element is None else _plain(field.element)

@@ -1,4 +1,4 @@
-"""`cut`: a valid smaller trace with the selected events, and the events that explain them wherever they are.
+"""`cut`: a valid smaller trace with the selected events, and the events that explain them, wherever they are.
 
 Decides what is context and which losses belong to the part; copying is done by `copy`.
 """
@@ -27,7 +27,7 @@ CONTEXT: Final = (
     "*/ProcessInfo",
     "Universal.System/*",
 )
-"""Selectors of the events that names for addresses depend on, whenever they were written."""
+"""Selectors of the events needed to resolve addresses, whenever they were written."""
 
 
 def cut(
@@ -41,12 +41,12 @@ def cut(
 
     `selectors` and `filters` are those of `Trace.events`. With `rundown`, the events of `CONTEXT` are included
     whatever the filters say. Sequence numbers are rewritten so that the result shows the original's losses whose
-    window is inside `start` to `end`, with `thread_id` only those of the selected threads; of more losses than
-    `Limits.problems`, only the first are known. `out` appears only when it is complete. Raises the errors of
+    window is inside `start` to `end`; with `thread_id`, only those of the selected threads. Of more losses than
+    `Limits.problems`, only the first are known. `out` appears only when complete. Raises the exceptions of
     `Trace.events`, and OSError.
     """
     if "thread_id" in filters and not isinstance(filters["thread_id"], int | None):
-        # Asked for twice: an iterator would be empty by then.
+        # Used twice: an iterator would be exhausted by then.
         filters["thread_id"] = tuple(filters["thread_id"])
     rows = passes_of(trace).event_rows(*selectors, always=CONTEXT if rundown else (), decode=False, filters=filters)
     losses = _inside(trace, filters)
@@ -58,7 +58,7 @@ def cut(
 
 
 def _inside(trace: Trace, filters: FilterOptions) -> Iterable[Loss]:
-    """The losses whose window lies inside what is asked for."""
+    """The losses whose window is inside the selected one."""
     start, end, thread_id = filters.get("start"), filters.get("end"), filters.get("thread_id")
     moment_ns = passes_of(trace).moment_ns
     low = None if start is None else moment_ns(start, "start")

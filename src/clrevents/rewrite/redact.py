@@ -1,7 +1,7 @@
-"""`redact`: the same trace without what its strings give away.
+"""`redact`: the same trace without sensitive strings.
 
-Rules say which strings go; each becomes a token of the same length, the same for the same text. Payloads that
-cannot be read are blanked and counted. Times, stacks, threads, numbers and names of code stay.
+Rules select strings; each becomes a token of the same length, equal for equal texts. Payloads that cannot be read are
+blanked and counted. Times, stacks, threads, numbers and names of code are kept.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from clrevents.trace import DecodedRows, RawPayload, Trace, passes_of
 
 @attrs.frozen
 class Rule:
-    """Which strings are replaced: those of certain fields, and those with a certain text."""
+    """Selects strings to replace: those of certain fields, and those with a certain text."""
 
     name: str
     """The name of the rule, which becomes part of its tokens."""
     fields: re.Pattern[str] | None = None
-    """Strings of the fields whose name matches anywhere are replaced; None replaces none by name."""
+    """Replace strings of fields whose name matches anywhere; None replaces none by name."""
     text: re.Pattern[str] | None = None
-    """Strings that match anywhere are replaced; None replaces none by text."""
+    """Replace strings that match anywhere; None replaces none by text."""
 
     def takes(self, field: str, text: str) -> bool:
         """Whether the string `text` of `field` is replaced. Empty strings are never replaced."""
@@ -67,22 +67,22 @@ RULES: Final = (
     Rule("value", re.compile(r"^(?:Value|Payload)$")),
     Rule("symbols", re.compile(r"^Chunk$")),
 )
-"""The rules that apply by default. `value` is for texts such as arguments of DiagnosticSource, `symbols` for the bytes
-of symbol files, which contain the paths of source files."""
+"""The default rules. `value` is for texts such as arguments of DiagnosticSource, `symbols` for the bytes of symbol
+files, which contain the paths of source files."""
 
 
 @attrs.frozen
 class Redacted:
-    """What `redact` did."""
+    """The result of `redact`."""
 
     copied: Copied
     """What was written."""
     replaced: Mapping[str, int]
     """The number of replaced strings by the name of the rule."""
     blanked: int
-    """The number of payloads set to zero bytes because they cannot be read."""
+    """The number of payloads zeroed because they cannot be read."""
     tails: int
-    """The number of payloads in which only the bytes after the known fields were set to zero."""
+    """The number of payloads in which only the bytes after the known fields were zeroed."""
 
 
 def redact(
@@ -92,10 +92,10 @@ def redact(
     rules: Iterable[Rule] = RULES,
     key: bytes | None = None,
 ) -> Redacted:
-    """Write all of `trace` to the file `out`, with the strings that one of the `rules` takes replaced by tokens.
+    """Write all of `trace` to the file `out`, with the strings matched by any of the `rules` replaced by tokens.
 
     Equal strings have equal tokens. With the same `key`, this holds between runs; by default every run has its own
-    key. `out` appears only when it is complete. Raises the errors of `Trace.events`, and OSError.
+    key. `out` appears only when complete. Raises the exceptions of `Trace.events`, and OSError.
     """
     work = _Redaction(tuple(rules), key or secrets.token_bytes(16), trace.info.pointer_size)
     info = attrs.evolve(trace.info, key_values=work.pairs(trace.info.key_values))
@@ -110,7 +110,7 @@ def redact(
 
 
 class _Redaction:
-    """Replaces strings, and remembers how often and for which rule."""
+    """Replaces strings, and counts them by rule."""
 
     def __init__(self, rules: tuple[Rule, ...], key: bytes, pointer_size: int) -> None:
         self._rules = rules
@@ -126,7 +126,7 @@ class _Redaction:
         self.tails = 0
 
     def payload(self, rows: DecodedRows, row: int) -> bytes:
-        """The bytes of one payload without what goes."""
+        """The bytes of one payload after redaction."""
         data, payload = rows.payload_bytes[row], rows.payloads[row]
         if isinstance(payload, RawPayload):
             self.blanked += bool(data)
@@ -138,7 +138,7 @@ class _Redaction:
         if changed is not payload or self._has_gaps(type(payload)):
             rebuilt = self._rebuilt(payload, changed, body)
             if rebuilt is None:
-                # What cannot be written back as it was may hide what should go.
+                # A payload that does not re-encode identically may hide what should be replaced.
                 self.replaced = before
                 self.blanked += 1
                 return bytes(len(data))
@@ -147,7 +147,7 @@ class _Redaction:
         return body + bytes(len(tail))
 
     def surroundings(self, given: DecodedRows) -> DecodedRows:
-        """The rows with their descriptions, labels and threads without what goes."""
+        """The rows with their descriptions, labels and threads redacted."""
         kinds = [self._once(self._kinds, kind, self._kind) for kind in given.kinds]
         if given.labels is None and not given.thread_rows:
             return attrs.evolve(given, kinds=kinds)
@@ -160,11 +160,11 @@ class _Redaction:
         return attrs.evolve(given, kinds=kinds, labels=labels, thread_rows=rows)
 
     def pairs(self, pairs: tuple[tuple[str, Any], ...]) -> tuple[tuple[str, Any], ...]:
-        """Key and value pairs, where the key stands for the field's name."""
+        """Key and value pairs, with the key as the field's name."""
         return tuple((self._name(k), self._text(k, v, "utf-8") if isinstance(v, str) else v) for k, v in pairs)
 
     def _once(self, done: dict[int, tuple[Any, Any]], item: Any, change: Callable[[Any], Any]) -> Any:
-        """The same changed object for the same object, which is kept so that its identity stays its own."""
+        """The same changed object for the same object, which is kept so that its identity is not reused."""
         known = done.get(id(item))
         if known is None:
             known = done[id(item)] = item, change(item)
@@ -196,18 +196,18 @@ class _Redaction:
         return attrs.evolve(field, name=self._name(field.name), element=element, members=members)
 
     def _name(self, name: str) -> str:
-        """A name of code or of a key stays, unless its text was asked for."""
+        """A name of code or a key is kept, unless a rule matches its text."""
         return self._text("", name, "utf-16")
 
     def _has_gaps(self, kind: Any) -> bool:
-        """Whether there may be bytes between what its fields show."""
+        """Whether there may be bytes between its fields."""
         known = self._scattered.get(kind)
         if known is None:
             known = self._scattered[kind] = any(_is_scattered(f.type) for f in kind.__layout__.fields)
         return known
 
     def _rebuilt(self, payload: Any, changed: Any, body: bytes) -> bytes | None:
-        """The bytes of `changed`; None when those of `payload` do not come out as they were."""
+        """The bytes of `changed`; None if `payload` does not re-encode identically."""
         try:
             return self._build(changed) if self._build(payload) == body else None
         except ValueError:
@@ -217,7 +217,7 @@ class _Redaction:
         kind: Any = type(record)
         values = [getattr(record, name) for name in kind.__fields__]
         if values and values[-1] is None:
-            # Its writer was older than its description: the last fields are not there.
+            # Its writer was older than its description: the last fields are missing.
             count = values.index(None)
             part = self._parts.get((kind, count))
             if part is None:
@@ -230,7 +230,7 @@ class _Redaction:
         return known.build(record)
 
     def _record(self, record: Any) -> Any:
-        """The record with changed strings; itself when nothing changes."""
+        """The record with changed strings; the same object if nothing changes."""
         cls = type(record)
         changes: dict[str, Any] = {}
         for attribute, field in zip(cls.__fields__, cls.__layout__.fields, strict=True):
@@ -268,14 +268,14 @@ class _Redaction:
         return text if rule is None else self._token(rule, text, encoding)
 
     def _bytes(self, field: str, data: bytes) -> bytes:
-        """Bytes that are some text, in either encoding: zeros where that text goes."""
+        """Bytes that are text in either encoding: zeros if that text is replaced."""
         for text in (data.decode("utf-8", "replace"), data.decode("utf-16-le", "replace")):
             if self._rule(field, text) is not None:
                 return bytes(len(data))
         return data
 
     def _rule(self, field: str, text: str) -> str | None:
-        """The rule that takes this text, which is counted."""
+        """The rule that matches this text, which is counted."""
         if text:
             for rule in self._rules:
                 if rule.takes(field, text):
@@ -284,7 +284,7 @@ class _Redaction:
         return None
 
     def _token(self, rule: str, text: str, encoding: str) -> str:
-        """As many code units as the text has; the same for the same text and key, and nothing of the text in it."""
+        """As many code units as the text has; equal for equal text and key, and reveals nothing of the text."""
         units = len(text.encode("utf-16-le", "surrogatepass")) // 2
         data = text.encode("utf-8", "surrogatepass")
         digest = hashlib.blake2b(data, key=self._key, digest_size=8).hexdigest()
@@ -297,7 +297,7 @@ def _is_byte(wire: WireType) -> bool:
 
 
 def _is_scattered(wire: WireType) -> bool:
-    """Whether its values may stand anywhere in the payload."""
+    """Whether its values may be anywhere in the payload."""
     match wire:
         case LocatedType():
             return True

@@ -1,1 +1,1 @@
-"""Room 1: what events look like. Pure data; nothing here reads a byte of a trace."""
+"""ROOM 1: what events look like. Pure data; nothing here reads a byte of a trace."""

@@ -1,4 +1,4 @@
-"""The numbers and names by which containers say what follows: object tags, block kinds, flags, items, type codes.
+"""The numbers and names that containers use as tags: object tags, block kinds, flags, items, type codes.
 
 One place for readers and writers; the format page has the same tables. Knows no layout and no byte order. Unknown
 numbers are legal in a trace, so readers compare plain integers with these members and never convert to them.
@@ -12,9 +12,9 @@ from typing import Final
 NETTRACE: Final = b"Nettrace"
 """The first bytes of every NetTrace stream."""
 FAST_SERIALIZATION: Final = b"\x14\0\0\0!FastSerialization.1"
-"""The serializer's mark: the first bytes of NetPerf, and of NetTrace 4 after `NETTRACE`."""
+"""The serializer's magic: the first bytes of NetPerf, and of NetTrace 4 after `NETTRACE`."""
 UNSORTED: Final = 1 << 31
-"""The bit of a full event header's metadata id that says "not sorted" (docs/format.md, "Full event headers")."""
+"""The bit of a full event header's metadata id that means "not sorted" (docs/format.md, "Full event headers")."""
 
 
 class ObjectTag(IntEnum):
@@ -63,19 +63,19 @@ class HeaderFlag(IntFlag):
     NONE = 0
     METADATA = 0x01
     CAPTURE = 0x02
-    """Sequence number, capture thread and processor, which only come together."""
+    """Sequence number, capture thread and processor, which only occur together."""
     THREAD = 0x04
     STACK = 0x08
     ACTIVITY = 0x10
     RELATED = 0x20
     SORTED = 0x40
-    """No part: a promise that no later event has an earlier time."""
+    """Adds no part: a promise that no later event has an earlier time."""
     SIZE = 0x80
 
     LABELS = 0x10
     """NetTrace 6 has a label list id where NetTrace 4 has the activity id."""
     PARTS = 0xBF
-    """Every flag that a part follows for."""
+    """All flags that add a part."""
 
 
 class Forget(IntFlag):
@@ -136,7 +136,7 @@ LAST_LABEL: Final = 0x80
 
 
 class TypeCode(IntEnum):
-    """Types of fields, as event descriptions number them (docs/format.md, "Type codes")."""
+    """Types of fields, as numbered in event descriptions (docs/format.md, "Type codes")."""
 
     OBJECT = 1
     """A struct: nested fields."""
@@ -168,11 +168,11 @@ class TypeCode(IntEnum):
     UTF8 = 23
     """A UTF-8 code unit."""
     RELLOC = 24
-    """Position and size of elements elsewhere in the payload, counted from after these bytes."""
+    """Position and size of elements elsewhere in the payload, counted from the end of these bytes."""
     DATALOC = 25
     """The same, counted from the payload's start."""
     BOOLEAN8 = 26
 
 
 ARRAYS: Final = frozenset({TypeCode.ARRAY, TypeCode.FIXED_ARRAY, TypeCode.RELLOC, TypeCode.DATALOC})
-"""Codes that an element's type follows."""
+"""Codes followed by an element's type."""

@@ -51,8 +51,8 @@ def register(
     `what` is an event class, a description, or TOML as text or as the path of a `.toml` file. A description is a dict
     `{"provider": …, "id": …, "version": …, "name": …, "fields": {"OrderId": "UInt32"}}`, or `{"event": […]}` with a
     list of such dicts. Types are names from `clrevents.types`. `"UInt64[Count]"` is an array whose length is the
-    earlier field `Count`, `"Bytes[Size]"` is that many bytes, and `"UInt32[]"` is an array that begins with its
-    length. `registry` defaults to the global one.
+    earlier field `Count`, `"Bytes[Size]"` is that many bytes, and `"UInt32[]"` is an array prefixed with its length.
+    `registry` defaults to the global one.
 
     Raises TypeError for a class that is not an event class, ValueError for a malformed description, ValueError if
     another class has the same provider, id and version, unless `replace` is true, and OSError for a file that cannot
@@ -74,7 +74,7 @@ def register(
 
 
 def class_body(name: str, provider: str, id: int, version: int, layout: Layout | None) -> str:
-    """The class body that declares such an event, to paste into code.
+    """The source of a class that declares such an event, to paste into code.
 
     Fields whose names are not identifiers get another name and a comment. Without a layout, there are no fields.
     """
@@ -82,7 +82,7 @@ def class_body(name: str, provider: str, id: int, version: int, layout: Layout |
     groups: dict[str, Layout] = {}
     lines = list(_field_lines(layout, groups)) if layout is not None else []
     if layout is None:
-        lines = ["    # The trace does not describe its fields: declare them in the order of the wire."]
+        lines = ["    # The trace does not describe its fields: declare them in wire order."]
     everything = [*lines, *(line for inner in groups.values() for line in _field_lines(inner, {}))]
     used = " ".join(line.partition("#")[0].partition(":")[2] for line in everything)
     imports = sorted(set(re.findall(r"\b[A-Z]\w+", used)))
@@ -114,18 +114,18 @@ def _descriptions(what: Mapping[str, Any] | str | os.PathLike[str]) -> Iterator[
     events = found.get("event", found)
     for described in events if isinstance(events, list) else [events]:
         if not isinstance(described, Mapping):
-            raise ValueError(f"an event is described by its provider, id, name and fields, not by {described!r}")
+            raise ValueError(f"an event description must have provider, id, name and fields, not {described!r}")
         yield described
 
 
 def _info(described: Mapping[str, Any]) -> EventInfo:
     unknown = sorted(set(described) - _KEYS)
     if unknown:
-        raise ValueError(f"an event description has no {unknown[0]!r}; it may have {', '.join(sorted(_KEYS))}")
+        raise ValueError(f"unknown key {unknown[0]!r} in an event description; allowed: {', '.join(sorted(_KEYS))}")
     try:
         provider, id, name = str(described["provider"]), int(described["id"]), str(described["name"])
     except KeyError as missing:
-        raise ValueError(f"an event description needs {missing.args[0]!r}") from None
+        raise ValueError(f"an event description requires {missing.args[0]!r}") from None
     version = int(described.get("version", 0))
     fields = described.get("fields", {})
     try:
@@ -190,7 +190,7 @@ def _annotation(wire: WireType, name: str, groups: dict[str, Layout]) -> str:
         case FixedArrayType() | LocatedType():
             return f"object  # {wire.name}: not available in class bodies"
         case _:
-            # A self-described one-byte boolean goes by the name of the four-byte one.
+            # A self-described one-byte boolean has the name of the four-byte one.
             return _NAMES.get(wire) or ("Boolean8" if getattr(wire, "size", 0) == 1 else "UInt8")
 
 

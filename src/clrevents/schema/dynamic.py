@@ -1,7 +1,7 @@
-"""Events that describe themselves: a description from the trace → the same `Layout`, and a record class for it.
+"""Self-described events: a description from the trace → the same `Layout`, and a record class for it.
 
-No text of a file reaches generated source: a field is called `field_<n>` unless its name is a plain identifier
-that nothing else uses; `record["wire name"]` always works. Learned classes belong to one trace and are bounded.
+No text from a file reaches generated source: a field is called `field_<n>` unless its name is a plain identifier
+not used otherwise; `record["wire name"]` always works. Learned classes belong to one trace and are bounded.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _COUNTED_UTF8: Final = PrefixedType(Scalar("UTF8", 1, "B", "char"), "utf-8")
 
 @attrs.frozen
 class FieldDescription:
-    """One field as the trace's metadata describes it: its name, type code, and what it contains."""
+    """One field as described by the trace's metadata: its name, type code, and contents."""
 
     name: str
     code: int
@@ -80,11 +80,11 @@ class Variant:
 
 
 class Undescribable(Exception):
-    """The description uses a type that has no meaning. The message names it."""
+    """The description uses an undefined type, named in the message."""
 
 
 class _LearnedType(type):
-    """Learned classes pickle by their layout: records inside a record name them."""
+    """Learned classes pickle by their layout, because nested records refer to them."""
 
 
 class Learned(metaclass=_LearnedType):
@@ -93,11 +93,11 @@ class Learned(metaclass=_LearnedType):
     __slots__ = ()
 
     def __getitem__(self, name: str) -> Any:
-        """The field of this wire name. KeyError when there is none."""
+        """The field with this wire name. Raises KeyError if there is none."""
         return getattr(self, _attributes(type(self))[name])
 
     def __eq__(self, other: object) -> bool:
-        """Equal for the same fields with the same values, also when the classes are of different traces."""
+        """Equal for the same fields with the same values, even if the classes are of different traces."""
         if not isinstance(other, Learned):
             return NotImplemented
         mine: Any = type(self)
@@ -113,7 +113,7 @@ class Learned(metaclass=_LearnedType):
 
 
 def _outline(layout: Layout) -> tuple[Any, ...]:
-    """A layout with nested records by their fields instead of their classes, which each trace makes anew."""
+    """A layout with nested records by their fields instead of their classes, which are created per trace."""
     return tuple((field.name, _outlined(field.type)) for field in layout.fields)
 
 
@@ -130,21 +130,21 @@ def _values(record: Any) -> tuple[Any, ...]:
 
 
 class ClassCache:
-    """Makes one class a layout, at most `limit` of them; the same layout gets the same class again."""
+    """Makes one class per layout, at most `limit` of them; the same layout gets the same class again."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._known: dict[tuple[str, Layout], type[Any]] = {}
 
     def get(self, name: str, layout: Layout) -> type[Any] | None:
-        """The record class; None when there are too many already."""
+        """The record class; None if there are too many already."""
         known = self._known.get((name, layout))
         if known is None and len(self._known) < self._limit:
             known = self._known[name, layout] = make_class(name, layout)
         return known
 
     def layout(self, fields: tuple[FieldDescription, ...], variant: Variant) -> Layout | None:
-        """The layout of a described event; None when nested records would be too many. Raises Undescribable."""
+        """The layout of a described event; None if there would be too many nested records. Raises Undescribable."""
         if len(fields) == 1 and fields[0].code == TypeCode.OBJECT and not fields[0].name:
             # The unnamed wrapper of EventSource's self-describing format.
             fields = fields[0].members
@@ -168,12 +168,12 @@ class ClassCache:
             return StructType(record)
         if code in ARRAYS:
             if field.element is None:
-                raise Undescribable(f"field {field.name!r} is an array of nothing")
+                raise Undescribable(f"field {field.name!r} is an array without an element type")
             text = _TEXTS.get(field.element.code, "")
             element = self._type(field.element, variant)
             if not text and not element.min_size(4):
-                # Any number of them would fit into no bytes at all.
-                raise Undescribable(f"field {field.name!r} is an array of values without any bytes")
+                # Any number of them would fit in zero bytes.
+                raise Undescribable(f"field {field.name!r} is an array of zero-size values")
             if code == TypeCode.ARRAY:
                 return PrefixedType(element, text)
             if code == TypeCode.FIXED_ARRAY:
@@ -187,7 +187,7 @@ class ClassCache:
             return _COUNTED_UTF8
         wire = _TYPES.get(code)
         if wire is None:
-            raise Undescribable(f"field {field.name!r} has type code {code}, which has no meaning")
+            raise Undescribable(f"field {field.name!r} has type code {code}, which is undefined")
         return wire
 
 
@@ -196,7 +196,7 @@ class _TooMany(Exception):
 
 
 def variants(fields: tuple[FieldDescription, ...], provider: str) -> tuple[Variant, ...]:
-    """The readings to try, in this order; the first that uses up a payload exactly is right."""
+    """The readings to try, in order; the first that matches a payload exactly is right."""
     codes = set(_codes(fields))
     tries = [Variant()]
     if TypeCode.BOOLEAN in codes:
@@ -212,7 +212,7 @@ def variants(fields: tuple[FieldDescription, ...], provider: str) -> tuple[Varia
 
 
 def drift(declared: Layout, described: Iterable[Field]) -> str:
-    """How a trace's own description of an event differs from the registry's; "" when it does not.
+    """How a trace's own description of an event differs from the registry's; "" if it does not.
 
     Compares the number of fields and their widths: names and signs may differ without harm.
     """
@@ -226,7 +226,7 @@ def drift(declared: Layout, described: Iterable[Field]) -> str:
 
 
 def _shape(wire: WireType) -> object:
-    """What must agree for the bytes to mean the same."""
+    """What must be equal for the bytes to have the same meaning."""
     number = wire.bound(8).number
     if number is not None:
         return number.size, number.kind == "float"
@@ -240,7 +240,7 @@ def _shape(wire: WireType) -> object:
 
 
 def make_class(name: str, layout: Layout) -> type[Any]:
-    """An attrs class for a learned layout. `name` is only shown; attribute names are checked identifiers."""
+    """An attrs class for a learned layout. `name` is for display only; attribute names are checked identifiers."""
     attributes = list(attribute_names(layout))
     made: Any = attrs.make_class(
         "LearnedRecord",
@@ -260,7 +260,7 @@ def make_class(name: str, layout: Layout) -> type[Any]:
 
 
 def is_plain(name: str) -> bool:
-    """Whether a wire name may be an attribute's name as it is."""
+    """Whether a wire name can be used as an attribute name."""
     return (
         name.isascii()
         and name.isidentifier()
@@ -271,7 +271,7 @@ def is_plain(name: str) -> bool:
 
 
 def attribute_names(layout: Layout) -> Iterator[str]:
-    """For each field its wire name where that is a plain identifier, else `field_<n>`; all different."""
+    """For each field its wire name if that is a plain identifier, otherwise `field_<n>`; all distinct."""
     wire_names = {field.name for field in layout.fields}
     for index, field in enumerate(layout.fields):
         if is_plain(field.name):
@@ -284,7 +284,7 @@ def attribute_names(layout: Layout) -> Iterator[str]:
 
 
 def _unique_names(fields: tuple[FieldDescription, ...]) -> Iterator[str]:
-    """Wire names, told apart where a description uses one twice."""
+    """Wire names, made distinct if a description repeats one."""
     seen: set[str] = set()
     for field in fields:
         name, n = field.name, 2

@@ -1,7 +1,7 @@
-"""`@event`: a class body becomes an immutable record, a `Layout` and an entry of the registry.
+"""`@event`: turns a class body into an immutable record, a `Layout` and an entry of the registry.
 
-Knows how annotations turn into fields and what a class is called; refuses to know families, bytes or traces.
-A subclass adds fields after its parent's, so `isinstance(p, MethodLoad_V1)` means "version 1 or later".
+Knows how annotations become fields and how a class is named; knows no families, bytes or traces. A subclass adds
+fields after its parent's, so `isinstance(p, MethodLoad_V1)` means "version 1 or later".
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ def event(
 ) -> Callable[[C], C]:
     """Class decorator that declares the payload of one version of one event, and registers it.
 
-    The class body names the fields in the order of the bytes, with types of `clrevents.types`. A version that only
-    adds fields is a subclass of the previous one. Returns the class as an immutable record.
+    The class body lists the fields in wire order, with types from `clrevents.types`. A version that only adds fields
+    is a subclass of the previous one. Returns the class as an immutable record.
 
     `provider` is the provider's full name, `id` the event id and `version` the version of the layout. The event's
-    `name` is by default the class name without `_V<n>`; `aliases` are further names that select it. `keywords` and
+    `name` defaults to the class name without `_V<n>`; `aliases` are additional names that select it. `keywords` and
     `level` are for documentation only and default to those of the extended version. `registry` defaults to the
     global one. With `only_undescribed`, the class is used only for traces that do not describe the event's fields
     themselves.
 
-    Registering the same class again replaces it, as in a notebook cell that is run twice. Raises ValueError if
+    Registering the same class again replaces it, for example when a notebook cell is rerun. Raises ValueError if
     another class has the same provider, id and version, unless `replace` is true, and TypeError for a malformed
     annotation or a class name whose `_V<n>` is not `version`.
     """
@@ -82,9 +82,9 @@ def event(
 
 @dataclass_transform(frozen_default=True)
 def struct(cls: C) -> C:
-    """Class decorator that declares a group of fields which repeats inside a payload.
+    """Class decorator that declares a group of fields that repeats inside a payload.
 
-    `cls` names its fields as an event class does. Fields of an event use it as
+    `cls` lists its fields like an event class. Fields of an event use it as
     `Values: Annotated[Counted[X], by("Count")]`. Returns the class as an immutable record. Raises TypeError for a
     malformed annotation.
     """
@@ -92,7 +92,7 @@ def struct(cls: C) -> C:
 
 
 def event_name(class_name: str, version: int) -> str:
-    """The class name without its `_V<n>`. Raises TypeError unless that is the version."""
+    """The class name without its `_V<n>`. Raises TypeError if `<n>` is not the version."""
     match = _VERSIONED.fullmatch(class_name)
     if match is None:
         return class_name
@@ -104,31 +104,31 @@ def event_name(class_name: str, version: int) -> str:
 def make_record(cls: Any, declared: FrameType | None = None) -> Any:
     """Make the frozen, slotted attrs class of a class body, with its `__layout__`.
 
-    `declared` is the frame of the class statement: annotations that are text may use names local to a function.
-    Raises TypeError for a malformed annotation.
+    `declared` is the frame of the class statement: string annotations may use names local to a function. Raises
+    TypeError for a malformed annotation.
     """
     parent = next((b.__layout__ for b in cls.__mro__[1:] if hasattr(b, "__layout__")), Layout())
     own = []
     for field, annotation in _annotations(cls, declared).items():
         if field.startswith("_"):
-            raise TypeError(f"{cls.__name__}.{field}: the name of a field must not begin with an underscore")
+            raise TypeError(f"{cls.__name__}.{field}: a field name must not start with an underscore")
         wire, padding = read_annotation(annotation, f"{cls.__name__}.{field}")
         own.append(Field(field, wire, padding))
     try:
         layout = Layout((*parent.fields, *own))
     except TypeError as error:
         raise TypeError(f"{cls.__name__}: {error}") from None
-    # Shared by all records, because compiling them for each class is most of what loading a family costs.
+    # Shared by all records, because compiling them for each class is most of the cost of loading a family.
     cls.__repr__, cls.__eq__, cls.__hash__ = _repr, _eq, _hash
     record = attrs.define(slots=True, frozen=True, repr=False, eq=False)(cls)
     record.__layout__ = layout
-    # As classes learned from a trace have it, whose attributes may have other names than the wire's fields.
+    # As in classes learned from a trace, whose attributes may differ from the fields' wire names.
     record.__fields__ = tuple(field.name for field in layout.fields)
     return record
 
 
 def _annotations(cls: Any, declared: FrameType | None) -> dict[str, Any]:
-    """The class's own annotations, evaluated; with the function's names only if the module's do not suffice."""
+    """The class's own annotations, evaluated; uses the function's names only if the module's do not suffice."""
     try:
         return inspect.get_annotations(cls, eval_str=True)
     except NameError:
@@ -161,9 +161,9 @@ def _hash(self: Any) -> int:
 
 
 def asdict(record: Any) -> dict[str, Any]:
-    """The fields of a payload by their names in the format, in the order of the bytes.
+    """The fields of a payload by their wire names, in wire order.
 
-    `record` is an event's payload; arrays become lists, and groups that repeat become dicts. Raises TypeError unless
+    `record` is an event's payload; arrays become lists, and repeating groups become dicts. Raises TypeError unless
     it is a record, for instance for a `RawPayload`.
     """
     layout: Layout | None = getattr(type(record), "__layout__", None)

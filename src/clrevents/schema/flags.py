@@ -1,7 +1,7 @@
-"""Enums that never refuse a number, and bit fields inside a flags value.
+"""Enums that accept any number, and bit fields inside a flags value.
 
-Event modules only declare them. An unknown value or bit survives as a number and shows as one, so that a
-newer runtime's trace still reads. Knows nothing of events or bytes.
+Event modules only declare them. An unknown value or bit is kept and shown as a number, so that traces of newer
+runtimes can be read. Knows nothing of events or bytes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ E = TypeVar("E", bound="OpenEnum")
 
 
 class OpenEnum(IntEnum):
-    """A value map: equal to its number; a number without a name makes a nameless member."""
+    """A value map: equal to its number; a number without a name gives a nameless member."""
 
     @classmethod
     def _missing_(cls, value: object) -> OpenEnum | None:
@@ -63,7 +63,7 @@ class BitField(Generic[E]):
 
 
 class OpenFlag(IntFlag, boundary=KEEP):
-    """A bit map: bits with a name combine by name, bits without one survive as a number."""
+    """A bit map: bits with a name combine by name, bits without one are kept as a number."""
 
     @classmethod
     def bit_fields(cls) -> tuple[BitField[Any], ...]:
@@ -72,7 +72,7 @@ class OpenFlag(IntFlag, boundary=KEEP):
         return tuple(sorted(found, key=lambda f: f.shift))
 
     def __str__(self) -> str:
-        """Names joined by `|`, then `field=Name`, then what has no name in hex; `0` when nothing is set."""
+        """Names joined by `|`, then `field=Name`, then unnamed bits in hex; `0` if nothing is set."""
         rest = int(self)
         parts = []
         for field in self.bit_fields():

@@ -1,4 +1,4 @@
-"""The keywords that raise events, one enum a provider (manifest: `keywords`, without the `Keyword` at the end).
+"""The keywords that enable events, one enum per provider (manifest: `keywords`, without the suffix `Keyword`).
 
 The manifest has no event sources; what the base library declares of its own stands here too (source: the nested class
 `Keywords` of each). The sample profiler has no keywords.

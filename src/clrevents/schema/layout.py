@@ -1,7 +1,7 @@
-"""What a payload looks like: `Layout` (fields in wire order) and `BoundLayout` (the same for one pointer size).
+"""The layout of a payload: `Layout` (fields in wire order) and `BoundLayout` (the same for one pointer size).
 
-Everything that reads or writes payloads asks a bound layout; nothing else knows field order or widths.
-Pure data: never sees a byte, and has no idea which event it belongs to.
+All reading and writing of payloads goes through a bound layout; nothing else knows field order or widths. Pure data:
+never sees a byte, and does not know its event.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Field:
 
 @attrs.frozen
 class FixedStep:
-    """Neighbouring fields that one `struct` format reads together; `first` is the index of the first of them."""
+    """Adjacent fields that one `struct` format reads together; `first` is the index of the first of them."""
 
     first: int
     fields: tuple[BoundField, ...]
@@ -38,7 +38,7 @@ class FixedStep:
 
 @attrs.frozen
 class VariableStep:
-    """One field that no `struct` code reads; `count_index` is the field that counts it, or -1."""
+    """One field that no `struct` code reads; `count_index` is the field that holds its count, or -1."""
 
     index: int
     field: BoundField
@@ -58,19 +58,19 @@ class BoundField:
 
     @property
     def fixed_size(self) -> int | None:
-        """Bytes on the wire without padding, or None when the bytes decide."""
+        """Size in bytes on the wire without padding, or None if it depends on the bytes."""
         return self.type.fixed_size
 
     @property
     def code(self) -> str | None:
-        """The `struct` code that reads it, padding included; None where no code does."""
+        """The `struct` code that reads it, including padding; None if there is none."""
         code = self.type.code
         return code if code is None or not self.pad else f"{self.pad}x{code}"
 
 
 @attrs.frozen(cache_hash=True)
 class BoundLayout:
-    """A layout for one pointer size. `fixed_size` is None when any field's width depends on the bytes."""
+    """A layout for one pointer size. `fixed_size` is None if any field's width depends on the bytes."""
 
     pointer_size: int
     fields: tuple[BoundField, ...]
@@ -81,10 +81,10 @@ class BoundLayout:
 
 @attrs.frozen
 class Layout:
-    """Fields in wire order. Counted fields name an earlier integer field."""
+    """Fields in wire order. Counted fields refer to an earlier integer field."""
 
     fields: tuple[Field, ...] = ()
-    # Here and in no cache of the module's: a layout that a trace describes, and the classes in it, go with the trace.
+    # Here and not in a module-level cache: layouts described by a trace, and their classes, are freed with the trace.
     _bound: dict[int, BoundLayout] = attrs.field(factory=dict, init=False, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
@@ -112,11 +112,11 @@ class Layout:
         return len(self.fields)
 
     def starts_with(self, other: Layout) -> bool:
-        """Whether the other's fields are a prefix of these: then a newer version only appended."""
+        """Whether the other's fields are a prefix of these, so that a newer version only appended fields."""
         return self.fields[: len(other.fields)] == other.fields
 
     def bind(self, pointer_size: int) -> BoundLayout:
-        """The layout for a process with pointers of 4 or 8 bytes. Cached; ValueError for other sizes."""
+        """The layout for a process with pointers of 4 or 8 bytes. Cached; raises ValueError for other sizes."""
         if pointer_size not in (4, 8):
             raise ValueError(f"pointer size must be 4 or 8, not {pointer_size!r}")
         if pointer_size not in self._bound:
@@ -135,7 +135,7 @@ def _bind(layout: Layout, pointer_size: int) -> BoundLayout:
 
 
 def bind_fields(fields: tuple[BoundField, ...], pointer_size: int) -> BoundLayout:
-    """Merge neighbouring fields that `struct` reads into one step each, and add up what can be added up."""
+    """Merge adjacent fields that `struct` reads into one step each, and add up the sizes that are known."""
     steps: list[Step] = []
     together: list[BoundField] = []
     codes: list[str] = []

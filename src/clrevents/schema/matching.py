@@ -1,4 +1,4 @@
-"""Events by name: globs over the entries of a registry, and what a name that fits nothing may have meant.
+"""Events by name: globs over the entries of a registry, and suggestions for a name without a match.
 
 Exact names are the registry's own (`match_exact`). Knows no traces.
 """
@@ -19,18 +19,18 @@ _GLOB: Final = re.compile(r"[*?\[]")
 _SHOWN: Final = 5
 _TYPO: Final = 0.85
 _SIMILAR: Final = 0.65
-"""How alike two names are (0 to 1) when one is probably a slip of the other, and when there is nothing better."""
+"""How similar two names are (0 to 1) if one is probably a typo of the other, and if there is nothing better."""
 _PART: Final = 3
-"""Letters that a part of a name must have to say anything."""
+"""The number of letters a part of a name must have to be significant."""
 
 
 def is_glob(text: str) -> bool:
-    """Whether this is a pattern and not an exact name."""
+    """Whether this is a pattern rather than an exact name."""
     return _GLOB.search(text) is not None
 
 
 def glob(pattern: str) -> Callable[[Entry], bool]:
-    """A test for entries whose name, alias or `Provider/Event` fits the pattern; case matters."""
+    """A test for entries whose name, alias or `Provider/Event` matches the pattern; case matters."""
     match = re.compile(fnmatch.translate(pattern)).match
     provider, slash, event = pattern.rpartition("/")
     full = re.compile(fnmatch.translate(f"{provider_name(provider)}/{event}")).match if slash else match
@@ -43,7 +43,7 @@ def glob(pattern: str) -> Callable[[Entry], bool]:
 
 
 def select_entries(selector: str, entries: Iterable[Entry]) -> list[Entry]:
-    """The entries that a name or a pattern means. UnknownEventError for a name that means none."""
+    """The entries that a name or a pattern matches. Raises UnknownEventError for a name without a match."""
     known = list(entries)
     if is_glob(selector):
         return list(filter(glob(selector), known))
@@ -54,16 +54,16 @@ def select_entries(selector: str, entries: Iterable[Entry]) -> list[Entry]:
 
 
 def unknown_event(name: str, known: Iterable[str]) -> UnknownEventError:
-    """The error for a name that nothing has, with at most five that it may have meant."""
+    """The exception for an unknown name, with at most five suggestions."""
     near = list(islice(_near(name, sorted(set(known), key=_simple)), _SHOWN))
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
     return UnknownEventError(f"no event {name!r}{hint}")
 
 
 def _near(name: str, names: Sequence[str]) -> Iterator[str]:
-    """Names like this one, the likeliest first: typing errors, beginnings, parts, and what only looks similar.
+    """Names similar to this one, the likeliest first: typos, prefixes, parts, and merely similar ones.
 
-    Names with a slash are other names of the same events, so they go last or are left out.
+    Names with a slash are aliases of the same events, so they go last or are left out.
     """
     wanted = name.lower()
     event = wanted.rpartition("/")[2]

@@ -1,7 +1,7 @@
 """(provider, event id, version) → event class, and name → event.
 
-A family of built-in events is loaded when one of its events is first asked for; the generated index answers
-questions about names without loading any. Users add their own. Knows nothing of traces.
+A family of built-in events is imported when one of its events is first used; the generated index answers queries
+about names without importing any. Users add their own. Knows nothing of traces.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SHORT_PROVIDERS: Final[Mapping[str, str]] = {
     "sample": SAMPLE,
     "tpl": TPL,
 }
-"""Short names that are accepted wherever the name of a provider is."""
+"""Short names accepted wherever a provider name is."""
 
 
 def provider_name(name: str) -> str:
@@ -42,7 +42,7 @@ def provider_name(name: str) -> str:
 
 @attrs.frozen
 class EventInfo:
-    """One version of one event in a `Registry`; event classes have it as `__event__`."""
+    """One version of one event in a `Registry`; available on event classes as `__event__`."""
 
     provider: str
     """The full name of the provider."""
@@ -53,7 +53,7 @@ class EventInfo:
     name: str
     """The event's name, without its version."""
     aliases: tuple[str, ...]
-    """Further names that select the event."""
+    """Additional names that select the event."""
     keywords: int
     """The keywords that enable the event, as a mask; for documentation only."""
     level: int
@@ -63,7 +63,7 @@ class EventInfo:
     layout: Layout
     """The fields of the payload."""
     only_undescribed: bool = False
-    """Whether a description in the trace goes before this one."""
+    """Whether a description in the trace takes precedence over this one."""
 
     @property
     def meaning(self) -> str:
@@ -82,7 +82,7 @@ class Entry:
     name: str
     """The name of the newest version."""
     aliases: tuple[str, ...]
-    """Further names that select the event."""
+    """Additional names that select the event."""
     versions: tuple[int, ...]
     """The known versions, ascending."""
     module: str = ""
@@ -97,9 +97,9 @@ class Entry:
 class Registry:
     """Event classes by provider, id and version, and by name.
 
-    Events that are not found here are looked up in `parent`, which defaults to the global registry with all built-in
-    and all globally registered events. `Registry(parent=None)` is empty. `index` names events that are loaded on
-    use; it is for the global registry. Registries can be pickled, as far as their classes can.
+    Events not found here are looked up in `parent`, which defaults to the global registry with all built-in and all
+    globally registered events. `Registry(parent=None)` is empty. `index` lists events that are loaded on use; it is
+    for the global registry. Registries can be pickled if their classes can.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class Registry:
         self._ids: tuple[int, dict[tuple[str, str], list[int]]] = (-1, {})
 
     def __reduce__(self) -> str | tuple[Callable[..., Registry], tuple[Any, ...]]:
-        """The global registry is pickled by name, any other with the classes that were registered in it."""
+        """The global registry is pickled by name, any other with the classes registered in it."""
         if self is DEFAULT:
             return "DEFAULT"
         return _registry_of, (self.parent, tuple(i for versions in self._events.values() for i in versions.values()))
@@ -133,7 +133,7 @@ class Registry:
                 raise ValueError(
                     f"{info.provider} event {info.id} version {info.version} is already "
                     f"{taken.record.__module__}.{taken.record.__qualname__} with other fields; "
-                    "pass replace=True to put this one in its place"
+                    "pass replace=True to replace it"
                 )
             self._events.setdefault(key, {})[info.version] = info
             self._entries.pop(key, None)
@@ -147,9 +147,9 @@ class Registry:
         return found
 
     def best(self, provider: str, id: int, version: int) -> EventInfo | None:
-        """The `version` of the event with this `provider` and `id`, or else the newest known one before it.
+        """The `version` of the event with this `provider` and `id`, or else the newest known earlier version.
 
-        A newer version of an event begins with the fields of the older ones. None if there is none.
+        A newer version of an event starts with the fields of the older ones. None if there is none.
         """
         exact = self.get(provider, id, version)
         if exact is not None:
@@ -184,7 +184,7 @@ class Registry:
                     yield entry
 
     def ids(self, provider: str, name: str) -> Sequence[int]:
-        """The ids of the events of this name at a provider, ascending; usually one."""
+        """The ids of a provider's events with this name, ascending; usually one."""
         changes = self._count()
         if self._ids[0] != changes:
             found: dict[tuple[str, str], list[int]] = {}
@@ -205,7 +205,7 @@ class Registry:
         return own
 
     def _own(self, provider: str, id: int) -> Entry | None:
-        """The event in this registry itself, remembered until something is registered for it."""
+        """The event in this registry itself, cached until something is registered for it."""
         key = (provider, id)
         known = self._entries.get(key)
         if known is not None:
@@ -217,7 +217,7 @@ class Registry:
             return found
 
     def _joined(self, provider: str, id: int) -> Entry | None:
-        """The generated index joined with what was registered."""
+        """The generated index combined with the registered events."""
         indexed = (self._index or {}).get((provider, id))
         versions = self._events.get((provider, id))
         if not versions:
@@ -249,7 +249,7 @@ class Registry:
         if entry is not None and entry.module not in self._loaded:
             with self._lock:
                 if entry.module not in self._loading:
-                    # Marked first: the family's own registrations come back here.
+                    # Marked first: the family's own registrations re-enter here.
                     self._loading.add(entry.module)
                     importlib.import_module(f"clrevents.schema.events.{entry.module}")
                     self._loaded.add(entry.module)
@@ -264,7 +264,7 @@ def _registry_of(parent: Registry | None, infos: tuple[EventInfo, ...]) -> Regis
 
 
 def match_exact(name: str, entries: Iterable[Entry]) -> list[Entry]:
-    """The entries that an exact name means, in the order of precedence of selectors."""
+    """The entries that an exact name matches, in the order of precedence of selectors."""
     known = list(entries)
     for wanted in (
         lambda e: e.name == name,
@@ -273,7 +273,7 @@ def match_exact(name: str, entries: Iterable[Entry]) -> list[Entry]:
         found = [e for e in known if wanted(e)]
         if found:
             return found
-    # At the last slash first; names and aliases may have slashes of their own.
+    # At the last slash first; names and aliases may contain slashes.
     parts = name.split("/")
     for at in range(len(parts) - 1, 0, -1):
         provider, event = provider_name("/".join(parts[:at])), "/".join(parts[at:])
@@ -309,4 +309,4 @@ def _builtin_index() -> Mapping[tuple[str, int], Entry]:
 
 
 DEFAULT: Final[Registry] = Registry(parent=None, index=_builtin_index())
-"""The global registry: all built-in events, and all that were registered without naming a registry."""
+"""The global registry: all built-in events, and all registered without naming a registry."""

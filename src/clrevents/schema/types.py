@@ -1,7 +1,7 @@
-"""The vocabulary of event classes: `UInt32`, `Pointer`, `UnicodeString`, `Counted[...]` and friends.
+"""The vocabulary of event classes: `UInt32`, `Pointer`, `UnicodeString`, `Counted[...]` and others.
 
 Each public name is an `Annotated` alias: editors and type checkers see the Python type, `Layout` sees the wire type.
-Knows how an annotation is read; what follows from a wire type stands with it, in `wire`.
+Knows how to read an annotation; everything that follows from a wire type is in `wire`.
 """
 
 from __future__ import annotations
@@ -42,31 +42,31 @@ class By:
 
 @attrs.frozen
 class Pad:
-    """Bytes between the previous field and this one, as (on 32-bit, on 64-bit) processes."""
+    """Bytes between the previous field and this one, as (in 32-bit, in 64-bit) processes."""
 
     bytes32: int
     bytes64: int
 
 
 class FileTime(int):
-    """A moment: the exact number of 100 ns since 1601-01-01 UTC, shown as the time that it means.
+    """A time: the exact number of 100 ns since 1601-01-01 UTC, displayed as a date.
 
-    It is compared, stored and calculated with as the number; `str` is the time with all its digits, `utc` a datetime
-    cut to microseconds.
+    It is stored and compared as the number; `str` is the time with all its digits, `utc` a datetime truncated to
+    microseconds.
     """
 
     __slots__ = ()
 
     @property
     def utc(self) -> datetime | None:
-        """None when no datetime can hold it."""
+        """None if no datetime can hold it."""
         try:
             return _FILETIME_START + timedelta(microseconds=int(self) // 10)
         except OverflowError:
             return None
 
     def __str__(self) -> str:
-        """ISO-8601 with all seven digits; the number where no date can hold it."""
+        """ISO 8601 with all seven digits; the number if no date can hold it."""
         moment = self.utc
         if moment is None:
             return str(int(self))
@@ -106,7 +106,7 @@ UInt64: TypeAlias = Annotated[int, Scalar("UInt64", 8, "Q")]
 Float: TypeAlias = Annotated[float, Scalar("Float", 4, "f", "float")]
 Double: TypeAlias = Annotated[float, Scalar("Double", 8, "d", "float")]
 Boolean: TypeAlias = Annotated[bool, Scalar("Boolean", 4, "I", "bool")]
-"""Four bytes, as the runtime's own events write it; any non-zero value is true."""
+"""Four bytes, as in the runtime's own events; any non-zero value is true."""
 Boolean8: TypeAlias = Annotated[bool, Scalar("Boolean8", 1, "B", "bool")]
 Char: TypeAlias = Annotated[str, Scalar("Char", 2, "H", "char")]
 """One UTF-16 code unit, which may be half of a pair."""
@@ -115,33 +115,33 @@ VarInt: TypeAlias = Annotated[int, VarIntType(True)]
 VarUInt: TypeAlias = Annotated[int, VarIntType(False)]
 DotNetDecimal: TypeAlias = Annotated[Decimal, DecimalType()]
 CountedUtf8: TypeAlias = Annotated[str, PrefixedType(Scalar("UTF8", 1, "B", "char"), "utf-8")]
-"""UTF-8 text after its 16-bit byte count."""
+"""UTF-8 text prefixed with a 16-bit byte count."""
 Pointer: TypeAlias = Annotated[int, PointerType()]
 Guid: TypeAlias = Annotated[UUID, GuidType()]
 UnicodeString: TypeAlias = Annotated[str, Utf16Z()]
 AnsiString: TypeAlias = Annotated[str, AnsiZ()]
 Bytes: TypeAlias = Annotated[bytes, BytesType()]
-"""Needs `by`: `Data: Annotated[Bytes, by("DataSize")]`."""
+"""Requires `by`: `Data: Annotated[Bytes, by("DataSize")]`."""
 Prefixed: TypeAlias = Annotated[tuple[T, ...], _PREFIXED]
-"""Elements after a 16-bit count of their own."""
+"""Elements prefixed with a 16-bit count."""
 Counted: TypeAlias = Annotated[tuple[T, ...], _COUNTED]
-"""Needs `by`: `ILOffsets: Annotated[Counted[UInt32], by("CountOfMapEntries")]`."""
+"""Requires `by`: `ILOffsets: Annotated[Counted[UInt32], by("CountOfMapEntries")]`."""
 
 
 def by(count: str) -> By:
-    """The field that counts this one: elements of a `Counted`, bytes of a `Bytes`."""
+    """Name the field that counts this one: elements of a `Counted`, bytes of a `Bytes`."""
     return By(count)
 
 
 def pad(bytes32: int, bytes64: int) -> Pad:
-    """Bytes that the writer's C++ compiler put before this field, on 32- and 64-bit processes."""
+    """Bytes that the writer's C++ compiler inserted before this field, in 32- and 64-bit processes."""
     return Pad(bytes32, bytes64)
 
 
 def read_annotation(annotation: Any, where: str) -> tuple[WireType, Pad | None]:
     """The wire type (and padding) that an annotation of an event class stands for.
 
-    Raises TypeError, naming `where`, when it holds no wire type or lacks its `by`.
+    Raises TypeError, naming `where`, if it contains no wire type or lacks its `by`.
     """
     metadata = getattr(annotation, "__metadata__", None)
     if metadata is None:
@@ -169,10 +169,10 @@ def read_annotation(annotation: Any, where: str) -> tuple[WireType, Pad | None]:
         wire = EnumType(wire, origin)
     if isinstance(wire, CountedType | BytesType):
         if count is None:
-            raise TypeError(f'{where}: a counted field needs its count: Annotated[..., by("Count")]')
+            raise TypeError(f'{where}: a counted field requires its count: Annotated[..., by("Count")]')
         wire = attrs.evolve(wire, count=count)
     elif count is not None:
-        raise TypeError(f"{where}: by({count!r}) only fits Counted and Bytes")
+        raise TypeError(f"{where}: by({count!r}) applies only to Counted and Bytes")
     if wire is None:
         raise TypeError(f"{where}: {annotation!r} is not a wire type; use one of clrevents.types")
     return wire, padding

@@ -1,8 +1,8 @@
-"""Wire types: what a field's bytes are, and everything that follows from the type alone.
+"""Wire types: the bytes of a field, and everything that follows from the type alone.
 
-Sizes, `struct` codes, numpy dtypes (as text) and counts stand here and nowhere else. Never reads a byte, and does
-not know how annotations spell these types. Source of the wire rules: the runtime's generated EventPipe writer (one
-buffer, no padding, little-endian).
+Sizes, `struct` codes, numpy dtypes (as text) and counts are defined only here. Never reads a byte, and does not know
+how annotations spell these types. The wire rules are those of the runtime's generated EventPipe writer (one buffer, no
+padding, little-endian).
 """
 
 from __future__ import annotations
@@ -22,47 +22,47 @@ _DTYPES: Final = {
 
 
 class Wire:
-    """The traits of a wire type. The answers given here are those of a type whose width depends on the bytes."""
+    """The traits of a wire type. The defaults are those of a type whose width depends on the bytes."""
 
     __slots__ = ()
 
     @property
     def number(self) -> Scalar | None:
-        """The number that the value is on the wire: a scalar itself, an enum's base; None for everything else."""
+        """The number on the wire: the type itself for a scalar, an enum's base; None for everything else."""
         return None
 
     @property
     def fixed_size(self) -> int | None:
-        """Bytes on the wire, or None when the bytes decide (also for pointers, until they are bound)."""
+        """Size in bytes on the wire, or None if it depends on the bytes (or for pointers, until they are bound)."""
         return None if self.number is None else self.number.size
 
     def min_size(self, pointer_size: int) -> int:
-        """The fewest bytes that a value takes."""
+        """The smallest size of a value in bytes."""
         return self.fixed_size or 0
 
     @property
     def code(self) -> str | None:
-        """The `struct` code that reads one value; None where no code does. GUIDs and decimals stay 16 bytes."""
+        """The `struct` code that reads one value; None if there is none. GUIDs and decimals stay 16 bytes."""
         return None if self.number is None else self.number.format
 
     @property
     def dtype(self) -> str | None:
-        """The numpy dtype of one value, such as `"<u4"`; None where `code` is None."""
+        """The numpy dtype of one value, such as `"<u4"`; None if `code` is None."""
         return None if self.code is None else _DTYPES[self.code]
 
     @property
     def counted_by(self) -> str | None:
-        """The name of the earlier field that holds the count of this one; None when none does."""
+        """The name of the earlier field that holds the count of this one; None if there is none."""
         return None
 
     @property
     def located(self) -> bool:
-        """Whether the value, or a field of it, stands elsewhere in the payload, after all its fields."""
+        """Whether the value, or a field of it, is elsewhere in the payload, after all its fields."""
         return False
 
     @property
     def innermost(self) -> WireType:
-        """The type of the elements, of theirs if these are arrays too, and so on; other types are their own."""
+        """The innermost element type of nested arrays; the type itself if it is not an array."""
         return cast("WireType", self)
 
     def bound(self, pointer_size: int) -> WireType:
@@ -91,7 +91,7 @@ class Scalar(Wire):
 
 @attrs.frozen
 class PointerType(Wire):
-    """An address as wide as the traced process's pointers: the trace's header decides, never the reader."""
+    """An address as wide as the traced process's pointers, as declared in the trace's header."""
 
     name: str = "Pointer"
 
@@ -119,14 +119,14 @@ class Utf16Z(Wire):
 class AnsiZ(Wire):
     """Bytes up to and including a zero byte, shown as Latin-1 unless they are UTF-8.
 
-    A null string is written as nothing, hence its `min_size` is 0.
+    A null string is written as nothing, so its `min_size` is 0.
     """
 
     name: str = "AnsiString"
 
 
 class Bytes16(Wire):
-    """Sixteen bytes that make one value."""
+    """Sixteen bytes that form one value."""
 
     __slots__ = ()
 
@@ -155,7 +155,7 @@ class DecimalType(Bytes16):
 
 @attrs.frozen
 class EnumType(Wire):
-    """A number whose values or bits have names; numbers without a name survive."""
+    """A number whose values or bits have names; numbers without a name are kept."""
 
     base: Scalar
     enum: type[Enum]
@@ -171,7 +171,7 @@ class EnumType(Wire):
 
 @attrs.frozen
 class VarIntType(Wire):
-    """A number of one to ten bytes, seven bits each, low bits first; a signed one is zigzag-coded."""
+    """A number of one to ten bytes, seven bits each, low bits first; a signed one is zigzag-encoded."""
 
     signed: bool
 
@@ -200,7 +200,7 @@ class BytesType(Wire):
 
 @attrs.frozen
 class StructType(Wire):
-    """A group of fields that repeats; `record` is a class made by `@struct`."""
+    """A repeating group of fields; `record` is a class made by `@struct`."""
 
     record: type
 
@@ -223,7 +223,7 @@ class StructType(Wire):
 
 
 class ArrayType(Wire):
-    """Elements of one type, contiguous, with nothing between them."""
+    """Contiguous elements of one type."""
 
     __slots__ = ()
 
@@ -240,7 +240,7 @@ class ArrayType(Wire):
 
 
 class TextArrayType(ArrayType):
-    """Elements that are the code units of a string when there is a `text` encoding."""
+    """Elements that are the code units of a string if there is a `text` encoding."""
 
     __slots__ = ()
 
@@ -248,7 +248,7 @@ class TextArrayType(ArrayType):
 
     @property
     def unit_size(self) -> int:
-        """Bytes of one code unit."""
+        """Size of one code unit in bytes."""
         return 2 if self.text == "utf-16" else 1
 
 
@@ -306,7 +306,7 @@ class FixedArrayType(TextArrayType):
 
 @attrs.frozen
 class LocatedType(TextArrayType):
-    """Four bytes that say where the elements stand: position in the low half, byte size in the high half.
+    """Four bytes that locate the elements: position in the low half, byte size in the high half.
 
     The position counts from the payload's first byte, or with `relative` from the byte after these four.
     """

@@ -1,7 +1,7 @@
-"""Rows of events → what the map of methods is made of: columns of sightings, and payloads to be read on demand.
+"""Rows of events → the inputs of the method map: columns of sightings, and payloads to be read on demand.
 
-The one place that knows which events tell of code, and where their numbers stand. Reads the leading numbers of all
-payloads of a kind at once; texts, modules and IL maps stay bytes until somebody asks.
+The one place that knows which events describe code, and where their numbers are. Reads the leading numbers of all
+payloads of a kind at once; texts, modules and IL maps stay bytes until requested.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from clrevents.schema.registry import RUNDOWN, RUNTIME, Registry
 from clrevents.symbols.lifetimes import LISTED, LOAD, UNLOAD
 
 ENTRY: Final = 3
-"""A ready-to-run entry point: code that was there before, of a size that only some versions tell."""
+"""A ready-to-run entry point: code that existed before, with a size that only some versions report."""
 
 _UNIVERSAL: Final = "Universal.System"
 
@@ -54,14 +54,14 @@ IL_MAPS: Final = {
 }
 NATIVE: Final = {(_UNIVERSAL, n) for n in ("ProcessMapping", "ProcessSymbol", "ProcessMappingMetadata")}
 STARTED: Final = {(RUNTIME, "RuntimeInformationStart"), (RUNTIME, "AppDomainLoad")}
-"""Are written when a runtime starts: with one of them, every look-up of an entry point is in the trace."""
+"""Written when a runtime starts: if one is present, every entry point look-up is in the trace."""
 COMPLETE: Final = {(RUNDOWN, "DCEndComplete"), (RUNTIME, "DCEndCompleteV2"), (RUNDOWN, "DCStartComplete")}
 
 _WANTED: Final = frozenset((*METHODS, *MODULES, *IL_MAPS, *NATIVE, *COMPLETE, *STARTED))
 
 
 class CodeEvents(Selection):
-    """Selects all events that are of use here. Asks no registry for names, which would take longer than reading."""
+    """Selects all events useful here. Does not match names in the registry, which would take longer than reading."""
 
     def __init__(self, registry: Registry) -> None:
         super().__init__((), Filters(), registry)
@@ -90,7 +90,7 @@ class CodeRow:
 
 @attrs.define(eq=False)
 class MethodColumns:
-    """One row for each method event, in the order they came; `data` and `kinds` are for texts on demand."""
+    """One row for each method event, in order of arrival; `data` and `kinds` provide texts on demand."""
 
     role: NDArray[np.int8]
     time: NDArray[np.int64]
@@ -101,7 +101,7 @@ class MethodColumns:
 
 
 class Feed:
-    """Takes rows, whose payloads need not be decoded; `columns` and the lists of rows grow."""
+    """Takes rows with undecoded payloads; `columns` and the lists of rows grow."""
 
     def __init__(self, limits: Limits) -> None:
         self._limit = limits.code_events
@@ -117,7 +117,7 @@ class Feed:
         self._reader: PayloadDecoder | None = None
 
     def take(self, given: DecodedRows) -> None:
-        """Keep what these rows tell of code; other events are passed over. LimitError when it is too much."""
+        """Keep what these rows say about code; skips other events. Raises LimitError if there are too many."""
         self.pointer_size = given.pointer_size
         groups: dict[int, list[int]] = {}
         for row, index in enumerate(given.kind_indexes.tolist()):
@@ -140,10 +140,10 @@ class Feed:
             self.taken += len(rows)
             self.held += len(rows)
             if self.held > self._limit:
-                raise LimitError(f"there are more events of code than Limits.code_events ({self._limit})")
+                raise LimitError(f"more events about code than Limits.code_events ({self._limit})")
 
     def keep(self, rows: NDArray[np.int64]) -> None:
-        """Forget all method events but these rows of `columns()`, and the IL maps of methods that are in none."""
+        """Drop all method events except these rows of `columns()`, and the IL maps of methods that are in none."""
         old = self.columns()
         chosen = rows.tolist()
         numbers = {name: column[rows] for name, column in old.numbers.items()}
@@ -165,7 +165,7 @@ class Feed:
         return self._parts[0]
 
     def record(self, kind: EventKind, data: bytes) -> Any:
-        """A payload's record; None when it does not fit its layout."""
+        """A payload's record; None if it does not fit its layout."""
         if self._reader is None:
             self._reader = PayloadDecoder(self.pointer_size, Limits())
         payload, _, _ = self._reader.read(kind, data, 0)
@@ -199,7 +199,7 @@ class Feed:
     def _one_by_one(
         self, kind: EventKind, data: list[bytes]
     ) -> tuple[NDArray[np.bool_], dict[str, NDArray[np.uint64]]]:
-        """For layouts whose numbers do not all stand in front."""
+        """For layouts whose numbers are not all at the start."""
         records = [self.record(kind, d) for d in data]
         numbers = {}
         for name in _NUMBERS:
@@ -214,7 +214,7 @@ class Feed:
 def _all_at_once(
     kind: EventKind, data: list[bytes], pointer_size: int
 ) -> tuple[NDArray[np.bool_], dict[str, NDArray[np.uint64]]]:
-    """The numbers in front, and ReJITID at the end, of payloads of one layout."""
+    """The leading numbers, and the trailing ReJITID, of payloads of one layout."""
     assert kind.info is not None
     layout = kind.info.layout.bind(pointer_size)
     sizes = np.array([len(d) for d in data], dtype=np.int64)
@@ -234,7 +234,7 @@ def _all_at_once(
 
 
 def _dtype(step: FixedStep) -> np.dtype[np.void]:
-    """A run of numbers as numpy sees it."""
+    """The numpy dtype of a run of numbers."""
     names, formats, offsets = [], [], []
     at = 0
     for field in step.fields:
@@ -267,10 +267,10 @@ def _whole(value: Any) -> int:
 
 
 def with_entries(columns: MethodColumns) -> NDArray[np.uint64]:
-    """Sizes, where entry points without one reach to the next thing that is known.
+    """Sizes, with entry points that lack one extended to the next known code.
 
-    Right wherever all entry points are in the trace, because code that was never looked up does not run: of 5,692
-    addresses in four of our traces no one comes out wrong. Of a process that ran before the trace began 6 % would.
+    Correct if all entry points are in the trace, because code that was never looked up does not run: of 5,692
+    addresses in four of our traces none is wrong. For a process that ran before the trace began, 6 % would be.
     """
     size = columns.numbers["MethodSize"].copy()
     start = columns.numbers["MethodStartAddress"]

@@ -1,6 +1,6 @@
-"""`Frame`, one line of a call stack with its name, and `FrameSource`, which events ask for frames.
+"""`Frame`, one line of a call stack with its name, and `FrameSource`, which provides events with frames.
 
-Values only: decoding knows addresses, and a batch may be given a `FrameSource` that names them.
+Values only: decoding knows addresses, and a batch may receive a `FrameSource` that names them.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import attrs
 from clrevents.schema.method_flags import OptimizationTier
 
 NAMELESS = "no names"
-"""The reason of a frame that nothing could name: see `Event.frames`."""
+"""The reason of a frame without any source of names: see `Event.frames`."""
 
 
 @attrs.frozen
 class Frame:
     """One line of a call stack: the method at an address, or the reason why it has no name.
 
-    `str(frame)` is the method as C# would write it. Texts are empty where they are unknown.
+    `str(frame)` is the method as C# would write it. Unknown texts are empty.
     """
 
     address: int
@@ -54,7 +54,7 @@ class Frame:
 
 
 class FrameSource(Protocol):
-    """Names the addresses of one stack, innermost first, at a time in nanoseconds since the session started."""
+    """Resolves the addresses of one stack, innermost first, at a time in nanoseconds since the session started."""
 
     @property
     def ready(self) -> bool:
@@ -66,7 +66,7 @@ class FrameSource(Protocol):
 
 @attrs.frozen
 class Named:
-    """A resolver with one answer, which is pickled with an event."""
+    """A resolver with one fixed result, which is pickled with an event."""
 
     known: tuple[Frame, ...]
     ready: bool = True
@@ -76,5 +76,5 @@ class Named:
 
 
 def nameless(addresses: tuple[int, ...]) -> tuple[Frame, ...]:
-    """Frames of addresses that nothing could name."""
+    """Frames of addresses without a source of names."""
     return tuple(Frame(address, reason=NAMELESS) for address in addresses)

@@ -1,7 +1,7 @@
-"""IL offsets of native ones, from the maps that the JIT's events hold.
+"""IL offsets from native ones, by the maps in the JIT's events.
 
-Version 1 of the events says which compilation of a method a map is of. Version 0 does not: there a map is believed
-only where its last offset fits the code and no other compilation of the method could be meant.
+Version 1 of the events says which compilation of a method a map belongs to. Version 0 does not: there a map is used
+only if its last offset fits the code and no other compilation of the method is possible.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _HEAD = 16
 
 @attrs.frozen
 class _Map:
-    """Native offsets in order, with the IL offset that each begins (negative: none)."""
+    """Native offsets in order, with the IL offset that starts at each (negative: none)."""
 
     native: tuple[int, ...]
     il: tuple[int, ...]
 
 
 class ILMaps:
-    """All maps of a trace; one is read when it is first asked for."""
+    """All maps of a trace; each is read on first use."""
 
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
@@ -32,7 +32,7 @@ class ILMaps:
         for row in feed.maps:
             if len(row.data) >= _HEAD:
                 method, version = (int.from_bytes(row.data[at : at + 8], "little") for at in (0, 8))
-                # Version 0 has the number of the IL there, which says nothing of the compilation.
+                # Version 0 has the IL's version here, which says nothing about the compilation.
                 key = (row.process, method, version if row.kind.key.version else -1)
                 self._rows.setdefault(key, []).append(row)
         self._read: dict[int, _Map] = {}
@@ -43,10 +43,10 @@ class ILMaps:
     def offset(
         self, process: int, method: int, version: int, alone: bool, size: int, life: tuple[int, int], native: int
     ) -> int | None:
-        """The IL offset at a native one, in bytes; None without a map, or where none belongs.
+        """The IL offset of a native one, in bytes; None without a map, or if the native offset belongs to no IL.
 
-        `alone` when the method was compiled only once; `life` is the code's begin and end, which tells apart maps
-        of one method id that was used again.
+        `alone` if the method was compiled only once; `life` is the code's lifetime, which tells apart maps of a reused
+        method id.
         """
         rows = self._rows.get((process, method, version)) or (self._rows.get((process, method, -1)) if alone else None)
         if not rows:

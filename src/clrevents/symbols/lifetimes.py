@@ -1,11 +1,11 @@
 """When which code was at an address: from loads, unloads and listings to ranges with lifetimes.
 
-The rules. A lifetime is `[begin, end)` in ns since the session started. A load of jitted code begins one, an unload
-ends it. Whatever else shows code (a listing at the start or end of the session, an unload without a load, a load of
-precompiled code, which is in its image all along) says that it was there before: it begins when what was at the
-address before it ended, else with the trace. Without an unload code stays until something else is seen at its
-address, or its module goes. A listing outweighs an unload before it: at shutdown a runtime writes an unload for all
-code there is, and lists the same code in the rundown. Knows no names.
+Holds the rules. A lifetime is `[begin, end)` in ns since the session started. A load of jitted code begins one, an
+unload ends it. Any other sighting of code (a listing at the start or end of the session, an unload without a load, a
+load of precompiled code, which is always in its image) shows that it existed before: it begins when the previous code
+at the address ended, else with the trace. Without an unload, code stays until something else is seen at its address,
+or its module is unloaded. A listing overrides an earlier unload: on shutdown a runtime writes an unload for all code,
+and lists the same code in the rundown. Knows no names.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ Mask = NDArray[np.bool_]
 
 LOAD, UNLOAD, LISTED = 0, 1, 2
 ALWAYS: Final = np.iinfo(np.int64).min
-"""The `begin` of what was there when the trace began."""
+"""The `begin` of code that existed when the trace began."""
 FOREVER: Final = np.iinfo(np.int64).max
-"""The `end` of what was there when the trace ended."""
+"""The `end` of code that existed when the trace ended."""
 
 GRACE_NS: Final = 10_000_000
-"""Code may run before its load is written (0.1 ms in one of our traces). It counts where nothing else is known."""
+"""Code may run before its load is written (0.1 ms in one of our traces). Used if nothing else is known."""
 
 _PAIRS: Final = 200_000
 
@@ -39,8 +39,8 @@ class Sightings:
     """Times at which code was seen at an address, one row each, in any order.
 
     `role` is LOAD, UNLOAD or LISTED; `space` numbers the process; `identity` is equal for the same piece of code;
-    `soft` loads are of code that was there before; `named` rows have texts; `doubted` is the subset of rows whose
-    identity may be given to other code (dynamic methods).
+    `soft` loads are of code that existed before; `named` rows have texts; `doubted` is the subset of rows whose
+    identity may be reused by other code (dynamic methods).
     """
 
     role: NDArray[np.int8]
@@ -57,7 +57,7 @@ class Sightings:
 
 @attrs.define(eq=False)
 class Lifetimes:
-    """Ranges in order of (space, start, begin); `row` is the sighting that tells most, `seen` the time of the last.
+    """Ranges in order of (space, start, begin); `row` is the most informative sighting, `seen` the time of the last.
 
     `loaded` is the time of the load that began it, ALWAYS without one; `begin` may be a little earlier. `of` is the
     range of each sighting.
@@ -102,7 +102,7 @@ def lifetimes(seen: Sightings, same_text: Any, gone: Iterable[tuple[int, int, in
     begin = np.where(hard, time[first], ALWAYS)
     loaded = begin.copy()
     end = np.where(role[last] == UNLOAD, time[last], FOREVER)
-    # Neighbours at the same place: what is open ends where the next begins or is first seen, and the other way round.
+    # Neighbours at the same address: an open end is set where the next begins or is first seen, and vice versa.
     follows = (start[first][1:] == start[first][:-1]) & (space[first][1:] == space[first][:-1])
     until = np.where(hard[1:], begin[1:], time[first][1:])
     end[:-1] = np.where(follows & (end[:-1] == FOREVER), until, end[:-1])
@@ -111,7 +111,7 @@ def lifetimes(seen: Sightings, same_text: Any, gone: Iterable[tuple[int, int, in
     begin = np.where(alone, np.maximum(begin, ALWAYS + GRACE_NS) - GRACE_NS, begin)
     named = np.maximum.reduceat(np.where(seen.named[order], np.arange(count), -1), first)
     row = order[np.where(named >= 0, named, first)]
-    # At one moment in one place there is one size; the first is as good as any.
+    # At one moment one address has one size; the first is as good as any.
     of = np.empty(count, dtype=np.int64)
     of[order] = np.cumsum(opens) - 1
     made = Lifetimes(space[first], start[first], size[first], begin, end, row, time[last], loaded, of)
@@ -121,9 +121,9 @@ def lifetimes(seen: Sightings, same_text: Any, gone: Iterable[tuple[int, int, in
 
 
 def _separate(made: Lifetimes, first_seen: Ints, unloaded: Mask) -> None:
-    """The same between ranges that overlap without beginning at the same address.
+    """The same for ranges that overlap without starting at the same address.
 
-    No sound trace of ours has any. The number of pairs is bounded, because hostile ranges all overlap.
+    None of our intact traces has any. The number of pairs is bounded, because hostile ranges all overlap.
     """
     starts, ends = made.start, ends_of(made)
     reach = np.maximum.accumulate(ends)
@@ -143,7 +143,7 @@ def _separate(made: Lifetimes, first_seen: Ints, unloaded: Mask) -> None:
 
 
 def _end_with_modules(made: Lifetimes, module: Addresses, gone: Iterable[tuple[int, int, int]]) -> None:
-    """Code that was not seen again behind the unloading of its module went with it."""
+    """Code not seen again after its module was unloaded went with it."""
     times: dict[tuple[int, int], list[int]] = {}
     for space, identity, time in sorted(gone, key=lambda g: g[2]):
         times.setdefault((space, identity), []).append(time)
@@ -158,5 +158,5 @@ def _end_with_modules(made: Lifetimes, module: Addresses, gone: Iterable[tuple[i
 
 
 def ends_of(made: Lifetimes) -> Addresses:
-    """The first address behind each range; sizes that lead out of the address space are cut."""
+    """The first address after each range; sizes that exceed the address space are cut."""
     return made.start + np.minimum(made.size, np.iinfo(np.uint64).max - made.start)

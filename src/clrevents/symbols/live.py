@@ -1,4 +1,4 @@
-"""Names while a trace arrives: what is known so far, without what is long gone.
+"""Names while a trace arrives: what is known so far, without code that is long gone.
 
 Sees rows of code events as a decoder releases them; knows no decoder.
 """
@@ -15,12 +15,12 @@ from clrevents.symbols.methods import Methods
 
 _ROOM: Final = 1 << 16
 _KEPT_NS: Final = 60_000_000_000
-"""Code that went away is remembered for a minute, because events of other threads may come late."""
+"""Unloaded code is remembered for a minute, because events of other threads may arrive late."""
 
 
 class LiveMethods:
-    """A resolver over what was taken so far. Memory is that of the code that is there; beyond `limits` it learns
-    no more."""
+    """A resolver over the rows taken so far. Memory is proportional to the loaded code; beyond `limits` it learns
+    nothing more."""
 
     def __init__(self, limits: Limits) -> None:
         self._feed = Feed(limits)
@@ -38,7 +38,7 @@ class LiveMethods:
         try:
             self._feed.take(rows)
         except LimitError:
-            # Who follows a session wants its events more than all names.
+            # For a live session, events matter more than complete names.
             self._full = True
         if self._feed.held > self._room:
             self._feed.keep(self.methods.rows_since(self._now - _KEPT_NS))
@@ -47,7 +47,7 @@ class LiveMethods:
 
     @property
     def methods(self) -> Methods:
-        """What is known now; made anew when more was learned since."""
+        """What is known now; recreated if more was learned since."""
         if self._methods is None or self._taken != self._feed.taken:
             self._methods = Methods(self._feed)
             self._taken = self._feed.taken
@@ -55,9 +55,9 @@ class LiveMethods:
 
     @property
     def ready(self) -> bool:
-        """There is no trace to be read first."""
+        """No trace has to be read first."""
         return True
 
     def frames(self, addresses: tuple[int, ...], time_ns: int | None, process_id: int | None) -> tuple[Frame, ...]:
-        """Names as known now: the same event may say more later."""
+        """Names as known now: the same event may get more later."""
         return self.methods.frames(addresses, time_ns, process_id)

@@ -12,14 +12,14 @@ import attrs
 from clrevents.schema.method_flags import MethodFlags, OptimizationTier
 
 REASONS: Final = ("", "no rundown", "unloaded", "not loaded yet", "native", "not managed")
-"""By reason code: nothing is wrong; the trace does not list the methods that were there; the method at the address
-was gone; or came later; the address is in a mapped file that has no name for it; the trace lists all methods, and
-none is there (native code or a stub)."""
+"""By reason code: no fault; the trace does not list the methods that existed; the method at the address was unloaded;
+or was loaded later; the address is in a mapped file without a name for it; the trace lists all methods, and none is
+there (native code or a stub)."""
 RESOLVED, NO_RUNDOWN, UNLOADED, NOT_YET, NATIVE, NOT_MANAGED = range(6)
 
 ADVICE: Final = (
-    "the trace does not list the methods that were loaded before it began or that did not change: record it with "
-    "rundown (dotnet-trace does so unless told not to) and let the session end by itself, or enable the "
+    "the trace does not list the methods that were loaded before it began or did not change: record with "
+    "rundown (the default of dotnet-trace) and stop the session normally, or enable the "
     "Microsoft-Windows-DotNETRuntime keywords 0x38 at level 5 from the start of the process"
 )
 
@@ -28,9 +28,9 @@ _NO_FLAGS: Final = MethodFlags(0)
 
 @attrs.frozen
 class Method:
-    """A piece of code and its lifetime, as `Methods` gives it.
+    """A piece of code and its lifetime, as in `Methods`.
 
-    A method can have several: a cold part, the code of each tier, and code that was loaded again at another address.
+    A method can have several: a cold part, the code of each tier, and code loaded again at another address.
     """
 
     namespace: str

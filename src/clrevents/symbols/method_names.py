@@ -1,8 +1,8 @@
-"""What a method is called: the runtime's namespace, name and signature → one line as C# would write it.
+"""Display names of methods: the runtime's namespace, name and signature → one line as C# would write it.
 
-Methods that compilers make up are named after the method they come from: state machines of async methods and
-iterators, lambdas, local functions. Return types are left out, parameter types have no namespace. Pure functions of
-text that never raise; the raw text stays with whoever asks.
+Compiler-generated methods are named after the method they come from: state machines of async methods and iterators,
+lambdas, local functions. Return types are left out, parameter types have no namespace. Pure functions of text that
+never raise; the caller keeps the raw text.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def display_name(namespace: str, name: str, signature: str) -> str:
         return raw_name(namespace, name, signature)
     owner = type_name(namespace)
     if owner.machine and name == "MoveNext":
-        # Its parameters are those of the method it was made of, which the event does not name.
+        # Its parameters are those of the original method, which the event does not name.
         return f"{owner.text()}(...)"
     origin = made_up(name)
     shown = origin.name if origin else name
@@ -76,12 +76,12 @@ def display_name(namespace: str, name: str, signature: str) -> str:
 
 
 def display_signature(text: str, arguments: tuple[str, ...] = ()) -> str:
-    """One type of a signature as C# writes it; `arguments` stand for `!0`, `!1` and so on."""
+    """One type of a signature as C# writes it; `arguments` replace `!0`, `!1` and so on."""
     return text if len(text) > LONGEST else _display(text, arguments, 0)
 
 
 def _arguments(signature: str) -> str:
-    """The parenthesis with the parameters; empty when the text has none."""
+    """The parenthesized parameters; empty if the text has none."""
     at = signature.find("  (")
     return signature[at + 2 :] if at >= 0 else ""
 
@@ -103,7 +103,7 @@ def _display(text: str, arguments: tuple[str, ...], depth: int) -> str:
             prefix = "in "
         text = text[found.end() :]
     if not text:
-        # The old runtimes print nothing behind a modifier.
+        # Old runtimes print nothing after a modifier.
         return "?"
     known = _SIMPLE.get(text)
     if known is not None:
@@ -123,7 +123,7 @@ def _display(text: str, arguments: tuple[str, ...], depth: int) -> str:
     if text.startswith("fnptr "):
         return _function_pointer(text, arguments, depth)
     if text.startswith("pMT: "):
-        # A type that the runtime could not name: its address means nothing to a reader.
+        # A type that the runtime could not name: its address is meaningless to a reader.
         return "?"
     for word in ("value class ", "class ", "valuetype "):
         if text.startswith(word):
@@ -132,7 +132,7 @@ def _display(text: str, arguments: tuple[str, ...], depth: int) -> str:
 
 
 def _named(text: str, arguments: tuple[str, ...], depth: int) -> str:
-    """A class with its arguments in angle brackets; names that compilers make up begin with such brackets too."""
+    """A class with its arguments in angle brackets; compiler-generated names start with such brackets too."""
     at = _first_argument(text)
     name = text if at < 0 else text[:at]
     shown = type_name(name)
@@ -145,7 +145,7 @@ def _named(text: str, arguments: tuple[str, ...], depth: int) -> str:
 
 
 def _first_argument(text: str) -> int:
-    """Where the arguments begin: a `<` that does not begin a name; -1 when there are none."""
+    """Where the arguments start: a `<` that does not start a name; -1 if there are none."""
     if not text.endswith(">"):
         return -1
     open_ = 0

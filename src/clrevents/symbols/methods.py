@@ -1,7 +1,7 @@
 """`Methods`: which method was at an address at a time, for one address and for arrays of them.
 
-Joins sightings, lifetimes and texts. Gives the reason for an address without a name as exactly as the trace allows.
-The rules for lifetimes are in `lifetimes`.
+Combines sightings, lifetimes and texts. Gives the reason for an address without a name as precisely as the trace
+allows. The rules for lifetimes are in `lifetimes`.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ _CACHED: Final = 1 << 16
 class Methods:
     """All code that a trace reports, a sequence of `Method`: managed code first, then native symbols.
 
-    Use `at` or `frames` to name addresses. `complete` tells whether the trace lists all managed code, and `modules`
-    holds the `Modules` that it comes from. Parameters mean the same in every method: `time_ns` is a time in
-    nanoseconds since the session started, or None for the last code at an address; `process_id` matters only to
-    traces of several processes.
+    Use `at` or `frames` to resolve addresses. `complete` tells whether the trace lists all managed code, and `modules`
+    holds the `Modules` it comes from. Parameters mean the same in every method: `time_ns` is a time in nanoseconds
+    since the session started, or None for the last code at an address; `process_id` matters only for traces of several
+    processes.
     """
 
     def __init__(self, feed: Feed) -> None:
@@ -89,7 +89,7 @@ class Methods:
     def __getitem__(self, index: int) -> Method:
         """The piece of code with this `index`. Raises IndexError if there is none."""
         if not -len(self) <= index < len(self):
-            raise IndexError(f"there are {len(self)} methods")
+            raise IndexError(f"method index out of range ({len(self)} methods)")
         index %= len(self)
         known = self._made.get(index)
         if known is None:
@@ -105,7 +105,7 @@ class Methods:
 
     @property
     def advice(self) -> str | None:
-        """What to record so that all managed addresses have names; None if nothing is missing."""
+        """What to record so that all managed addresses can be resolved; None if nothing is missing."""
         return None if self.complete or len(self.native.mappings) else ADVICE
 
     @cached_property
@@ -122,7 +122,7 @@ class Methods:
     ) -> tuple[Frame, ...]:
         """The frames of one stack at a time, one for each of its `addresses`, innermost first.
 
-        All addresses but the first are taken as return addresses.
+        All addresses except the first are treated as return addresses.
         """
         cache = self._cache
         frames: list[Frame | None] = []
@@ -149,8 +149,8 @@ class Methods:
         """Find the code at each of many addresses.
 
         `addresses` is an array of uint64, `times` None or an array of int64 of the same length, in nanoseconds since
-        the session started. Returns two arrays of that length: the indexes of the pieces of code (int64, -1 for
-        none) and the codes of the reasons (uint8), both of which `frame` takes.
+        the session started. Returns two arrays of that length: the indexes of the pieces of code (int64, -1 for none)
+        and the codes of the reasons (uint8); pass both to `frame`.
         """
         index, outcome = self._ranges.find(addresses, times, process_id)
         reason = np.full(len(index), NOT_MANAGED if self.complete else NO_RUNDOWN, dtype=np.uint8)
@@ -179,7 +179,7 @@ class Methods:
         if index < 0:
             return Frame(address, self._file(address, process_id) if reason == NATIVE else "", reason=REASONS[reason])
         method = self[index]
-        # A call's IL is that of the call, in front of where it returns to.
+        # The IL offset of a call is that of the instruction before its return address.
         offset = None if method.native else self._il_offset(index, method, address - method.address - returns)
         return Frame(
             address,
@@ -194,7 +194,7 @@ class Methods:
         )
 
     def rows_since(self, time_ns: int) -> Ints:
-        """Rows of the feed's columns whose code was still loaded at a time, or that report no code."""
+        """Rows of the feed's columns whose code was still loaded at a time, or that do not report code."""
         needed = np.ones(len(self._columns.time), dtype=np.bool_)
         made = self._ranges.made
         needed[self._kept] = (made.end > time_ns)[made.of]

@@ -1,6 +1,6 @@
-"""Modules and assemblies: where code comes from, which PDBs belong to it, and when it was loaded.
+"""Modules and assemblies: where code comes from, its PDBs, and when it was loaded.
 
-Reads module and assembly events of all versions. Opens no file and looks for no PDB.
+Reads module and assembly events of all versions. Opens no file and searches for no PDB.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ENDINGS: Final = (".dll", ".exe", ".winmd", ".ni.dll", ".ni.exe")
 
 @attrs.frozen
 class Pdb:
-    """The identity of a PDB file, which symbol servers store it by."""
+    """The identity of a PDB file, by which symbol servers store it."""
 
     signature: UUID
     """The GUID in the file."""
@@ -39,7 +39,7 @@ class Module:
     """A module as the trace reports it."""
 
     module_id: int
-    """The runtime's id of the module, which may be used again after an unload."""
+    """The runtime's id of the module, which may be reused after an unload."""
     assembly_id: int
     """The runtime's id of its assembly."""
     flags: ModuleFlags
@@ -72,7 +72,7 @@ class Module:
 
 
 class Modules:
-    """All modules of a trace, which iterating gives in the order of their first events."""
+    """All modules of a trace; iterating yields them in the order of their first events."""
 
     def __init__(self, feed: Feed) -> None:
         self._all: list[Module] = []
@@ -99,8 +99,8 @@ class Modules:
     def at(self, module_id: int, time_ns: int | None = None, process_id: int | None = None) -> Module | None:
         """The module that `module_id` meant at `time_ns`, or None if there is none.
 
-        `time_ns` is in nanoseconds since the session started; None asks for the last module of this id, because ids
-        are used again after an unload. `process_id` matters only to traces of several processes.
+        `time_ns` is in nanoseconds since the session started; None selects the last module of this id, because ids are
+        reused after an unload. `process_id` matters only for traces of several processes.
         """
         found = [self._all[i] for i in self._by_id.get(module_id, ())]
         found = [m for m in found if process_id is None or m.process_id in (process_id, None)]
@@ -128,7 +128,7 @@ class Modules:
             self._all.append(attrs.evolve(made, loaded_ns=row.time_ns if load else None))
             place = places[-1]
         else:
-            # A listing after an unload says that it is still there: see `lifetimes`.
+            # A listing after an unload shows that it still exists: see `lifetimes`.
             self._all[place] = _merge(old, made)
         if name == "ModuleUnload":
             self._all[place] = attrs.evolve(self._all[place], unloaded_ns=row.time_ns)
@@ -150,7 +150,7 @@ class Modules:
 
 
 def _merge(old: Module, new: Module) -> Module:
-    """The facts of both events; the newer one says whether the module is loaded."""
+    """The facts of both events; the newer one determines whether the module is loaded."""
     return attrs.evolve(
         new,
         assembly=new.assembly or old.assembly,
@@ -175,7 +175,7 @@ def _number(process: int | None) -> int:
 
 
 def file_name(path: str) -> str:
-    """The last part of a path of any operating system."""
+    """The last part of a path from any operating system."""
     return path.replace("\\", "/").rpartition("/")[2]
 
 

@@ -1,8 +1,8 @@
-"""Mapped files and symbols of NetTrace 6 traces, which tell of any kind of process.
+"""Mapped files and symbols of NetTrace 6 traces, which may describe any kind of process.
 
-A mapping or symbol is there from when the trace began, or from what was there before it; nothing says when one goes.
-Symbols of jitted code are written as perf maps have them (`void [Module] Type::Method(int32)[Optimized]`) and are
-taken apart. Reads no ELF file.
+A mapping or symbol exists from the start of the trace, or from the end of what preceded it; nothing reports an end.
+Symbols of jitted code are written as in perf maps (`void [Module] Type::Method(int32)[Optimized]`) and are parsed.
+Reads no ELF file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _JITTED: Final = "/memfd:doublemapper"
 
 @attrs.frozen
 class Symbol:
-    """A name for a range of addresses: a native function, or jitted code that a perf map named."""
+    """A name for a range of addresses: a native function, or jitted code named by a perf map."""
 
     module: str
     namespace: str
@@ -64,7 +64,7 @@ class Native:
         self.symbols: list[Symbol] = []
         placed: list[_Piece] = []
         for piece in symbols:
-            # A mapping may be shared by processes, and its symbols with it; they are written once.
+            # A mapping may be shared by processes together with its symbols, which are written once.
             owners = files.get(_address(piece.value, "MappingId"), [])
             symbol = parse_symbol(str(piece.value.Name), owners[0][1] if owners else "")
             for process in sorted({p for p, _ in owners} or {piece.process}):
@@ -82,7 +82,7 @@ class Native:
 
 
 def parse_symbol(text: str, file: str) -> Symbol:
-    """A symbol's parts. Names that are not those of jitted code stay whole, with the mapped file as module."""
+    """A symbol's parts. Names other than those of jitted code stay whole, with the mapped file as module."""
     module = file_name(file)
     head, bracket, rest = text.partition(" [")
     inside, closed, method = rest.partition("] ")
@@ -108,7 +108,7 @@ def _index(pieces: list[_Piece]) -> Ranges:
         np.array([place[p.process] for p in pieces], dtype=np.int64),
         np.array([p.start for p in pieces], dtype=np.uint64),
         np.array([p.end - p.start for p in pieces], dtype=np.uint64),
-        # Each is its own: two mappings at one address followed each other.
+        # Each stands alone: two mappings at one address followed each other.
         np.arange(count, dtype=np.uint64),
         np.zeros(count, dtype=np.uint64),
         nothing,

@@ -1,7 +1,7 @@
-"""Which range holds an address at a time: `Ranges`, an index over lifetimes for whole arrays of questions.
+"""Which range holds an address at a time: `Ranges`, an index over lifetimes for whole arrays of queries.
 
-Knows numbers only. Ranges of one process never overlap at one time in a sound trace; where they do, the one that
-begins nearest below the address answers.
+Knows numbers only. In an intact trace, ranges of one process never overlap at one time; if they do, the one that
+starts nearest below the address is used.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from clrevents.symbols.lifetimes import Addresses, Ints, Lifetimes, ends_of
 
 FOUND, NOTHING, GONE, EARLY = 0, 1, 2, 3
-"""How a question came out: found, never anything there, no longer there, not there yet."""
+"""The result of a query: found, never anything there, no longer there, not there yet."""
 
 _STEPS: Final = 1000
-"""Ranges that are looked at below an address; only hostile ones overlap so often."""
+"""The number of ranges examined below an address; only hostile ones overlap so often."""
 
 
 class Ranges:
-    """An index of `Lifetimes`; `spaces` are the process numbers that its `space` counts."""
+    """An index of `Lifetimes`; `spaces` are the process numbers counted by its `space`."""
 
     def __init__(self, made: Lifetimes, spaces: tuple[int, ...]) -> None:
         self.made = made
@@ -46,9 +46,9 @@ class Ranges:
     def find(
         self, addresses: Addresses, times: Ints | None = None, process: int | None = None
     ) -> tuple[Ints, NDArray[np.uint8]]:
-        """For each (address, time in ns) the index of its range or -1, and how it came out.
+        """For each (address, time in ns) the index of its range or -1, and the result code.
 
-        Without times, whatever was there last. Without a process, the first that has something there.
+        Without times, the last range at the address. Without a process, the first with a range there.
         """
         index = np.full(len(addresses), -1, dtype=np.int64)
         outcome = np.full(len(addresses), NOTHING, dtype=np.uint8)
@@ -92,11 +92,11 @@ class Ranges:
             open_, group = open_[~found], group[~found] - 1
 
     def _alive(self, group: Ints, asked: Addresses, times: Ints) -> tuple[Ints, NDArray[np.uint8]]:
-        """Of the ranges that begin at the same address, the one that was there at its time."""
+        """Of the ranges that start at the same address, the one that existed at its time."""
         made = self.made
         low, high = self._first[group], self._limit[group]
         limit = high
-        # The first that ends later, by halving: their ends are in order.
+        # The first that ends later, by bisection: their ends are in order.
         while np.any(low < high):
             middle = (low + high) // 2
             over = (low < high) & (made.end[np.minimum(middle, len(made) - 1)] <= times)

@@ -1,7 +1,7 @@
-"""Whole tables of stacks → frames, in arrays: what flame graphs and lists of hot methods are added up from.
+"""Whole tables of stacks → frames, in arrays: the input of flame graphs and lists of hot methods.
 
-A stack that is used at several times is resolved once where its methods were the same all along, else at each time.
-Knows nothing of weights and of what the events were.
+A stack used at several times is resolved once if its methods never changed, otherwise for each time. Knows nothing of
+weights and of the events.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ class FrameTable:
         )
 
     def reason_text(self, index: int) -> str:
-        """Why a frame has no name; empty when it has one."""
+        """Why a frame has no name; empty if it has one."""
         return REASONS[int(self.reason[index])]
 
 
 @attrs.frozen(eq=False)
 class ResolvedStacks:
     """Stacks of frames: `values[offsets[i]:offsets[i+1]]` are places in `table`, innermost first; `of[k]` is the
-    resolved stack of the k-th use, -1 where it had no stack."""
+    resolved stack of the k-th use, -1 if it had no stack."""
 
     of: Ints
     offsets: Ints
@@ -90,7 +90,7 @@ def resolve_stacks(
 
 @attrs.frozen(eq=False)
 class _Lookup:
-    """The flat frames of some stacks: `stack` is which of them each belongs to."""
+    """The flat frames of some stacks: `stack` is the stack that each belongs to."""
 
     stack: Ints
     counts: Ints
@@ -108,7 +108,7 @@ class _Lookup:
         method = np.full(len(stack), -1, dtype=np.int64)
         reason = np.zeros(len(stack), dtype=np.uint8)
         whose = process[stack]
-        # Not np.unique, which for this loads numpy.ma: 10 ms.
+        # Not np.unique, which would import numpy.ma here: 10 ms.
         for number in set(process.tolist()):
             mine = np.flatnonzero(whose == number)
             known = None if number < 0 else number
@@ -127,7 +127,7 @@ class _Lookup:
 
 
 def _places(stacks: StackArrays, stack_ids: Ints) -> Ints:
-    """Where the stacks of these ids are; -1 for those that are not there (0 is no stack)."""
+    """Positions of the stacks with these ids; -1 for missing ones (0 is no stack)."""
     if not len(stacks.ids):
         return np.full(len(stack_ids), -1, dtype=np.int64)
     at = np.minimum(np.searchsorted(stacks.ids, stack_ids), len(stacks.ids) - 1)
@@ -153,7 +153,7 @@ def _tabled(methods: Methods, of: Ints, found: _Lookup) -> ResolvedStacks:
 
 
 def _distinct(a: Ints, b: Ints) -> tuple[tuple[Ints, Ints], Ints]:
-    """Distinct pairs, and which of them each row is."""
+    """Distinct pairs, and the index of each row's pair."""
     order = np.lexsort((b, a))
     new = np.ones(len(order), dtype=np.bool_)
     new[1:] = (a[order][1:] != a[order][:-1]) | (b[order][1:] != b[order][:-1])

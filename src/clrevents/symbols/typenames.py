@@ -1,8 +1,8 @@
-"""Names of types as the runtime writes them → as C# writes them.
+"""Type names as the runtime writes them → as C# writes them.
 
-Knows two spellings: of reflection (``List`1+Enumerator[System.Int32]``), used for declaring types, and of
-signatures (`value class System.Span`1<!0>&`). Knows what compilers call the types and methods they make up. Pure
-functions of text: any text gives a text, what is not understood comes out as it went in.
+Knows two spellings: that of reflection (``List`1+Enumerator[System.Int32]``), used for declaring types, and that of
+signatures (`value class System.Span`1<!0>&`). Knows compiler-generated names. Pure functions of text: any text gives
+a text, and what cannot be parsed is returned unchanged.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 import attrs
 
 DEPTH: Final = 40
-"""Types nested deeper than this keep their raw text: no real one comes near, and hostile text must not recurse."""
+"""Types nested deeper than this keep their raw text: no real one comes close, and hostile text must not recurse."""
 
 LONGEST: Final = 8_192
 """Texts longer than this stay as they are."""
@@ -44,7 +44,7 @@ _LONGEST_MADE_UP: Final = 1024
 _OPEN: Final = {"[": "]", "<": ">", "(": ")"}
 _SHUT: Final = frozenset(_OPEN.values())
 _ARITY: Final = re.compile(r"`(\d{1,4})")
-# Behind the `<…>` of a made-up name: `d__3` a state machine, `b__0_1` a lambda, `g__Name|4_0` a local function,
+# After the `<…>` of a generated name: `d__3` a state machine, `b__0_1` a lambda, `g__Name|4_0` a local function,
 # `c__DisplayClass3_0` captured variables. `c__async0`, `c__Iterator0`, `c__AnonStorey1` and `m__2` are Mono's.
 _MACHINE: Final = re.compile(r"d(__\d+)?|c__(async|Iterator)\d+")
 _CLOSURE: Final = re.compile(r"c(__DisplayClass\w*|__AnonStorey\d+|__\d+\w*)?|O|o__\d+")
@@ -57,9 +57,9 @@ _BASIC_MACHINE: Final = re.compile(r"VB\$StateMachine_\d+_(\w+)")
 class TypeName:
     """A type's name in parts: `parts` are display names from the outermost type in, `arguments` its raw arguments.
 
-    `machine` when the innermost type is a state machine that a compiler made of a method; then the method's name
-    is the last part. Types that only hold captured variables leave no part: the innermost one's raw name is
-    `closure`, and `closure_of` the method it says it is for.
+    `machine` if the innermost type is a state machine generated for a method; then the method's name is the last part.
+    Types that only hold captured variables add no part: the innermost one's raw name is `closure`, and `closure_of`
+    the method it names.
     """
 
     parts: tuple[str, ...]
@@ -122,17 +122,17 @@ def display_type(text: str, depth: int = 0) -> str:
 
 @attrs.frozen
 class MadeUp:
-    """A name that a compiler made up: the `kind` of thing, and the method it comes from (`Main.lambda_0_1`)."""
+    """A compiler-generated name: the `kind` of thing, and the method it comes from (`Main.lambda_0_1`)."""
 
     kind: str
     name: str
 
 
 def made_up(name: str, depth: int = 0) -> MadeUp | None:
-    """What a made-up name comes from; None for names that people give.
+    """The origin of a generated name; None for ordinary names.
 
     Kinds: `machine` (async method or iterator), `closure` (holds variables, has no name), `lambda`, `local`,
-    `main` (a program without a Main), `part` (a piece of what it is in).
+    `main` (a program without a Main), `part` (a piece of its container).
     """
     basic = _BASIC_MACHINE.fullmatch(name)
     if basic:
@@ -144,7 +144,7 @@ def made_up(name: str, depth: int = 0) -> MadeUp | None:
         return None
     inner, rest = name[1:end], name[end + 1 :]
     origin = made_up(inner, depth + 1)
-    # A dot may not stand in a made-up name, so an explicit implementation has dashes instead.
+    # A generated name cannot contain a dot, so an explicit implementation has dashes instead.
     source = origin.name if origin else inner.replace("-", ".")
     if _MACHINE.fullmatch(rest) and inner:
         return MadeUp("machine", source)
@@ -163,7 +163,7 @@ def made_up(name: str, depth: int = 0) -> MadeUp | None:
 
 
 def split_top(text: str, separator: str) -> list[str]:
-    """Split where no bracket is open; what closes too often counts for nothing."""
+    """Split where no bracket is open; unmatched closing brackets are ignored."""
     return _top_level(text, separator)
 
 
@@ -183,7 +183,7 @@ def _top_level(text: str, separator: str) -> list[str]:
 
 
 def _split_arguments(text: str) -> tuple[str, tuple[str, ...]]:
-    """``A`1+B[X,Y]`` → (``A`1+B``, (X, Y)); array brackets are no arguments."""
+    """``A`1+B[X,Y]`` → (``A`1+B``, (X, Y)); array brackets are not arguments."""
     if not text.endswith("]") or _is_array(text):
         return text, ()
     open_ = 0
@@ -207,7 +207,7 @@ def _is_array(text: str) -> bool:
 
 
 def _closing(text: str) -> int:
-    """Where the `<` at the front is closed; -1 nowhere."""
+    """Where the leading `<` is closed; -1 if nowhere."""
     open_ = 0
     for at, char in enumerate(text):
         if char == "<":
@@ -228,5 +228,5 @@ def _short(name: str) -> str:
 
 
 def substitute(index: int, arguments: Sequence[str], letter: str) -> str:
-    """The type parameter `!index`: what stands for it if that is known, else `T0` or `M0`."""
+    """The type parameter `!index`: its argument if known, otherwise `T0` or `M0`."""
     return display_type(arguments[index]) if 0 <= index < len(arguments) else f"{letter}{index}"

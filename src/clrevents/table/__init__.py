@@ -1,1 +1,1 @@
-"""ROOM: columns by name, and the ways into the libraries people use."""
+"""ROOM: columns by name, and conversions to the libraries people use."""

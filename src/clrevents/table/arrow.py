@@ -1,6 +1,6 @@
 """Columns → pyarrow arrays and schemas, sharing the numbers' memory.
 
-Imports pyarrow when it is asked; knows no table and no event.
+Imports pyarrow on use; knows no table and no event.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def arrow_schema(fields: Sequence[TableField], metadata: Mapping[str, str]) -> pyarrow.Schema:
-    """The Arrow schema of columns; a payload column's own metadata has its name on the wire."""
+    """The Arrow schema of columns; a payload column's own metadata holds its name on the wire."""
     import pyarrow as pa
 
     return pa.schema(
@@ -42,7 +42,7 @@ def arrow_type(type: ColumnType) -> pyarrow.DataType:
 
     match type.kind:
         case "list":
-            # As Parquet calls it, so that a schema is read back as it was.
+            # Parquet's name for it, so that a schema survives a round trip.
             return pa.list_(pa.field("element", arrow_type(type.children[0])))
         case "struct":
             children = zip(type.names, type.children, strict=True)
@@ -60,13 +60,13 @@ def arrow_type(type: ColumnType) -> pyarrow.DataType:
 
 
 def arrow_array(column: Column) -> pyarrow.Array:
-    """The same column in Arrow: numbers and text share their memory, bits are packed."""
+    """The same column in Arrow: numbers and text share memory, bits are packed."""
     import pyarrow as pa
 
     type, length = arrow_type(column.type), len(column)
     valid = None if column.valid is None else _bits(column.valid)
     if column.texts is not None:
-        # Not `pa.array`, which imports pandas to ask whether this is one of its own.
+        # Not `pa.array`, which imports pandas to check for its types.
         codes = pa.Array.from_buffers(pa.int32(), length, [valid, pa.py_buffer(_plain(column.values.astype(np.int32)))])
         return pa.DictionaryArray.from_arrays(codes, arrow_array(column.texts)).cast(pa.string())
     match column.type.kind:

@@ -1,6 +1,6 @@
-"""Tables of what was computed: columns from arrays and from plain rows.
+"""Tables of computed results: columns from arrays and from plain rows.
 
-What analyses and exports need of columns stands here, because their rooms look no deeper than tables. Knows no trace.
+What analyses and exports need of columns is here, because their rooms look no deeper than tables. Knows no trace.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from clrevents.table.event_schema import TableField, header_fields, named, shown
 from clrevents.table.table import Table
 
 UInt64: TypeAlias = Annotated[int, "uint64"]
-"""An address or an id in a row class: it may be larger than a signed number holds."""
+"""An address or an id in a row class, which may exceed a signed integer."""
 
 _PLAIN: Final = {int: "int64", float: "float64", str: "string", bool: "bool"}
 
@@ -34,14 +34,14 @@ def number_column(kind: str, values: NDArray[Any]) -> Column:
 
 
 def text_column(texts: Sequence[str | None], places: NDArray[Any]) -> Column:
-    """A column of texts, each written once: row i has `texts[places[i]]`; None is null."""
+    """A text column, each text stored once: row i has `texts[places[i]]`; None is null."""
     held = from_values(STRING, texts)
     valid = None if held.valid is None else held.valid[places]
     return Column(STRING, len(places), places.astype(np.int64), valid=valid, texts=attrs.evolve(held, valid=None))
 
 
 def row_table(row_class: type[Any], rows: Iterable[Any], metadata: Mapping[str, str] | None = None) -> Table:
-    """A table with a column for each attribute of an attrs class, whose annotations give the types.
+    """A table with a column for each attribute of an attrs class, typed by its annotations.
 
     Annotations are int, `UInt64`, float, str, bool, an enum (shown by name), tuples of these, or any of them with
     `| None`, which makes the column nullable. An attribute with the metadata `{"table": False}` is left out.
@@ -64,7 +64,7 @@ def row_fields(row_class: type[Any]) -> tuple[TableField, ...]:
 
 
 def _typed(hint: Any) -> tuple[ColumnType, bool]:
-    """A column's type and whether it may be null."""
+    """A column's type and whether it is nullable."""
     if typing.get_origin(hint) in (types.UnionType, typing.Union):
         (inner,) = (arg for arg in typing.get_args(hint) if arg is not type(None))
         return _typed(inner)[0], True
@@ -78,7 +78,7 @@ def _typed(hint: Any) -> tuple[ColumnType, bool]:
 
 
 def plain(value: Any) -> Any:
-    """A result as JSON has it: attrs objects as dicts, tuples as lists, enums by name."""
+    """A result in JSON types: attrs objects as dicts, tuples as lists, enums by name."""
     if isinstance(value, Enum):
         return str(value)
     if isinstance(value, tuple | list):
@@ -91,7 +91,7 @@ def plain(value: Any) -> Any:
 
 
 def renamed(fields: Sequence[TableField], taken: Iterable[str]) -> tuple[TableField, ...]:
-    """The fields under names that none of `taken` has: `payload.<Name>` where one would."""
+    """The fields renamed so that none clashes with `taken`: `payload.<Name>` instead of a taken name."""
     used = {name.lower() for name in taken}
     return tuple(attrs.evolve(field, name=unique_name(field.name, used)) for field in fields)
 

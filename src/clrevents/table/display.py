@@ -1,6 +1,6 @@
-"""How a table shows itself in a notebook: never more than a screen. Escapes everything that came from a file.
+"""How a table displays itself in a notebook, in at most a screenful. Escapes everything that came from a file.
 
-Times are shown as UTC, addresses in hex. Knows columns by what their fields say of them, and no event.
+Times are shown as UTC, addresses in hex. Knows columns only by their fields, and no event.
 """
 
 from __future__ import annotations

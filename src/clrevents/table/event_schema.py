@@ -1,6 +1,6 @@
-"""What the table of one event looks like: the fields of all its versions as columns with names and types.
+"""The columns of an event's table: the fields of all its versions, with names and types.
 
-A function of layouts alone, so that the tables of all traces fit together. Sees no file.
+Depends on layouts alone, so that the tables of all traces fit together. Sees no file.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from clrevents.schema.wire import (
 Enumeration: TypeAlias = type[Enum]
 
 _AMOUNT: Final = re.compile("Size|Before|After|Surv|Alloc|Commit|Reject|Refs|^In$|Count")
-"""Numbers that are as wide as pointers without being any: the collector's amounts of bytes."""
+"""Pointer-sized numbers that are not addresses: the collector's sizes in bytes."""
 _PLACE: Final = re.compile("Address$")
-"""Numbers that are addresses without being as wide as pointers."""
+"""Numbers that are addresses although they are not pointer-sized."""
 
 
 @attrs.frozen
 class TableField:
-    """One column of a table. `wire` is the payload field's name as on the wire, None for a header column.
+    """One column of a table. `wire` is the payload field's name on the wire, None for a header column.
 
-    `address` says that the numbers are addresses, which are shown in hex.
+    `address` marks numbers that are addresses, which are shown in hex.
     """
 
     name: str
@@ -65,14 +65,14 @@ class _Union:
 
 
 def header_fields(names: Iterable[str]) -> tuple[TableField, ...]:
-    """The fields of header columns. KeyError for any other name."""
+    """The fields of header columns. Raises KeyError for any other name."""
     return tuple(TableField(name, HEADERS[name].type, HEADERS[name].nullable) for name in names)
 
 
 def payload_fields(layouts: Sequence[Layout], optional: bool = False) -> tuple[TableField, ...]:
-    """The union of all versions, oldest first: a field that only some have is nullable, all if `optional`.
+    """The union of all versions, oldest first: a field missing from some is nullable, all are if `optional`.
 
-    A field whose width changed takes the wider type; one that changed beyond that becomes two.
+    A field whose width changed gets the wider type; one that changed otherwise becomes two.
     """
     fields: dict[tuple[str, int], _Union] = {}
     order: list[tuple[str, int]] = []
@@ -85,7 +85,7 @@ def payload_fields(layouts: Sequence[Layout], optional: bool = False) -> tuple[T
                 key = (field.name, key[1] + 1)
             known = fields.get(key)
             if known is None:
-                # Where the wire has it: right after the field before it.
+                # In wire order: right after the preceding field.
                 before += 1
                 order.insert(before, key)
                 fields[key] = _Union(type, _enum(field.type), 1, is_address(field.name, field.type))
@@ -107,7 +107,7 @@ def payload_fields(layouts: Sequence[Layout], optional: bool = False) -> tuple[T
 
 
 def unique_name(name: str, taken: set[str]) -> str:
-    """A column name that no other has, ignoring case: `payload.<Name>` where it is taken. Adds it to `taken`."""
+    """An unused column name, ignoring case: `payload.<Name>` if it is taken. Adds the result to `taken`."""
     if name.lower() in taken:
         name = f"payload.{name}"
     plain, number = name, 2
@@ -119,12 +119,12 @@ def unique_name(name: str, taken: set[str]) -> str:
 
 
 def _may_be_null(type: ColumnType) -> bool:
-    """A moment may lie outside of what a timestamp holds."""
+    """A time may be outside the range of a timestamp."""
     return type.kind == "timestamp"
 
 
 def is_address(name: str, wire: WireType) -> bool:
-    """Whether a payload field holds addresses: pointers that are no amounts, and numbers that are called addresses."""
+    """Whether a payload field holds addresses: pointers that are not sizes, and numbers named as addresses."""
     match wire:
         case CountedType() | PrefixedType() | FixedArrayType() | LocatedType():
             return is_address(name, wire.element)
@@ -143,7 +143,7 @@ def _enum(wire: WireType) -> Enumeration | None:
 def assemble(
     fields: Sequence[TableField], chunk: Chunk, payloads: Sequence[KindColumns], enum_names: bool = False
 ) -> list[Column]:
-    """The columns of one event in a chunk, of whatever kinds its payloads are, in the order of the chunk's rows."""
+    """The columns of one event in a chunk, whatever kinds its payloads have, in the order of the chunk's rows."""
     rows = end_to_end([part.rows for part in payloads]) if payloads else np.zeros(0, dtype=np.int64)
     order = None if len(payloads) < 2 else np.argsort(rows, kind="stable")
     whole = order is None and len(rows) == chunk.length
@@ -162,7 +162,7 @@ def assemble(
 
 
 def _column(field: TableField, part: KindColumns) -> Column:
-    """A kind's share of a column: null where its version lacks the field, or has it as something else."""
+    """A kind's part of a column: null if its version lacks the field or has it with another type."""
     assert field.wire is not None
     column = part.columns.get(field.wire)
     if column is None or common(field.type, column.type) != field.type:
@@ -171,14 +171,14 @@ def _column(field: TableField, part: KindColumns) -> Column:
 
 
 def named(column: Column, enum: Enumeration) -> Column:
-    """Numbers as the names they have, as text."""
+    """Numbers as the text of their enum names."""
     values, places = np.unique(column.values, return_inverse=True)
     texts = from_values(STRING, [str(enum(value)) for value in values.tolist()])
     return Column(STRING, len(column), places.astype(np.int64), valid=column.valid, texts=texts)
 
 
 def shown_fields(fields: Sequence[TableField], enum_names: bool) -> tuple[TableField, ...]:
-    """The fields as a table has them: with `enum_names` enums are text."""
+    """The fields as in a table: with `enum_names` enums are text."""
     if not enum_names:
         return tuple(fields)
     return tuple(attrs.evolve(f, type=STRING) if f.enum is not None else f for f in fields)

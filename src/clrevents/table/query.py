@@ -1,4 +1,4 @@
-"""SQL over tables, through duckdb. Knows neither events nor traces: it is told how a name becomes a table."""
+"""SQL over tables, with duckdb. Knows neither events nor traces: a callback turns names into tables."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from clrevents.table.table import Table, needed
 
-# How duckdb says that a name stands for nothing, and that a query may not touch files.
+# How duckdb reports that a name is unknown, and that a query may not access files.
 _MISSING: Final = re.compile(r"Catalog Error: Table with name (.+?) does not exist(?:!| because)", re.DOTALL)
 _LISTING: Final = re.compile(r"\s*show\s+(all\s+)?tables\s*;?\s*", re.IGNORECASE)
 _LIST: Final = "select * from tables"
-# From this version on a relation holds its connection.
+# From this version on a relation keeps its connection alive.
 _HOLDING: Final = 2
 
 
@@ -24,28 +24,28 @@ def ask(
     files: bool,
     held: list[Any],
 ) -> Any:
-    """Run SQL in a database of its own; a table is made when the SQL turns out to name it.
+    """Run SQL in a new database; a table is created when the SQL turns out to name it.
 
-    `table` gives None for a name that stands for nothing, which then raises what `unknown` gives; the table `tables`
-    answers SHOW TABLES. Returns duckdb's relation, of several statements that of the last; it may be None where there
-    are no rows to give.
-    Without `files` nothing on disk or in a network can be reached: PermissionError. ImportError without duckdb and
-    pyarrow; duckdb's own errors for bad SQL. What a relation needs to stay usable is put into `held`.
+    `table` returns None for an unknown name, which then raises the result of `unknown`; the table `tables` answers
+    SHOW TABLES. Returns duckdb's relation, the last one for several statements; it may be None if there are no rows to
+    return. Unless `files` is true, any access to disk or network raises PermissionError. Raises ImportError without
+    duckdb and pyarrow, and duckdb's own exceptions for invalid SQL. What a relation needs to stay usable is put into
+    `held`.
     """
     duckdb = needed("duckdb", "query", "SQL")
     needed("pyarrow", "query", "SQL")
-    # Else a name could also mean a Python variable of whoever calls.
+    # Otherwise a name could also refer to a Python variable of the caller.
     safe = {"python_enable_replacements": "false", "enable_external_access": str(files).lower()}
     connection = duckdb.connect(config=safe)
     if int(duckdb.__version__.partition(".")[0]) < _HOLDING:
         held.append(connection)
     with contextlib.suppress(duckdb.Error):
-        # Else days and hours are those of whoever asks.
+        # Otherwise days and hours depend on the local time zone.
         connection.execute("set TimeZone = 'UTC'")
     made: set[str] = set()
 
     def make(name: str) -> bool:
-        """Whether there is such a table, which was not made before."""
+        """Whether there is such a table that has not been created yet."""
         if name.lower() in made or (found := table(name)) is None:
             return False
         made.add(name.lower())
@@ -61,12 +61,12 @@ def ask(
                 make(name)
             answer = _run(connection, statement, made, make, unknown)
     except duckdb.PermissionException as error:
-        raise PermissionError(f"the query reaches for files, which needs files=True: {error}") from error
+        raise PermissionError(f"the query accesses files, which requires files=True: {error}") from error
     return answer
 
 
 def _arrow(table: Table) -> Any:
-    """Times in microseconds, which all versions of duckdb reckon with, and some with nothing finer."""
+    """Times in microseconds: every version of duckdb can compute with these, some with nothing finer."""
     pa = needed("pyarrow", "query", "SQL")
     found = table.to_arrow()
     for index, field in enumerate(found.schema):
@@ -77,11 +77,11 @@ def _arrow(table: Table) -> Any:
 
 
 def _named(connection: Any, statement: Any) -> set[str]:
-    """The tables that a statement names, as far as duckdb tells: it gives up where a column decides what is meant."""
+    """The tables a statement names, as far as duckdb reports them: it gives up where a column decides the meaning."""
     try:
         return set(connection.get_table_names(statement if isinstance(statement, str) else statement.query))
     except Exception:
-        # Whatever is wrong is said when the statement runs.
+        # Errors are raised when the statement runs.
         return set()
 
 
@@ -92,7 +92,7 @@ def _run(
     make: Callable[[str], bool],
     unknown: Callable[[str], Exception],
 ) -> Any:
-    """Run one statement. It does nothing before all its tables are there, so it can be tried again with one more."""
+    """Run one statement. It has no effect until all its tables exist, so it can be retried with one more."""
     while True:
         try:
             return connection.sql(statement)

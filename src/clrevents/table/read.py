@@ -1,6 +1,6 @@
-"""One pass over a trace → tables: of one event, of its headers, or of every event at once.
+"""One pass over a trace → tables: of one event, of its headers, or of all events at once.
 
-Decides which columns are wanted and what the schema is. Reads nothing itself: it is given chunks.
+Decides which columns are wanted and what the schema is. Reads nothing itself: it receives chunks.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PREFIX = "payload."
 
 @attrs.frozen
 class Wanted:
-    """Which columns a table shall have: those that were named, or the `default` headers and every field."""
+    """Which columns a table has: the requested ones, or the `default` headers and every field."""
 
     columns: tuple[str, ...] | None = None
     enum_names: bool = False
@@ -40,7 +40,7 @@ class Wanted:
     @classmethod
     def of(cls, columns: Sequence[str] | None, enum_names: bool = False) -> Wanted:
         if isinstance(columns, str):
-            raise TypeError(f"columns is a list of names, not the text {columns!r}")
+            raise TypeError(f"columns must be a list of names, not the string {columns!r}")
         return cls(None if columns is None else tuple(columns), enum_names)
 
     @property
@@ -51,7 +51,7 @@ class Wanted:
 
     @property
     def fields(self) -> frozenset[str] | None:
-        """Names on the wire that the columns may stand for; None for all."""
+        """Names on the wire that the columns may refer to; None for all."""
         if self.columns is None:
             return None
         found = set()
@@ -62,22 +62,22 @@ class Wanted:
         return frozenset(found)
 
     def choose(self, payload: Sequence[TableField], event: str) -> tuple[TableField, ...]:
-        """The table's fields. KeyError for a column that the event does not have."""
+        """The table's fields. Raises KeyError for a column that the event does not have."""
         fields = (*header_fields(self.headers), *payload)
         if self.columns is None:
             return fields
         known = {field.name: field for field in fields}
         for name in self.columns:
             if name not in known:
-                have = ", ".join([*TABLE_HEADERS, *(f.name for f in payload)])
-                raise KeyError(f"{event} has no column {name!r}; it has {have}")
+                available = ", ".join([*TABLE_HEADERS, *(f.name for f in payload)])
+                raise KeyError(f"{event} has no column {name!r}; available: {available}")
         return tuple(known[name] for name in self.columns)
 
 
 def event_fields(
     registry: Registry, event: EventName, kinds: Iterable[EventKind], decoder: PayloadDecoder | None
 ) -> tuple[TableField, ...]:
-    """The payload columns of one event: by the registry alone, and by the trace where only it describes them."""
+    """The payload columns of one event: from the registry, or from the trace if only that describes the event."""
     mine = [kind for kind in kinds if (kind.key.provider, kind.key.name) == event and not kind.undefined]
     known = set(registry.ids(*event))
     layouts = []
@@ -96,12 +96,12 @@ def event_fields(
 
 
 def read_table(columns: ColumnPass, chunks: Sequence[Chunk], registry: Registry, wanted: Wanted) -> Table:
-    """All events of a pass, whose selection must mean one; `chunks` are all of the pass's."""
+    """All events of a pass whose selection must mean one event; `chunks` are all chunks of the pass."""
     stream = columns.stream
     kinds = stream.kinds.all
     event = columns.selection.one_event(kinds)
     if event is None:
-        # A pattern that fits nothing.
+        # A pattern without a match.
         return Table((), (), {})
     fields = wanted.choose(event_fields(registry, event, kinds, columns.decoder), event[1])
     parts = tuple(part for chunk in chunks if (part := part_of(fields, chunk, chunk.payloads, wanted.enum_names)))
@@ -112,7 +112,7 @@ def read_table(columns: ColumnPass, chunks: Sequence[Chunk], registry: Registry,
 def stream_table(
     chunks: Iterable[Chunk], fields: tuple[TableField, ...], wanted: Wanted, metadata: dict[str, str]
 ) -> Iterator[Table]:
-    """Table by table, each of one chunk, all with the same columns; one without rows where there is no event."""
+    """One table per chunk, all with the same columns; a single table without rows if there is no event."""
     shown = shown_fields(fields, wanted.enum_names)
     empty = True
     for chunk in chunks:
@@ -126,10 +126,9 @@ def stream_table(
 
 @attrs.frozen(eq=False)
 class TableChunk:
-    """A chunk as tables: of each event by (provider, name), of all headers in one, and of the stacks that no chunk
-    before it had.
+    """A chunk as tables: one of each event by (provider, name), one of all headers, and one of the stacks new in it.
 
-    `places` has for each table which rows of `headers` its rows are; a payload that cannot be read is in no table.
+    `places` gives for each table its rows' places in `headers`; a payload that cannot be read is in no table.
     """
 
     tables: dict[EventName, Table]
@@ -144,9 +143,9 @@ def table_chunks(
     wanted: Wanted,
     headers: tuple[str, ...] = (),
 ) -> Iterator[TableChunk]:
-    """Chunk by chunk, everything that is in it; `headers` are the columns of the one table of all headers.
+    """All tables of each chunk; `headers` are the columns of the table of all headers.
 
-    The first one is empty, so that the columns are known whatever comes.
+    The first chunk is empty, so that the columns are known before any event.
     """
     yield TableChunk({}, Table(header_fields(headers)), stack_table(join(())), {})
     for chunk in chunks:
@@ -159,7 +158,7 @@ def table_chunks(
             if part is not None:
                 tables[event] = Table(shown_fields(fields(event), wanted.enum_names), (part,), {})
                 rows = end_to_end([columns.rows for columns in found])
-                # Those of one kind stand in order.
+                # Rows of one kind are in order.
                 places[event] = rows if len(found) == 1 else np.sort(rows)
         yield TableChunk(
             tables,
@@ -177,16 +176,16 @@ def read_headers(chunks: Iterable[Chunk], columns: tuple[str, ...]) -> Iterator[
 
 
 def header_names(columns: Sequence[str] | None) -> tuple[str, ...]:
-    """Header columns as asked for. KeyError for any other name."""
+    """The requested header columns. Raises KeyError for any other name."""
     names = EVENT_HEADERS if columns is None else Wanted.of(columns).columns or ()
     for name in names:
         if name not in HEADERS:
-            raise KeyError(f"there is no header column {name!r}; there are {', '.join(HEADERS)}")
+            raise KeyError(f"no header column {name!r}; available: {', '.join(HEADERS)}")
     return names
 
 
 def facts(event: EventName, registry: Registry, kinds: Iterable[EventKind], lost: int, problems: int) -> dict[str, str]:
-    """A table's metadata: which event it is, and what spoils trust in it."""
+    """A table's metadata: which event it is, and what makes it unreliable."""
     ids = set(registry.ids(*event))
     ids |= {kind.key.id for kind in kinds if (kind.key.provider, kind.key.name) == event}
     return {
@@ -201,6 +200,6 @@ def facts(event: EventName, registry: Registry, kinds: Iterable[EventKind], lost
 def part_of(
     fields: Sequence[TableField], chunk: Chunk, payloads: Sequence[KindColumns], enum_names: bool
 ) -> tuple[Column, ...] | None:
-    """A table's rows in one chunk; None for none."""
+    """A table's rows in one chunk, or None without rows."""
     columns = assemble(fields, chunk, payloads, enum_names)
     return tuple(columns) if columns and len(columns[0]) else None

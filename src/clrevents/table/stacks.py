@@ -1,6 +1,6 @@
 """`AddressStacks`: the call stacks of a trace by number, and as a table of their addresses, which exports write.
 
-Holds addresses only; `trace.methods` names them. Opens nothing: it is given a trace's stacks.
+Holds addresses only; `trace.methods` names them. Opens nothing: it receives a trace's stacks.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STACK_FIELDS = (TableField("stack_id", ColumnType("int32")), TableField("address
 class AddressStacks:
     """The call stacks of a trace by number: `stacks[event.stack_id]` is a tuple of addresses, innermost first.
 
-    Owns its data. `stack_id in stacks` tells whether any event has this stack.
+    Owns its data. `stack_id in stacks` tests whether any event has this stack.
     """
 
     arrays: StackArrays

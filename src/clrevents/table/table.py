@@ -1,7 +1,7 @@
 """`Table`: columns by name, in Arrow's layout, and conversions to pandas, polars, pyarrow and the Arrow stream.
 
-Needs only numpy; every other library is imported on use. pyarrow provides the Arrow stream, because pandas, Parquet
-and duckdb need it anyway. Knows no event.
+Requires only numpy; every other library is imported on use. pyarrow provides the Arrow stream, because pandas, Parquet
+and duckdb require it anyway. Knows no event.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ Columns: TypeAlias = Sequence[Column]
 class Table:
     """Typed columns of equal length, made by `Trace.table`, `Trace.headers`, `Stacks.table` and analyses.
 
-    A table owns its data: it outlives the trace and can be pickled. `name in table` tells whether there is such a
-    column, and iterating gives the names of the columns.
+    A table owns its data: it outlives the trace and can be pickled. `name in table` tests whether there is such a
+    column, and iterating yields the names of the columns.
     """
 
     fields: tuple[TableField, ...]
@@ -52,18 +52,18 @@ class Table:
         return [field.name for field in self.fields]
 
     def column(self, name: str) -> Column:
-        """The whole column of this `name`. Raises KeyError if there is none."""
+        """The whole column called `name`. Raises KeyError if there is none."""
         for index, field in enumerate(self.fields):
             if field.name == name:
                 if not self.parts:
                     return attrs.evolve(nulls(field.type, 0), valid=None)
                 return concat(field.type, [part[index] for part in self.parts])
-        raise KeyError(f"no column {name!r}; the columns are {', '.join(self.columns)}")
+        raise KeyError(f"no column {name!r}; available: {', '.join(self.columns)}")
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """The column of this `name` as a numpy array. Raises KeyError if there is none.
+        """The column called `name` as a numpy array. Raises KeyError if there is none.
 
-        Numbers and times are masked arrays where values may be null; text, bytes and lists are arrays of objects.
+        Numbers and times are masked arrays if values may be null; text, bytes and lists are arrays of objects.
         """
         return self.column(name).numpy()
 
@@ -80,11 +80,11 @@ class Table:
                 yield dict(zip(self.columns, values, strict=True))
 
     def select(self, *names: str) -> Table:
-        """A table of the columns of these `names`, in this order. Raises KeyError for an unknown name."""
+        """A table of the columns with these `names`, in this order. Raises KeyError for an unknown name."""
         places = {field.name: index for index, field in enumerate(self.fields)}
         for name in names:
             if name not in places:
-                raise KeyError(f"no column {name!r}; the columns are {', '.join(self.columns)}")
+                raise KeyError(f"no column {name!r}; available: {', '.join(self.columns)}")
         chosen = [places[name] for name in names]
         fields = tuple(self.fields[i] for i in chosen)
         return Table(fields, tuple(tuple(part[i] for i in chosen) for part in self.parts), self.metadata)
@@ -108,7 +108,7 @@ class Table:
     def to_pandas(self) -> pandas.DataFrame:
         """Convert to a `pandas.DataFrame`. Raises ImportError unless pandas and pyarrow are installed.
 
-        Columns that may be null have pandas' nullable types, so that integers stay integers.
+        Nullable columns get pandas' nullable types, so that integers stay integers.
         """
         pd = needed("pandas", "pandas", "a data frame")
         columns = {}
@@ -133,7 +133,7 @@ class Table:
 
 
 def needed(library: str, extra: str, what: str) -> Any:
-    """Import an optional library. Raises ImportError, which says what to install, if it is missing."""
+    """Import an optional library. Raises ImportError, naming the package to install, if it is missing."""
     try:
         return importlib.import_module(library)
     except ImportError as error:
@@ -141,7 +141,7 @@ def needed(library: str, extra: str, what: str) -> Any:
 
 
 def _series(pd: Any, field: TableField, column: Column) -> Any:
-    """A column of a data frame, of a nullable type where the schema allows null and of a numpy type elsewhere."""
+    """A column of a data frame, of a nullable type if the schema allows null and of a numpy type otherwise."""
     kind = column.type.kind
     mask = np.zeros(len(column), dtype=np.bool_) if column.valid is None else ~column.valid
     if kind == "timestamp":

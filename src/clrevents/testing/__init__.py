@@ -1,1 +1,1 @@
-"""Room 10: what helps to test code that reads traces: a readable trace builder and hypothesis strategies."""
+"""ROOM 10: helpers for testing code that reads traces: a readable trace builder and hypothesis strategies."""

@@ -4,8 +4,8 @@
     >>> trace[:8]
     b'Nettrace'
 
-Steps happen in the order they are written; time moves by `step_ns` at each event unless `at` or `wait` say
-otherwise. Knows records and containers; refuses to know what a reader makes of them.
+Steps happen in the order they are written; time advances by `step_ns` at each event unless `at` or `wait` say
+otherwise. Knows records and containers, but not how readers interpret them.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ class _Method:
 class TraceBuilder:
     """Builds a trace step by step. Every step returns the builder, so that steps can be chained.
 
-    `format` is "nettrace4", "nettrace6" or "netperf3"; ValueError for anything else. `pointer_size` is 4 or 8 bytes,
+    `format` is "nettrace4", "nettrace6" or "netperf3"; anything else raises ValueError. `pointer_size` is 4 or 8 bytes,
     `process_id` the recorded process. `start` is the start of the session in UTC, `sync_qpc` the clock's reading at
-    that moment in ticks, and `frequency` the clock's ticks per second. Each event is `step_ns` nanoseconds after the
-    one before it, unless `at` or `wait` say otherwise.
+    that time in ticks, and `frequency` the clock's ticks per second. Each event is `step_ns` nanoseconds after the
+    previous one, unless `at` or `wait` say otherwise.
 
     In every step, `stack` holds code addresses, innermost first, and `payload` is the bytes of the payload. Steps
-    raise ValueError after the trace was completed by `build`.
+    raise ValueError after `build` has completed the trace.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class TraceBuilder:
         """Add an event whose description in the trace has fields, at level 4 and version 0.
 
         `provider`, `name` and `id` identify the event. `fields` maps the name of each field to a pair of its type
-        code (docs/format.md, "Type codes") and its value. For arrays, a `FieldDescription` takes the place of the code.
+        code (docs/format.md, "Type codes") and its value. For arrays, use a `FieldDescription` in place of the code.
 
             >>> numbers = FieldDescription("", 19, FieldDescription("", 9))
             >>> _ = TraceBuilder().described("My-App", "Order", {"Url": (18, "/"), "Items": (numbers, (1, 2))})
@@ -184,8 +184,7 @@ class TraceBuilder:
     ) -> TraceBuilder:
         """Add MethodLoadVerbose_V1 for jitted code of `size` bytes at `address`, which `rundown` will list.
 
-        `namespace`, `name` and `signature` are texts as the runtime writes them. `method_id` is by default the
-        address.
+        `namespace`, `name` and `signature` are texts as the runtime writes them. `method_id` defaults to the address.
         """
         from clrevents.events import MethodFlags, MethodLoadVerbose_V1
 
@@ -221,7 +220,7 @@ class TraceBuilder:
         return self
 
     def sequence_point(self) -> TraceBuilder:
-        """End a region, which makes losses visible and numbers stacks anew. NetPerf has no sequence points."""
+        """End a region, which reveals losses and restarts stack ids. NetPerf has no sequence points."""
         self._still_open()
         self._flush()
         if self.format != "netperf3":
@@ -232,7 +231,7 @@ class TraceBuilder:
         return self
 
     def rundown(self) -> TraceBuilder:
-        """Add the events that a runtime writes at the end of a session, which list all methods that are loaded."""
+        """Add the events that a runtime writes at the end of a session, which list all loaded methods."""
         from clrevents.events import DCEndComplete_V1, DCEndInit_V1, MethodDCEndVerbose_V1
 
         self.event(DCEndInit_V1(0))
@@ -248,7 +247,7 @@ class TraceBuilder:
     def build(self, *, complete: bool = True) -> Data:
         """Return the bytes of the trace.
 
-        Without `complete` the trace has no end mark, as if the process had died, and steps can follow.
+        Unless `complete`, the trace has no end mark, as if the process had died, and more steps can follow.
         """
         if not complete:
             self._flush()
@@ -263,7 +262,7 @@ class TraceBuilder:
 
     def _still_open(self) -> None:
         if self._ended:
-            raise ValueError("the trace is complete, because `build()` was called: use another TraceBuilder")
+            raise ValueError("the trace is complete because `build()` was called; use another TraceBuilder")
 
     def _open(self) -> Any:
         match self.format:
@@ -281,7 +280,7 @@ class TraceBuilder:
         return self.format != "nettrace6" or thread in self._thread_rows
 
     def _writer_thread(self, thread: int) -> int:
-        """NetTrace 6 names threads by an index of its own."""
+        """NetTrace 6 refers to threads by an index."""
         if self.format != "nettrace6":
             return thread
         index = self._thread_rows.get(thread)
@@ -341,7 +340,7 @@ class TraceBuilder:
         return known
 
     def _label(self) -> int:
-        """NetTrace 6 has activities in label lists."""
+        """NetTrace 6 stores activities in label lists."""
         if self._activity == NO_GUID:
             return 0
         known = self._labels.get(self._activity)

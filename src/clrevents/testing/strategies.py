@@ -1,7 +1,7 @@
-"""Hypothesis strategies: any record of an event class, and any trace together with what a reader must find in it.
+"""Hypothesis strategies: any record of an event class, and any trace together with the events a reader must find.
 
-Derived from the layouts, so a new event needs nothing here. Counts agree with their arrays; enums take any
-number, also nameless ones; strings hold anything but NUL. Needs the `hypothesis` package, on use.
+Derived from the layouts, so a new event needs no change here. Counts agree with their arrays; enums take any number,
+including nameless ones; strings contain anything except NUL. Requires the `hypothesis` package, on use.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ class MadeEvent:
     time_ns: int
     """The time in nanoseconds since the session started."""
     thread_id: int
-    """The thread that the event is about."""
+    """The thread the event is about."""
     payload: Any
     """The record of the event's class."""
     stack: tuple[int, ...]
     """The code addresses of the call stack, innermost first."""
     activity_id: UUID | None
-    """The activity that the event belongs to; None if it has none."""
+    """The activity the event belongs to; None if there is none."""
 
 
 @attrs.frozen
@@ -93,9 +93,9 @@ def traces(
 ) -> SearchStrategy[MadeTrace]:
     """A strategy for small traces with several threads and regions, stacks, activities, losses and various clocks.
 
-    Payloads are records of `event_classes`. Without any, they are records of all registered classes, and events that
-    describe themselves. `formats` and `pointer_sizes` (in bytes) are chosen from, and a trace has at most
-    `max_events` events. Events of one region may be stored in another order than that of their times.
+    Payloads are records of `event_classes`; if none are given, records of all registered classes, and self-described
+    events. `formats` and `pointer_sizes` (in bytes) are chosen from, and a trace has at most `max_events` events.
+    Events of one region may be stored out of time order.
     """
     from hypothesis import strategies as st
 
@@ -126,7 +126,7 @@ def _draw_trace(
     seen: set[int] = set()
     start = 0
     for count in draw(st.lists(st.integers(0, max_events), min_size=1, max_size=3)):
-        # Each thread has its own pace; a region begins when the one before it has ended.
+        # Each thread has its own pace; a region starts when the previous one has ended.
         clocks = dict.fromkeys(threads, start)
         steps = []
         for _ in range(min(count, max_events - len(made))):
@@ -163,7 +163,7 @@ def _draw_trace(
     return MadeTrace(builder.build(), format, pointer_size, tuple(made), dict(lost))
 
 
-_DESCRIBED: Final = "an event that describes itself"
+_DESCRIBED: Final = "a self-described event"
 
 
 def _registered() -> list[type[Any]]:
@@ -197,7 +197,7 @@ def _draw_event(
 
 
 def _descriptions(arrays: bool) -> SearchStrategy[FieldDescription]:
-    """Any field: simple ones, groups of them and, where the container can describe them, arrays."""
+    """Any field: simple ones, groups of them and, if the container can describe them, arrays."""
     from hypothesis import strategies as st
 
     names = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=8)
@@ -220,7 +220,7 @@ def _descriptions(arrays: bool) -> SearchStrategy[FieldDescription]:
 def records(event_class: type[Any], pointer_size: int = 8) -> SearchStrategy[Any]:
     """A strategy for records of `event_class`, which may also be a class made by `clrevents.struct`.
 
-    Values fit a process whose pointers have `pointer_size` bytes.
+    Values fit a process with pointers of `pointer_size` bytes.
     """
     record: Any = event_class
     return _records(record, pointer_size)

@@ -1,4 +1,4 @@
-"""A whole trace that can be asked questions, and the words its answers are made of."""
+"""A whole trace, ready for queries, and the types of its answers."""
 
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows

@@ -1,6 +1,6 @@
-"""`Batch`: consecutive selected events in order, with all the data that they show.
+"""`Batch`: consecutive selected events in order, with all the data they show.
 
-Joins decoded rows with the names of addresses and with tables. Decodes nothing itself.
+Combines decoded rows with the names of addresses and with tables. Decodes nothing itself.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _EVENTS: Maker[Event[Any]] = Maker(Event, SLOTS)
 
 @attrs.define(eq=False, repr=False, slots=False)
 class Batch(EventRows):
-    """Consecutive selected events, in order, made by `Decoder`. Iterating gives `Event` objects; `len` counts them.
+    """Consecutive selected events, in order, made by `Decoder`. Iterating yields `Event` objects; `len` counts them.
 
     The events own their data and stay usable after the batch.
     """
@@ -41,7 +41,7 @@ class Batch(EventRows):
     def __iter__(self) -> Iterator[Event[Any]]:
         payloads = self.rows.payloads
         if len(payloads) != len(self):
-            payloads = [RawPayload(data, "not asked for") for data in self.rows.payload_bytes]
+            payloads = [RawPayload(data, "not requested") for data in self.rows.payload_bytes]
         return iter(self._events(0, payloads))
 
     @property
@@ -56,14 +56,14 @@ class Batch(EventRows):
 
     def table(self, selector: Selector, /, *, columns: Sequence[str] | None = None, enum_names: bool = False) -> Table:
         """The batch's events of one name as a table; parameters `selector`, `columns` and `enum_names`, and the
-        errors, are those of `Trace.table`.
+        exceptions raised, are those of `Trace.table`.
 
-        For an event that only the trace describes, the columns depend on the descriptions read so far.
+        For an event described only by the trace, the columns depend on the descriptions read so far.
         """
         return self.tables.table(self.rows, selector, columns, enum_names)
 
     def hand_out(self) -> Iterator[Event[Any]]:
-        """Iterate over the events once; the batch then no longer keeps their payloads alive."""
+        """Iterate over the events once; afterwards the batch no longer keeps their payloads alive."""
         records, self.rows.records = self.rows.records, []
         return chain.from_iterable(self._made(iter([records]) if isinstance(records, list) else records.portions()))
 
@@ -72,7 +72,7 @@ class Batch(EventRows):
         while events := self._next(first, portions):
             first += len(events)
             yield events
-            # What is let go before the next portion is made leaves it its memory, which is still in the cache.
+            # Freeing one portion before the next is made lets that reuse its memory, which is still in the cache.
             del events
 
     def _next(self, first: int, portions: Iterator[list[Any]]) -> list[Event[Any]]:

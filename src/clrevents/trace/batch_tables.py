@@ -1,6 +1,6 @@
 """Tables of one batch, with the same columns as those of a whole trace, for live streams.
 
-Reads payloads from the batch's own bytes. Reports no problem, because the batch has done so, and keeps nothing.
+Reads payloads from the batch's own bytes. Reports no problems, because the batch has done so, and keeps nothing.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class BatchTables:
     limits: Limits
 
     def table(self, rows: DecodedRows, selector: Selector, columns: Sequence[str] | None, enum_names: bool) -> Table:
-        """All events of one name in a batch. Raises the errors of `Trace.table`, by what is known so far."""
+        """All events of one name in a batch. Raises what `Trace.table` raises, judging by the trace read so far."""
         wanted = Wanted.of(columns, enum_names)
         selection = Selection((selector,), Filters(), self.registry)
         event = selection.one_event(rows.kinds)
         selection.check_names(rows.kinds)
         if event is None:
-            # A pattern that matches nothing yet.
+            # A pattern that has not matched anything yet.
             return Table((), (), {})
         decoder = PayloadDecoder(rows.pointer_size, self.limits)
         fields = wanted.choose(event_fields(self.registry, event, rows.kinds, decoder), event[1])

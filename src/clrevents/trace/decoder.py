@@ -1,7 +1,7 @@
 """`Decoder`: selectors and bytes in, batches of events out. For sockets and for embedding.
 
-Joins a pass over events with tables, and with names for addresses where they are asked for. No I/O, threads,
-warnings or logging.
+Combines a pass over events with tables and, on request, with names for addresses. No I/O, threads, warnings or
+logging.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Decoder:
 
     `feed` and `flush` return batches of the selected events; `close` ends the input. Memory is bounded by the data
     between two sequence points and by `limits`. `selectors`, `order` and `filters` are those of `Trace.events`, and
-    `errors`, `limits` and `registry` those of `clrevents.open`. `start` and `end` in percent raise ValueError,
+    `errors`, `limits` and `registry` those of `clrevents.open`. Percentages in `start` and `end` raise ValueError,
     because the end of a stream is not known.
 
     With `symbols`, the decoder also follows events about code, whether they are selected or not; `methods` and the
@@ -60,7 +60,7 @@ class Decoder:
 
     @property
     def info(self) -> TraceInfo | None:
-        """The contents of the trace's header; None until it has been fed."""
+        """The contents of the trace's header; None until the header has been fed."""
         return self._stream.info
 
     @property
@@ -75,9 +75,9 @@ class Decoder:
 
     @property
     def methods(self) -> Methods:
-        """The code known so far, to name addresses. Raises ValueError unless made with `symbols=True`."""
+        """The code known so far, for resolving addresses. Raises ValueError unless made with `symbols=True`."""
         if self._live is None:
-            raise ValueError("this decoder does not follow code: make it with symbols=True")
+            raise ValueError("this decoder does not track code; create it with symbols=True")
         return self._live.methods
 
     def feed(self, buffer: Buffer) -> list[Batch]:
@@ -89,7 +89,7 @@ class Decoder:
         return list(self._batches(self._pass.feed(buffer)))
 
     def flush(self) -> list[Batch]:
-        """Return the events that wait to be ordered by time, for instance when a live session has gone quiet."""
+        """Return the events still waiting to be sorted by time, for instance when a live session has gone quiet."""
         return list(self._batches(self._pass.flush()))
 
     def close(self) -> Iterator[Batch]:
@@ -115,4 +115,4 @@ def stream_moment(decoder: Decoder, moment: Moment, what: str) -> int:
 
 
 def _no_duration() -> int:
-    raise ValueError("a percentage needs a trace whose end is known: open the file instead of feeding a decoder")
+    raise ValueError("a percentage needs a trace with a known end; open the file instead of feeding a decoder")

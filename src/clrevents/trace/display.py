@@ -1,4 +1,4 @@
-"""How a trace and an event show themselves in a terminal and in a notebook: never more than a screen.
+"""How a trace and an event display themselves in a terminal and in a notebook, in at most a screenful.
 
 Text in, text out; escapes everything that came from a file.
 """
@@ -21,7 +21,7 @@ _TOP = 10
 
 
 class Facts(Protocol):
-    """What a header scan knows."""
+    """What a header scan provides."""
 
     @property
     def counts(self) -> Mapping[EventKey, int]: ...
@@ -40,7 +40,7 @@ class Facts(Protocol):
 
 
 def banner(facts: Facts) -> str:
-    """What spoils trust in the trace, in one line; empty when nothing does."""
+    """What makes the trace unreliable, in one line; empty if nothing does."""
     parts = []
     damage = facts.problems.severities["damage"]
     if damage:
@@ -66,18 +66,18 @@ def _facts(info: TraceInfo, facts: Facts) -> list[tuple[str, str]]:
 
 
 def trace_line(info: TraceInfo) -> str:
-    """The repr of a Trace: what its header says, and where more is to be had."""
+    """The repr of a Trace: what its header says, and how to see more."""
     parts = [f"{info.format} {info.version}"]
     if info.process_id:
         parts.append(f"process {info.process_id}")
     parts.append(f"{8 * info.pointer_size}-bit")
     if info.start:
         parts.append(f"started {info.start.isoformat(sep=' ', timespec='seconds')}")
-    return f"<Trace {_place(info)}: {', '.join(parts)}; summary() says what is in it>"
+    return f"<Trace {_place(info)}: {', '.join(parts)}; see summary()>"
 
 
 def trace_text(info: TraceInfo, facts: Facts) -> str:
-    """The summary of a Trace, for a terminal."""
+    """The text of `Trace.summary`."""
     lines = [f"<Trace {_place(info)}>"]
     lines += [f"  {name:<9} {value}" for name, value in _facts(info, facts)]
     warning = banner(facts)

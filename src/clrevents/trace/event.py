@@ -1,7 +1,7 @@
 """`Event`, a light view of one row.
 
-Header attributes are computed on access; the payload is the event's own. Both outlive the trace and can be pickled,
-because its rows own their data.
+Header attributes are computed on access; the payload belongs to the event. Both outlive the trace and can be pickled,
+because the rows own their data.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Event(Generic[P_co]):
     __slots__ = ("_row", "_rows", "payload")
 
     payload: P_co
-    """A record of the event's class, or a `RawPayload` where the fields are unknown or do not fit."""
+    """A record of the event's class, or a `RawPayload` if the fields are unknown or do not fit."""
 
     def __init__(self, rows: EventRows, row: int, payload: P_co) -> None:
         self._rows = rows
@@ -40,7 +40,7 @@ class Event(Generic[P_co]):
 
     @property
     def key(self) -> EventKey:
-        """The provider, id, version and name, which are equal for all events of one kind."""
+        """The provider, id, version and name, which all events of one kind share."""
         return self._rows.kinds[self._row].key
 
     @property
@@ -65,12 +65,12 @@ class Event(Generic[P_co]):
 
     @property
     def opcode(self) -> int:
-        """The opcode in the file; 0 if it has none."""
+        """The opcode in the file; 0 if there is none."""
         return self._rows.kinds[self._row].row.opcode or 0
 
     @property
     def level(self) -> int:
-        """The level in the file, from 1 (critical) to 5 (verbose); 0 logs always."""
+        """The level in the file, from 1 (critical) to 5 (verbose); 0 means that it is always logged."""
         return self._rows.kinds[self._row].row.level
 
     @property
@@ -91,23 +91,23 @@ class Event(Generic[P_co]):
 
     @property
     def thread_id(self) -> int:
-        """The thread that the event is about: for a sample, the sampled one. -1 if NetTrace 6 does not name it."""
+        """The thread the event is about: for a sample, the sampled thread. -1 if NetTrace 6 does not name it."""
         return self._rows.thread_ids[self._row]
 
     @property
     def process_id(self) -> int | None:
-        """The process that the event is about; None if the trace does not say."""
+        """The process the event is about; None if the trace does not say."""
         return self._rows.rows.process(self._row)
 
     @property
     def processor(self) -> int | None:
-        """The number of the processor; None if unknown, as it nearly always is."""
+        """The processor number; None if unknown, as it nearly always is."""
         number = self._rows.processors[self._row]
         return None if number < 0 else number
 
     @property
     def activity_id(self) -> UUID | None:
-        """The activity that the event belongs to; None if it has none."""
+        """The activity the event belongs to; None if there is none."""
         labels = self._labels
         if labels is not None and labels.activity_id is not None:
             return UUID(bytes_le=labels.activity_id)
@@ -123,19 +123,19 @@ class Event(Generic[P_co]):
 
     @property
     def trace_id(self) -> str | None:
-        """The W3C trace id as 32 hex digits, in stored order; None without one. Only NetTrace 6 has it."""
+        """The W3C trace id as 32 hex digits, in stored order; None if there is none. Only NetTrace 6 has it."""
         labels = self._labels
         return None if labels is None or labels.trace_id is None else labels.trace_id.hex()
 
     @property
     def span_id(self) -> str | None:
-        """The W3C span id as 16 hex digits; None without one. Only NetTrace 6 has it."""
+        """The W3C span id as 16 hex digits; None if there is none. Only NetTrace 6 has it."""
         labels = self._labels
         return None if labels is None or labels.span_id is None else f"{labels.span_id:016x}"
 
     @property
     def labels(self) -> dict[str, str | int]:
-        """Labels by name; the last value of a repeated name. Only NetTrace 6 has them."""
+        """Labels by name, with the last value of a repeated name. Only NetTrace 6 has them."""
         labels = self._labels
         return {} if labels is None else dict(labels.pairs)
 
@@ -146,7 +146,7 @@ class Event(Generic[P_co]):
 
     @property
     def stack_id(self) -> int:
-        """The number of the stack in `Trace.stacks`; 0 without a stack, -1 if the trace lacks the stack."""
+        """The id of the stack in `Trace.stacks`; 0 without a stack, -1 if the trace lacks the stack."""
         return self._rows.stack_ids[self._row]
 
     @property
@@ -156,21 +156,21 @@ class Event(Generic[P_co]):
 
     @property
     def frames(self) -> tuple[Frame, ...]:
-        """The stack with names as of the event's time, one frame for each address of `stack`.
+        """The stack with names as of the event's time, one frame for each address in `stack`.
 
         The first use reads `Trace.methods`, which takes one pass over the trace. A pickled event keeps its frames if
-        they were known when it was pickled; otherwise the reason of each frame is "no names".
+        they were already known; otherwise each frame's reason is "no names".
         """
         return self._rows.frames(self._row)
 
     @property
     def payload_bytes(self) -> bytes:
-        """The bytes of the payload in the file."""
+        """The payload's bytes as in the file."""
         return self._rows.rows.payload_bytes[self._row]
 
     @property
     def payload_tail(self) -> bytes:
-        """Bytes after the last known field, where the event is newer than the registry; usually empty."""
+        """Bytes after the last known field, if the event is newer than the registry; usually empty."""
         return self._rows.rows.tails.get(self._row, b"")
 
     def __repr__(self) -> str:

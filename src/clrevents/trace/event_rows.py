@@ -1,6 +1,6 @@
 """`EventRows`: decoded rows as `Event` reads them, one Python value at a time.
 
-Columns become lists when the first of their values is asked for. Knows neither `Event` nor `Batch`.
+A column becomes a list when its first value is read. Knows neither `Event` nor `Batch`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from clrevents.symbols.frame import Frame, FrameSource, Named, nameless
 
 @attrs.define(eq=False, repr=False, slots=False)
 class EventRows:
-    """Rows, and who names the addresses of their stacks (None: nobody)."""
+    """Rows, and the resolver that names the addresses of their stacks, or None."""
 
     rows: DecodedRows
     resolver: FrameSource | None = None
@@ -55,7 +55,7 @@ class EventRows:
 
     @cached_property
     def activities(self) -> list[bytes | None] | None:
-        """The activity id of each row, sixteen bytes or None; None when no row has any."""
+        """The activity id of each row, sixteen bytes or None; None if no row has one."""
         return None if self.rows.activities is None else self.rows.activities.all()
 
     @cached_property
@@ -80,20 +80,20 @@ class EventRows:
         return known
 
     def frames(self, row: int) -> tuple[Frame, ...]:
-        """The same with names, as they were true at the event's time."""
+        """The same with names, as of the event's time."""
         stack = self.stack(row)
         if self.resolver is None or not stack:
             return nameless(stack)
         return self.resolver.frames(stack, self.times_ns[row], self.rows.process(row))
 
     def only(self, row: int) -> EventRows:
-        """One row, which is what an event takes along when it is pickled: with its frames if they are known."""
+        """One row, for pickling an event: with its frames if they are known."""
         named = None
         if self.resolver is not None and self.resolver.ready and self.stack(row):
             named = Named(self.frames(row))
         return EventRows(self.rows.only(row), named)
 
     def __getstate__(self) -> dict[str, Any]:
-        # A resolver may hold a whole trace; what it knows of one row goes along with `only`. What is worked out
-        # on access is worked out again.
+        # A resolver may hold a whole trace; `only` keeps what it knows of one row. Values computed on access are
+        # computed again.
         return {"rows": self.rows, "resolver": self.resolver if isinstance(self.resolver, Named) else None}

@@ -1,4 +1,4 @@
-"""What events ask for frames: the trace's names for addresses, also when the trace is gone."""
+"""How events get their frames: the trace's names for addresses, even after the trace is gone."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from clrevents.symbols.methods import Methods
 
 @attrs.define(eq=False)
 class LateNames:
-    """Names that are read when the first event asks for them.
+    """Names that are read when an event first asks for them.
 
-    `of_trace` asks the trace, which this does not keep alive, and gives None when it is gone; `again` opens it once
-    more, where that can be done.
+    `of_trace` returns the trace's methods without keeping the trace alive, or None when it is gone; `again` reopens
+    the trace, if possible.
     """
 
     of_trace: Callable[[], Methods | None]
@@ -34,8 +34,8 @@ class LateNames:
         return nameless(addresses) if methods is None else methods.frames(addresses, time_ns, process_id)
 
     def methods(self) -> Methods | None:
-        """All names; None where the trace is gone and cannot be opened once more."""
-        # Not `or`: a trace without methods is empty, and known.
+        """All names; None if the trace is gone and cannot be reopened."""
+        # Not `or`: a trace without methods is empty, but known.
         return self._read() if self.known is None else self.known
 
     def _read(self) -> Methods | None:

@@ -1,6 +1,6 @@
 """`Passes`: every way of reading one trace from its first byte to its last, in bounded memory.
 
-For the rooms of this package; users have `Trace`. Owns the source, what came up in any pass, and the one cached
+For the rooms of this package; users have `Trace`. Owns the source, the problems found in any pass, and the one cached
 scan of all headers. Knows no analysis and prints nothing; warns once.
 """
 
@@ -56,7 +56,7 @@ _ROWS: Final = 1 << 19
 
 
 class Passes:
-    """The passes over one trace. `problems` are those that any pass met, bounded by `Limits.problems`."""
+    """The passes over one trace. `problems` are those found in any pass, bounded by `Limits.problems`."""
 
     def __init__(
         self, source: Source, errors: ErrorMode, limits: Limits, registry: Registry, progress: Progress | None
@@ -70,12 +70,12 @@ class Passes:
         self._found_of: Counter[str] = Counter()
         self._warned = False
         self._scanned: HeaderScan | None = None
-        # An unknown error mode is refused now, and not by the first pass: the header is read in one of its own.
+        # Reject an unknown error mode now, not in the first pass: the header is read in a pass of its own.
         self.stream()
         self.info = self._read_info()
 
     def scan(self, raising: bool = True) -> HeaderScan:
-        """The scan of all headers, made once; raises what ended it unless told not to."""
+        """The scan of all headers, made once; raises the error that ended it unless told not to."""
         if self._scanned is None:
             scan = scan_headers(self.source, self._windows(), self.errors, self.limits, self.registry)
             for problem in scan.problems:
@@ -94,20 +94,20 @@ class Passes:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """The container's problems, then those of payloads that were decoded so far."""
+        """The container's problems, then those of the payloads decoded so far."""
         scan = self.scan(raising=False)
         listed = {_identity(problem) for problem in scan.problems}
         return (*scan.problems, *(problem for key, problem in self._found.items() if key not in listed))
 
     def moment_ns(self, moment: Moment, what: str = "moment") -> int:
-        """A moment as filters take it, in nanoseconds since the session started."""
+        """A moment as accepted by filters, in nanoseconds since the session started."""
         info = self.info
         return to_ns(moment, what, Clock(info.sync_qpc, info.frequency, info.start), self.duration_ns)
 
     def one_event(self, selector: Selector) -> EventName | None:
-        """The event that a selector means; None for a pattern that nothing fits.
+        """The event that a selector means; None for a pattern without a match.
 
-        AmbiguousEventError when it means several events, UnknownEventError when nobody knows it.
+        Raises AmbiguousEventError if it means several events, UnknownEventError if the event is not known.
         """
         return self._one(self.selection((selector,)))
 
@@ -119,10 +119,10 @@ class Passes:
             selection.check_names(kinds)
         return event
 
-    # Streams, and what is selected of them.
+    # Streams, and what is selected from them.
 
     def stream(self, order: Order = "time", errors: ErrorMode | None = None, walk_stacks: bool = False) -> Stream:
-        """A stream in this trace's way with errors, unless told otherwise."""
+        """A stream with this trace's error mode, unless told otherwise."""
         return Stream(
             errors=errors or self.errors,
             limits=self.limits,
@@ -140,7 +140,7 @@ class Passes:
     # Passes over events.
 
     def rows(self, stream: Stream, selection: Selection, decode: bool = True) -> Iterator[DecodedRows]:
-        """Feed the whole source through a stream; errors get this trace's path.
+        """Feed the whole source through a stream; exceptions get this trace's path.
 
         Without `decode` payloads stay bytes.
         """
@@ -150,7 +150,7 @@ class Passes:
                 for rows in events.feed(data):
                     yield self._noted(rows)
             if self.source.fault is not None:
-                # Where it ends the reading its error is raised after the last rows.
+                # If a problem ends the reading, its exception is raised after the last rows.
                 stream.end_in(self.source.fault)
             for rows in events.close():
                 yield self._noted(rows)
@@ -169,7 +169,7 @@ class Passes:
         return self.rows(stream, self.selection(selectors, checked, always), decode)
 
     def class_bodies(self, selector: Selector) -> list[str]:
-        """Class bodies to paste, one for each kind of event that is meant, as the trace describes it."""
+        """Class bodies to paste, one for each matching kind of event, as the trace describes it."""
         selection = self.selection((selector,))
         stream = self.stream("file")
         for _ in self.rows(stream, selection, decode=False):
@@ -197,7 +197,7 @@ class Passes:
         rows: int = _ROWS,
         stacks: bool = False,
     ) -> ColumnPass:
-        """A pass that makes columns; nothing is read before `chunks`."""
+        """A pass that makes columns; nothing is read until `chunks`."""
         if rows < 1:
             raise ValueError(f"rows must be positive, not {rows!r}")
         return ColumnPass(
@@ -212,16 +212,16 @@ class Passes:
         )
 
     def chunks(self, columns: ColumnPass) -> Iterator[Chunk]:
-        """Read the whole source; errors get this trace's path."""
+        """Read the whole source; exceptions get this trace's path."""
         with self._noting(columns.stream):
             yield from columns.chunks(self._windows(), lambda: self.source.fault)
 
     def table(
         self, selector: Selector, wanted: Wanted, filters: Filters, order: Order, stacks: bool = False
     ) -> tuple[Table, AddressStacks]:
-        """All events of one kind, and the stacks that its `stack_id` names (none unless they are asked for)."""
+        """All events of one kind, and the stacks that its `stack_id` names (none unless requested)."""
         selection = self.selection((selector,), filters)
-        # At once, where the registry alone tells that a name means several events.
+        # Raise at once if the registry alone shows that a name means several events.
         selection.one_event()
         columns = self.columns(selection, order, wanted.headers, wanted.fields, stacks=stacks)
         chunks = list(self.chunks(columns))
@@ -258,8 +258,8 @@ class Passes:
     ) -> Iterator[TableChunk]:
         """Everything of the selected events in one pass and in bounded memory.
 
-        Chunk by chunk: their tables as `Trace.tables` has them, their headers as `Trace.headers` has them, and their
-        stacks (which cost a look at every block of them; without `stacks` there are none).
+        Per chunk, their tables as in `Trace.tables`, their headers as in `Trace.headers`, and their stacks (which cost
+        a look at every stack block; without `stacks` there are none).
         """
         wanted = Wanted((*DEFAULT_HEADERS,) if columns is None else tuple(columns), enum_names)
         header_names(wanted.columns)
@@ -278,10 +278,10 @@ class Passes:
     def schemas(
         self, *selectors: Selector, enum_names: bool = False, columns: Sequence[str] = DEFAULT_HEADERS
     ) -> dict[EventName, Table]:
-        """Tables without rows, by (provider, name): of all selected events, with columns and metadata as a table has;
+        """Tables without rows, by (provider, name), of all selected events, with the columns and metadata of a table;
         `columns` are its header columns.
 
-        A name that the registry knows has one also where the trace has no such event.
+        A name that the registry knows is included even if the trace has no such event.
         """
         scan = self.scan(raising=False)
         events = self.selection(selectors).events(kind for kind in scan.kinds if kind.key in scan.counts)
@@ -292,7 +292,7 @@ class Passes:
         }
 
     def stacks(self) -> AddressStacks:
-        """The call stacks of all events; of a damaged trace those that stand before the damage."""
+        """The call stacks of all events; for a damaged trace, those before the damage."""
         columns = self.columns(self.selection(()), headers=(), payloads=False, stacks=True)
         parts = []
         with self.before_damage():
@@ -302,7 +302,7 @@ class Passes:
 
     @contextmanager
     def before_damage(self) -> Iterator[None]:
-        """What is gathered stands, although the trace breaks: whoever reads events meets the damage too."""
+        """Keep what was gathered although the trace is damaged: reading events raises for the damage anyway."""
         try:
             yield
         except (DamageError, LimitError):
@@ -319,7 +319,7 @@ class Passes:
         scan = self.scan(raising=False)
         return facts(event, self.registry, scan.kinds, scan.lost, scan.problems.total)
 
-    # The source, and what came up.
+    # The source, and the problems found.
 
     def _read_info(self) -> TraceInfo:
         stream = self.stream(errors="salvage")
@@ -329,11 +329,11 @@ class Passes:
                 return attrs.evolve(stream.info, path=self.source.path)
         stream.close()
         if stream.info is None:
-            raise UnreadableError("the file ends before the trace's own header", offset=self.source.size)
+            raise UnreadableError("the file ends before the trace header", offset=self.source.size)
         return attrs.evolve(stream.info, path=self.source.path)
 
     def _windows(self) -> Iterator[bytes]:
-        """The source's bytes, telling `progress` at most ten times a second."""
+        """The source's bytes; calls `progress` at most ten times a second."""
         if self._progress is None:
             yield from self.source.windows()
             return
@@ -350,7 +350,7 @@ class Passes:
 
     @contextmanager
     def _noting(self, stream: Stream) -> Iterator[None]:
-        """Errors get this trace's path; what came up in the pass is kept and warned of."""
+        """Add this trace's path to exceptions; keep the pass's problems and warn about them."""
         try:
             yield
         except TraceError as error:
@@ -370,7 +370,7 @@ class Passes:
 
     def _warn_of(self, losses: tuple[Loss, ...]) -> None:
         if losses:
-            # Losses are found as the trace is read: there may be more.
+            # Losses are found as the trace is read, so there may be more.
             self._warn(f"at least {lost_events(sum(loss.count for loss in losses))}")
 
     def _note(self, problem: Problem) -> None:
@@ -389,7 +389,7 @@ class Passes:
 
 
 def in_time_order(order: Order) -> bool:
-    """ValueError unless `order` is "time" or "file"."""
+    """Raises ValueError unless `order` is "time" or "file"."""
     if order not in ("time", "file"):
         raise ValueError(f'order must be "time" or "file", not {order!r}')
     return order == "time"

@@ -1,7 +1,7 @@
-"""What a trace's tables are called in SQL: events by name, and tables of the whole trace.
+"""The names of a trace's tables in SQL: events by name, and tables of the whole trace.
 
-SQL ignores case, so names that differ by case alone, or that a table of the whole trace has, go by `Provider/Event`.
-Makes a table when it is asked for, and runs no SQL.
+SQL ignores case, so events whose names differ only by case, or equal that of a whole-trace table, are named
+`Provider/Event`. Makes tables on demand, and runs no SQL.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from clrevents.trace.passes import Passes
 HEADERS_IN_SQL: Final = (*EVENT_HEADERS, *ACTIVITY_HEADERS)
 _TABLES: Final = "tables"
 _OF_DUCKDB: Final = ("duckdb_", "pg_", "pragma_", "sqlite_")
-"""How tables begin that duckdb has already."""
+"""Prefixes of duckdb's own tables."""
 
 
 @attrs.frozen
 class TableRow:
-    """A table there is: what SQL calls it, its event, and how many events of it the trace has."""
+    """An available table: its name in SQL, its event, and the number of these events in the trace."""
 
     name: str
     provider: str | None
@@ -38,16 +38,16 @@ class TableRow:
 
 
 class QueryTables:
-    """Names → tables of one trace. `whole` makes the tables that are of no single event, by name."""
+    """Names → tables of one trace. `whole` makes the tables that do not belong to a single event, by name."""
 
     def __init__(self, passes: Passes, whole: Mapping[str, Callable[[], Table]]) -> None:
         self._passes = passes
         self._whole = {**whole, _TABLES: self.tables}
 
     def table(self, name: str) -> Table | None:
-        """The table of this name, whatever its case; None for a name that nobody knows.
+        """The table of this name, ignoring case; None for an unknown name.
 
-        AmbiguousEventError where it may mean several events.
+        Raises AmbiguousEventError if the name may mean several events.
         """
         whole = self._whole.get(name.lower())
         if whole is not None:
@@ -63,13 +63,13 @@ class QueryTables:
         return table
 
     def unknown(self, name: str) -> UnknownEventError:
-        """The error for a name that nobody knows."""
+        """The exception for an unknown name."""
         known = {*self._whole, *self._names.values(), *(event for _, event in self._known)}
         error = unknown_event(name, known)
         return UnknownEventError(error.reason.replace("no event", "no table", 1))
 
     def tables(self) -> Table:
-        """What there is: the tables of the whole trace, then a table for each event that occurs."""
+        """All available tables: those of the whole trace, then one for each event that occurs."""
         rows = [TableRow(name, None, None, None) for name in sorted(self._whole)]
         names = sorted(self._counts, key=lambda event: (self._names[event].lower(), event))
         rows += [TableRow(self._names[event], *event, self._counts[event]) for event in names]
@@ -99,7 +99,7 @@ class QueryTables:
 
     @cached_property
     def _names(self) -> dict[EventName, str]:
-        """What each event is called, no two alike: by name, else `Provider/Event`, else that and a number."""
+        """A unique name for each event: its name, else `Provider/Event`, else that and a number."""
         names: dict[EventName, str] = {}
         taken = {*self._whole, *self._plain}
         for event in self._known:
@@ -128,7 +128,7 @@ class QueryTables:
         if numbered is not None:
             return numbered
         try:
-            # Other names of events, and short names of providers.
+            # Aliases of events, and short names of providers.
             return self._passes.one_event(name)
         except UnknownEventError:
             return None
@@ -142,7 +142,7 @@ def _grouped(events: Iterable[EventName], key: Callable[[EventName], str]) -> di
 
 
 def _literal(selector: str) -> str:
-    """A selector that means this text, also where it looks like a pattern."""
+    """A selector that means this text literally, even if it looks like a pattern."""
     if not is_glob(selector):
         return selector
     return "".join(f"[{char}]" if char in "*?[" else char for char in selector)

@@ -1,4 +1,4 @@
-"""Values that describe a whole trace: its threads, and the findings of `Trace.check`. Reads nothing."""
+"""Values that describe a whole trace: its threads, and the results of `Trace.check`. Reads nothing."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class ThreadInfo:
 
 @attrs.frozen
 class KindReport:
-    """How the payloads of one kind of event came out, in numbers of events: a value of `Report.kinds`."""
+    """How the payloads of one kind of event decoded, as numbers of events: a value of `Report.kinds`."""
 
     exact: int = 0
-    """Events whose fields use up the payload."""
+    """Events whose fields account for the whole payload."""
     tail: int = 0
     """Events with bytes after the last known field."""
     short: int = 0
@@ -47,11 +47,11 @@ class KindReport:
     unknown: int = 0
     """Events whose fields neither the registry nor the trace describes."""
     payload_bytes: int = 0
-    """The bytes of all these payloads."""
+    """The total size of these payloads in bytes."""
 
     @property
     def events(self) -> int:
-        """The number of all these events."""
+        """The total number of these events."""
         return self.exact + self.tail + self.short + self.unknown
 
 
@@ -62,9 +62,9 @@ class Report:
     info: TraceInfo
     """The contents of the trace's header."""
     complete: bool
-    """Whether the trace has its proper end."""
+    """Whether the trace has a proper end."""
     kinds: Mapping[EventKey, KindReport]
-    """How the payloads of each kind of event came out."""
+    """How the payloads of each kind of event decoded."""
     problems: tuple[Problem, ...]
     """The first problems, at most `Limits.problems` of each severity."""
     problem_counts: Mapping[str, int]

@@ -1,4 +1,4 @@
-"""One pass over all headers of a trace: counts, threads, losses, problems. Touches no payload and warns nobody."""
+"""One pass over all headers of a trace: counts, threads, losses, problems. Reads no payload and issues no warnings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from clrevents.trace.report import ThreadInfo
 
 @attrs.frozen(eq=False)
 class HeaderScan:
-    """What one pass over all headers found; `error` is what ended it."""
+    """The results of one pass over all headers; `error` is the exception that ended it."""
 
     counts: Mapping[EventKey, int]
     threads: tuple[ThreadInfo, ...]
@@ -41,7 +41,7 @@ class HeaderScan:
 def scan_headers(
     source: Source, windows: Iterable[bytes], errors: ErrorMode, limits: Limits, registry: Registry
 ) -> HeaderScan:
-    """Read `windows`, which are the source's. Raises a TraceError only where there is nothing to answer with."""
+    """Read `windows` of the source. Raises a TraceError only if there is no result at all."""
     totals = Tally(limits.threads)
     stream = Stream(errors=errors, limits=limits, registry=registry, tally=totals)
     error: TraceError | None = None
@@ -57,7 +57,7 @@ def scan_headers(
     if error is not None:
         error.path = error.path or source.path
         if stream.info is None:
-            # The source is gone or closed since it was opened.
+            # The source has been removed or closed since it was opened.
             raise error
     assert stream.info is not None
     process_id = stream.info.process_id
@@ -93,7 +93,7 @@ def scan_headers(
 def _thread_info(
     thread: int, events: int, first_ns: int, last_ns: int, row: ThreadRow | None, process_id: int | None
 ) -> ThreadInfo:
-    """What the trace says of a thread (NetTrace 6) joined with what its events show."""
+    """What the trace says about a thread (NetTrace 6) combined with what its events show."""
     process = process_id if row is None or row.process_id is None else row.process_id
     thread = -1 if thread == UNKNOWN_THREAD and row is None else thread
     return ThreadInfo(thread, events, first_ns, last_ns, process, None if row is None else row.name)

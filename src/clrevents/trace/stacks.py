@@ -1,6 +1,6 @@
 """`Stacks`: the call stacks of a trace with names, as rows.
 
-Joins addresses with what the trace knows of code when it is asked; decides nothing about either.
+Combines addresses with what the trace knows about code; decides nothing about either.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class Stacks(AddressStacks):
     def table(self, process_id: int | None = None) -> Table:
         """A row for each frame: `stack_id`, `depth` (0 is the innermost), `address`, `module`, `method`, `tier`.
 
-        A stack has no time, and events of several times may share it. So an address has the name that was last there
-        in the trace, even if that code was unloaded later; `Event.frames` has those of the event's time. Without a name
-        `method` and `tier` are null, and so is `module` where it is not known. `process_id` only matters to traces of
-        several processes. Names are read on the first use, in one pass; pickled stacks have none.
+        A stack has no time, and events at different times may share it. An address therefore gets the last name it had
+        in the trace, even if that code was unloaded later; `Event.frames` uses the names at the event's time. Without
+        a name, `method` and `tier` are null, and so is an unknown `module`. `process_id` matters only for traces of
+        several processes. Names are read on first use, in one pass; pickled stacks have none.
         """
         arrays = self.arrays
         if not len(arrays.addresses):

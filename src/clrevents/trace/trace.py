@@ -1,7 +1,7 @@
-"""`Trace`: a whole trace, which answers any number of questions in any order.
+"""`Trace`: a whole trace, which answers any number of queries in any order.
 
-Holds what users call, and nothing else; the passes themselves are in `passes`. Every question is one pass in bounded
-memory; what only needs headers shares one cached scan. Knows no analysis and prints nothing.
+Holds only what users call; the passes themselves are in `passes`. Each query is one pass in bounded memory, and those
+that only need headers share one cached scan. Knows no analysis and prints nothing.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ class Trace:
       a selector, all events are selected.
     * `filters`: the keywords of `FilterOptions`, which are `provider`, `process_id`, `thread_id`, `start` and `end`.
       An unknown or malformed one raises TypeError or ValueError at once.
-    * `order`: "time" sorts by time, "file" keeps the order of the file. ValueError for anything else.
-    * `columns`: the names of the columns to make, in this order. None makes the default ones.
+    * `order`: "time" sorts by time, "file" keeps the order of the file. Raises ValueError for anything else.
+    * `columns`: the names of the columns to make, in this order. None means the default ones.
     * `enum_names`: whether enums become text instead of numbers.
-    * `rows`: the largest number of rows in one table. ValueError unless positive.
+    * `rows`: the largest number of rows in one table. Raises ValueError unless positive.
 
     Methods that read the trace raise DamageError if it is damaged, unless it was opened with `errors="salvage"`, and
-    LimitError if it exceeds `Limits`. Iterators first give everything before that point. After `close`, methods that
+    LimitError if it exceeds `Limits`. Iterators first yield everything before that point. After `close`, methods that
     need to read raise SourceError.
     """
 
@@ -100,20 +100,20 @@ class Trace:
     def close(self) -> None:
         """Close the source and remove temporary copies. Events, tables and reports stay usable.
 
-        What was copied to be read (gzip, a pipe, whatever cannot seek) is gone: methods that need to read it again
-        raise SourceError from then on. A plain file and bytes can still be read; so can a file object, until the
-        caller closes it, which this never does.
+        Copies made for reading (of gzip, a pipe, anything that cannot seek) are removed, so methods that need them
+        again raise SourceError. A plain file and bytes can still be read. So can a file object until the caller closes
+        it; this method never does.
         """
         self._passes.source.close()
 
     def __reduce__(self) -> tuple[Callable[..., Trace], tuple[Any, ...]]:
         if not _is_path(self._opened):
-            raise TypeError("only a trace that was opened by its path can be pickled")
+            raise TypeError("only a trace opened by path can be pickled")
         return _reopen, (self._opened, self._passes.errors, self._passes.limits, self._passes.registry)
 
     @property
     def info(self) -> TraceInfo:
-        """The contents of the trace's header. It is read when the trace is opened."""
+        """The contents of the trace's header, which is read on opening."""
         return self._passes.info
 
     @property
@@ -123,7 +123,7 @@ class Trace:
 
     @property
     def threads(self) -> tuple[ThreadInfo, ...]:
-        """The threads that events are about, those with the most events first."""
+        """The threads that events are about, busiest first."""
         return self._passes.scan().threads
 
     @property
@@ -133,17 +133,17 @@ class Trace:
 
     @property
     def lost(self) -> int:
-        """The number of lost events, which is exact even where `losses` is incomplete."""
+        """The number of lost events, which is exact even if `losses` is incomplete."""
         return self._passes.scan().lost
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Problems of the container, then those of the payloads decoded so far. Does not raise for damage."""
+        """Problems of the container, then those of the payloads decoded so far. Never raises for damage."""
         return self._passes.problems
 
     @property
     def methods(self) -> Methods:
-        """The code that was loaded at each time, to name addresses. The first use reads the trace once.
+        """The code loaded at each time, for resolving addresses. The first use reads the trace once.
 
         For a damaged trace, it covers the events before the damage.
         """
@@ -167,7 +167,7 @@ class Trace:
         return self._stacks
 
     def event_counts(self) -> dict[EventKey, int]:
-        """The number of events of each kind, the most frequent kind first."""
+        """The number of events of each kind, most frequent first."""
         return dict(self._passes.scan().counts)
 
     @overload
@@ -183,12 +183,12 @@ class Trace:
     ) -> Iterator[Event[Any]]:
         """Iterate over the selected events.
 
-        Memory is bounded however long the trace is. Raises UnknownEventError at the end if a selector is a name that
+        Uses bounded memory, however long the trace is. Raises UnknownEventError at the end if a selector is a name that
         neither the registry nor the trace knows. With `errors="strict"` a payload that does not fit its layout
         raises PayloadError; otherwise the event has a `RawPayload` and is reported in `problems`.
         """
         rows = self._passes.event_rows(*selectors, order=order, filters=filters)
-        # Each batch lives as long as its events do, and no longer.
+        # A batch must live exactly as long as its events.
         return chain.from_iterable(Batch(found, self._names, tables=self._tables).hand_out() for found in rows)
 
     def table(
@@ -204,9 +204,9 @@ class Trace:
         """All selected events of one name, in all their versions, as typed columns.
 
         The default columns are `time_ns`, `time`, `thread_id`, `stack_id` and the payload's fields. The schema does
-        not depend on which rows there are: an event that the trace lacks gives an empty table. Events whose payload
+        not depend on which rows there are: an event missing from the trace gives an empty table. Events whose payload
         does not fit its layout are left out and reported in `problems`. Raises AmbiguousEventError if the selector
-        means several events, UnknownEventError if it is a name that neither the registry nor the trace knows, and
+        means several events, UnknownEventError if neither the registry nor the trace knows the name, and
         KeyError for an unknown column.
         """
         wanted = Wanted.of(columns, enum_names)
@@ -223,10 +223,10 @@ class Trace:
         order: Order = "time",
         **filters: Unpack[FilterOptions],
     ) -> Iterator[Table]:
-        """The rows of `table` in several tables of at most `rows` rows, in bounded memory.
+        """The rows of `table`, in tables of at most `rows` rows each, in bounded memory.
 
-        All of them have the same columns. Raises the errors of `table`, though some only when the first table is
-        asked for.
+        All of them have the same columns. Raises what `table` raises, in some cases only when the first table is
+        requested.
         """
         wanted = Wanted.of(columns, enum_names)
         return self._passes.tables(selector, wanted, Filters.of(filters), order, rows)
@@ -242,8 +242,8 @@ class Trace:
     ) -> Iterator[dict[EventName, Table]]:
         """Tables of all selected events in one pass: for each chunk, one table per (provider, name) in it.
 
-        A chunk has at most `rows` rows in all its tables. All tables of one event have the same columns. `columns`
-        names header columns only; the payload's fields follow them. Raises KeyError for an unknown column.
+        The tables of a chunk have at most `rows` rows in total. All tables of one event have the same columns.
+        `columns` selects header columns only; the payload's fields follow them. Raises KeyError for an unknown column.
         """
         chunks = self._passes.table_chunks(
             *selectors,
@@ -271,15 +271,15 @@ class Trace:
         return Table(header_fields(wanted), tuple(part for table in found for part in table.parts), {})
 
     def query(self, sql: str, *, files: bool = False) -> Any:
-        """Run the query `sql` through duckdb and return its relation, which has `.df()`, `.pl()` and more.
+        """Run the SQL query `sql` with duckdb and return its relation, which has `.df()`, `.pl()` and more.
 
-        Each event's name is a table: `trace.query("select Reason, count(*) from GCStart group by 1")`. `headers`,
-        `threads`, `methods`, `stacks` and `frames` are tables too, and SHOW TABLES lists all (see docs/query.md). Only
-        tables that are named are read. Statements that give no rows return None or a relation without any.
+        Each event's name is a table: `trace.query("select Reason, count(*) from GCStart group by 1")`. So are
+        `headers`, `threads`, `methods`, `stacks` and `frames`; SHOW TABLES lists all (see docs/query.md). Only tables
+        named in the query are read. Statements without a result return None or a relation without rows.
 
-        Raises PermissionError for SQL that reads or writes files unless `files`; UnknownEventError for a table that
-        does not exist and AmbiguousEventError for one that may mean several events; duckdb's own errors for bad SQL;
-        ImportError unless duckdb is installed.
+        Raises PermissionError for SQL that accesses files unless `files` is true, UnknownEventError for a table that
+        does not exist, AmbiguousEventError for one that may mean several events, duckdb's own exceptions for invalid
+        SQL, and ImportError unless duckdb is installed.
         """
         whole = {
             "headers": lambda: self.headers(columns=HEADERS_IN_SQL),
@@ -296,9 +296,9 @@ class Trace:
         return frames_table(self.methods, self.stacks.arrays, headers)
 
     def check(self) -> Report:
-        """Decode every event and report how each payload came out.
+        """Decode every event and report the result for each payload.
 
-        Reads on after damage and does not raise for it, whatever `errors` the trace was opened with.
+        Continues after damage and does not raise for it, whatever `errors` the trace was opened with.
         """
         passes = self._passes
         stream = passes.stream(errors="salvage", walk_stacks=True)
@@ -326,7 +326,7 @@ class Trace:
     def summary(self) -> str:
         """The header, the duration, losses and damage, and the most frequent events, as text for a terminal.
 
-        Reads all headers, unless an earlier question did. Does not raise for damage.
+        Scans all headers unless that was already done. Never raises for damage.
         """
         return trace_text(self.info, self._passes.scan(raising=False))
 
@@ -347,14 +347,14 @@ def open(
 ) -> Trace:
     """Open a trace and read its header.
 
-    `source` is a path, bytes, or a binary file object; gzip is recognised. `errors` says what raises:
+    `source` is a path, bytes, or a binary file object; gzip is recognized. `errors` selects what raises:
 
     * `"report"`: damage to the container, after every sound event before it. Payloads that do not fit their layout
       become `RawPayload` and are reported in `Trace.problems`.
     * `"strict"`: also a payload that does not fit its layout.
     * `"salvage"`: nothing after the header. Damaged parts are skipped and reported.
 
-    `limits` bounds what is believed of a hostile file, `registry` holds the event classes (by default all built-in
+    `limits` bounds what may be demanded by a hostile file, `registry` holds the event classes (by default all built-in
     and registered ones), and `progress(done_bytes, total_bytes)` is called at most ten times a second in each pass.
 
     Raises SourceError if the source cannot be read, UnreadableError if it is not a .NET trace, and ValueError for
@@ -373,7 +373,7 @@ def _is_path(source: Openable) -> bool:
 
 
 def _reopens(source: Openable) -> bool:
-    """Whether it can be opened again, which files and pipes of the caller cannot."""
+    """Whether it can be opened again; a caller's file object or pipe cannot."""
     return _is_path(source) or isinstance(source, bytes)
 
 
@@ -387,7 +387,7 @@ def _methods_of(source: Any, errors: ErrorMode, limits: Limits, registry: Regist
 
 
 def _asking(trace: weakref.ref[Trace]) -> Callable[[], Methods | None]:
-    """Asks a trace for its names as long as it exists."""
+    """Returns the trace's names as long as the trace exists."""
 
     def ask() -> Methods | None:
         found = trace()

@@ -1,6 +1,6 @@
 """Tables of a whole trace for SQL: threads, methods, stacks and frames, one row for each.
 
-Lays out what the trace already knows; the names of frames are `symbols`' business. Reads nothing itself.
+Arranges what the trace already knows; naming frames is the job of `symbols`. Reads nothing itself.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _FRAME_FIELDS = (*STACK_FIELDS, *(TableField(name, STRING, True) for name in _FR
 
 
 def threads_table(threads: Iterable[ThreadInfo]) -> Table:
-    """A row for each thread, as `Trace.threads` has them; an unknown thread has no number."""
+    """A row for each thread, as in `Trace.threads`; an unknown thread has no number."""
     rows = (
         ThreadRow(t.thread_id if t.thread_id >= 0 else None, t.process_id, t.name, t.events, t.first_ns, t.last_ns)
         for t in threads
@@ -77,7 +77,7 @@ def threads_table(threads: Iterable[ThreadInfo]) -> Table:
 
 
 def methods_table(methods: Methods) -> Table:
-    """A row for each piece of code, as `Trace.methods` has them."""
+    """A row for each piece of code, as in `Trace.methods`."""
     rows = (
         MethodRow(
             m.address,
@@ -109,7 +109,7 @@ def stacks_table(stacks: StackArrays) -> Table:
 
 
 def frames_table(methods: Methods, stacks: StackArrays, headers: Table) -> Table:
-    """The same rows with the names that the addresses had when the first event with that stack was written.
+    """The same rows with the names the addresses had when the first event with that stack was written.
 
     `headers` has every event's `stack_id`, `time_ns` and `process_id` in order of time.
     """
@@ -130,5 +130,5 @@ def frames_table(methods: Methods, stacks: StackArrays, headers: Table) -> Table
 
 
 def _places(found: ResolvedStacks, of: Sequence[int]) -> NDArray[np.int64]:
-    """Which frames the stacks have, one after the other."""
+    """The frame numbers of the stacks, concatenated."""
     return np.concatenate([found.values[found.offsets[k] : found.offsets[k + 1]] for k in of])

@@ -30,6 +30,6 @@ def test_elements_without_a_size(code: int, name: str) -> None:
         (event,) = trace.events()
         (problem,) = (p for p in trace.problems if p.kind.startswith("bad-"))
     assert (problem.kind, problem.severity) == ("bad-metadata", "damage")
-    assert problem.message == f"Own/E: field {name!r} is located elsewhere but its elements have no fixed size"
+    assert problem.message == f"Own/E: field {name!r} is a located array, but its elements have no fixed size"
     assert isinstance(event.payload, clrevents.RawPayload)
     assert event.payload.data == b"abc"

@@ -140,12 +140,12 @@ def check_cut(
     assert problem.field in problem.message
     assert problem.offset is not None
     assert problem.length == offset + cut - problem.offset
-    assert f"{problem.length} are there" in problem.message
+    assert f"{problem.length} available" in problem.message
     field = info.layout.bind(8).fields[at]
     if field.code is not None:
         assert problem.field == name
         assert problem.offset == offset + start
-        assert f"it needs {end - start} bytes" in problem.message
+        assert f"needs {end - start} bytes" in problem.message
     else:
         # Elements and parts of a field may be named more closely.
         assert problem.field == name or problem.field.startswith((f"{name}[", f"{name}."))
@@ -194,7 +194,7 @@ def test_newer_version(family: str, size: int, data: st.DataObject, tail: bytes)
         assert e.payload_tail == tail
         assert (problem.kind, problem.severity) == ("newer-version", "note")
         assert (problem.offset, problem.length) == (offset + len(payload), len(tail))
-        assert f"only versions up to {info.version} are known" in problem.message
+        assert f"known only up to version {info.version}" in problem.message
 
 
 def load(**changes: Any) -> MethodLoadVerbose_V1:
@@ -262,7 +262,7 @@ def test_strict_raises_at_the_first_that_does_not_fit() -> None:
     assert error.event == "MethodLoadVerbose_V1"
     assert error.offset == offsets[2] + len(good) - 2
     assert (error.needed, error.available) == (2, 1)
-    assert str(error).endswith("it needs 2 bytes, 1 are there"), "the sentence says it once"
+    assert str(error).endswith("needs 2 bytes, 1 available"), "the sentence says it once"
     # The other modes read on.
     modes: tuple[ErrorMode, ...] = "report", "salvage"
     for mode in modes:
@@ -314,7 +314,7 @@ def test_counts_are_compared_with_the_bytes_before_anything_is_made() -> None:
     (problem,) = trace.problems
     assert problem.field == "ILOffsets"
     assert problem.offset == offset + len(head)
-    assert f"needs {4 * 0xFFFF} bytes, 40 are there" in problem.message
+    assert f"needs {4 * 0xFFFF} bytes, 40 available" in problem.message
 
 
 def test_text_at_any_offset_and_of_any_kind() -> None:
@@ -344,7 +344,7 @@ def test_text_without_end_names_itself() -> None:
     raw, (offset,) = trace_of([(info_of(MethodLoadVerbose_V1), payload[: end - 1])])
     trace = clrevents.open(raw)
     (e,) = trace.events()
-    assert e.payload.reason == "the string has no end at field 'MethodName'"
+    assert e.payload.reason == "unterminated string at field 'MethodName'"
     assert list(e.payload.partial)[-1] == "MethodNamespace"
     (problem,) = trace.problems
     assert (problem.field, problem.offset) == ("MethodName", offset + start)

@@ -1,1 +1,1 @@
-"""One module a generation of the format; all yield the values of `decode.container.blocks`."""
+"""One module per generation of the format; all yield the values of `decode.container.blocks`."""

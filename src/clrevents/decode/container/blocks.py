@@ -18,9 +18,9 @@ from clrevents.schema.dynamic import FieldDescription
 
 @attrs.frozen
 class TraceInfo:
-    """What the trace's own header says. Unknown is None; nothing here needs a scan.
+    """The contents of the trace's header. Unknown values are None; nothing here needs a scan.
 
-    `start` is the moment of `sync_qpc`, good to a millisecond; `frequency` is clock ticks a second.
+    `start` is the time of `sync_qpc`, accurate to a millisecond; `frequency` is in clock ticks per second.
     """
 
     format: str
@@ -42,9 +42,9 @@ class TraceInfo:
     sampling_interval_ns: int | None = None
     """The interval between samples of the threads' stacks, in nanoseconds."""
     path: str | None = None
-    """The path that the trace was opened by; None if it was not opened by its path."""
+    """The path the trace was opened by; None if it was not opened by path."""
     key_values: tuple[tuple[str, str], ...] = ()
-    """Further facts as (key, value), in the order of the file; only NetTrace 6 has them."""
+    """Additional properties as (key, value), in file order; only NetTrace 6 has them."""
 
 
 @attrs.frozen
@@ -79,11 +79,11 @@ class Metadata:
 
 @attrs.frozen(eq=False)
 class Events:
-    """Event headers of one block; their payloads stand in `window`, whose first byte is at `base`.
+    """Event headers of one block; their payloads are in `window`, whose first byte is at `base`.
 
-    `broken`: the block is known to be damaged, so only rows that still make sense may be believed; `span` is
-    then the (first, last) tick its header announces, if it does. `counted`: rows carry sequence numbers;
-    `labelled`: threads are indexes and marks are label ids (NetTrace 6).
+    `broken`: the block is known to be damaged, so only plausible rows may be trusted; `span` is then the (first, last)
+    tick its header declares, if any. `counted`: rows carry sequence numbers; `labelled`: threads are indexes and marks
+    are label ids (NetTrace 6).
     """
 
     columns: list[HeaderColumns]
@@ -107,9 +107,9 @@ class InlineStacks:
 
 @attrs.frozen(eq=False)
 class Stacks:
-    """Stacks `first_id`, `first_id + 1`, …, each after its byte count, in `window[start:end]`.
+    """Stacks `first_id`, `first_id + 1`, …, each prefixed with its byte count, in `window[start:end]`.
 
-    Not walked here: most questions never look at a stack. `base` is the stream offset of `window[0]`.
+    Not walked here, because most queries never look at a stack. `base` is the stream offset of `window[0]`.
     """
 
     first_id: int
@@ -122,7 +122,7 @@ class Stacks:
 
 @attrs.frozen(eq=False)
 class SequencePoint:
-    """No event before it is later, none after it is earlier. Stack ids end here."""
+    """No event before it is later and none after it is earlier. Stack ids are valid up to here."""
 
     time: int
     threads: tuple[tuple[int, int], ...]
@@ -133,12 +133,12 @@ class SequencePoint:
 
 @attrs.frozen(eq=False)
 class Boundary:
-    """No later event is earlier than any before (NetPerf, which is written in order): rows may go."""
+    """No later event is earlier than any before (NetPerf is written in order): rows may be released."""
 
 
 @attrs.frozen
 class ThreadRow:
-    """A thread as NetTrace 6 describes it; ids that it does not give are None."""
+    """A thread as NetTrace 6 describes it; missing ids are None."""
 
     index: int
     thread_id: int | None = None
@@ -150,14 +150,14 @@ class ThreadRow:
 
 @attrs.frozen(eq=False)
 class Threads:
-    """Threads that begin to exist here (NetTrace 6)."""
+    """Threads that start to exist here (NetTrace 6)."""
 
     rows: tuple[ThreadRow, ...]
 
 
 @attrs.frozen(eq=False)
 class RemovedThreads:
-    """Threads that are gone from here on: (index, last sequence number) each (NetTrace 6)."""
+    """Threads that cease to exist here, as (index, last sequence number) (NetTrace 6)."""
 
     threads: tuple[tuple[int, int], ...]
     offset: int
@@ -165,9 +165,9 @@ class RemovedThreads:
 
 @attrs.frozen
 class LabelList:
-    """What NetTrace 6 adds to single events: ids of activity and trace, and (key, value) pairs.
+    """What NetTrace 6 adds to individual events: activity and trace ids, and (key, value) pairs.
 
-    `overrides` holds what the labels say instead of the event's description: (attribute, value) pairs.
+    `overrides` holds (attribute, value) pairs that replace those of the event's description.
     """
 
     activity_id: bytes | None = None
@@ -180,7 +180,7 @@ class LabelList:
 
 @attrs.frozen(eq=False)
 class Labels:
-    """Label lists `first_id`, `first_id + 1`, …; they live until the next sequence point."""
+    """Label lists `first_id`, `first_id + 1`, …; they are valid until the next sequence point."""
 
     first_id: int
     lists: tuple[LabelList, ...]
@@ -188,7 +188,7 @@ class Labels:
 
 @attrs.frozen(eq=False)
 class Fault:
-    """Something is wrong here; `fatal` when the container cannot go on after it."""
+    """A fault found here; `fatal` if the container cannot continue after it."""
 
     problem: Problem
     fatal: bool = False
@@ -196,7 +196,7 @@ class Fault:
 
 @attrs.frozen(eq=False)
 class End:
-    """The stream says that it is complete."""
+    """The end mark of the stream."""
 
     offset: int
 

@@ -1,4 +1,4 @@
-"""What the stream asks of a container, and the few things all of them do the same way."""
+"""The interface of a container, and the few things that all of them do the same way."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class Container(Protocol):
     """Parses one generation of the format, a block at a time."""
 
     def read(self, window: Window) -> Iterator[Block]:
-        """The values of the next block, leaving `window.pos` after it.
+        """Yield the values of the next block, leaving `window.pos` after it.
 
-        Raises NeedMore, with the position unmoved, when the window ends before the block and is not final;
-        in a final window the bytes that are there of a cut block are yielded, then a fatal Fault.
+        Raises NeedMore, with the position unmoved, if the window ends before the block and is not final. In a final
+        window, yields what is left of a truncated block, then a fatal Fault.
         """
         ...
 
 
 def system_time(fields: tuple[int, ...]) -> datetime | None:
-    """A Windows SYSTEMTIME as an aware datetime; None when it is not a date. The day of the week is not believed."""
+    """A Windows SYSTEMTIME as an aware datetime; None if it is not a valid date. The day of the week is ignored."""
     year, month, _, day, hour, minute, second, millisecond = fields
     try:
         return datetime(year, month, day, hour, minute, second, millisecond * 1000, tzinfo=UTC)
@@ -41,7 +41,7 @@ def system_time(fields: tuple[int, ...]) -> datetime | None:
 
 
 def read_trace_header(window: Window, format: str, version: int) -> TraceInfo:
-    """The 48 bytes of NetPerf 3 and NetTrace 4/5 (docs/format.md, "Trace header"); the position moves after them."""
+    """The 48 bytes of NetPerf 3 and NetTrace 4/5 (docs/format.md, "Trace header"); moves the position after them."""
     window.require(_TRACE.size + 1)
     *when, sync, frequency, pointer_size, pid, processors, interval = _TRACE.unpack_from(window.data, window.pos)
     check_clock(frequency, window.offset + 24)
@@ -61,18 +61,18 @@ def read_trace_header(window: Window, format: str, version: int) -> TraceInfo:
 
 
 def check_clock(frequency: int, offset: int) -> None:
-    """No time can be told without a sound clock, so nothing can be read."""
+    """Nothing can be read without a valid clock."""
     if frequency <= 0:
-        raise UnreadableError(f"the header's clock has {frequency} ticks a second", offset=offset)
+        raise UnreadableError(f"the header declares a clock frequency of {frequency} Hz", offset=offset)
 
 
 def check_pointer_size(pointer_size: int, offset: int) -> None:
     if pointer_size not in (4, 8):
-        raise UnreadableError(f"the header's pointer size is {pointer_size}", offset=offset)
+        raise UnreadableError(f"the header declares a pointer size of {pointer_size}", offset=offset)
 
 
 def stack_count(claimed: int, room: int, broken: bool) -> int | None:
-    """How many stacks of at least four bytes can be there; None when the claim cannot be true."""
+    """How many stacks of at least four bytes there can be; None if the claim is impossible."""
     possible = room // 4
     if 0 <= claimed <= possible:
         return claimed
@@ -80,16 +80,16 @@ def stack_count(claimed: int, room: int, broken: bool) -> int | None:
 
 
 def one(name: str) -> str:
-    """A kind of block with its article, for sentences."""
+    """A kind of block with its article, for messages."""
     return f"{'an' if name[0].upper() in 'AEIOU' or name.startswith('SP') else 'a'} {name}"
 
 
 def incomplete(offset: int) -> Problem:
-    """The note for a stream that stops after a whole block without its end mark."""
+    """The note for a stream that stops after a complete block without an end mark."""
     return Problem(
         "missing-end",
         "note",
-        "the trace stops without its end mark: the process or the recorder ended early",
+        "the trace has no end mark: the process or the recorder stopped early",
         offset,
         impact="the end of the trace, often with the names of its methods, was never written",
     )
@@ -100,7 +100,7 @@ def cut(what: str, offset: int, needed: int, available: int) -> Problem:
     return Problem(
         "truncated",
         "damage",
-        f"the file ends inside {what}: {needed} bytes are announced, {available} are there",
+        f"the file ends inside {what}: {needed} bytes declared, {available} available",
         offset,
         available,
         impact="everything from here on is missing",
@@ -109,15 +109,15 @@ def cut(what: str, offset: int, needed: int, available: int) -> Problem:
 
 
 def bad_fields(provider: str, name: str, wrong: str, offset: int, size: int) -> Problem:
-    """The note for an event whose field list cannot be used."""
-    text = f"the description of an event cannot be used: {wrong}"
+    """The note for an event whose field list is unusable."""
+    text = f"unusable event description: {wrong}"
     impact = "the event has no fields of its own"
     return Problem("bad-fields", "note", text, offset, size, event=f"{provider}/{name}", impact=impact)
 
 
 def bad_event(status: str, offset: int, length: int) -> Fault:
-    """The damage of a block whose event headers stop making sense."""
-    what = "an event runs past the end of its block"
+    """The damage of a block whose event headers become invalid."""
+    what = "an event extends past the end of its block"
     if status == "bad-varint":
-        what = "an event header holds a number of too many bytes"
+        what = "an event header has an overlong varint"
     return Fault(damage("bad-event", what, offset, length, "the rest of the block"))

@@ -1,4 +1,4 @@
-"""Looks at the first bytes of a stream and picks the container, or says kindly what the bytes are instead."""
+"""Picks the container by the first bytes of a stream, or identifies the bytes as something else."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _NETPERF12 = ObjectName.NETPERF12.encode()
 _OTHERS: tuple[tuple[bytes, str], ...] = (
     (b"\x1f\x8b", "this is gzip data; decompress it first (files are decompressed when opened by name)"),
     (b"PK\x03\x04", "this is a zip archive; unpack it and open the .nettrace inside"),
-    (b"DOTNET_IPC_V1", "this begins with a diagnostics reply; the trace starts after its 20-byte header"),
+    (b"DOTNET_IPC_V1", "this starts with a diagnostics IPC reply; the trace follows its 20-byte header"),
     (b"PERFILE2", "this is a Linux perf recording, not a .NET trace"),
 )
 
 
 def detect(window: Window, limits: Limits, salvage: bool) -> Container:
-    """The container for this stream. NeedMore while undecided; UnreadableError when it is none of ours."""
+    """The container for this stream. Raises NeedMore while undecided, UnreadableError if it is not a known format."""
     head = window.data[: min(window.end, 80)]
     if not head and window.final:
         raise UnreadableError("the file is empty", offset=0)
@@ -38,7 +38,7 @@ def detect(window: Window, limits: Limits, salvage: bool) -> Container:
         window.require(32)
     if NETTRACE.startswith(head[:8]) or FAST_SERIALIZATION.startswith(head):
         raise _too_short(window)
-    raise UnreadableError("this is not a .NET trace (it does not begin with 'Nettrace')", offset=0)
+    raise UnreadableError("this is not a .NET trace (it does not start with 'Nettrace')", offset=0)
 
 
 def _nettrace(window: Window, head: bytes, limits: Limits, salvage: bool) -> Container:
@@ -46,7 +46,7 @@ def _nettrace(window: Window, head: bytes, limits: Limits, salvage: bool) -> Con
         major = int.from_bytes(head[12:16], "little", signed=True)
         if major != 6:
             raise UnreadableError(
-                f"this is NetTrace version {major}; this library reads 4 to 6 (and NetPerf 1 to 3)", offset=12
+                f"unsupported NetTrace version {major}; versions 4 to 6 (and NetPerf 1 to 3) can be read", offset=12
             )
         window.pos = 20
         return NetTrace6(limits, salvage)
@@ -55,21 +55,21 @@ def _nettrace(window: Window, head: bytes, limits: Limits, salvage: bool) -> Con
             window.require(32)
         raise _too_short(window)
     if head[8:32] != FAST_SERIALIZATION:
-        raise UnreadableError("this begins like a NetTrace file but goes on like none", offset=8)
+        raise UnreadableError("this has the NetTrace magic but an invalid header", offset=8)
     window.pos = 32
     return NetTrace4(limits, salvage)
 
 
 def _netperf(window: Window, head: bytes, limits: Limits, salvage: bool) -> Container:
-    """The first object's name tells NetPerf from the other files of the same serializer."""
+    """The first object's name distinguishes NetPerf from other files of the same serializer."""
     if len(head) < 43:
         if not window.final:
             window.require(43)
         raise _too_short(window)
     length = int.from_bytes(head[35:39], "little", signed=True)
     if not 0 < length <= 256:
-        raise UnreadableError(f"the first object's type name claims {length} bytes", offset=35)
-    # No more of a longer name than there must be: what is said of it may not depend on how much has come.
+        raise UnreadableError(f"the first object declares a type name of {length} bytes", offset=35)
+    # Use no more of a longer name than necessary: the message must not depend on how many bytes have arrived.
     shown = min(length, len(_NETPERF12))
     name = head[39 : 39 + shown]
     if len(name) < shown:
@@ -82,7 +82,7 @@ def _netperf(window: Window, head: bytes, limits: Limits, salvage: bool) -> Cont
     if name == _NETPERF12 and length == len(_NETPERF12):
         return NetPerf12(limits, salvage)
     text = name.decode("latin-1")
-    raise UnreadableError(f"this is another file of the same serializer ({text!r}), not a trace", offset=39)
+    raise UnreadableError(f"this is another kind of serialized file ({text!r}), not a trace", offset=39)
 
 
 def _too_short(window: Window) -> UnreadableError:

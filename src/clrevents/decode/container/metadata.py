@@ -1,6 +1,6 @@
-"""Metadata records of NetPerf 3 and NetTrace 4/5: what an event is called and which fields it describes.
+"""Metadata records of NetPerf 3 and NetTrace 4/5: an event's name and the fields it describes.
 
-Knows field layouts and tags (docs/format.md, "Event descriptions"). Does not judge whether the registry agrees.
+Knows field layouts and tags (docs/format.md, "Event descriptions"). Does not check whether the registry agrees.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from clrevents.schema.codes import MetadataTag, TypeCode
 
 
 class BadFields(Exception):
-    """The field list makes no sense; the event keeps its name and has no fields. Never leaves this room."""
+    """The field list is invalid; the event keeps its name and has no fields. Never leaves this room."""
 
 
 def read_record(cursor: Cursor, limits: Limits) -> tuple[MetadataRow, str]:
-    """One metadata record, and what is wrong with its optional part ("" when nothing is).
+    """One metadata record, and the fault of its optional part ("" if there is none).
 
-    Raises Short when even the fixed part is incomplete.
+    Raises Short if even the fixed part is incomplete.
     """
     offset = cursor.base + cursor.pos
     metadata_id = cursor.i32("metadata id")
@@ -45,7 +45,7 @@ def read_record(cursor: Cursor, limits: Limits) -> tuple[MetadataRow, str]:
                 budget = Budget(limits)
                 fields = tuple(_field_v2(tag, budget, 0) for _ in range(budget.count(tag, 10)))
     except Short as short:
-        wrong = f"its description ends inside {short.what}"
+        wrong = f"its description is truncated in {short.what}"
         fields = ()
     except BadFields as bad:
         wrong = str(bad)
@@ -61,24 +61,24 @@ def read_fields_v1(cursor: Cursor, limits: Limits) -> tuple[FieldDescription, ..
 
 
 class Budget:
-    """Bounds the fields and the depth of one description before anything is made of them."""
+    """Bounds the fields and the depth of one description before anything is built from them."""
 
     def __init__(self, limits: Limits) -> None:
         self.left = limits.fields
         self.depth = limits.nesting
 
     def count(self, cursor: Cursor, smallest: int) -> int:
-        """A field count that the bytes left can hold, fields being of at least `smallest` bytes."""
+        """A field count that the remaining bytes can hold, with fields of at least `smallest` bytes."""
         count = cursor.i32("field count")
         self.spend(count, count * smallest, cursor.left)
         return count
 
     def spend(self, count: int, needed: int, left: int) -> None:
         if count < 0 or needed > left:
-            raise BadFields(f"it claims {count} fields in {left} bytes")
+            raise BadFields(f"it declares {count} fields in {left} bytes")
         self.left -= count
         if self.left < 0:
-            raise BadFields("it claims more fields than Limits.fields")
+            raise BadFields("it declares more fields than Limits.fields")
 
     def enter(self, depth: int) -> int:
         if depth >= self.depth:
@@ -94,7 +94,7 @@ def _field_v1(cursor: Cursor, budget: Budget, depth: int) -> FieldDescription:
         inner = budget.enter(depth)
         members = tuple(_field_v1(cursor, budget, inner) for _ in range(budget.count(cursor, 6)))
     elif code == TypeCode.ARRAY:
-        raise BadFields("it has an array where only the newer field list may have one")
+        raise BadFields("it has an array, which only the newer field list allows")
     return FieldDescription(cursor.utf16z("field name"), code, members=members)
 
 
@@ -103,7 +103,7 @@ def _field_v2(cursor: Cursor, budget: Budget, depth: int) -> FieldDescription:
     start = cursor.pos
     size = cursor.i32("field size")
     if size < 4 or size - 4 > cursor.left:
-        raise BadFields(f"a field of {size} bytes does not fit into the {cursor.left + 4} that are left")
+        raise BadFields(f"a field of {size} bytes does not fit in the remaining {cursor.left + 4}")
     inside = Cursor(cursor.data, cursor.pos, start + size, cursor.base, cursor.limit)
     name = inside.utf16z("field name")
     field = _type_v2(inside, budget, depth, name)

@@ -1,6 +1,6 @@
 """NetTrace 4 and "5": four kinds of block in the object envelope (docs/format.md, "Blocks of NetTrace 4").
 
-Knows what each block holds. Order, lifetimes and losses are the stream's business.
+Knows the contents of each block. Order, lifetimes and losses are the stream's business.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from clrevents.decode.kernels.header_scan import HeaderScanner
 from clrevents.errors import Limits, Problem, UnreadableError, damage
 from clrevents.schema.codes import ObjectName, ObjectTag
 
-# Plain texts where every block is tested: looking a member up takes longer than the test.
+# Plain strings where every block is tested: looking a member up takes longer than the test.
 _NAMES = _EVENTS, _METADATA, _STACKS, _POINT = (
     str(ObjectName.EVENTS),
     str(ObjectName.METADATA),
@@ -53,7 +53,7 @@ class NetTrace4(ObjectContainer):
     def _header(self, window: Window, version: int) -> Header:
         if version != 4:
             raise UnreadableError(
-                f"this is NetTrace version {version}; this library reads 4 to 6 (and NetPerf 1 to 3)",
+                f"unsupported NetTrace version {version}; versions 4 to 6 (and NetPerf 1 to 3) can be read",
                 offset=window.offset,
             )
         return Header(read_trace_header(window, "NetTrace", version))
@@ -66,7 +66,7 @@ class NetTrace4(ObjectContainer):
         elif body.name == _POINT:
             yield from self._sequence_point(window, body)
         else:
-            note = f"a block of an unknown kind, {body.name!r}, was skipped"
+            note = f"skipped a block of unknown kind {body.name!r}"
             at = window.base + body.start
             yield Fault(Problem("unknown-block", "note", note, at, body.end - body.start))
 
@@ -77,7 +77,7 @@ class NetTrace4(ObjectContainer):
         size, flags, first, last = BLOCK_HEADER.unpack_from(window.data, body.start) if room >= 20 else (0, 0, 0, 0)
         if not BLOCK_HEADER.size <= size <= room:
             if not body.broken:
-                text = f"{one(body.name)} of {room} bytes claims a header of {size}"
+                text = f"{one(body.name)} of {room} bytes declares a header of {size}"
                 yield Fault(damage("bad-block", text, at, room, "its events or descriptions"))
             return
         start = body.start + size
@@ -105,7 +105,9 @@ class NetTrace4(ObjectContainer):
                 yield Stacks(first, possible, window.data, body.start + 8, body.end, window.base)
                 return
         if not body.broken:
-            yield Fault(damage("bad-block", "a StackBlock does not hold what it claims", at, room, "its stacks"))
+            yield Fault(
+                damage("bad-block", "a StackBlock does not hold as many stacks as it declares", at, room, "its stacks")
+            )
 
     def _sequence_point(self, window: Window, body: Body) -> Iterator[Block]:
         at = window.base + body.start
@@ -117,11 +119,15 @@ class NetTrace4(ObjectContainer):
                 yield SequencePoint(time, tuple(struct.iter_unpack("<QI", entries)), at)
                 return
         if not body.broken:
-            yield Fault(damage("bad-block", "a sequence point does not fit its size", at, room, "lost events unknown"))
+            yield Fault(
+                damage(
+                    "bad-block", "a sequence point does not match its declared size", at, room, "lost events unknown"
+                )
+            )
 
 
 def _read_metadata(window: Window, spans: list[tuple[int, int]], limits: Limits, broken: bool) -> Iterator[Block]:
-    """The metadata records at (stream offset, size); of a broken block only those that read to the end."""
+    """The metadata records at (stream offset, size); for a broken block only those that are complete."""
     rows = []
     for offset, size in spans:
         start = offset - window.base
@@ -129,7 +135,7 @@ def _read_metadata(window: Window, spans: list[tuple[int, int]], limits: Limits,
         try:
             row, wrong = read_record(cursor, limits)
         except Short as short:
-            text = f"an event description ends inside its {short.what}"
+            text = f"an event description is truncated in its {short.what}"
             yield Fault(damage("bad-metadata", text, offset, size, "the events it describes"))
             if broken:
                 break

@@ -1,7 +1,7 @@
 """The object envelope of NetPerf 3 and NetTrace 4/5 (docs/format.md, "Objects"), and finding it again after damage.
 
-Knows tags, type names, sizes and alignment; what a block holds is its subclass's business. In salvage mode a
-block that does not end where it says is cut at the next object that can be recognised.
+Knows tags, type names, sizes and alignment; the contents of a block are its subclass's business. In salvage mode a
+block that does not end at its declared size is cut at the next recognizable object.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from clrevents.schema.codes import ObjectName, ObjectTag
 _NULL, _END = int(ObjectTag.NULL), int(ObjectTag.END)
 _TRACE = str(ObjectName.TRACE)
 _NAME_LIMIT: Final = 64
-# How far a salvaging reader looks for the next object: many times the largest block that a runtime writes.
+# How far salvage searches for the next object: many times the largest block that a runtime writes.
 _REACH: Final = 1 << 22
 _LONGEST: Final = 64
 _LOOKAHEAD: Final = 4
@@ -33,7 +33,7 @@ _END_LOOK: Final = 1 << 20
 
 @attrs.frozen
 class Body:
-    """A block's payload: `window.data[start:end]`. `broken` when it is known not to be whole and sound."""
+    """A block's payload: `window.data[start:end]`. `broken` if it is known to be incomplete or damaged."""
 
     name: str
     start: int
@@ -42,9 +42,9 @@ class Body:
 
 
 class ObjectContainer(ABC):
-    """Reads objects one after the other; see `decode.container.container.Container`.
+    """Reads one object after another; see `decode.container.container.Container`.
 
-    `begin` is the tag that opens an object of this generation, `block_names` the kinds it is made of.
+    `begin` is the tag that opens an object in this generation, `block_names` the kinds of object.
     """
 
     def __init__(self, begin: int, block_names: tuple[str, ...], limits: Limits, salvage: bool) -> None:
@@ -59,7 +59,7 @@ class ObjectContainer(ABC):
 
     @abstractmethod
     def _header(self, window: Window, version: int) -> Header:
-        """The trace's own object, whose content begins at the window's position."""
+        """The trace object, whose content starts at the window's position."""
 
     @abstractmethod
     def _content(self, window: Window, body: Body) -> Iterator[Block]:
@@ -90,17 +90,17 @@ class ObjectContainer(ABC):
         if name == _TRACE and not self._seen_header:
             yield self._header(window, version)
             if window.data[window.pos] != _END:
-                raise UnreadableError("the header does not end where it should", offset=window.offset)
+                raise UnreadableError("the trace header does not end at its declared size", offset=window.offset)
             window.pos += 1
             self._seen_header = True
             return
         if not self._seen_header:
-            text = f"the first object is {name!r} instead of the trace's own header"
+            text = f"the first object is {name!r} instead of the trace header"
             raise UnreadableError(text, offset=window.base + start)
         yield from self._block(window, name)
 
     def _spurious_end(self, window: Window) -> bool:
-        """In salvage mode an end mark is only believed where no object can be found after it."""
+        """In salvage mode an end mark is trusted only if no object can be found after it."""
         if not self._salvage:
             return False
         if not window.final:
@@ -108,25 +108,25 @@ class ObjectContainer(ABC):
         return self._signature.search(window.data, window.pos, min(window.end, window.pos + _END_LOOK)) is not None
 
     def _type_header(self, window: Window) -> str | tuple[str, int]:
-        """Name and version of the object that begins here, with the position moved after it; or what is wrong."""
+        """Name and version of the object that starts here, with the position moved after it; or the fault."""
         start = window.pos
         if window.final and window.available < 15:
             window.require(15)
         window.require(3)
         if window.data[start : start + 3] != self._prefix:
-            return "no object begins here"
+            return "no object starts here"
         window.require(15)
         version, _, length = struct.unpack_from("<iii", window.data, start + 3)
         if not 0 < length <= _NAME_LIMIT:
-            return f"an object's type name claims {length} bytes"
+            return f"an object declares a type name of {length} bytes"
         window.require(15 + length + 1)
         if window.data[start + 15 + length] != _END:
-            return "an object's type does not end where it says"
+            return "an object's type has no end tag"
         window.pos = start + 15 + length + 1
         return window.data[start + 15 : start + 15 + length].decode("utf-8", "replace"), version
 
     def _lost(self, window: Window, start: int, what: str) -> Iterator[Block]:
-        """Nothing readable begins here: in salvage mode go on at the next object that can be recognised."""
+        """No object can be read here: in salvage mode continue at the next recognizable one."""
         at = window.base + start
         if not self._salvage:
             yield _fault("bad-object", what, at, None, fatal=True)
@@ -136,7 +136,7 @@ class ObjectContainer(ABC):
         if found is not None:
             end = found
             self._realign(window, found)
-        yield _fault("bad-object", f"{what}; {end - start} bytes were skipped", at, end - start)
+        yield _fault("bad-object", f"{what}; skipped {end - start} bytes", at, end - start)
         window.pos = end
 
     def _block(self, window: Window, name: str) -> Iterator[Block]:
@@ -147,7 +147,7 @@ class ObjectContainer(ABC):
         start = begin + 4 + self._padding(at + 4, self._shift)
         possible = 0 <= size <= self._limits.block_bytes
         if not possible and not self._salvage:
-            yield _fault("bad-block", f"{one(name)} claims {size} bytes", at, None, fatal=True)
+            yield _fault("bad-block", f"{one(name)} declares {size} bytes", at, None, fatal=True)
             return
         if possible and not window.final:
             window.require(start - begin + size + (_LOOKAHEAD if self._salvage else 1))
@@ -159,14 +159,14 @@ class ObjectContainer(ABC):
         yield from self._unsound(window, name, at, start, size)
 
     def _unsound(self, window: Window, name: str, at: int, start: int, size: int) -> Iterator[Block]:
-        """A block that does not end where it says, or lies partly beyond the end of the stream."""
+        """A block that does not end at its declared size, or extends past the end of the stream."""
         end = start + size
         found = self._find(window, start) if self._salvage else None
         if found is not None:
             stop = found - 1 if window.data[found - 1] == _END else found
             self._realign(window, found)
             yield from self._content(window, Body(name, min(start, stop), stop, broken=True))
-            text = f"{one(name)} does not end where it says; what makes sense of it was kept"
+            text = f"{one(name)} does not end at its declared size; its plausible part was kept"
             yield _fault("bad-block", text, window.base + start, found - start)
             window.pos = found
             return
@@ -181,11 +181,11 @@ class ObjectContainer(ABC):
             problem = cut(one(name), at, size + 1, there)
             yield Fault(problem, fatal=not self._salvage)
         else:
-            text = f"{one(name)} does not end where it says"
+            text = f"{one(name)} does not end at its declared size"
             yield _fault("bad-block", text, window.base + start, stop - start, fatal=not self._salvage)
 
     def _ends_soundly(self, window: Window, end: int) -> bool:
-        """Whether a block ends here; in salvage mode also whether something recognisable follows."""
+        """Whether a block ends here and, in salvage mode, whether a recognizable object follows."""
         if end >= window.end or window.data[end] != _END:
             return False
         if not self._salvage:
@@ -194,9 +194,9 @@ class ObjectContainer(ABC):
         return not following or following[0] == _NULL or self._prefix.startswith(following[:3])
 
     def _find(self, window: Window, start: int) -> int | None:
-        """Where the next recognisable object begins; None when there is none within reach, or none at all.
+        """The position of the next recognizable object; None if there is none within reach, or none at all.
 
-        The reach bounds what is held in memory, and makes the outcome the same however the stream is cut.
+        The reach bounds memory, and makes the outcome independent of how the stream is sliced.
         """
         end = min(window.end, start + _REACH + _LONGEST)
         match = self._signature.search(window.data, min(start, end), end)
@@ -205,20 +205,20 @@ class ObjectContainer(ABC):
         if match is None and self._beyond_reach(window, start):
             return None
         if not window.final:
-            # Twice as much each time, so that a long search stays linear.
+            # Doubled each time, so that a long search stays linear.
             reach = start + _REACH + _LONGEST + 8 - window.pos
             raise NeedMore(max(min(2 * window.available + 64, reach), window.available + 1))
         return None
 
     @staticmethod
     def _beyond_reach(window: Window, start: int) -> bool:
-        """Whether the stream goes on after what a search from `start` looks at."""
+        """Whether the stream continues past the range that a search from `start` covers."""
         return window.end >= start + _REACH + _LONGEST
 
     def _realign(self, window: Window, found: int) -> None:
-        """Bytes may be missing or added before `found`: choose the alignment that leads to a sound end.
+        """Bytes may be missing or added before `found`: choose the alignment that leads to a valid end.
 
-        Raises NeedMore while that end is not there, so nothing may have been yielded before.
+        Raises NeedMore until that end is available, so nothing may have been yielded before.
         """
         match = self._signature.match(window.data, found, window.end)
         if match is None or match.end() + 8 > window.end:
@@ -235,7 +235,7 @@ class ObjectContainer(ABC):
 
     @staticmethod
     def _padding(offset: int, shift: int) -> int:
-        """Bytes to the next multiple of four, counted where the writer stood."""
+        """The bytes to the next multiple of four, counted in the writer's offsets."""
         return -(offset - shift) % 4
 
 

@@ -1,6 +1,6 @@
-"""Event headers that are written out in full: NetTrace 4 (80 bytes), NetTrace 6 (52) and NetPerf (56).
+"""Uncompressed event headers: NetTrace 4 (80 bytes), NetTrace 6 (52) and NetPerf (56).
 
-Yields the same columns as the scan kernel. No runtime has shipped such NetTrace files, so this is not a kernel.
+Yields the same columns as the scan kernel. No runtime has shipped NetTrace files like these, so this is not a kernel.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LABELS = int(HeaderFlag.LABELS)
 
 @attrs.frozen(eq=False)
 class Shape:
-    """Where the fields of a full header stand. `guids` is the offset of two GUIDs, or -1 for a label id."""
+    """The offsets of the fields of a full header. `guids` is the offset of two GUIDs, or -1 for a label id."""
 
     header: struct.Struct
     order: Callable[..., tuple[int, int, int, int, int, int, int, int, int, int]]
@@ -48,7 +48,7 @@ NETTRACE6 = Shape(struct.Struct("<IIIQQIIQII"), _nettrace6, -1)
 def walk(buf: bytes, start: int, end: int, base: int, shape: Shape) -> tuple[list[HeaderColumns], Status, int]:
     """The columns of `buf[start:end]`, how it ended, and where; as `HeaderScanner.scan`.
 
-    The high bit of the metadata id says "not sorted" and is dropped (docs/format.md, "Full event headers").
+    The high bit of the metadata id means "not sorted" and is dropped (docs/format.md, "Full event headers").
     """
     rows: list[tuple[int, int, int, int, int, int]] = []
     runs: list[tuple[int, int, int, int]] = []
@@ -73,7 +73,7 @@ def walk(buf: bytes, start: int, end: int, base: int, shape: Shape) -> tuple[lis
             marks.append(mark)
         runs.append((len(rows), capture, seq, cpu))
         rows.append((id & _ID_MASK, thread, stack, time, base + body, payload))
-        # Writers may pad inside the announced size; one that makes no sense is not believed.
+        # Writers may pad within the declared size; an invalid size is not trusted.
         padding = pos + 4 + size - (body + payload)
         pos = body + payload + (padding if 0 <= padding <= 3 and pos + 4 + size <= end else 0)
     return ([make_columns(rows, runs, marks)] if rows else []), status, pos

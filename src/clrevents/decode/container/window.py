@@ -1,7 +1,7 @@
-"""A stretch of the stream that is in memory, and bounds-checked reads in it.
+"""A part of the stream in memory, with bounds-checked reads.
 
-`Window` is what a container parses: bytes followed by padding, a position, and whether more will come.
-`Cursor` reads cold structures (metadata, threads) and says where it ran out. Neither knows any format.
+`Window` is what a container parses: bytes followed by padding, a position, and whether more bytes will come.
+`Cursor` reads rarely used structures (metadata, threads) and reports where it ran out. Neither knows any format.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from clrevents.errors import TraceError
 
 
 class NeedMore(Exception):
-    """The container needs this many bytes from its position before it can go on. Never leaves this room."""
+    """The container needs this many bytes from its position to continue. Never leaves this room."""
 
     def __init__(self, needed: int) -> None:
         super().__init__(needed)
@@ -23,7 +23,7 @@ class NeedMore(Exception):
 
 
 class Short(Exception):
-    """A cold structure ends before a value does. Never leaves this room."""
+    """A structure ends before one of its values does. Never leaves this room."""
 
     def __init__(self, what: str, offset: int, needed: int, available: int) -> None:
         super().__init__(what)
@@ -35,7 +35,7 @@ class Short(Exception):
 
 @attrs.define(eq=False)
 class Window:
-    """Bytes `data[:end]` of the stream, whose first byte stands at stream offset `base`; padding follows."""
+    """Bytes `data[:end]` of the stream, the first at stream offset `base`; padding follows."""
 
     data: bytes
     end: int
@@ -49,16 +49,16 @@ class Window:
 
     @property
     def offset(self) -> int:
-        """Stream offset of the current position."""
+        """The stream offset of the current position."""
         return self.base + self.pos
 
     def require(self, count: int) -> None:
-        """NeedMore unless `count` bytes are there from the current position."""
+        """Raises NeedMore unless `count` bytes are available at the current position."""
         if count > self.end - self.pos:
             raise NeedMore(count)
 
     def back_to(self, start: int, more: NeedMore) -> NeedMore:
-        """Return to an earlier position; the same need, seen from there."""
+        """Return to an earlier position; the same need, counted from there."""
         needed = more.needed + self.pos - start
         self.pos = start
         return NeedMore(needed)
@@ -90,7 +90,7 @@ class Cursor:
         return self.end - self.pos
 
     def take(self, count: int, what: str) -> int:
-        """Step over `count` bytes; the position they start at."""
+        """Skip `count` bytes; returns the position where they start."""
         if count < 0 or count > self.end - self.pos:
             raise Short(what, self.base + self.pos, count, self.end - self.pos)
         at = self.pos
@@ -129,21 +129,21 @@ class Cursor:
             value |= (byte & 127) << shift
             if byte < 128:
                 return value & ((1 << bits) - 1)
-        raise Short(f"{what} (a number of too many bytes)", self.base + self.pos, 0, self.left)
+        raise Short(f"{what} (an overlong varint)", self.base + self.pos, 0, self.left)
 
     def utf16z(self, what: str) -> str:
-        """UTF-16LE text up to its zero unit, which is consumed."""
+        """UTF-16LE text up to its terminating zero, which is consumed."""
         start = self.pos
         at = self.data.find(b"\0\0", start, self.end)
         while at >= 0 and (at - start) & 1:
             at = self.data.find(b"\0\0", at + 1, self.end)
         if at < 0 or at - start > self.limit:
-            raise Short(f"{what} (text without its end)", self.base + start, 2, self.left)
+            raise Short(f"{what} (unterminated text)", self.base + start, 2, self.left)
         self.pos = at + 2
         return self.data[start:at].decode("utf-16-le", "surrogatepass")
 
     def utf8(self, what: str) -> str:
-        """UTF-8 text after its varint byte count; bad bytes become U+FFFD."""
+        """UTF-8 text after its varint byte count; invalid bytes become U+FFFD."""
         count = self.varint(32, what)
         if count > self.limit:
             raise Short(f"{what} (longer than the limit)", self.base + self.pos, count, self.left)
@@ -152,6 +152,6 @@ class Cursor:
 
 
 def unpack_words(data: bytes, size: int) -> tuple[int, ...]:
-    """Addresses of 4 or 8 bytes each; a rest shorter than a word is left out."""
+    """Addresses of 4 or 8 bytes each; a remainder shorter than a word is left out."""
     count = len(data) // size
     return struct.unpack_from(f"<{count}{'Q' if size == 8 else 'I'}", data)

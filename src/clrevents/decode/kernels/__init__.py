@@ -1,1 +1,1 @@
-"""The inner loops, the same source interpreted or compiled; `engine` alone imports them."""
+"""The inner loops, the same source interpreted or compiled; imported only by `engine`."""

@@ -1,6 +1,6 @@
-"""Picks the engine that runs the kernels, once, and says which. The only importer of the kernels.
+"""Picks the engine that runs the kernels, once, and reports which. The only importer of the kernels.
 
-Makes room for their numbers in what the engine reads fastest; refuses to know what the integers mean.
+Allocates their arrays in the form that the engine reads fastest; does not know what the integers mean.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _built(name: str) -> bool:
     return spec is not None and spec.origin is not None and not spec.origin.endswith(".py")
 
 
-# One engine for all kernels: what they are given differs.
+# One engine for all kernels: their arguments differ.
 COMPILED: Final = not os.environ.get("CLREVENTS_PURE") and all(map(_built, _NAMES))
 SCAN, WALK, FILL = (_load(name, not COMPILED) for name in _NAMES)
 if os.environ.get("CLREVENTS_REQUIRE_COMPILED") and not COMPILED:
@@ -50,12 +50,12 @@ if not COMPILED:
 
 
 def engine() -> str:
-    """Which engine runs the inner loops: `"interpreted"`, or `"compiled"` where a compiler was at hand."""
+    """The engine that runs the inner loops: `"compiled"`, or `"interpreted"` if installed without a compiler."""
     return "compiled" if COMPILED else "interpreted"
 
 
 def given(values: NDArray[Any]) -> Any:
-    """Numbers for a kernel, in what the engine reads fastest."""
+    """Numbers for a kernel, in the form that the engine reads fastest."""
     if not COMPILED:
         return values.tolist()
     return values if values.flags.c_contiguous else np.ascontiguousarray(values)
@@ -70,7 +70,7 @@ _units: Any = None
 
 
 def ones(count: int) -> Any:
-    """`count` times the number 1, made as seldom as possible."""
+    """`count` times the number 1, made as rarely as possible."""
     global _units
     if not COMPILED:
         return [1] * count
@@ -85,12 +85,12 @@ def numbers_room(count: int) -> Any:
 
 
 def scratch(count: int) -> Any:
-    """Room for `count` unsigned 64-bit numbers, in what the engine writes to fastest; anything stands in it."""
+    """Room for `count` unsigned 64-bit numbers, in the form that the engine writes fastest; uninitialized."""
     return np.empty(count, dtype=np.uint64) if COMPILED else [0] * count
 
 
 def taken(values: Any, count: int, own: bool = True) -> NDArray[np.uint64]:
-    """The first `count` numbers of a scratch column, as an array of their own (unless the scratch is given up)."""
+    """The first `count` numbers of a scratch column, as a separate array (unless the scratch is given up)."""
     if COMPILED:
         found: NDArray[np.uint64] = values[:count]
         return found.copy() if own else found

@@ -1,6 +1,6 @@
-"""Event headers of blocks → `HeaderColumns`, through the scan kernel, in memory that is used again.
+"""Event headers of blocks → `HeaderColumns`, through the scan kernel, in reused memory.
 
-Knows how columns of many blocks lie together; refuses to know what their integers mean.
+Knows how the columns of many blocks are laid out; does not know what their integers mean.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from clrevents.decode.arrays import end_to_end
 from clrevents.decode.kernels.engine import COMPILED, SCAN, given, scratch, taken, zeros
 
 PADDING: Final[int] = SCAN.PADDING
-"""How many bytes behind a block the scan may look at, without believing them."""
+"""How many bytes after a block the scan may read, without trusting them."""
 
 Status = Literal["done", "truncated", "bad-varint"]
 _STATUS: Final[dict[int, Status]] = {
@@ -24,12 +24,12 @@ _STATUS: Final[dict[int, Status]] = {
     SCAN.TRUNCATED: "truncated",
     SCAN.BAD_VARINT: "bad-varint",
 }
-# Rows in one call, rows of the columns that blocks share, and how few of these are not worth another call.
+# Rows per call, rows of the columns that blocks share, and how few of these are not worth another call.
 _ROWS: Final = 1 << 14
 _ARENA: Final = 1 << 17
 _ARENAS: Final = 3
 _FEW: Final = 1 << 10
-# How much further than their rows columns lie apart: at a power of two they all fall into the same places of a cache.
+# Extra distance between columns: at a power of two they would all map to the same cache sets.
 _APART: Final = 72
 # The first numbers of the scan's state: where it stopped, and how many rows, runs and marks it wrote.
 _COUNTS: Final = 4
@@ -39,11 +39,11 @@ _NO_MARKS: Final = np.empty((0, 3), dtype=np.int64)
 
 @attrs.define(eq=False)
 class HeaderColumns:
-    """Event headers of one block, one array an attribute; row i is the i-th event in file order.
+    """Event headers of one block, one array per attribute; row i is the i-th event in file order.
 
     `ticks` are raw clock ticks; `offsets` are absolute in the stream. `runs` has a row (row, capture thread,
-    sequence, processor) where a capture thread's run begins; `marks` a row (row, flags, offset or label id).
-    `place` says in which larger columns they stand, and from which row, where they do.
+    sequence, processor) where a capture thread's run starts; `marks` a row (row, flags, offset or label id).
+    `place` says in which larger columns they are, and from which row, if any.
     """
 
     metadata_ids: NDArray[np.int64]
@@ -61,7 +61,7 @@ class HeaderColumns:
 
 
 def joined(columns: list[HeaderColumns]) -> list[NDArray[Any]]:
-    """Thread ids, stack ids, times, offsets and sizes of many blocks; no copy where they stand together."""
+    """Thread ids, stack ids, times, offsets and sizes of many blocks; not copied if they are adjacent."""
     found: list[list[NDArray[Any]]] = [[], [], [], [], []]
     at = 0
     while at < len(columns):
@@ -90,7 +90,7 @@ def _follows(columns: HeaderColumns, arrays: list[NDArray[Any]], row: int) -> bo
 class _Columns:
     """Room for the columns of many blocks, which views of them may outlive: all of them, and `each`.
 
-    Whoever keeps a view of one column keeps all six.
+    Keeping a view of one column keeps all six.
     """
 
     def __init__(self, room: int) -> None:
@@ -106,7 +106,7 @@ class _Columns:
         self._idle = self._references()
 
     def take(self, at: int, rows: int) -> list[NDArray[Any]]:
-        """Rows that were written: six columns, of which only threads are unsigned."""
+        """The written rows: six columns, of which only threads are unsigned."""
         if not COMPILED:
             columns = [taken(column, rows) for column in self.each]
             return [c if i == _THREADS else c.view(np.int64) for i, c in enumerate(columns)]
@@ -137,10 +137,10 @@ def _has_gil() -> bool:
 
 
 class HeaderScanner:
-    """Scans blocks into columns that stand one behind the other in large arrays. Not thread-safe; one a stream."""
+    """Scans blocks into adjacent columns in large arrays. Not thread-safe; one per stream."""
 
     def __init__(self) -> None:
-        # The last ones are written to; memory that was used is faster than new one.
+        # The last ones are written to; reused memory is faster than new.
         self._arenas = [_Columns(_ROWS)]
         self._at = 0
         self._runs, self._marks = scratch(4 * _ROWS), scratch(3 * _ROWS)
@@ -150,13 +150,13 @@ class HeaderScanner:
     ) -> tuple[list[HeaderColumns], Status, int]:
         """The columns of `buf[start:end]`, how the scan ended, and where (in `buf`).
 
-        `base` is the stream offset of `buf[0]`. `buf` must reach at least PADDING bytes beyond `end`.
+        `base` is the stream offset of `buf[0]`. `buf` must extend at least PADDING bytes past `end`.
         """
         state = zeros(SCAN.STATE, np.uint64)
         state[SCAN.POS] = start
         found = []
         if not self._arenas[-1].kept():
-            # What was just used is the fastest of all.
+            # Memory used last is the fastest.
             self._at = 0
         while True:
             arena, at = self._room()
@@ -183,7 +183,7 @@ class HeaderScanner:
                 return found, _STATUS[status], stop
 
     def _room(self) -> tuple[_Columns, int]:
-        """Where the next rows go: columns, and from which place on."""
+        """Where the next rows go: columns, and the first place in them."""
         arenas = self._arenas
         if arenas[-1].room - self._at < _FEW:
             idle = next((arena for arena in arenas if not arena.kept()), None)
@@ -196,14 +196,14 @@ class HeaderScanner:
 
 
 def arranged(kinds: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[tuple[int, slice]]]:
-    """Row numbers by kind, rising within each; and each kind that occurs with where its rows stand among them."""
+    """Row numbers by kind, ascending within each; and each kind that occurs with the slice of its rows among them."""
     if not len(kinds):
         return np.empty(0, dtype=np.int64), []
     if COMPILED:
         ends, order = np.zeros(int(kinds.max()) + 1, dtype=np.int64), np.empty(len(kinds), dtype=np.int64)
         SCAN.arrange(len(kinds), given(kinds), len(ends), ends, order)
     else:
-        # What numpy does in one step, and the kernel in Python would take long for.
+        # A single step in numpy, but slow in the kernel under Python.
         ends, order = np.cumsum(np.bincount(kinds)), np.argsort(kinds, kind="stable")
     stops = ends.tolist()
     spans = zip([0, *stops], stops, strict=False)
@@ -215,7 +215,7 @@ def make_columns(
     runs: list[tuple[int, int, int, int]],
     marks: list[tuple[int, int, int]],
 ) -> HeaderColumns:
-    """Columns from rows (metadata id, thread, stack id, time, absolute offset, size) that were read otherwise."""
+    """Columns from rows (metadata id, thread, stack id, time, absolute offset, size) read by other means."""
     table = [np.array(column, dtype=np.uint64) for column in zip(*(_wrap(r) for r in rows), strict=True)]
     return HeaderColumns(
         table[0].view(np.int64),

@@ -1,6 +1,6 @@
-"""Many objects of one slotted class at once, through the fill kernel; and the collector at rest meanwhile.
+"""Many objects of one slotted class at once, through the fill kernel; and a pause of the garbage collector.
 
-Knows slots and columns; refuses to know what is made.
+Knows slots and columns, but not what is made.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Maker(Generic[T]):
 
     def __init__(self, cls: type[T], names: Sequence[str]) -> None:
         self._cls = cls
-        # What writes each slot, wherever in the class's ancestry it was made.
+        # What writes each slot, wherever in the class's ancestry it was defined.
         self._setters = [next(vars(c)[name] for c in cls.__mro__ if name in vars(c)) for name in names]
 
     def of(self, columns: Sequence[list[Any] | NDArray[Any]]) -> Callable[[int, int], list[T]]:
@@ -62,10 +62,10 @@ class Maker(Generic[T]):
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """No garbage is collected in between: for what makes many objects, none of which can be garbage.
+    """Pause the garbage collector while making many objects, none of which can be garbage.
 
-    The collector starts by how many were made, and would look at all that is waiting, over and over. It is the whole
-    process's: what other threads leave behind waits for some milliseconds.
+    The collector is triggered by the number of objects made, and would scan all of them again and again. It is shared
+    by the whole process: garbage of other threads waits for some milliseconds.
     """
     paused = gc.isenabled()
     gc.disable()

@@ -1,6 +1,6 @@
-"""Programs of integers over payloads, and bytes and texts gathered: the walk kernel with numpy on both sides.
+"""Programs of integers over payloads, and gathered bytes and texts: the walk kernel with numpy on both sides.
 
-Knows instructions by number; the plan of a layout knows what they are for.
+Knows instructions by number; the plan of a layout knows their purpose.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ INSTRUCTION: Final[int] = WALK.WIDTH
 
 @attrs.frozen(eq=False)
 class Walk:
-    """What a program found: `places[k]` and `counts[k]` are instruction k's two cells, one number a run.
+    """What a program found: `places[k]` and `counts[k]` are instruction k's two cells, one number per run.
 
-    `stops` are the positions behind the rows; `fits` says whether every row went through to the end.
+    `stops` are the positions after the rows; `fits` says whether every row was walked to the end.
     """
 
     places: list[NDArray[np.int64]]
@@ -30,7 +30,7 @@ class Walk:
 
 
 class Program:
-    """A layout's instructions, in what the engine reads fastest."""
+    """A layout's instructions, in the form that the engine reads fastest."""
 
     def __init__(self, numbers: list[int]) -> None:
         self.length = len(numbers)
@@ -60,7 +60,7 @@ class Program:
 def narrow(
     buf: bytes, starts: NDArray[np.int64], lengths: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """UTF-16LE text of `lengths[i]` bytes at `starts[i]` as UTF-8: all bytes, and where each row ends in them."""
+    """UTF-16LE text of `lengths[i]` bytes at `starts[i]` as UTF-8: all bytes, and the end of each row in them."""
     rows = len(starts)
     room = int(lengths.sum()) // 2 * 3
     out = np.empty(room, dtype=np.uint8) if COMPILED else bytearray(room)
@@ -70,7 +70,7 @@ def narrow(
 
 
 def gather(buf: bytes | NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """The bytes of all rows, one behind the other."""
+    """The bytes of all rows, concatenated."""
     size = int(lengths.sum())
     out = np.empty(size, dtype=np.uint8) if COMPILED else bytearray(size)
     WALK.gather(buf, len(starts), given(starts), given(lengths), out)

@@ -1,6 +1,6 @@
 """`Tally`: rows counted by kind and by thread, through the scan module's second loop.
 
-Knows integers only; whose kinds and threads they are is the caller's business.
+Knows integers only; what the kinds and threads are is the caller's business.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Tally:
 
     @property
     def latest(self) -> int:
-        """The last tick of all; the least number there is before any."""
+        """The last tick of all; the smallest possible number before the first."""
         return int(self._latest[0])
 
     @property
@@ -41,9 +41,9 @@ class Tally:
         return self._threads
 
     def add(self, columns: HeaderColumns, values: NDArray[np.int64], table: NDArray[np.int64], kinds: int) -> bool:
-        """Take one piece of a block; the kind of row i, one of so many `kinds`, is `table[values[i]]`.
+        """Take one piece of a block; the kind of row i, one of `kinds`, is `table[values[i]]`.
 
-        False, and nothing is taken, where one has none: beyond the table, or -1 in it.
+        Returns False, without counting, if one has none: beyond the table, or -1 in it.
         """
         rows = len(columns)
         if kinds > len(self._counts):
@@ -63,7 +63,7 @@ class Tally:
         return True
 
     def _fold(self) -> None:
-        """Add what the kernel found to what is known of each thread."""
+        """Merge what the kernel found into the totals of each thread."""
         used, self._used = self._used, 0
         threads = self._threads
         for at in range(used):

@@ -1,1 +1,1 @@
-"""Payload bytes → records or columns, by the plan of their layout."""
+"""Payload bytes → records or columns, according to the plan of their layout."""

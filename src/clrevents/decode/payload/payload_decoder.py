@@ -1,7 +1,7 @@
-"""Payload bytes of one event → its record, or an honest `RawPayload`, and the problem if there is one.
+"""Payload bytes of one event → its record, or a `RawPayload`, and the problem if there is one.
 
-Joins an event kind with its layouts: the registry's, else those of the trace's own description. Decides what
-counts as a problem; knows neither order nor selection.
+Combines an event kind with its layouts: the registry's, or else those of the trace's own description. Decides what
+is a problem; knows neither order nor selection.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from clrevents.schema.registry import EventInfo
 
 @attrs.frozen
 class RawPayload:
-    """A payload that could not be read as fields."""
+    """A payload whose fields could not be read."""
 
     data: bytes
     """The bytes of the payload."""
@@ -34,14 +34,14 @@ class RawPayload:
     """The fields before the fault, by name."""
 
 
-UNKNOWN = "no schema is known for this event, and the trace does not describe it"
-TOO_MANY = "the trace describes more kinds of event than Limits.learned"
+UNKNOWN = "unknown event, and the trace does not describe its fields"
+TOO_MANY = "the trace describes more kinds of events than Limits.learned"
 NO_FIELDS = "the trace describes this event without fields, but it has a payload"
 
 
 @attrs.define(eq=False)
 class _LayoutReading:
-    """One way to read a kind: by this layout. Its record class and decoder are made when a record is wanted."""
+    """One way to read a kind: with this layout. Its record class and decoder are made on first use."""
 
     layout: BoundLayout
     fields: Layout
@@ -51,7 +51,7 @@ class _LayoutReading:
 
     @property
     def decode(self) -> Decode:
-        """OverflowError when there are too many classes already."""
+        """Raises OverflowError if there are too many classes already."""
         if self._decode is None:
             self._decode = self.make(self.layout, self.record())
         return self._decode
@@ -59,7 +59,7 @@ class _LayoutReading:
 
 @attrs.define
 class _KindReadings:
-    """The ways to read one kind, in the order in which they are tried; `reason` is why there are none."""
+    """The ways to read one kind, in the order they are tried; `reason` says why there are none."""
 
     readings: list[_LayoutReading] = attrs.field(factory=list)
     reason: str = UNKNOWN
@@ -68,7 +68,7 @@ class _KindReadings:
 
 
 class PayloadDecoder:
-    """Reads payloads of any kind of event of one trace; how is decided when a kind is first met."""
+    """Reads payloads of any kind of event of one trace; how is decided when a kind first occurs."""
 
     def __init__(self, pointer_size: int, limits: Limits) -> None:
         self._pointer_size = pointer_size
@@ -77,7 +77,7 @@ class PayloadDecoder:
         self._classes = ClassCache(limits.learned)
 
     def read(self, kind: EventKind, data: bytes, offset: int) -> tuple[Any, bytes, Problem | None]:
-        """(payload, tail, problem). `offset` is where `data` stands in the stream."""
+        """Returns (payload, tail, problem). `offset` is the stream offset of `data`."""
         known = self._known(kind)
         if not known.readings or (known.without_fields and data):
             return RawPayload(data, known.reason), b"", _unknown(kind, data, offset, known.reason)
@@ -100,11 +100,11 @@ class PayloadDecoder:
         return payload, data[end:], _tail(kind, data, end, offset)
 
     def layouts(self, kind: EventKind) -> list[tuple[BoundLayout, Layout]]:
-        """The layouts that payloads of this kind are tried with, in this order; none for what stays bytes."""
+        """The layouts tried for payloads of this kind, in order; none if they stay bytes."""
         return [(reading.layout, reading.fields) for reading in self._known(kind).readings]
 
     def record(self, kind: EventKind) -> type[Any] | None:
-        """The class of records read by the first of `layouts`; None when there are too many classes already."""
+        """The class of records read by the first of `layouts`; None if there are too many classes already."""
         reading = self._known(kind).readings[0]
         try:
             return reading.record()
@@ -112,7 +112,7 @@ class PayloadDecoder:
             return None
 
     def drifted(self, kind: EventKind) -> bool:
-        """Whether the trace's own description still has to be reported as another than the registry's."""
+        """Whether a disagreement between the trace's description and the registry still has to be reported."""
         return bool(self._known(kind).drift)
 
     def _known(self, kind: EventKind) -> _KindReadings:
@@ -122,7 +122,7 @@ class PayloadDecoder:
         return known
 
     def fits(self, kind: EventKind, data: bytes) -> bool:
-        """Whether a payload of a known layout is used up exactly; kinds without one always fit."""
+        """Whether a payload fits a known layout exactly; kinds without one always fit."""
         if kind.info is None and not kind.row.fields:
             return True
         payload, tail, _ = self.read(kind, data, 0)
@@ -131,7 +131,7 @@ class PayloadDecoder:
     def _other(
         self, kind: EventKind, known: _KindReadings, data: bytes, offset: int, misfit: Misfit
     ) -> tuple[Any, bytes, Problem | None]:
-        """Another reading, if one uses up the payload exactly; else what is wrong with the first."""
+        """Another reading, if one fits the payload exactly; otherwise the first one's fault."""
         for reading in known.readings[1:]:
             exact = _exact(reading, data)
             if exact is not None:
@@ -139,7 +139,7 @@ class PayloadDecoder:
         label = event_label(kind)
         text = (
             f"{label}: {misfit.why} at field {misfit.field!r}: "
-            f"it needs {misfit.needed} bytes, {misfit.available} are there"
+            f"needs {misfit.needed} bytes, {misfit.available} available"
         )
         problem = Problem(
             "short-payload",
@@ -160,7 +160,7 @@ class PayloadDecoder:
             return self._registered(kind, kind.info)
         row = kind.row
         if kind.undefined:
-            return _KindReadings(reason="the trace does not hold this event's description")
+            return _KindReadings(reason="the event's description is missing from the trace")
         if not row.fields and not row.name:
             return _KindReadings()
         try:
@@ -168,12 +168,12 @@ class PayloadDecoder:
             self._describe(kind, known)
             return known
         except Undescribable as error:
-            return _KindReadings(reason=f"its description cannot be used: {error}")
+            return _KindReadings(reason=f"unusable description: {error}")
         except OverflowError:
             return _KindReadings(reason=TOO_MANY)
 
     def _registered(self, kind: EventKind, info: EventInfo) -> _KindReadings:
-        """By the registry; where the trace describes the event otherwise, also by that, and it is said."""
+        """By the registry and, if the trace describes the event differently, also by that, which is reported."""
         bound = info.layout.bind(self._pointer_size)
         make = partial(record_decoder, texts=self._texts)
         known = _KindReadings([_LayoutReading(bound, info.layout, lambda: info.record, make)])
@@ -189,7 +189,7 @@ class PayloadDecoder:
         return known
 
     def _describe(self, kind: EventKind, known: _KindReadings) -> None:
-        """Add the readings that the trace's own description allows."""
+        """Add the readings allowed by the trace's own description."""
         for variant in variants(kind.row.fields, kind.row.provider):
             layout = self._classes.layout(kind.row.fields, variant)
             if layout is None:
@@ -201,7 +201,7 @@ class PayloadDecoder:
             )
 
     def _learned(self, name: str, layout: Layout) -> type[Any]:
-        """A class made for this layout. OverflowError when there are too many already."""
+        """A class made for this layout. Raises OverflowError if there are too many already."""
         record = self._classes.get(name, layout)
         if record is None:
             raise OverflowError
@@ -209,18 +209,18 @@ class PayloadDecoder:
 
 
 def event_label(kind: EventKind) -> str:
-    """The event's name and version, as messages show it."""
+    """The event's name and version for messages."""
     return f"{kind.key.name}_V{kind.key.version}"
 
 
 def _class_name(kind: EventKind) -> str:
-    """What the learned class is called; only ever shown."""
+    """The name of the learned class, for display only."""
     name = "".join(c if c.isalnum() and c.isascii() else "_" for c in kind.key.name)[:80]
     return f"{name or 'Event'}_V{kind.key.version}"
 
 
 def _exact(reading: _LayoutReading, data: bytes) -> Any:
-    """The record, when this reading uses up the payload exactly; else None."""
+    """The record, if this reading fits the payload exactly; otherwise None."""
     try:
         payload, end = reading.decode(data, 0, len(data))
     except (Misfit, OverflowError):
@@ -235,7 +235,7 @@ def _unknown(kind: EventKind, data: bytes, offset: int, reason: str) -> Problem:
 
 
 def _drift(kind: EventKind, known: _KindReadings, offset: int) -> Problem | None:
-    """Once for each kind: the trace's description and the registry disagree."""
+    """Once per kind: the trace's description and the registry disagree."""
     if not known.drift:
         return None
     label = event_label(kind)
@@ -248,7 +248,7 @@ def _tail(kind: EventKind, data: bytes, end: int, offset: int) -> Problem | None
     left = len(data) - end
     if kind.newer:
         assert kind.info is not None
-        text = f"{label}: only versions up to {kind.info.version} are known; {left} bytes are kept as payload_tail"
+        text = f"{label}: known only up to version {kind.info.version}; {left} bytes kept as payload_tail"
         return Problem("newer-version", "note", text, offset + end, left, event=label, impact="its newest fields")
-    text = f"{label}: {left} bytes follow its last field and are kept as payload_tail"
-    return Problem("payload-tail", "note", text, offset + end, left, event=label, impact="what these bytes mean")
+    text = f"{label}: {left} bytes after its last field kept as payload_tail"
+    return Problem("payload-tail", "note", text, offset + end, left, event=label, impact="the meaning of these bytes")

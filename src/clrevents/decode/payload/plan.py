@@ -1,7 +1,7 @@
 """BoundLayout → a plan that finds the fields of many payloads at once.
 
-Everything of fixed width is one gather and a view; what varies is walked by the kernel first. A layout that the
-kernel's few instructions cannot express has no plan: such payloads are read one by one. Makes no column and no record.
+Fixed-width fields are one gather and a view; the kernel walks variable ones first. A layout that the kernel's few
+instructions cannot express has no plan, and its payloads are read one by one. Makes no column and no record.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from clrevents.schema.wire import (
 )
 
 Place: TypeAlias = tuple[int, int, int]
-"""Where the kernel finds a count: instruction, offset in what it found, width (negative when signed)."""
+"""Where the kernel finds a count: instruction, offset in what it found, width (negative if signed)."""
 
-# The kernel's instructions by number, as `walk` describes them.
+# The kernel's instruction numbers, as described in `walk`.
 FIXED, TEXT16, TEXT8, COUNTED, PREFIXED, NUMBER, REST, PREFIXED_REST = range(8)
 
 
 @attrs.define(eq=False)
 class Found:
-    """Where the parts of many payloads are: two arrays an instruction, and the bytes they point into.
+    """Where the parts of many payloads are: two arrays per instruction, and the bytes they refer to.
 
-    `fits` when every payload holds its fields, `exact` when none holds more.
+    `fits` if every payload holds its fields, `exact` if none holds more.
     """
 
     buf: bytes
@@ -59,9 +59,9 @@ class Found:
 
 @attrs.frozen(eq=False)
 class FieldPart:
-    """Where a plan finds one field: the instruction, the name among those it reads together, the plan of elements.
+    """Where a plan finds one field: the instruction, its name among the fields read together, the elements' plan.
 
-    `dtype` is what the instruction reads; None for what is not of fixed width.
+    `dtype` is what the instruction reads; None if it is not of fixed width.
     """
 
     wire: WireType
@@ -71,7 +71,7 @@ class FieldPart:
     rest: Plan | None = None
 
     def values(self, found: Found) -> Array:
-        """The field's values, of a fixed width."""
+        """The field's values, if of fixed width."""
         assert self.dtype is not None
         values = found.fixed(self.slot, self.dtype)
         return values[self.name] if self.name else values
@@ -81,8 +81,8 @@ class FieldPart:
 class Plan:
     """The kernel's program for a layout, and where it finds each field.
 
-    `size` is that of a payload whose fields all have a fixed width: nothing has to be walked then. `rest` reads the
-    elements that follow the last field.
+    `size` is that of a payload whose fields all have a fixed width, which needs no walk. `rest` reads the elements that
+    follow the last field.
     """
 
     pointer_size: int
@@ -118,12 +118,12 @@ class Plan:
         return Found(buf, places, places, stops, exact or bool((stops <= ends).all()), exact)
 
 
-# Weakly: layouts that a trace describes go with their trace.
+# Weakly: layouts described by a trace are freed with their trace.
 _plans: weakref.WeakKeyDictionary[BoundLayout, Plan | None] = weakref.WeakKeyDictionary()
 
 
 def plan(layout: BoundLayout) -> Plan | None:
-    """The plan of a layout, made once; None when the kernel cannot read it."""
+    """The plan of a layout, made once; None if the kernel cannot read it."""
     found = _plans.get(layout, ...)
     if found is ...:
         found = _plans[layout] = _plan(layout)
@@ -146,7 +146,7 @@ def _plan(layout: BoundLayout) -> Plan | None:
 
 
 def _add_fixed(made: Plan, step: FixedStep, numbers: dict[int, Place]) -> bool:
-    """Neighbours of fixed width: one instruction; those that may be counts are remembered by their field."""
+    """Adjacent fixed-width fields: one instruction; possible counts are remembered by field."""
     dtype = structured(step.fields, made.pointer_size)
     if dtype is None or dtype.fields is None:
         return False
@@ -187,7 +187,7 @@ def _add_variable(made: Plan, step: VariableStep, numbers: dict[int, Place], las
 
 
 def _instruction(wire: WireType, pointer_size: int) -> tuple[int, int, Plan | None] | None:
-    """(operation, bytes of an element, plan of the elements) for what varies; None where there is none for it."""
+    """(operation, element size in bytes, plan of the elements) for a variable type; None if there is none for it."""
     match wire:
         case Utf16Z():
             return TEXT16, 0, None

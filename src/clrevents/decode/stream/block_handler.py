@@ -1,6 +1,6 @@
 """Blocks → the state of a stream: what each kind of block defines, ends or releases.
 
-Gives every block to the parts whose matter it is, in the order that the format asks for. Sees no bytes.
+Passes every block to the parts concerned, in the order that the format requires. Sees no bytes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from clrevents.schema.registry import Registry
 
 
 class BlockHandler:
-    """Takes the blocks of one stream in file order; `info` and `clock` are None until the trace's header came."""
+    """Takes the blocks of one stream in file order; `info` and `clock` are None until the trace's header is read."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class BlockHandler:
         return self._events.latest
 
     def take(self, block: Block, offset: int) -> None:
-        """Take a block; `offset` is where the block reader stands, which some problems are reported for."""
+        """Take a block; `offset` is the block reader's position, used for some problems."""
         match block:
             case Events():
                 self._events.take(block, offset)
@@ -103,7 +103,7 @@ class BlockHandler:
         self.losses.begin(self.clock, info.version)
         self._plausibility.pointer_size = info.pointer_size
         if info.format == "NetPerf":
-            # Without sequence points, sorting what is there would make the order depend on how the stream was cut.
+            # Without sequence points, sorting would make the order depend on how the stream was sliced.
             self._rows.in_time_order = False
 
     def _take_sequence_point(self, point: SequencePoint, offset: int) -> None:
@@ -119,13 +119,13 @@ class BlockHandler:
         for index, sequence in block.threads:
             place = self._threads.remove(index)
             if place is None:
-                text = f"thread index {index} is removed but was not there"
-                self._errors.report_all((damage("undefined-thread", text, block.offset, None, "which threads live"),))
+                text = f"undefined thread index {index} is removed"
+                self._errors.report_all((damage("undefined-thread", text, block.offset, None, "which threads exist"),))
             else:
                 self._errors.report_all(self.losses.thread_ended(place, sequence, self._events.latest, offset))
 
     def _bound_tables(self, offset: int) -> None:
-        """Stacks and labels are held until the next sequence point, but not without end."""
+        """Stacks and labels are held until the next sequence point, but not without bound."""
         problems = self._rows.bound_tables(offset)
         if problems:
             self._labels.clear()

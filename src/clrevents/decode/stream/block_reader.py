@@ -1,6 +1,6 @@
-"""Windows → blocks: finds the container, and says what is wrong with where the stream ends.
+"""Windows → blocks: picks the container, and reports what is wrong where the stream ends.
 
-Knows when the trace is complete and how many bytes the next block needs. What a block means is not its business.
+Knows when the trace is complete and how many bytes the next block needs. The meaning of blocks is not its business.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from clrevents.errors import Limits, Problem, Problems, UnreadableError
 class BlockReader:
     """Reads the blocks of one stream. `complete` once its end was read; bytes after that are counted, not parsed.
 
-    `problems` are searched for the reason where there is no header.
+    `problems` are searched for the reason if there is no header.
     """
 
     def __init__(self, limits: Limits, salvage: bool, problems: Problems) -> None:
@@ -31,17 +31,17 @@ class BlockReader:
         self._trailing = 0
 
     def read(self, window: Window) -> Iterator[Block]:
-        """The whole blocks of a window; after them `needed` says how many bytes the next one takes.
+        """The complete blocks of a window; afterwards `needed` says how many bytes the next one takes.
 
-        In a final window also the sound part of a cut block, and a Fault where the stream should not end. Raises
-        UnreadableError when the stream ends without a header.
+        In a final window also the intact part of a truncated block, and a Fault if the stream should not end. Raises
+        UnreadableError if the stream ends without a header.
         """
         self.needed = 1
         try:
             yield from self._blocks(window)
         except NeedMore as more:
             if not window.final:
-                # More than was there, whatever a container says: else nothing would ever change.
+                # More than was available, whatever a container says; otherwise nothing would ever change.
                 self.needed = max(more.needed, window.available + 1)
                 return
             if not self._has_header:
@@ -72,9 +72,9 @@ class BlockReader:
                 yield block
 
     def _end(self, offset: int) -> Iterator[Block]:
-        """What is to be said of a stream that ends here, between two blocks."""
+        """The problems of a stream that ends here, between two blocks."""
         if self._trailing:
-            # Only here is it known how many there are, however the stream was cut.
+            # Only here is their number known, however the stream was sliced.
             text = f"{self._trailing} bytes follow the end of the trace and are ignored"
             yield Fault(Problem("trailing-data", "note", text, offset - self._trailing, self._trailing))
         if self.complete:
@@ -87,5 +87,5 @@ class BlockReader:
         """For a stream that ended before its header: because of damage, if there was any."""
         for problem in self._problems:
             if problem.severity == "damage":
-                return UnreadableError(f"there is no trace header: {problem.message}", offset=problem.offset)
-        return UnreadableError("the file ends before the trace's own header", offset=offset)
+                return UnreadableError(f"no trace header: {problem.message}", offset=problem.offset)
+        return UnreadableError("the file ends before the trace header", offset=offset)

@@ -1,6 +1,6 @@
-"""What a problem does to the reading of a stream, in its error mode; and what ended the reading.
+"""How a problem affects the reading of a stream, depending on the error mode; and what ended the reading.
 
-Knows severities and modes; not where problems come from.
+Knows severities and modes, not the origin of problems.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from clrevents.errors import (
 
 
 class ErrorPolicy:
-    """Collects `problems`, and stops the reading where the mode says so: `error` is then what to raise.
+    """Collects `problems`, and stops the reading if the mode requires it: `error` is then the exception to raise.
 
-    Gathered `rows` are released at that moment. Raises ValueError for an unknown mode.
+    Collected `rows` are released at that moment. Raises ValueError for an unknown mode.
     """
 
     def __init__(self, mode: ErrorMode, limits: Limits, rows: RowQueue) -> None:
@@ -41,7 +41,7 @@ class ErrorPolicy:
         return self.mode == "salvage"
 
     def report(self, problem: Problem) -> bool:
-        """Note a problem; False when it ends the reading."""
+        """Record a problem; returns False if it ends the reading."""
         self.problems.add(problem)
         if problem.severity == "note" or self.mode == "salvage":
             return True
@@ -52,13 +52,13 @@ class ErrorPolicy:
         return False
 
     def report_all(self, problems: Iterable[Problem | None]) -> None:
-        """Note problems until one ends the reading. All of them are computed, also after that."""
+        """Record problems until one ends the reading. All of them are computed, even after that."""
         for problem in problems:
             if problem is not None and not self.stopped:
                 self.report(problem)
 
     def stop(self, error: TraceError | None = None) -> None:
-        """Read no further. What was gathered is released before the error is raised."""
+        """Read no further. Collected rows are released before the exception is raised."""
         if not self.stopped:
             self.stopped = True
             self.error = error

@@ -1,6 +1,6 @@
 """Event blocks → rows in the row queue, or counts in a tally; and the sequence numbers they show.
 
-Knows in which order plausibility, ids and sequence numbers are looked at, each of which another module judges.
+Knows the order of the checks for plausibility, ids and sequence numbers, each of which is another module's job.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class EventIntake:
             self._errors.report(note)
 
     def _take_piece(self, columns: HeaderColumns, block: Events, first: bool, offset: int) -> None:
-        """Count or gather one piece of a block, of which it is the `first` or not."""
-        # Counted at once, where every row has a kind that is known.
+        """Count or collect one piece of a block; `first` says whether it is the block's first."""
+        # Counted at once if every row has a known kind.
         if (
             self._tally is not None
             and not block.labelled
@@ -98,7 +98,7 @@ class EventIntake:
         self._rows.add(rows, block, first)
 
     def _count(self, columns: HeaderColumns, ids: Ints, kind_indexes: Ints) -> bool:
-        """Count rows whose kinds are `kind_indexes[ids]`; False, and nothing is counted, when one has none."""
+        """Count rows whose kinds are `kind_indexes[ids]`; returns False, without counting, if one has none."""
         assert self._tally is not None
         counted = self._tally.add(columns, ids, kind_indexes, len(self._kinds.all))
         if counted:
@@ -112,9 +112,9 @@ class EventIntake:
                 self._errors.report_all(problems)
 
     def _leave_out(self, columns: HeaderColumns, row: int) -> None:
-        """A block that ends where it says holds rows that cannot be right: they are left out."""
+        """Drop the invalid rows of a block that ends at its declared size."""
         self._losses.damaged()
         at = int(columns.offsets[row])
         length = int(columns.offsets[-1] + columns.sizes[-1]) - at
-        text = f"{len(columns) - row} events make no sense and are left out, with what follows in their block"
+        text = f"{len(columns) - row} events are invalid; skipped with the rest of their block"
         self._errors.report_all((damage("bad-event", text, at, length, "these events"),))

@@ -1,6 +1,6 @@
-"""The input buffer: bytes as they were fed, in any slicing, made into the windows that containers parse.
+"""The input buffer: fed bytes, in any slicing, made into the windows that containers parse.
 
-Keeps what was not parsed yet and copies only where a block lies across several fed pieces. Knows no format.
+Keeps the unparsed bytes and copies only if a block spans several fed pieces. Knows no format.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from clrevents.decode.container.window import Window
 from clrevents.decode.kernels.header_scan import PADDING
 
 _PADDING = bytes(PADDING)
-# So many bytes before the first unparsed one go into a copied window, because errors show the bytes around them.
+# A copied window includes this many bytes before the first unparsed one, because errors show the surrounding bytes.
 _CONTEXT = 32
 
 
 class InputBuffer:
     """The unparsed bytes of a stream; `offset` is the stream offset of the first of them.
 
-    `needed` is how many bytes the next block takes from there, as far as that is known.
+    `needed` is how many bytes the next block takes, as far as that is known.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class InputBuffer:
 
     @property
     def enough(self) -> bool:
-        """Whether the next block may be there whole."""
+        """Whether the next block may be complete."""
         return self._held >= self.needed
 
     def window(self, final: bool) -> Window:

@@ -1,6 +1,6 @@
-"""Labels of NetTrace 6: from label list ids to lists, and what labels override in an event's description.
+"""Labels of NetTrace 6: from label list ids to lists, and the parts of an event's description that labels override.
 
-Ids mean nothing beyond the next sequence point. Pure bookkeeping of values of `blocks`; sees no bytes.
+Ids expire at the next sequence point. Pure bookkeeping of values from `blocks`; sees no bytes.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from clrevents.errors import Problem
 LabelChanges: TypeAlias = list[tuple[int, LabelList | None]]
 """Rows from which on events have another label list, and that list; None for no labels."""
 
-# The flag of a mark that gives a label list id.
+# The flag of a mark that holds a label list id.
 _HAS_LABELS = 16
 
 
 class LabelTable:
-    """The label lists that ids mean now, and the list that the last event had."""
+    """The label lists that ids currently refer to, and the list of the last event."""
 
     def __init__(self) -> None:
         self._lists: dict[int, LabelList] = {}
@@ -34,7 +34,7 @@ class LabelTable:
         self._lists.update(enumerate(block.lists, block.first_id))
 
     def clear(self) -> None:
-        """A sequence point: ids start anew."""
+        """A sequence point: ids restart."""
         self._lists.clear()
 
     def changes(self, columns: HeaderColumns) -> tuple[LabelChanges, list[Problem]]:
@@ -45,15 +45,15 @@ class LabelTable:
             if flags & _HAS_LABELS:
                 changes.append((row, self._lists.get(label)))
                 if label and label not in self._lists:
-                    text = f"an event has label list {label}, which the trace has not given"
+                    text = f"an event refers to undefined label list {label}"
                     at = int(columns.offsets[row])
                     problems.append(Problem("missing-labels", "note", text, at, impact="the labels of these events"))
         return changes, problems
 
     def override(self, kind_indexes: Ints, changes: LabelChanges, first: bool, kinds: Kinds) -> Ints:
-        """The kinds that events have where labels say another opcode, level, version or keywords than descriptions.
+        """The kinds of events whose labels override the description's opcode, level, version or keywords.
 
-        Where the piece is not the `first` of its block, the last list of the piece before goes on.
+        If the piece is not the `first` of its block, the last list of the previous piece continues.
         """
         spans = [(0, None if first else self._last), *changes]
         self._last = spans[-1][1]

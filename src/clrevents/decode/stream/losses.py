@@ -1,6 +1,6 @@
-"""Lost and missing events of one stream: what gaps in sequence numbers mean, and for which thread.
+"""Lost and missing events of one stream: the meaning of gaps in sequence numbers, and the threads concerned.
 
-A gap is a loss of the runtime's, or, after damage, events that stood in the damaged bytes. Sees no payload.
+A gap is a loss by the runtime or, after damage, events in the damaged bytes. Sees no payload.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from clrevents.errors import Limits, Problem, damage
 
 @attrs.frozen
 class Loss:
-    """Events that a thread tried to write and that never reached the file, and when that was.
+    """Events that a thread tried to write but that never reached the file, and when.
 
     `thread_id` is the thread that wrote them; the window is in nanoseconds since the session started.
     """
@@ -35,11 +35,11 @@ class Loss:
 
 
 class LossLog:
-    """Losses so far: as many as `Limits.problems` one by one, `lost` events in all.
+    """Losses so far: `Limits.problems` of them individually, `lost` events in all.
 
-    Events in damaged bytes are not losses: `destroyed` has them in the same way, `missing` counts them.
+    Events in damaged bytes are not losses: `destroyed` lists them in the same way, `missing` counts them.
 
-    Its methods give the problems to report; `offset` is that of the block which shows them.
+    Its methods return the problems to report; `offset` is that of the block that reveals them.
     """
 
     def __init__(self, limits: Limits, threads: ThreadTable) -> None:
@@ -60,7 +60,7 @@ class LossLog:
         self._indexed = self.numbers.starts_at_zero = version >= 6
 
     def damaged(self) -> None:
-        """Events may be missing from here on for a reason that is not a loss."""
+        """Events may be missing from here on for a reason other than loss."""
         self.numbers.damaged(len(self._threads.all))
 
     def follow(self, columns: HeaderColumns, offset: int) -> Sequence[Problem]:
@@ -69,7 +69,7 @@ class LossLog:
         return self._note(gaps, offset) if gaps else ()
 
     def sequence_point(self, point: SequencePoint, offset: int) -> Iterator[Problem]:
-        """Compare with what the writer counted; this finds losses after a thread's last event."""
+        """Compare with the writer's counts, which reveals losses after a thread's last event."""
         for index, sequence in point.threads:
             thread = self._threads.find(index) if self._indexed else index
             if thread is not None:
@@ -78,7 +78,7 @@ class LossLog:
             self.numbers.forget_all()
 
     def thread_ended(self, place: int, sequence: int, tick: int, offset: int) -> Sequence[Problem]:
-        """A thread is removed: how many events it wrote in all (NetTrace 6)."""
+        """A thread is removed: how many events it wrote in total (NetTrace 6)."""
         problems = self._note(self.numbers.reached(place, sequence, tick), offset)
         self.numbers.forget(place)
         return problems
@@ -91,7 +91,7 @@ class LossLog:
             elif gap.after_damage:
                 self.missing += gap.count
                 self._keep(gap, self.destroyed)
-                text = f"{gap.count} events of thread {self._thread_id(gap)} are missing after damaged bytes"
+                text = f"{gap.count} events of thread {self._thread_id(gap)} are missing after damage"
                 problems.append(damage("missing-events", text, offset, None, "these events"))
             else:
                 self.lost += gap.count
@@ -114,7 +114,7 @@ def _backwards(thread_id: int, offset: int) -> Problem:
     return Problem(
         "sequence-backwards",
         "note",
-        f"thread {thread_id}'s event numbers step back: its id was used again, or events are doubled",
+        f"thread {thread_id}'s sequence numbers step back: its id was reused, or events are duplicated",
         offset,
         impact="the count of lost events of this thread",
     )

@@ -1,8 +1,7 @@
-"""Events between two sequence points: gathered block by block, handed on in time order as `Rows`.
+"""Events between two sequence points: collected block by block, passed on in time order as `Rows`.
 
-Holds columns of integers and the windows they point into; decodes nothing. Order is (time, place in the file), which
-is one of those that the format allows and the only one that does not depend on luck (docs/format.md, "Order of
-events").
+Holds columns of integers and the windows they refer to; decodes nothing. Order is (time, place in the file), one of
+the orders that the format allows and the only deterministic one (docs/format.md, "Order of events").
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class Region:
         self._columns: list[HeaderColumns] = []
         self._kind_indexes: list[Ints] = []
         self._thread_places: list[Ints] = []
-        # One item for each of the first columns: what their stack ids meant before ids began anew.
+        # One item for each of the first columns: the meaning of their stack ids before ids restarted.
         self._stack_numbers: list[Ints] = []
         self._bases: list[int] = []
         self._windows: list[bytes] = []
@@ -47,7 +46,7 @@ class Region:
         self._sequenced = True
 
     def add(self, rows: ResolvedRows, block: Events, first: bool) -> None:
-        """Take one piece of a block; `first` says that the block begins here, so that nothing carries over."""
+        """Take one piece of a block; `first` says that the block starts here, so that nothing carries over."""
         if not self._windows or self._windows[-1] is not block.window:
             self._windows.append(block.window)
             self._bases.append(block.base)
@@ -63,15 +62,15 @@ class Region:
         self.count(rows.columns)
 
     def count(self, columns: HeaderColumns) -> None:
-        """Only take note of how much there is."""
+        """Only record how much there is."""
         if not self.events:
             self._start = int(columns.offsets[0])
-        # What the stream spans, which is about what is held; not the windows, which are as large as what was fed.
+        # The stream's extent, which is about what is held; not the windows, which are as large as the pieces fed.
         self.bytes = int(columns.offsets[-1] + columns.sizes[-1]) - self._start
         self.events += len(columns)
 
     def _add_marks(self, columns: HeaderColumns, base: int, first: bool) -> None:
-        """Where activity ids of the piece that is added next change."""
+        """Where activity ids change in the piece that is added next."""
         if first and self._has_activity:
             self._marks.append(_reset(self.events))
             self._has_activity = False
@@ -83,7 +82,7 @@ class Region:
             self._has_activity = True
 
     def _add_labels(self, changes: LabelChanges, first: bool) -> None:
-        """Where label lists of the piece that is added next change."""
+        """Where label lists change in the piece that is added next."""
         if first and self._label_rows and self._label_rows[-1][1] >= 0:
             self._label_rows.append((self.events, _NOWHERE))
         for row, labels in changes:
@@ -94,18 +93,18 @@ class Region:
             self._label_rows.append((self.events + row, place))
 
     def add_stacks(self, block: Stacks | InlineStacks) -> None:
-        """Take stacks. Where ids begin anew, those of the events so far are resolved first."""
+        """Take stacks. If ids restart, those of the events so far are resolved first."""
         if self.stacks.restarts(block):
             self._resolve_stacks()
         self.stacks.add(block)
 
     def _resolve_stacks(self) -> None:
-        """Give all events so far trace-wide stack numbers, as their ids mean now."""
+        """Give all events so far trace-wide stack numbers, by the current meaning of their ids."""
         lookup = self.stacks.lookup()
         self._stack_numbers += [lookup.unique(c.stack_ids) for c in self._columns[len(self._stack_numbers) :]]
 
     def release(self, in_time_order: bool, threads: list[ThreadRow]) -> Rows | None:
-        """All rows gathered so far, or None; stacks stay until `end`."""
+        """All rows collected so far, or None; stacks stay until `end`."""
         if not self._columns:
             self._clear()
             return None
@@ -129,7 +128,7 @@ class Region:
         return rows.sorted() if in_time_order else rows
 
     def _shared(self, lookup: StackLookup | None, threads: list[ThreadRow]) -> Release:
-        """What the released rows point into."""
+        """What the released rows refer to."""
         activity, related = _guid_places(self._marks)
         labels = _pairs(self._label_rows)
         return Release(
@@ -150,7 +149,7 @@ class Region:
         )
 
     def end(self) -> None:
-        """A sequence point: stack ids start anew."""
+        """A sequence point: stack ids restart."""
         self.stacks = self.stacks.successor()
 
 
@@ -168,18 +167,18 @@ def _runs(columns: list[HeaderColumns]) -> Runs:
 
 
 def _reset(row: int) -> Ints:
-    """The mark of a block's beginning: no activity carries over."""
+    """The mark of a block's start: no activity carries over."""
     return np.array([[row, _ACTIVITY | _RELATED, _NOWHERE]], dtype=np.int64)
 
 
 def _guid_places(marks: list[Ints]) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
-    """From marks to (rows, stream offsets) of activity ids and of related ones; -1 where there is none."""
+    """From marks to (rows, stream offsets) of activity ids and of related ones; -1 if there is none."""
     if not marks:
         return (_NO_INTS, _NO_INTS), (_NO_INTS, _NO_INTS)
     table = np.concatenate(marks)
     rows, flags, places = table[:, 0], table[:, 1], table[:, 2]
     activity, related = (flags & _ACTIVITY) != 0, (flags & _RELATED) != 0
-    # The related id stands after the activity id, where there is one.
+    # The related id follows the activity id, if there is one.
     after = np.where(places == _NOWHERE, _NOWHERE, places + np.where(activity, 16, 0))
     return (rows[activity], places[activity]), (rows[related], after[related])
 

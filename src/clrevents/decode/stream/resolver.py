@@ -1,6 +1,6 @@
-"""Event headers → rows whose ids are resolved: descriptions, threads and labels as they are defined at that moment.
+"""Event headers → rows with resolved ids: descriptions, threads and labels as defined at that moment.
 
-Says which ids nothing defines. Keeps no rows, and knows no order.
+Reports undefined ids. Keeps no rows, and knows no order.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from clrevents.errors import Problem, damage
 
 @attrs.define(eq=False)
 class ResolvedRows:
-    """Events of one piece of a block. `thread_places` and `label_changes` are NetTrace 6's, else None.
+    """Events of one piece of a block. `thread_places` and `label_changes` are for NetTrace 6, otherwise None.
 
-    `problems` are those of these rows. `fault` is the first id that nothing defines and that ends the rows, unless in
-    salvage mode; it is to be reported after the rows.
+    `problems` are those of these rows. `fault` is the first undefined id, which ends the rows unless in salvage mode;
+    it is to be reported after the rows.
     """
 
     columns: HeaderColumns
@@ -42,7 +42,7 @@ class ResolvedRows:
 
 
 class Resolver:
-    """Resolves the ids of one stream's events. An id that nothing defines ends the rows, unless in `salvage` mode."""
+    """Resolves the ids of one stream's events. An undefined id ends the rows, unless in `salvage` mode."""
 
     def __init__(self, kinds: Kinds, threads: ThreadTable, labels: LabelTable, salvage: bool) -> None:
         self._kinds = kinds
@@ -52,7 +52,7 @@ class Resolver:
         self._reported: set[int] = set()
 
     def resolve(self, columns: HeaderColumns, block: Events, first: bool) -> ResolvedRows:
-        """The rows of one piece of a block, of which it is the `first` or not."""
+        """The rows of one piece of a block; `first` says whether it is the block's first."""
         kind_indexes, missing = self._kinds.indexes(columns.metadata_ids)
         rows = ResolvedRows(columns, kind_indexes)
         if missing:
@@ -78,7 +78,7 @@ class Resolver:
         rows.problems += [_undefined_kind(columns, row) for row, _ in new]
 
     def _resolve_threads(self, rows: ResolvedRows) -> None:
-        """Thread indexes to threads: their places in the thread table, and the ids they have there."""
+        """From thread indexes to threads: their places in the thread table, and their ids there."""
         places, missing = self._threads.places(rows.columns.thread_ids)
         if missing is not None:
             rows.fault = rows.fault or _undefined_thread(rows.columns, missing)
@@ -102,18 +102,18 @@ class Resolver:
 def _undefined_kind(columns: HeaderColumns, row: int) -> Problem:
     return damage(
         "undefined-metadata",
-        f"an event refers to description {columns.metadata_ids[row]}, which the trace has not given",
+        f"an event refers to undefined description {columns.metadata_ids[row]}",
         int(columns.offsets[row]),
         int(columns.sizes[row]),
-        "what this event is",
+        "the kind of this event",
     )
 
 
 def _undefined_thread(columns: HeaderColumns, row: int) -> Problem:
     return damage(
         "undefined-thread",
-        f"an event is about thread index {columns.thread_ids[row]}, which nothing defines",
+        f"an event refers to undefined thread index {columns.thread_ids[row]}",
         int(columns.offsets[row]),
         int(columns.sizes[row]),
-        "which thread this event is about",
+        "the thread of this event",
     )

@@ -1,6 +1,6 @@
-"""Rows that wait for their order, until the next sequence point or a limit, and released rows that nobody took yet.
+"""Rows waiting to be ordered, until the next sequence point or a limit, and released rows not yet taken.
 
-Decides when rows are released and in which order. Sees neither bytes nor what ids mean.
+Decides when rows are released and in which order. Sees neither bytes nor the meaning of ids.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from clrevents.errors import Limits, Problem
 
 
 class RowQueue:
-    """Gathers rows region by region. `in_time_order` sorts what is released, else it stays as in the file.
+    """Collects rows region by region. `in_time_order` sorts the released rows; otherwise they stay in file order.
 
-    Its methods give the problems to report. `walk_stacks` looks into every stack for them.
+    Its methods return the problems to report. `walk_stacks` checks every stack for them.
     """
 
     def __init__(self, limits: Limits, threads: ThreadTable, in_time_order: bool, walk_stacks: bool) -> None:
@@ -31,34 +31,34 @@ class RowQueue:
         self._released: list[Rows] = []
 
     def take(self) -> list[Rows]:
-        """The rows that were released since the last call."""
+        """The rows released since the last call."""
         released, self._released = self._released, []
         return released
 
     def add(self, rows: ResolvedRows, block: Events, first: bool) -> None:
-        """Gather the rows of one piece of a block, of which it is the `first` or not."""
+        """Add the rows of one piece of a block; `first` says whether it is the block's first."""
         self._region.add(rows, block, first)
 
     def count(self, columns: HeaderColumns) -> None:
-        """Follow rows that are counted, not gathered."""
+        """Account for rows that are counted, not collected."""
         self._region.count(columns)
 
     def add_stacks(self, block: Stacks | InlineStacks) -> None:
         self._region.add_stacks(block)
 
     def stack_lookup(self) -> StackLookup:
-        """What stack ids mean now."""
+        """The current meaning of stack ids."""
         return self._region.stacks.lookup()
 
     def release(self, in_time_order: bool | None = None) -> None:
-        """Let all gathered rows go."""
+        """Release all collected rows."""
         ordered = self.in_time_order if in_time_order is None else in_time_order
         rows = self._region.release(ordered, self._threads.all)
         if rows is not None:
             self._released.append(rows)
 
     def end_region(self, in_time_order: bool | None = None) -> list[Problem]:
-        """Release all rows; stack ids mean nothing from here on."""
+        """Release all rows; stack ids expire here."""
         self._tables_from = -1
         self.release(in_time_order)
         problems = list(self._region.stacks.problems()) if self._walk_stacks else []
@@ -66,26 +66,26 @@ class RowQueue:
         return problems
 
     def bound_rows(self, offset: int) -> Problem | None:
-        """Release rows in file order when there are more than the limits allow; a note that says so."""
+        """Release rows in file order if there are more than the limits allow; returns a note about it."""
         region, limits = self._region, self._limits
         if region.events <= limits.region_events and region.bytes <= limits.region_bytes:
             return None
-        text = f"{region.events} events without a sequence point; they are given in file order"
+        text = f"{region.events} events without a sequence point; delivered in file order"
         self.release(in_time_order=False)
         return Problem("region-too-long", "note", text, offset, impact="the time order of these events")
 
     def bound_tables(self, offset: int) -> list[Problem]:
-        """To be called before stacks and labels are added, which are held until the next sequence point.
+        """To be called before adding stacks and labels, which are held until the next sequence point.
 
-        Where they go on for longer than the limits allow, the region ends here: its stacks are dropped, a note says
-        so, and its labels are to be dropped too.
+        If they exceed the limits, the region ends here: its stacks are dropped, a note says so, and its labels must be
+        dropped too.
         """
         if self._tables_from < 0:
             self._tables_from = offset
         length = offset - self._tables_from
         if length <= self._limits.region_bytes:
             return []
-        text = f"stacks and labels of {length} bytes without a sequence point; the older ones are dropped"
+        text = f"{length} bytes of stacks and labels without a sequence point; dropped the older ones"
         impact = "the time order of these events, and stacks and labels of later ones"
         note = Problem("region-too-long", "note", text, offset, impact=impact)
         return [note, *self.end_region(in_time_order=False)]

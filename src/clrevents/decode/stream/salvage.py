@@ -1,6 +1,6 @@
-"""Salvage of damaged blocks: the rows before the first one that cannot be right.
+"""Salvage of damaged blocks: the rows before the first implausible one.
 
-Judges by header values and by whether payloads fit. Repairs nothing, and changes no state of the stream.
+Judges by header values and by whether payloads fit. Repairs nothing, and does not change the stream's state.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from clrevents.decode.payload.payload_decoder import PayloadDecoder
 from clrevents.decode.stacks import StackLookup
 from clrevents.errors import Limits
 
-# So many zeros in place of several events are not events.
+# This many zeros in place of several events are not events.
 _WIPED = 64
 
 
 class PlausibilityCheck:
-    """Tells plausible rows from others, in one stream.
+    """Distinguishes plausible rows from others, in one stream.
 
-    `steps_back` gives the rows at which a thread's sequence numbers do not rise, and whether its last number is of
+    `steps_back` yields the rows at which a thread's sequence numbers do not increase, and whether its last number is in
     the same block. `pointer_size` is to be set once the trace's header was read.
     """
 
@@ -46,8 +46,8 @@ class PlausibilityCheck:
         """The rows before the first implausible one.
 
         Impossible rows (a time outside the block's span, a step back of a thread's numbers, description 0, wiped
-        bytes) show that a block is damaged. In such a block unknown descriptions and stacks, steps back from an
-        earlier block and payloads that do not fit are implausible too; in a sound one they only mean that another
+        bytes) show that a block is damaged. In such a block, unknown descriptions and stacks, steps back from an
+        earlier block and payloads that do not fit are implausible too; in an intact one they only mean that another
         block is missing or was wrong. With `wrong_span` (see `span_differs`) only payloads that do not fit are.
         """
         impossible = (columns.metadata_ids == 0) | _wiped(columns, block)
@@ -74,9 +74,9 @@ class PlausibilityCheck:
         return columns if count == len(columns) else head(columns, count)
 
     def _fitting(self, columns: HeaderColumns, block: Events, count: int) -> int:
-        """How many of the first `count` rows come before one whose payload does not fit, or before wiped bytes."""
+        """How many of the first `count` rows precede one whose payload does not fit, or wiped bytes."""
         if self._payloads is None:
-            # Made when it is first needed: a sound trace never asks.
+            # Created on first use: an intact trace never needs it.
             self._payloads = PayloadDecoder(self.pointer_size, self._limits)
         kinds, _ = self._kinds.indexes(columns.metadata_ids[:count]) if count else (columns.metadata_ids, False)
         starts = (columns.offsets[:count] - block.base).tolist()
@@ -87,14 +87,14 @@ class PlausibilityCheck:
                 break
         if count == len(columns):
             return count
-        # Wiped bytes read as events that repeat the one before: no flags, no time, a payload of zeros.
+        # Wiped bytes read as events that repeat the previous one: no flags, no time, a payload of zeros.
         while count and not any(block.window[starts[count - 1] - 2 : starts[count - 1] + sizes[count - 1]]):
             count -= 1
         return count
 
 
 def span_differs(block: Events) -> bool:
-    """Whether a block's earliest and latest event are not those its header gives; every known writer is exact."""
+    """Whether a block's earliest and latest event differ from those its header gives; every known writer is exact."""
     if block.span is None or block.labelled:
         return False
     first = min(int(c.ticks.min()) for c in block.columns)
@@ -103,7 +103,7 @@ def span_differs(block: Events) -> bool:
 
 
 def _wiped(columns: HeaderColumns, block: Events) -> NDArray[np.bool_]:
-    """Rows that zeros read as: no flags, no time since the row before, a payload of zeros; a few in a row."""
+    """Rows that zeros decode to: no flags, no time since the previous row, a payload of zeros; several in a row."""
     offsets, sizes, times = columns.offsets, columns.sizes, columns.ticks
     wiped = np.zeros(len(columns), dtype=np.bool_)
     bare = (offsets[1:] - offsets[:-1] - sizes[:-1] == 2) & (times[1:] == times[:-1])

@@ -1,6 +1,6 @@
 """Sequence numbers of capture threads, and the gaps in them (docs/format.md, "Sequence numbers and losses").
 
-Refuses to guess: a step back is not a loss, and after damage a thread's first gap is put down to the damage.
+Never guesses: a step back is not a loss, and after damage a thread's first gap is attributed to the damage.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from clrevents.decode.kernels.header_scan import HeaderColumns
 from clrevents.errors import Limits
 
 _HALF = 1 << 31
-# What stands for a thread that the trace does not describe.
+# Stands for a thread that the trace does not describe.
 _UNKNOWN_KEY = (1 << 64) - 1
 _M32 = (1 << 32) - 1
 
 
 @attrs.frozen
 class Gap:
-    """`count` numbers of a capture thread that no event has, and the ticks of the events before and after them.
+    """`count` sequence numbers of a capture thread that no event has, and the ticks of the events before and after.
 
-    `after_damage`: the thread's events before the gap are followed by damage. `backwards`: the numbers step back.
+    `after_damage`: damage follows the thread's events before the gap. `backwards`: the numbers step back.
     """
 
     thread: int
@@ -41,15 +41,15 @@ class SequenceNumbers:
 
     def __init__(self, limits: Limits) -> None:
         self.starts_at_zero = False
-        # Last number, its tick, and after how many damages it was seen, by thread.
+        # Last number, its tick, and the number of damages seen before it, by thread.
         self._last: dict[int, tuple[int, int, int]] = {}
         self._damages = 0
         self._known = 0
         self._limits = limits
 
     def damaged(self, known: int) -> None:
-        """Events may be missing here for a reason that is not a loss; also of those of the first `known` threads
-        (NetTrace 6) that no event was seen of.
+        """Events may be missing here for a reason other than loss, including those of the first `known` threads
+        (NetTrace 6) that have no event yet.
         """
         self._damages += 1
         self._known = known
@@ -62,7 +62,7 @@ class SequenceNumbers:
         return last[2] != self._damages
 
     def follow(self, columns: HeaderColumns) -> Sequence[Gap]:
-        """Take the numbers of a block's events; the gaps before and between them."""
+        """Take the numbers of a block's events; returns the gaps before and between them."""
         times, last = columns.ticks, self._last
         gaps: list[Gap] = []
         for row, thread, sequence, end in _runs(columns):
@@ -79,7 +79,7 @@ class SequenceNumbers:
         return gaps
 
     def reached(self, thread: int, sequence: int, tick: int) -> Sequence[Gap]:
-        """The writer says that this thread had reached this number by then: the gap at its end, if there is one."""
+        """The writer says that this thread had reached this number by then; returns the gap at its end, if any."""
         known = self._last.get(thread)
         if known is None and not self.starts_at_zero:
             if len(self._last) < self._limits.threads:
@@ -97,7 +97,7 @@ class SequenceNumbers:
     def steps_back(self, columns: HeaderColumns) -> Iterator[tuple[int, bool]]:
         """The rows at which a thread's number is not beyond its last, and whether that is one of these rows.
 
-        Learns nothing from them. A last number from before damage proves nothing.
+        Does not record them. A last number from before damage proves nothing.
         """
         last: dict[int, int] = {}
         for row, thread, sequence, end in _runs(columns):

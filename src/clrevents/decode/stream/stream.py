@@ -1,7 +1,7 @@
-"""The push parser under everything: bytes in, in any slicing; rows of events out, in order.
+"""The underlying push parser: bytes in, in any slicing; rows of events out, in order.
 
 Sans-IO: no files, threads, warnings or logging. A composition: input buffer → block reader → block handler → row
-queue, with one error policy. Knows neither payloads nor what anyone wants of the rows.
+queue, with one error policy. Knows neither payloads nor what the rows are used for.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ Buffer: TypeAlias = bytes | bytearray | memoryview
 class Stream:
     """One pass over one trace. `feed` and `close` return rows; after a fatal error each call raises it again.
 
-    `walk_stacks` looks into every stack block, which otherwise happens only where a stack is asked for. With a
-    `tally` no rows come out: every piece of a block is counted in it, in file order.
+    `walk_stacks` checks every stack block, which otherwise happens only if a stack is requested. With a `tally` no rows
+    come out: every piece of a block is counted in it, in file order.
     """
 
     def __init__(
@@ -56,12 +56,12 @@ class Stream:
 
     @property
     def info(self) -> TraceInfo | None:
-        """What the trace's header says; None before it was read."""
+        """The contents of the trace's header; None until it was read."""
         return self._handler.info
 
     @property
     def clock(self) -> Clock:
-        """The recording clock; only after the header was read."""
+        """The recording clock; available once the header was read."""
         assert self._handler.clock is not None
         return self._handler.clock
 
@@ -72,17 +72,17 @@ class Stream:
 
     @property
     def error(self) -> TraceError | None:
-        """What ended the reading; raised once the rows before it were handed out."""
+        """The exception that ended the reading; raised once the rows before it were delivered."""
         return self._errors.error
 
     @property
     def offset(self) -> int:
-        """How many bytes were parsed so far."""
+        """How many bytes have been parsed so far."""
         return self._input.offset
 
     @property
     def losses(self) -> list[Loss]:
-        """Losses so far, as many as `Limits.problems`."""
+        """Losses so far, at most `Limits.problems`."""
         return self._handler.losses.losses
 
     @property
@@ -106,7 +106,7 @@ class Stream:
         return self._handler.latest
 
     def feed(self, data: Buffer) -> list[Rows]:
-        """Take more bytes (they are not kept); the rows that became ready. Raises the TraceError that ended it."""
+        """Take more bytes (not kept); returns rows that became ready. Raises the TraceError that ended the stream."""
         if self.error is not None:
             raise self.error
         if self._closed:
@@ -118,14 +118,14 @@ class Stream:
         return self._ready()
 
     def flush(self) -> list[Rows]:
-        """Release what waits for its order; later rows may then be earlier in time."""
+        """Release the rows waiting to be ordered; later rows may then be earlier in time."""
         if self.error is not None:
             raise self.error
         self._rows.release()
         return self._ready()
 
     def close(self) -> list[Rows]:
-        """The stream has ended: parse what is there of a cut block, release everything."""
+        """End the stream: parse the rest of a truncated block, release everything."""
         if not self._closed and self.error is None:
             self._closed = True
             self._parse(final=True)
@@ -133,9 +133,9 @@ class Stream:
         return self._ready()
 
     def end_in(self, fault: Problem) -> None:
-        """The source itself is damaged where the stream ends: to be said before `close`.
+        """The source itself is damaged where the stream ends: to be called before `close`.
 
-        The sound events of the block that is cut there still count, and the fault is the error, not the cut.
+        Intact events of the block truncated there still count, and the fault is the error, not the truncation.
         """
         self.problems.add(fault)
         if not self._errors.stopped:
@@ -145,7 +145,7 @@ class Stream:
                 self._errors.error = DamageError(fault.message, offset=fault.offset)
 
     def report(self, problem: Problem) -> bool:
-        """Note a problem; False when it ends the reading in this stream's error mode."""
+        """Record a problem; returns False if it ends the reading in this stream's error mode."""
         return self._errors.report(problem)
 
     def _ready(self) -> list[Rows]:
@@ -155,7 +155,7 @@ class Stream:
         return rows
 
     def _parse(self, final: bool) -> None:
-        """Parse the bytes that were fed, as far as there are whole blocks, or all of them when `final`."""
+        """Parse the fed bytes: the complete blocks, or all of them if `final`."""
         while not self._errors.stopped and (final or self._input.enough):
             window = self._input.window(final)
             start = window.pos

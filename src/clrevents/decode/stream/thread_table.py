@@ -1,6 +1,6 @@
-"""The threads of NetTrace 6: from the indexes that events use to threads, as they mean them at that moment.
+"""The threads of NetTrace 6: from the indexes used by events to threads, as defined at that moment.
 
-Pure bookkeeping of values of `blocks`; sees no bytes.
+Pure bookkeeping of values from `blocks`; sees no bytes.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from clrevents.errors import Limits, Problem, damage
 
 
 class ThreadTable:
-    """The threads of NetTrace 6: from the indexes that events use to threads, which may share an index in turn.
+    """The threads of NetTrace 6: from the indexes used by events to threads, which may reuse an index.
 
-    A thread keeps its place in `all`; an index means it from its definition to its removal.
+    A thread keeps its place in `all`; an index refers to it from its definition to its removal.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -26,7 +26,7 @@ class ThreadTable:
         self._ids = np.full(64, UNKNOWN_THREAD, dtype=np.uint64)
 
     def define(self, row: ThreadRow) -> Problem | None:
-        """Take a thread; a problem when its index is in use."""
+        """Add a thread; returns a problem if its index is in use."""
         old = self._by_index.get(row.index)
         if old is not None and self.all[old] == row:
             return None
@@ -40,22 +40,22 @@ class ThreadTable:
             self._ids[place] = row.thread_id
         if old is None:
             return None
-        text = f"thread index {row.index} is defined again while it is in use"
+        text = f"thread index {row.index} is redefined while in use"
         return damage("redefined-thread", text, row.offset, None, "which thread these events are about")
 
     def find(self, index: int) -> int | None:
-        """The place of the thread that an index means now."""
+        """The place of the thread that an index currently refers to."""
         return self._by_index.get(index)
 
     def remove(self, index: int) -> int | None:
-        """Forget an index; the place its thread had."""
+        """Forget an index; returns its thread's place."""
         return self._by_index.pop(index, None)
 
     def forget(self) -> None:
         self._by_index.clear()
 
     def places(self, indexes: NDArray[np.uint64]) -> tuple[NDArray[np.int64], int | None]:
-        """Places of many indexes (-1 where undefined), and the first index that nothing defines."""
+        """Places of many indexes (-1 if undefined), and the first undefined index."""
         uniques, inverse = np.unique(indexes, return_inverse=True)
         found = [self._by_index.get(index, -1) for index in uniques.tolist()]
         places = np.array(found, dtype=np.int64)[inverse]
@@ -64,10 +64,10 @@ class ThreadTable:
 
     def thread_ids(self, places: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Operating-system thread ids; all ones where unknown."""
-        # Place -1, a thread that is not there, reads the last of them, which is always unknown.
+        # Place -1, a missing thread, reads the last of them, which is always unknown.
         return self._ids[places]
 
     def thread_id(self, place: int) -> int:
-        """The operating system's id of one thread; -1 when unknown."""
+        """The operating system's id of one thread; -1 if unknown."""
         known = self.all[place].thread_id
         return -1 if known is None else known

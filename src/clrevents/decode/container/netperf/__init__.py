@@ -1,1 +1,1 @@
-"""NetPerf 1, 2 and 3: what runtimes wrote before NetTrace."""
+"""NetPerf 1, 2 and 3, the formats before NetTrace."""

@@ -1,7 +1,7 @@
 """NetPerf 1 and 2: one object that holds every record (docs/format.md, "NetPerf 1 and 2").
 
-An event names its description by the file offset of its record. Records are unpadded, so that their sizes tell them
-from the footer, and after damage from anything else.
+An event refers to its description by the file offset of the description's record. Records are unpadded, so their
+sizes distinguish them from the footer and, after damage, from anything else.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from clrevents.schema.codes import ObjectTag
 
 _HEADER = struct.Struct("<i8hqq")
 _SMALLEST = RECORD.size + 4
-# After damage so many records in a row are no accident; they are searched so many bytes at a time.
+# After damage, this many consecutive records are not a coincidence; this many bytes are searched at a time.
 _CHAIN = 3
 _STRIDE = 1 << 20
 
-# What NetPerf 1 says instead of a provider's name.
+# NetPerf 1's placeholder for a provider name.
 _PROVIDERS = {
     UUID("e13c0d23-ccbc-4e12-931b-d9cc2eee27e4"): "Microsoft-Windows-DotNETRuntime",
     UUID("a669021c-c450-4609-a035-5af59af4df18"): "Microsoft-Windows-DotNETRuntimeRundown",
@@ -40,7 +40,7 @@ _PROVIDERS = {
 
 
 def _candidates(data: bytes, start: int, stop: int, end: int) -> list[int]:
-    """Places in `data[start:stop]` at which the sizes of a record before `end` add up without padding."""
+    """Positions in `data[start:stop]` at which the sizes of a record before `end` add up without padding."""
     stop = min(stop, end - _SMALLEST + 1)
     if stop <= start:
         return []
@@ -51,7 +51,7 @@ def _candidates(data: bytes, start: int, stop: int, end: int) -> list[int]:
         return np.ascontiguousarray(four).view("<u4").astype(np.int64)[:, 0]
 
     places = np.arange(start, stop, dtype=np.int64)
-    # The high bytes of both sizes are nearly always 0: that leaves few places to look at.
+    # The high bytes of both sizes are nearly always 0, which leaves few candidates.
     places = places[(raw[places + 3] == 0) & (raw[places + 55] == 0)]
     size, payload = numbers(places), numbers(places + 52)
     fits = (size >= RECORD.size) & (payload <= size - RECORD.size) & (places + 4 + size <= end)
@@ -84,7 +84,9 @@ class NetPerf12:
         window.require(3 + 12)
         version, _, length = struct.unpack_from("<iii", window.data, window.pos + 3)
         if version not in (1, 2):
-            raise UnreadableError(f"this is NetPerf version {version}; 1 to 3 can be read", offset=window.pos + 3)
+            raise UnreadableError(
+                f"unsupported NetPerf version {version}; versions 1 to 3 can be read", offset=window.pos + 3
+            )
         at = window.pos + 15 + length + 1
         window.require(at + _HEADER.size - window.pos)
         _, *when, sync, frequency = _HEADER.unpack_from(window.data, at)
@@ -94,7 +96,7 @@ class NetPerf12:
         yield Header(TraceInfo("NetPerf", version, system_time(tuple(when)), sync, frequency, pointer_size=8))
 
     def _records(self, window: Window) -> Iterator[Block]:
-        """As many whole records as the window has; they are told from the footer by their sizes."""
+        """As many complete records as the window has; their sizes distinguish them from the footer."""
         pos, _ = yield from walk_records(window, window.pos, window.end, self._limits, self._record, True, False)
         if pos == window.pos:
             yield from self._end(window)
@@ -102,7 +104,7 @@ class NetPerf12:
             window.pos = pos
 
     def _end(self, window: Window) -> Iterator[Block]:
-        """No whole record begins here: more is to come, or this is the footer, a cut, or damage."""
+        """No complete record starts here: more bytes are needed, or this is the footer, a cut, or damage."""
         pos, left, at = window.pos, window.available, window.offset
         if not window.final and left < _SMALLEST:
             raise NeedMore(_SMALLEST)
@@ -119,15 +121,15 @@ class NetPerf12:
         if not found and window.final and (left < _SMALLEST or (possible and size + 4 > left)):
             problem = cut("an event", at, max(size + 4, _SMALLEST), left)
         elif not self._salvage:
-            problem = damage("bad-event", "an event's sizes do not add up", at, None, "everything from here on")
+            problem = damage("bad-event", "an event's sizes are inconsistent", at, None, "everything from here on")
         else:
-            text = f"an event's sizes do not add up; {stop - pos} bytes were skipped"
+            text = f"an event's sizes are inconsistent; skipped {stop - pos} bytes"
             problem = damage("bad-event", text, at, stop - pos, "the events of this range")
         window.pos = stop
         yield Fault(problem, fatal=not self._salvage)
 
     def _footer(self, window: Window) -> bool:
-        """Whether all that is left is the closing tag, alone or with the table of references after it."""
+        """Whether all that is left is the closing tag, alone or followed by the table of references."""
         data, pos, left = window.data, window.pos, window.available
         if data[pos] != ObjectTag.END:
             return False
@@ -135,7 +137,7 @@ class NetPerf12:
         return left == 1 or (left >= 5 and count >= 0 and left == 1 + 4 + 4 * count + 8)
 
     def _resume(self, window: Window) -> tuple[bool, int]:
-        """Whether whole records follow each other somewhere after this place, and where, or how far was searched."""
+        """Whether consecutive complete records follow after this position, and where, or how far was searched."""
         start, end = window.pos + 1, min(window.end, window.pos + self._limits.block_bytes)
         for at in range(start, end, _STRIDE):
             for pos in _candidates(window.data, at, min(at + _STRIDE, end), window.end):
@@ -179,7 +181,7 @@ class NetPerf12:
         except BadFields as bad:
             wrong = str(bad)
         except Short as short:
-            wrong = f"its description ends inside {short.what}"
+            wrong = f"its description is truncated in {short.what}"
         return (
             MetadataRow(metadata_id, provider, event_id, version, name, keywords, level, fields=fields, offset=offset),
             wrong,

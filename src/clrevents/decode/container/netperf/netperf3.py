@@ -18,19 +18,21 @@ from clrevents.schema.codes import ObjectName, ObjectTag
 
 
 class NetPerf3(ObjectContainer):
-    """NetPerf 3: blocks of records, each padded to a multiple of four inside its announced size."""
+    """NetPerf 3: blocks of records, each padded to a multiple of four within its declared size."""
 
     def __init__(self, limits: Limits, salvage: bool = False) -> None:
         super().__init__(ObjectTag.BEGIN, (ObjectName.EVENTS,), limits, salvage)
 
     def _header(self, window: Window, version: int) -> Header:
         if version != 3:
-            raise UnreadableError(f"this is NetPerf version {version}; 1 to 3 can be read", offset=window.offset)
+            raise UnreadableError(
+                f"unsupported NetPerf version {version}; versions 1 to 3 can be read", offset=window.offset
+            )
         return Header(read_trace_header(window, "NetPerf", version))
 
     def _content(self, window: Window, body: Body) -> Iterator[Block]:
         if body.name != ObjectName.EVENTS:
-            note = f"a block of an unknown kind, {body.name!r}, was skipped"
+            note = f"skipped a block of unknown kind {body.name!r}"
             yield Fault(Problem("unknown-block", "note", note, window.base + body.start, body.end - body.start))
             return
         limits = self._limits

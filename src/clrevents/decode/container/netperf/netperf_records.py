@@ -1,7 +1,7 @@
 """Records of NetPerf 1, 2 and 3: events with full headers, each followed by its stack (docs/format.md, "NetPerf 3").
 
-Knows one record and a run of them, and that descriptions stand among the events; how a description is read, and what
-the records stand in, is for the generations to know.
+Knows one record and a run of them, and that descriptions are interleaved with events. How a description is read, and
+what contains the records, is up to the generations.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _M32 = 0xFFFFFFFF
 _BOTH_IDS = int(HeaderFlag.ACTIVITY | HeaderFlag.RELATED)
 
 Describe: TypeAlias = Callable[[int, Cursor], tuple[MetadataRow, str]]
-"""Reads the description in the record at a stream offset: the row, and what is wrong with it."""
+"""Reads the description in the record at a stream offset: the row, and its fault, if any."""
 
 
 class Records:
-    """Collects records into columns and stacks; `description` is where a record that is a description stands.
+    """Collects records into columns and stacks; `description` is the position of a record that is a description.
 
-    `exact`: without padding the sizes must add up, which tells a record from a footer.
+    `exact`: without padding the sizes must add up, which distinguishes a record from a footer.
     """
 
     def __init__(self, window: Window, exact: bool) -> None:
@@ -46,7 +46,7 @@ class Records:
         self._guids = _NO_GUIDS
 
     def read(self, pos: int, end: int) -> int | None:
-        """One record; where its announced size ends, or None when it makes no sense within `end`."""
+        """Read one record; returns the end of its declared size, or None if it is invalid within `end`."""
         data = self.window.data
         if end - pos < RECORD.size + 4:
             return None
@@ -87,7 +87,7 @@ class Records:
 def walk_records(
     window: Window, pos: int, end: int, limits: Limits, describe: Describe, exact: bool, broken: bool
 ) -> Generator[Block, None, tuple[int, bool]]:
-    """Records from `pos` on; returns where they stop, and whether the next one makes no sense.
+    """Read records from `pos` on; returns where they stop, and whether the next one is invalid.
 
     The events before a bad description are yielded before its fault. A broken block ends at one.
     """
@@ -111,7 +111,7 @@ def walk_records(
                     rows.append(row)
         if rows:
             yield Metadata(tuple(rows))
-        # Where sizes add up exactly, what was read before a stop is as good as any.
+        # Where sizes add up exactly, everything read before a stop is equally trustworthy.
         yield from records.blocks(broken or not (sound or exact))
         if fault is not None and not broken:
             yield fault
@@ -121,13 +121,13 @@ def walk_records(
 def _described(
     window: Window, place: tuple[int, int, int], limits: Limits, describe: Describe
 ) -> tuple[MetadataRow | None, Fault | None]:
-    """A record that is a description, and what is wrong with it."""
+    """A record that is a description, and its fault, if any."""
     start, at, size = place
     cursor = Cursor(window.data, at, at + size, window.base, limits.string_bytes)
     try:
         row, wrong = describe(window.base + start, cursor)
     except Short as short:
-        text = f"an event description ends inside its {short.what}"
+        text = f"an event description is truncated in its {short.what}"
         return None, Fault(damage("bad-metadata", text, window.base + at, size, "the events it describes"))
     if wrong:
         return row, Fault(bad_fields(row.provider, row.name or str(row.id), wrong, window.base + at, size))

@@ -1,1 +1,1 @@
-"""NetTrace 6: blocks with their length in front, tables of threads and labels."""
+"""NetTrace 6: length-prefixed blocks, tables of threads and labels."""

@@ -1,7 +1,7 @@
 """NetTrace 6: length-prefixed blocks after a 20-byte header (docs/format.md, "NetTrace 6").
 
-Knows how blocks are framed, which kinds there are, and the short ones; the content of rows is read in
-`nettrace6_rows` and `nettrace6_metadata`. There are no marks to find a block by: see `nettrace6_search`.
+Knows how blocks are framed, which kinds there are, and the short kinds; rows are read in `nettrace6_rows` and
+`nettrace6_metadata`. There are no marks to find a block by: see `nettrace6_search`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _name(kind: int) -> str:
 
 
 class NetTrace6:
-    """Reads blocks one after the other; see `decode.container.container.Container`."""
+    """Reads one block after another; see `decode.container.container.Container`."""
 
     def __init__(self, limits: Limits, salvage: bool = False) -> None:
         self._limits = limits
@@ -83,12 +83,14 @@ class NetTrace6:
             yield from self._lost(window)
             return
         if not self._seen_header and kind != _TRACE:
-            raise UnreadableError(f"the first block is {one(name)} instead of the trace's own", offset=at)
+            raise UnreadableError(f"the first block is {one(name)} instead of the trace block", offset=at)
         if self._salvage and self._seen_header:
             yield from self._salvaged(window, kind, size)
             return
         if size > self._limits.block_bytes:
-            yield Fault(damage("bad-block", f"{one(name)} of {size} bytes", at, size, "everything from here on"), True)
+            yield Fault(
+                damage("bad-block", f"{one(name)} declares {size} bytes", at, size, "everything from here on"), True
+            )
             return
         if not window.final:
             window.require(4 + size)
@@ -100,7 +102,7 @@ class NetTrace6:
             yield Fault(cut(one(name), at, size + 4, end - start), fatal=not self._salvage)
 
     def _salvaged(self, window: Window, kind: int, size: int) -> Iterator[Block]:
-        """A block that is believed when it reads to its end or when another follows it; else it ends at the next."""
+        """A block that is trusted if it parses to its end or another one follows it; otherwise it ends at the next."""
         start = window.pos
         data = window.data
         if not window.final:
@@ -110,7 +112,7 @@ class NetTrace6:
         if (known or kind not in _NAMES) and not window.final:
             window.require(4 + size)
         if known and end <= window.end:
-            # Events that lead exactly to the end are proof enough; nothing else is read before it is believed.
+            # Events that lead exactly to the end are proof enough; the rest is read only once the block is trusted.
             blocks = list(self._content(window, kind, start + 4, end, False)) if kind == _EVENTS else None
             proven = blocks is not None and not any(isinstance(block, Fault) for block in blocks)
             if proven or search.followed(window, end):
@@ -133,14 +135,14 @@ class NetTrace6:
         if not found and end > stop:
             yield Fault(cut(name, at, size + 4, stop - start))
         else:
-            text = f"{name} does not end where it says; what makes sense of it was kept"
+            text = f"{name} does not end at its declared size; its plausible part was kept"
             yield Fault(damage("bad-block", text, at, stop - start, _IMPACT))
 
     def _lost(self, window: Window) -> Iterator[Block]:
-        """No block begins here: go on where several follow each other."""
+        """No block starts here: continue where several follow each other."""
         start = window.pos
         _, stop = search.find(window)
-        text = f"no block begins here; {stop - start} bytes were skipped"
+        text = f"no block starts here; skipped {stop - start} bytes"
         window.pos = stop
         yield Fault(damage("bad-block", text, window.base + start, stop - start, _IMPACT))
 
@@ -155,7 +157,7 @@ class NetTrace6:
             yield from self._events(window, start, end, broken)
             return
         if kind not in _NAMES:
-            text = f"a block of an unknown kind, {kind}, was skipped"
+            text = f"skipped a block of unknown kind {kind}"
             yield Fault(Problem("unknown-block", "note", text, window.base + start, end - start))
             return
         cursor = Cursor(window.data, start, end, window.base, self._limits.string_bytes)
@@ -174,8 +176,8 @@ class NetTrace6:
                 yield read_removed_threads(cursor)
         except Short as short:
             if not broken:
-                text = f"{one(_NAMES[kind])} ends inside its {short.what}"
-                yield Fault(damage("bad-block", text, short.offset, end - start, "what this block says"))
+                text = f"{one(_NAMES[kind])} is truncated in its {short.what}"
+                yield Fault(damage("bad-block", text, short.offset, end - start, "the contents of this block"))
 
     def _header(self, window: Window, start: int, end: int) -> Header:
         cursor = Cursor(window.data, start, end, window.base, self._limits.string_bytes)
@@ -190,7 +192,7 @@ class NetTrace6:
             pairs = tuple((cursor.utf8("key"), cursor.utf8("value")) for _ in range(count))
         except Short as short:
             raise UnreadableError(
-                f"the trace block ends inside its {short.what}",
+                f"the trace block is truncated in its {short.what}",
                 offset=short.offset,
                 needed=short.needed,
                 available=short.available,
@@ -217,7 +219,7 @@ class NetTrace6:
         size, flags, first, last = BLOCK_HEADER.unpack_from(window.data, start) if room >= 20 else (0, 0, 0, 0)
         if not BLOCK_HEADER.size <= size <= room:
             if not broken:
-                text = f"an event block of {room} bytes claims a header of {size}"
+                text = f"an event block of {room} bytes declares a header of {size}"
                 yield Fault(damage("bad-block", text, at, room, "its events"))
             return
         if flags & COMPRESSED:
@@ -248,5 +250,5 @@ class NetTrace6:
 
 
 def _number(text: str | None) -> int | None:
-    """A decimal number of sane length; None for anything else."""
+    """A decimal number of reasonable length; None for anything else."""
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 19 else None

@@ -1,6 +1,6 @@
 """Event descriptions of NetTrace 6 (docs/format.md, "Description rows").
 
-Knows a row's layout, its fields and its optional items. Like `metadata`, whose bounds it shares, it does not judge
+Knows a row's layout, its fields and its optional items. Like `metadata`, whose bounds it shares, it does not check
 whether the registry agrees.
 """
 
@@ -21,7 +21,7 @@ _VARIABLE = frozenset({TypeCode.STRING, TypeCode.ARRAY, TypeCode.VARINT, TypeCod
 
 
 def read_descriptions(cursor: Cursor, limits: Limits, broken: bool) -> Iterator[Block]:
-    """A metadata block; of a broken one only the rows that read to their end. Raises Short, after what was read."""
+    """A metadata block; for a broken one only the complete rows. Raises Short after yielding what was read."""
     cursor.take(cursor.u16("header size"), "header")
     rows: list[MetadataRow] = []
     faults: list[Fault] = []
@@ -37,7 +37,7 @@ def read_descriptions(cursor: Cursor, limits: Limits, broken: bool) -> Iterator[
         try:
             described, wrong, severity = _description(row, Budget(limits), offset)
         except Short as short:
-            text = f"an event description ends inside its {short.what}"
+            text = f"an event description is truncated in its {short.what}"
             faults.append(Fault(damage("bad-metadata", text, offset, size, "the events it describes")))
             if broken:
                 break
@@ -55,11 +55,11 @@ def read_descriptions(cursor: Cursor, limits: Limits, broken: bool) -> Iterator[
 
 
 class _Impossible(BadFields):
-    """A field list that no writer can have meant: the description is damaged, not merely unknown here."""
+    """A field list that no writer can have intended: the description is damaged, not merely unsupported."""
 
 
 def _description(row: Cursor, budget: Budget, offset: int) -> tuple[MetadataRow, str, Severity]:
-    """One description, what is wrong with its optional parts ("" when nothing is), and how bad that is."""
+    """One description, the fault of its optional parts ("" if there is none), and its severity."""
     metadata_id = row.varint(32, "metadata id")
     provider = row.utf8("provider name")
     event_id = row.varint(32, "event id")
@@ -97,7 +97,7 @@ def _description(row: Cursor, budget: Budget, offset: int) -> tuple[MetadataRow,
                     wrong = f"it has an optional item of unknown kind {kind}"
                     break
     except Short as short:
-        wrong = f"it ends inside {short.what}"
+        wrong = f"it is truncated in {short.what}"
         fields = ()
     except BadFields as bad:
         wrong = str(bad)
@@ -138,7 +138,7 @@ def _type(cursor: Cursor, budget: Budget, depth: int, name: str) -> FieldDescrip
     if code in ARRAYS:
         element = _type(cursor, budget, budget.enter(depth), "")
         if code in _LOCATED and _variable(element):
-            raise _Impossible(f"field {name!r} is located elsewhere but its elements have no fixed size")
+            raise _Impossible(f"field {name!r} is a located array, but its elements have no fixed size")
         count = cursor.u16("element count") if code == TypeCode.FIXED_ARRAY else 0
         return FieldDescription(name, code, element=element, count=count)
     if code == TypeCode.OBJECT:
@@ -147,7 +147,7 @@ def _type(cursor: Cursor, budget: Budget, depth: int, name: str) -> FieldDescrip
 
 
 def _variable(field: FieldDescription) -> bool:
-    """Whether the width of a value is only known from its bytes."""
+    """Whether the width of a value is known only from its bytes."""
     if field.code == TypeCode.OBJECT:
         return any(_variable(m) for m in field.members)
     if field.code == TypeCode.FIXED_ARRAY and field.element is not None:

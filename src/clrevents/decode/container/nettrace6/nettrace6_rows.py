@@ -1,7 +1,7 @@
 """Rows of NetTrace 6: threads, removed threads and label lists (docs/format.md, "Threads" and "Label lists").
 
-Knows their items. Items have no length, so after an unknown one the rest of its row or block is lost. Descriptions
-of events are rows too, in a module of their own. What a row means for events is the stream's business.
+Knows their items. Items have no length, so after an unknown one the rest of its row or block is lost. Event
+descriptions are rows too, in a module of their own. What a row means for events is the stream's business.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from clrevents.decode.container.window import Cursor, Short
 from clrevents.errors import Problem
 from clrevents.schema.codes import LAST_LABEL, LabelKind, ThreadItem
 
-# Plain numbers: there may be a list for every event, and looking a member up takes longer than the test.
+# Plain numbers: every event may have a list, and looking a member up takes longer than the test.
 _ACTIVITY_ID, _RELATED_ID, _TRACE_ID, _SPAN_ID, _TEXT, _NUMBER, _OPCODE, _KEYWORDS, _LEVEL, _VERSION = map(
     int, LabelKind
 )
 
 
 def read_row(cursor: Cursor, what: str) -> Cursor:
-    """A row after its 16-bit size, as a cursor of its own."""
+    """A row after its 16-bit size, as a new cursor."""
     size = cursor.u16(f"{what} row size")
     at = cursor.take(size, f"{what} row")
     return Cursor(cursor.data, at, at + size, cursor.base, cursor.limit)
 
 
 def read_count(cursor: Cursor, smallest: int, what: str) -> int:
-    """A count that the bytes left can hold."""
+    """A count that the remaining bytes can hold."""
     count = cursor.u32(what)
     if count * smallest > cursor.left:
         raise Short(what, cursor.base + cursor.pos, count * smallest, cursor.left)
@@ -35,7 +35,7 @@ def read_count(cursor: Cursor, smallest: int, what: str) -> int:
 
 
 def read_threads(cursor: Cursor) -> Iterator[Block]:
-    """A thread block. Raises Short, after what was read, where it ends inside a row."""
+    """A thread block. Raises Short, after yielding what was read, if it ends inside a row."""
     rows: list[ThreadRow] = []
     wrong: Fault | None = None
     short: Short | None = None
@@ -46,7 +46,7 @@ def read_threads(cursor: Cursor) -> Iterator[Block]:
             wrong = unknown or wrong
     except Short as caught:
         short = caught
-    # Also where the block ends early: what was read is true.
+    # Even if the block ends early: what was read is valid.
     yield Threads(tuple(rows))
     if wrong is not None:
         yield wrong
@@ -64,14 +64,14 @@ def read_removed_threads(cursor: Cursor) -> RemovedThreads:
 
 
 def read_labels(cursor: Cursor) -> Iterator[Block]:
-    """A label block; one with an unknown kind of label yields what was before it. Raises Short."""
+    """A label block; an unknown kind of label ends it after yielding what was before. Raises Short."""
     first = cursor.u32("first index")
     lists = []
     try:
         for _ in range(read_count(cursor, 2, "label lists")):
             lists.append(_label_list(cursor))
     except _UnknownLabel as unknown:
-        text = f"a label of unknown kind {unknown.kind}; the rest of its block cannot be read"
+        text = f"a label of unknown kind {unknown.kind}; the rest of its block is unreadable"
         yield Labels(first, tuple(lists))
         yield Fault(Problem("unknown-item", "note", text, unknown.offset, cursor.left, impact="later labels"))
         return
@@ -103,7 +103,7 @@ def _thread_row(cursor: Cursor) -> tuple[ThreadRow, Fault | None]:
         elif kind == ThreadItem.ATTRIBUTE:
             attributes.append((row.utf8("key"), row.utf8("value")))
         else:
-            text = f"thread {index} has an item of unknown kind {kind}; the rest of its row is left out"
+            text = f"thread {index} has an item of unknown kind {kind}; the rest of its row is ignored"
             wrong = Fault(Problem("unknown-item", "note", text, offset, row.left))
             break
     return ThreadRow(index, thread, process, name, tuple(attributes), offset), wrong

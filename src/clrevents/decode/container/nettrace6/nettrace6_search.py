@@ -1,7 +1,7 @@
 """Finds the blocks of NetTrace 6 again after damage: there are no marks, only sizes that lead to the next block.
 
-A head is believed when the first bytes of its block fit its kind, a place when several such blocks follow each other.
-Knows no more of a block than these first bytes. What is asked of a `Window` may raise NeedMore.
+A block head is trusted if the first bytes of its block fit its kind, a position if several such blocks follow each
+other. Looks only at these first bytes of a block. Reading from a `Window` may raise NeedMore.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from clrevents.decode.container.window import NeedMore, Window
 from clrevents.schema.codes import BlockKind
 
 PEEK: Final = 24
-"""Bytes after a block's head that show whether it is one."""
+"""Number of bytes after a block head used to check whether it is one."""
 
-# How far after damage, and after an end mark, blocks are looked for at a time.
+# How far to search for blocks at a time, after damage and after an end mark.
 _REACH: Final = 1 << 20
 _CHAIN: Final = 3
 _STRIDE: Final = 1 << 20
@@ -28,25 +28,25 @@ _THREAD_LIMIT: Final = 1 << 20
 
 
 def head(data: bytes, pos: int) -> tuple[int, int]:
-    """Size and kind of the block at `pos`, of which four bytes are there."""
+    """Size and kind of the block at `pos`, where at least four bytes are available."""
     number = int.from_bytes(data[pos : pos + 4], "little")
     return number & 0xFFFFFF, number >> 24
 
 
 def plausible(data: bytes, pos: int, end: int) -> bool:
-    """Whether a block begins at `pos`, as far as `data[:end]` shows; it may go on after `end`."""
+    """Whether a block starts at `pos`, as far as `data[:end]` shows; it may extend past `end`."""
     return end - pos >= 4 and _fits(data, pos, end)
 
 
 def followed(window: Window, end: int) -> bool:
-    """Whether something recognisable follows at `end`."""
+    """Whether a recognizable block follows at `end`."""
     if not window.final:
         window.require(end + 4 + PEEK - window.pos)
     return _follows(window.data, end, window.end, window.final)
 
 
 def spurious_end(window: Window, size: int) -> bool:
-    """In salvage mode an end block is only believed where no other blocks can be found after it."""
+    """In salvage mode an end block is trusted only if no other blocks can be found after it."""
     if not window.final:
         window.require(_REACH)
     stop = min(window.end, window.pos + _REACH)
@@ -54,7 +54,7 @@ def spurious_end(window: Window, size: int) -> bool:
 
 
 def find(window: Window) -> tuple[bool, int]:
-    """Whether blocks follow each other within reach after this place, and where, or how far was searched."""
+    """Whether consecutive blocks follow within reach after this position, and where, or how far was searched."""
     stop = min(window.end, window.pos + _REACH)
     found = _resume_in(window, window.pos + 1, stop)
     if found is not None:
@@ -134,7 +134,7 @@ def _resume_in(window: Window, start: int, stop: int) -> int | None:
 
 
 def _follows(data: bytes, pos: int, end: int, final: bool) -> bool:
-    """Whether the stream goes on or ends at `pos`; of what follows at least a head and PEEK bytes are there, or all."""
+    """Whether the stream continues or ends at `pos`, with at least a head and PEEK bytes after it, or all there are."""
     if pos == end:
         return final
     if end - pos < 4:
@@ -144,7 +144,7 @@ def _follows(data: bytes, pos: int, end: int, final: bool) -> bool:
 
 
 class _Undecided(Exception):
-    """Whether blocks follow each other depends on bytes that are not there yet: the stream until this place."""
+    """Whether blocks follow each other depends on bytes not yet available, up to this position."""
 
     def __init__(self, end: int) -> None:
         super().__init__(end)
@@ -152,14 +152,14 @@ class _Undecided(Exception):
 
 
 def _resume(data: bytes, start: int, stop: int, end: int, final: bool) -> int | None:
-    """The first place before `stop` from which several blocks follow each other; None if there is none.
+    """The first position before `stop` from which several blocks follow each other; None if there is none.
 
-    Raises _Undecided where a place may be one: taking a later one would depend on how the stream is cut.
+    Raises _Undecided where a position may be one: taking a later one would depend on how the stream is sliced.
     """
     raw = np.frombuffer(data, dtype=np.uint8)
     known: dict[int, bool] = {}
     for at in range(start, stop, _STRIDE):
-        # The kind is the fourth byte of a head, after three of a size that has to lead somewhere.
+        # The kind is the fourth byte of a head, after a three-byte size that must lead to another block.
         kinds = raw[at + 3 : min(at + _STRIDE, stop, end - 3) + 3]
         places = np.flatnonzero((kinds >= BlockKind.EVENTS) & (kinds <= BlockKind.LABELS)) + at
         sizes = raw[places] + (raw[places + 1].astype(np.int64) << 8) + (raw[places + 2].astype(np.int64) << 16)
@@ -181,7 +181,7 @@ def _chains(data: bytes, pos: int, end: int, final: bool, known: dict[int, bool]
         fits = known.get(pos)
         if fits is None:
             fits = plausible(data, pos, end)
-            # Heads that are looked at first are not looked at again; where they lead may be.
+            # Heads are checked once; the positions they lead to may be checked again.
             if number:
                 known[pos] = fits
         if not fits:
@@ -189,6 +189,6 @@ def _chains(data: bytes, pos: int, end: int, final: bool, known: dict[int, bool]
         begin, (size, _) = pos, head(data, pos)
         pos += 4 + size
         if pos > end and final:
-            # The last one may be cut: as long as the end was not known, its first bytes were enough as well.
+            # The last one may be cut: while the end was unknown, its first bytes sufficed as well.
             return number == _CHAIN - 1 and begin + 4 + PEEK <= end
     return True

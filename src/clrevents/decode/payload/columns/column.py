@@ -1,7 +1,7 @@
 """`Column`: values of one field in Arrow's layout, in numpy buffers; and the types columns have.
 
-Knows offsets, validity and how columns are picked, joined and widened. Knows no wire type, no file, and not how
-values become columns.
+Knows offsets, validity, and how columns are taken, concatenated and widened. Knows no wire type, no file, and not how
+columns are built from values.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ColumnType:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of `Column.values`."""
+        """The dtype of `Column.values`."""
         if self.kind in NUMBERS:
             return np.dtype(self.kind)
         return np.dtype(np.int64 if self.kind == "timestamp" else np.uint8)
@@ -57,10 +57,9 @@ TIMESTAMP: Final = ColumnType("timestamp")
 class Column:
     """One field of many rows.
 
-    `values` are the numbers (bytes of text, nanoseconds since 1970 for a timestamp); `offsets` has one more
-    number than rows, for text, bytes and lists; `children` are a list's elements or a struct's fields;
-    `valid` is None where nothing is null. Where text repeats, `texts` may hold it once and `values` be the
-    places in it.
+    `values` are the numbers (bytes of text, nanoseconds since 1970 for a timestamp); `offsets` has one number more
+    than there are rows, for text, bytes and lists; `children` are a list's elements or a struct's fields; `valid` is
+    None if nothing is null. If text repeats, `texts` may hold it once, and `values` then are the places in it.
     """
 
     type: ColumnType
@@ -75,7 +74,7 @@ class Column:
         return self.length
 
     def take(self, rows: NDArray[np.int64]) -> Column:
-        """These rows in this order."""
+        """These rows, in this order."""
         valid = None if self.valid is None else self.valid[rows]
         kind = self.type.kind
         if kind == "struct":
@@ -93,7 +92,7 @@ class Column:
         return Column(self.type, len(rows), data, offsets, valid=valid)
 
     def slice(self, start: int, end: int) -> Column:
-        """Rows `start` to `end`; shares the numbers."""
+        """Rows `start` to `end`; shares memory with this column."""
         valid = None if self.valid is None else self.valid[start:end]
         kind = self.type.kind
         if kind == "struct":
@@ -108,7 +107,7 @@ class Column:
         return Column(self.type, end - start, self.values[low:high], offsets, valid=valid)
 
     def tolist(self) -> list[Any]:
-        """As Python values: int, float, bool, str, bytes, list, dict; None where null; nanoseconds for a timestamp."""
+        """Python values: int, float, bool, str, bytes, list, dict; None for null; nanoseconds for a timestamp."""
         found: list[Any]
         if self.texts is not None:
             return self.plain().tolist()
@@ -133,7 +132,7 @@ class Column:
         return found
 
     def plain(self) -> Column:
-        """The same with every text written out."""
+        """The same without shared texts."""
         if self.texts is None:
             return self
         return attrs.evolve(self.texts.take(self.values), valid=self.valid)
@@ -157,7 +156,7 @@ class Column:
 
 
 def nulls(type: ColumnType, length: int) -> Column:
-    """A column without any value."""
+    """A column of nulls."""
     valid = np.zeros(length, dtype=np.bool_)
     values = np.zeros(length if type.kind in NUMBERS or type.kind == "timestamp" else 0, dtype=type.dtype)
     if type.kind == "struct":
@@ -170,7 +169,7 @@ def nulls(type: ColumnType, length: int) -> Column:
 
 
 def concat(type: ColumnType, columns: Sequence[Column]) -> Column:
-    """One column of many, all of this type."""
+    """The concatenation of columns, all of this type."""
     if len(columns) == 1:
         return columns[0]
     length = sum(c.length for c in columns)
@@ -204,7 +203,7 @@ def _joined(columns: Sequence[Column]) -> NDArray[np.int64]:
 
 
 def common(one: ColumnType, other: ColumnType) -> ColumnType | None:
-    """The type that holds both without loss; None when there is none."""
+    """The type that holds both without loss; None if there is none."""
     if one == other:
         return one
     if one.kind in INTEGERS and other.kind in INTEGERS:
@@ -221,7 +220,7 @@ def common(one: ColumnType, other: ColumnType) -> ColumnType | None:
 
 
 def _joined_struct(one: ColumnType, other: ColumnType) -> ColumnType | None:
-    """The fields of both, as far as they agree; what a side lacks is null there."""
+    """The fields of both, if they are compatible; what one side lacks is null there."""
     fields = dict(zip(one.names, one.children, strict=True))
     for name, type in zip(other.names, other.children, strict=True):
         wide = common(fields.get(name, type), type)
@@ -232,7 +231,7 @@ def _joined_struct(one: ColumnType, other: ColumnType) -> ColumnType | None:
 
 
 def widened(column: Column, type: ColumnType) -> Column:
-    """The same values in a type that `common` gave."""
+    """The same values in a type returned by `common`."""
     if column.type == type:
         return column
     if type.kind == "list":

@@ -1,7 +1,7 @@
-"""A plan's parts → functions that build columns of what the plan found, field by field.
+"""A plan's parts → functions that build columns from what the plan found, field by field.
 
-Values stay arrays from the payload's bytes to the column; only text that is not ASCII and decimals are looked at one
-by one. Knows no event.
+Values stay arrays from the payload's bytes to the column; only non-ASCII text and decimals are processed one by one.
+Knows no event.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _Texts: TypeAlias = Callable[[bytes, Ints, Ints], Column]
 
 _GUID_ORDER: Final = np.frombuffer(as_written(bytes(range(16))), dtype=np.uint8)
 
-# As long as the plan: all traces share the plans of the registry's layouts.
+# As long-lived as the plan: all traces share the plans of the registry's layouts.
 _builders: weakref.WeakKeyDictionary[Plan, list[Build]] = weakref.WeakKeyDictionary()
 
 
@@ -77,7 +77,7 @@ def _builder(part: FieldPart, pointer_size: int) -> Build:
             return _structs(column_type(wire.element), part.rest)
         case ArrayType():
             return _elements(wire.element, slot, pointer_size)
-    raise TypeError(f"no plan has {wire!r}")
+    raise TypeError(f"no plan contains {wire!r}")
 
 
 def _varint(slot: int, signed: bool) -> Build:
@@ -122,7 +122,7 @@ def _list(elements: Column, counts: Ints) -> Column:
 
 
 def _fixed(wire: WireType, type: ColumnType, pointer_size: int) -> Callable[[Array], Column]:
-    """A function from values that numpy has already taken apart to a column; `type` is `column_type(wire)`."""
+    """A function from values already split by numpy to a column; `type` is `column_type(wire)`."""
     match wire:
         case Scalar(kind="bool"):
             return lambda values: Column(type, len(values), values != 0)
@@ -161,7 +161,7 @@ def _units(values: Array) -> Column:
 
 
 def _fixed_text(read: _Texts, size: int) -> Callable[[Array], Column]:
-    """Texts of so many bytes each."""
+    """Texts of `size` bytes each."""
 
     def texts(values: Array) -> Column:
         length = len(values)
@@ -200,7 +200,7 @@ def _utf8(buf: bytes, places: Ints, lengths: Ints) -> Column:
 
 
 def _narrow(buf: bytes, places: Ints, lengths: Ints, decode: Callable[[bytes], str]) -> Column:
-    """Text of one-byte units: as it stands where all of it is ASCII, else as records decode it."""
+    """Text of one-byte units: unchanged if all of it is ASCII, otherwise decoded as in records."""
     raw = _raw(buf, places, lengths)
     if not len(raw.values) or int(raw.values.max()) < 0x80:
         return attrs.evolve(raw, type=STRING)

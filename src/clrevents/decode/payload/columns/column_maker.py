@@ -1,6 +1,6 @@
-"""Payloads of one kind → columns, by the layout's plan or by records where there is none.
+"""Payloads of one kind → columns, by the layout's plan, or through records if it has none.
 
-Decides which of a kind's layouts it is. Knows neither where the payloads are from nor what becomes of problems.
+Decides which of a kind's layouts applies. Knows neither the source of payloads nor the consumers of problems.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class KindColumns:
 
 @attrs.frozen(eq=False)
 class Group:
-    """Payloads of one kind: where they stand in `buf`, which rows of the chunk they are of, and the stream
-    offsets of all the chunk's payloads.
+    """Payloads of one kind: their places in `buf`, their rows in the chunk, and the stream offsets of all the chunk's
+    payloads.
     """
 
     kind: EventKind
@@ -50,14 +50,14 @@ class Group:
 
 @attrs.frozen(eq=False)
 class _Planned:
-    """A layout's plan, and what builds the columns of what it finds."""
+    """A layout's plan, and the functions that build columns from what it finds."""
 
     plan: Plan
     builders: list[Build]
 
     @classmethod
     def of(cls, layout: BoundLayout) -> _Planned | None:
-        """None when the layout has no plan."""
+        """None if the layout has no plan."""
         made = plan(layout)
         return None if made is None else cls(made, column_builders(made))
 
@@ -66,8 +66,8 @@ _PlannedLayout: TypeAlias = tuple[BoundLayout, _Planned | None]
 
 
 class ColumnMaker:
-    """Makes columns of one trace's groups. `fields` (None for all) are wanted; `report` is told of each problem, and
-    how often it was met."""
+    """Makes columns of one trace's groups. `fields` (None for all) are wanted; `report` is called with each problem and
+    the number of times it occurred."""
 
     def __init__(self, decoder: PayloadDecoder, fields: frozenset[str] | None, report: Report) -> None:
         self._decoder = decoder
@@ -76,7 +76,7 @@ class ColumnMaker:
         self._planned: dict[int, list[_PlannedLayout]] = {}
 
     def columns_of(self, group: Group) -> Iterator[KindColumns]:
-        """By the first layout that uses up every payload, or row by row."""
+        """By the first layout that accounts for every payload exactly, otherwise row by row."""
         kind = group.kind
         ends = group.ends
         layouts = self._layouts_of(kind)
@@ -88,7 +88,7 @@ class ColumnMaker:
             found = made.plan.find(group.buf, group.starts, ends)
             if not found.fits:
                 continue
-            # After no fields at all there is no tail: records say what such bytes are.
+            # A layout without fields leaves no tail: records decide what such bytes are.
             tails = index == 0 and bool(layout.fields) and (kind.newer or len(layouts) == 1)
             if not (tails or found.exact):
                 continue
@@ -109,7 +109,7 @@ class ColumnMaker:
             self._read(group, 0, len(group.rows))
 
     def _by_records(self, group: Group) -> Iterator[KindColumns]:
-        """One row after the other: what no plan reads, what is damaged, what is written in several ways."""
+        """Row by row: payloads without a plan, damaged ones, and those written in several layouts."""
         found: dict[type[Any], tuple[list[int], list[Any]]] = {}
         for row in range(len(group.rows)):
             payload = self._read(group, row)
@@ -127,7 +127,7 @@ class ColumnMaker:
             yield KindColumns(group.kind, group.rows[rows], columns)
 
     def _read(self, group: Group, row: int, times: int = 1) -> Any:
-        """One payload as a record; what is wrong with it is reported, as often as it was met."""
+        """One payload as a record; its problem is reported with the number of times it occurred."""
         data = group.buf[int(group.starts[row]) : int(group.ends[row])]
         payload, _, problem = self._decoder.read(group.kind, data, int(group.offsets[group.rows[row]]))
         if problem is not None:

@@ -1,6 +1,6 @@
 """Wire type → the type of the column that holds its values, the same for every trace.
 
-A table's schema follows from this alone. Reads nothing.
+A table's schema depends on this alone. Reads nothing.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Columns out of Python values, as records hold them, and out of FILETIMEs; GUIDs and decimals as they are written.
+"""Columns from Python values, as records hold them, and from FILETIMEs; GUIDs and decimals in written form.
 
-For whatever does not stay an array from the payload to the column. Knows no payload and no event.
+For values that do not stay arrays from the payload to the column. Knows no payload and no event.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from clrevents.decode.payload.columns.column import TIMESTAMP, Column, ColumnTyp
 
 
 def from_values(type: ColumnType, values: Sequence[Any]) -> Column:
-    """A column from Python values as records hold them; None is null. For what no kernel reads."""
+    """A column from Python values as in records; None is null. For types that no kernel reads."""
     length = len(values)
     good = np.array([v is not None for v in values], dtype=np.bool_)
     valid = None if good.all() else good
@@ -54,13 +54,13 @@ _NS_MAX: Final = (1 << 63) - 1
 
 
 def filetime_ns(ticks: int) -> int | None:
-    """Nanoseconds since 1970 of a FILETIME; None where 64 bits do not hold them (before 1678, after 2262)."""
+    """A FILETIME as nanoseconds since 1970; None if that exceeds 64 bits (before 1678, after 2262)."""
     ns = (ticks - _FILETIME_UNIX) * 100
     return ns if -_NS_MAX <= ns <= _NS_MAX else None
 
 
 def filetimes(ticks: NDArray[np.uint64]) -> Column:
-    """FILETIMEs as timestamps; null where a timestamp of nanoseconds cannot hold them."""
+    """FILETIMEs as timestamps; null if a nanosecond timestamp cannot hold them."""
     low, high = _FILETIME_UNIX - _NS_MAX // 100, _FILETIME_UNIX + _NS_MAX // 100
     good = (ticks >= low) & (ticks <= high)
     ns = (np.where(good, ticks, _FILETIME_UNIX).astype(np.int64) - _FILETIME_UNIX) * 100
@@ -68,7 +68,7 @@ def filetimes(ticks: NDArray[np.uint64]) -> Column:
 
 
 def as_written(guid: bytes) -> bytes:
-    """The sixteen bytes of a GUID from a trace in the order in which it is written and read aloud."""
+    """The sixteen bytes of a GUID from a trace, in the order in which it is written."""
     return guid[3::-1] + guid[5:3:-1] + guid[7:5:-1] + guid[8:]
 
 
@@ -79,7 +79,7 @@ def _bytes(value: Any) -> bytes:
         return value.bytes
     if isinstance(value, Decimal):
         value = decimal_text(value)
-    # UTF-8 cannot hold half a surrogate pair.
+    # UTF-8 cannot encode half a surrogate pair.
     return str(value).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode("utf-8")
 
 

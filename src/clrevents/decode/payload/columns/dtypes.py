@@ -1,6 +1,6 @@
-"""Values of a fixed width as numpy sees them: the dtype of a wire type, and values picked out of a buffer.
+"""Fixed-width values in numpy: the dtype of a wire type, and values gathered from a buffer.
 
-Knows bytes and shapes; what the values mean is for others to say.
+Knows bytes and shapes; the values' meaning is up to others.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WIDEST: Final = 1 << 16
 
 
 def fixed_dtype(wire: WireType, pointer_size: int) -> np.dtype[Any] | None:
-    """The bytes of one value as numpy sees them; None where their number depends on them."""
+    """The numpy dtype of one value; None if its size depends on its bytes."""
     plain = wire.bound(pointer_size).dtype
     if plain is not None:
         return np.dtype(plain)
@@ -38,7 +38,7 @@ def fixed_dtype(wire: WireType, pointer_size: int) -> np.dtype[Any] | None:
 
 
 def structured(fields: tuple[BoundField, ...], pointer_size: int) -> np.dtype[Any] | None:
-    """Fields one after the other, called f0, f1, …; None where one is not of fixed width."""
+    """Consecutive fields, named f0, f1, …; None if one is not of fixed width."""
     formats, offsets, at = [], [], 0
     for field in fields:
         dtype = fixed_dtype(field.type, pointer_size)
@@ -54,7 +54,7 @@ def structured(fields: tuple[BoundField, ...], pointer_size: int) -> np.dtype[An
 
 
 def pick(buf: bytes, places: Ints, dtype: np.dtype[Any]) -> Array:
-    """Values at any byte positions, which must be inside `buf`: the walk saw to it."""
+    """Values at any byte positions, which must be inside `buf`: the walk ensures it."""
     size = dtype.itemsize
     if not len(places):
         return np.empty(0, dtype=dtype.base).reshape((0, *dtype.shape))

@@ -1,6 +1,6 @@
-"""From a number, or sixteen bytes, as the wire has it to the Python value that records hold.
+"""From a number, or sixteen bytes, on the wire to the Python value in a record.
 
-One function a wire type; reads no payload and knows no place.
+One function per wire type; reads no payload and knows no positions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from clrevents.schema.wire import DecimalType, EnumType, GuidType, Scalar, WireT
 
 
 class EnumValues(dict[int, Enum]):
-    """Number → enum member, made once a number; bounded, because a file chooses the numbers."""
+    """Number → enum member, made once per number; bounded, because a file chooses the numbers."""
 
     def __init__(self, enum: type[Enum]) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class EnumValues(dict[int, Enum]):
 
 
 def converter(wire: WireType) -> Callable[[Any], Any] | None:
-    """A function from what `struct` reads to the value; None where that is the value already."""
+    """A function from what `struct` reads to the value; None if that is the value already."""
     match wire:
         case EnumType():
             return EnumValues(wire.enum).__getitem__

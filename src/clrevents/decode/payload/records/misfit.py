@@ -1,6 +1,6 @@
-"""How a payload that does not fit its layout is told inside this room: `ShortValue` by a value, `Misfit` by a record.
+"""How this room signals a payload that does not fit its layout: `ShortValue` for a value, `Misfit` for a record.
 
-Neither ever leaves the room: a misfit becomes a RawPayload and a Problem. Knows no layout.
+Neither leaves the room: a misfit becomes a RawPayload and a Problem. Knows no layout.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Any
 
 
 class ShortValue(Exception):
-    """Raised while a value is read; whoever knows the field makes a Misfit of it.
+    """Raised while a value is read; the caller that knows the field turns it into a Misfit.
 
-    `whole`: `offset` is where the field begins, so nothing of it was there. `field` is where inside the field it was
+    `whole`: `offset` is the start of the field, so none of it was available. `field` is the position inside the field
     (`[3].Name`).
     """
 

@@ -1,7 +1,7 @@
 """BoundLayout → a function from payload bytes to a record.
 
-Each payload must be used up exactly: what is short raises `Misfit` with the field, and the position after the record
-tells what is left over. Nothing here knows events by name; a layout and its class are all it needs.
+A payload must match exactly: a short one raises `Misfit` with the field, and the position after the record shows how
+much is left over. Knows no event names; a layout and its class suffice.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def record_decoder(
 ) -> Decode:
     """A function that reads one record of a layout.
 
-    With `absent_is_none` fields that begin exactly at the end are None: self-described events of older
-    writers lack the newest fields.
+    With `absent_is_none`, fields that start exactly at the end are None: self-described events of older writers
+    lack the newest fields.
     """
     scope = Scope(texts, layout.pointer_size, lambda wire: _struct(wire, texts, layout.pointer_size))
     steps = [_fixed(step) if isinstance(step, FixedStep) else _variable(step, scope) for step in layout.steps]
@@ -50,7 +50,7 @@ def record_decoder(
             if not (absent_is_none and short.offset == end and (short.whole or start == end)):
                 raise Misfit.of(short, end, names, values) from None
             return record(*values, *[None] * (len(names) - len(values))), end
-        # Located elements stand after the fields, with any bytes between them.
+        # Located elements follow the fields, with any bytes between them.
         return record(*values), end if scattered else pos
 
     return read
@@ -59,7 +59,7 @@ def record_decoder(
 def _fixed_only(
     step: FixedStep, record: Callable[..., Any], names: list[str], slow: _Step, absent_is_none: bool
 ) -> Decode:
-    """One step is the whole payload: no list of values is needed where it fits."""
+    """One step is the whole payload, which needs no list of values if it fits."""
     size = step.size
     unpack = struct.Struct(step.format).unpack_from
     converters = _converters(step)
@@ -89,11 +89,11 @@ def _fixed(step: FixedStep) -> _Step:
 
     def read(data: bytes, pos: int, end: int, values: _Values) -> int:
         if end - pos < step.size:
-            # Field by field, to keep what fits and to name the first that does not.
+            # Field by field, to keep what fits and name the first that does not.
             for field in step.fields:
                 size = field.pad + (field.fixed_size or 0)
                 if end - pos < size:
-                    raise ShortValue(pos, size, "the payload ends early", whole=True)
+                    raise ShortValue(pos, size, "the payload is too short", whole=True)
                 (value,) = struct.unpack_from(f"<{field.code}", data, pos)
                 convert = converter(field.type)
                 values.append(convert(value) if convert else value)

@@ -1,6 +1,6 @@
-"""The payloads of one batch: single ones, and groups of one kind that become records only when they are asked for.
+"""The payloads of one batch: single ones, and groups of one kind that become records on demand.
 
-Knows rows and portions; how a record is made is in the groups' functions.
+Knows rows and portions; how a record is made is up to the groups' functions.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from clrevents.decode.payload.columns.dtypes import Ints
 
 Objects: TypeAlias = list[Any]
 
-# So many rows are made at once that they are still in the processor's cache when they are let go.
+# Few enough rows at once that they are still in the processor's cache when they are freed.
 PORTION: Final = 1 << 12
 
 
 @attrs.frozen(eq=False)
 class RecordGroup:
-    """Records of one kind: those of the batch's rows `rows`, which rise. `make` makes so many, from one to another."""
+    """Records of one kind: those of the batch's ascending `rows`. `make` makes those from one place to another."""
 
     rows: Ints
     make: Callable[[int, int], Objects]
 
 
 class LazyRecords:
-    """The payloads of a batch: some that were read one by one, and groups that are made when they are asked for."""
+    """The payloads of a batch: some read one by one, and groups made on demand."""
 
     def __init__(self, length: int) -> None:
         self._length = length
@@ -39,11 +39,11 @@ class LazyRecords:
         self._groups.append(group)
 
     def put(self, row: int, payload: Any) -> None:
-        """A payload that belongs to no group; rows rise."""
+        """Add a payload that belongs to no group; rows must ascend."""
         self._single[row] = payload
 
     def portions(self) -> Iterator[Objects]:
-        """All payloads, so many at a time that they are worth their calls. Made anew each time."""
+        """All payloads, in portions large enough to be efficient. Made anew each time."""
         done = [0] * len(self._groups)
         singles = [*self._single.items()]
         at = 0

@@ -1,7 +1,7 @@
 """Payloads of a whole batch → records, a kind at a time.
 
-Decides which rows are worth a group's calls. Leaves to `payload_decoder` whatever does not fit exactly, so that it
-decides alone what counts as a problem.
+Decides which rows justify a group's calls. Leaves every inexact fit to `payload_decoder`, which alone decides what is
+a problem.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from clrevents.decode.payload.plan import plan
 from clrevents.decode.payload.records.record_groups import LazyRecords, RecordGroup
 from clrevents.decode.payload.records.record_recipe import Recipe
 
-# Fewer payloads of a kind than this, and fewer bytes, are read one by one: that costs less than a group's calls.
+# Fewer payloads of a kind than this, and fewer bytes, are read one by one: that is cheaper than a group's calls.
 _FEW = 24
 _FEW_BYTES = 1 << 12
 
 
 class RecordMaker:
-    """Makes records of whole groups of one trace's events; recipes are made when a kind is first met."""
+    """Makes records of whole groups of one trace's events; recipes are made when a kind first occurs."""
 
     def __init__(self, decoder: PayloadDecoder) -> None:
         self._decoder = decoder
@@ -31,7 +31,7 @@ class RecordMaker:
     def read(
         self, kinds: list[EventKind], places: Ints, data: bytes, starts: Ints, ends: Ints
     ) -> tuple[LazyRecords, list[int]]:
-        """The payloads, and the rows in rising order whose payload is still missing."""
+        """The payloads, and the rows, in ascending order, whose payload is still missing."""
         records = LazyRecords(len(places))
         left: list[Ints] = []
         order, groups = arranged(places)
@@ -48,7 +48,7 @@ class RecordMaker:
         return records, np.sort(np.concatenate(left)).tolist() if left else []
 
     def _recipe(self, kind: EventKind) -> Recipe | None:
-        """None for what must be read one by one: unknown, newer than the registry, or in doubt."""
+        """None for what must be read one by one: unknown, newer than the registry, or ambiguous."""
         if kind.index not in self._recipes:
             self._recipes[kind.index] = None if kind.newer else self._make(kind)
         recipe = self._recipes[kind.index]

@@ -1,6 +1,6 @@
-"""A plan and a record class → a recipe: the values of every field, taken from what the plan found, then the records.
+"""A plan and a record class → a recipe: gets the values of every field from what the plan found, then makes records.
 
-The same records as `records` makes, many at once. Text that would not come out the same raises Unreadable; nothing
+Makes the same records as `records`, many at once. Text that would come out differently raises Unreadable; nothing
 else is checked here.
 """
 
@@ -38,7 +38,7 @@ from clrevents.schema.wire import (
 )
 
 Values: TypeAlias = Objects | NDArray[Any]
-"""Of one field: Python's own, or numbers that become ints, floats and bools when they are put into a record."""
+"""Values of one field: Python objects, or numbers that become ints, floats and bools when put into a record."""
 _Make: TypeAlias = Callable[[Found], Values]
 _Construct: TypeAlias = Callable[[list[Values]], Callable[[int, int], Objects]]
 
@@ -46,12 +46,12 @@ _UUIDS = Maker(UUID, ("int", "is_safe"))
 
 
 class Unreadable(Exception):
-    """Text that is not the same both ways (half a surrogate pair). Never leaves this room."""
+    """Text that differs between the two ways (half a surrogate pair). Never leaves this room."""
 
 
 @attrs.frozen(eq=False)
 class Recipe:
-    """How to make the records of one layout: the values of each field, and records out of them."""
+    """How to make the records of one layout: the values of each field, and records from them."""
 
     plan: Plan
     construct: _Construct
@@ -59,7 +59,7 @@ class Recipe:
 
     @classmethod
     def of(cls, plan: Plan, record: type[Any]) -> Recipe:
-        """Of a layout's plan and the class of its records."""
+        """The recipe for a layout's plan and record class."""
         return cls(plan, constructor(record), [_values(part, plan.pointer_size) for part in plan.parts])
 
     def values(self, found: Found) -> list[Values]:
@@ -67,7 +67,7 @@ class Recipe:
         return [make(found) for make in self.makes]
 
     def exact(self, data: bytes, starts: Ints, ends: Ints) -> list[Values] | None:
-        """The values of each field, if every payload `data[starts[i]:ends[i]]` is used up exactly; else None."""
+        """The values of each field, if every payload `data[starts[i]:ends[i]]` fits exactly; otherwise None."""
         found = self.plan.find(data, starts, ends)
         if not found.exact:
             return None
@@ -78,8 +78,8 @@ class Recipe:
 
 
 def constructor(record: Any) -> _Construct:
-    """A function (the values of each field) -> (first, last) -> those records. By slots, unless the class sees its
-    records made."""
+    """A function (the values of each field) -> (first, last) -> those records. Fills slots directly, unless the class
+    hooks into creation."""
     names = record.__fields__
     if not names:
         return lambda columns: lambda first, last: [record() for _ in range(first, last)]
@@ -124,7 +124,7 @@ def _values(part: FieldPart, pointer_size: int) -> _Make:
             return _structs(Recipe.of(part.rest, wire.element.record), slot)
         case ArrayType():
             return _elements(wire.element, slot, pointer_size)
-    raise TypeError(f"no plan has {wire!r}")
+    raise TypeError(f"no plan contains {wire!r}")
 
 
 def _elements(wire: WireType, slot: int, pointer_size: int) -> _Make:
@@ -150,7 +150,7 @@ def _structs(recipe: Recipe, slot: int) -> _Make:
 
 
 def _fixed(wire: WireType, pointer_size: int) -> Callable[[NDArray[Any]], Values]:
-    """A function from numbers and bytes, as numpy takes them apart, to values of one wire type."""
+    """A function from numbers and bytes, as split by numpy, to values of one wire type."""
     if isinstance(wire, StructType):
         inner = [_fixed(field.type, pointer_size) for field in wire.layout.bind(pointer_size).fields]
         construct = constructor(wire.record)
@@ -184,7 +184,7 @@ def _fixed(wire: WireType, pointer_size: int) -> Callable[[NDArray[Any]], Values
 
 
 def _guids(values: NDArray[Any]) -> Objects:
-    """UUIDs without their constructor, which looks at every way in which one can be given."""
+    """UUIDs without their constructor, which checks every way of specifying one."""
     numbers = [int.from_bytes(as_written(d), "big") for d in values.tolist()]
     return _UUIDS.of([numbers, [SafeUUID.unknown] * len(numbers)])(0, len(numbers))
 

@@ -1,6 +1,6 @@
-"""Strings of a payload, one at a time: up to their terminator, or of a known number of code units.
+"""Strings of a payload, one at a time: up to their terminator, or with a known number of code units.
 
-Knows both encodings and what happens to bytes that are not UTF-8; knows no layout.
+Knows both encodings and how invalid UTF-8 is handled; knows no layout.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CACHED_BYTES = 256
 
 
 class TextCache:
-    """Bytes → text, made once for strings that repeat, as names and signatures do; bounded."""
+    """Bytes → text, made once for strings that repeat, such as names and signatures; bounded."""
 
     def __init__(self) -> None:
         self._known: dict[bytes, str] = {}
@@ -41,11 +41,11 @@ def utf16z(texts: TextCache) -> One:
 
     def read(data: bytes, pos: int, end: int) -> tuple[Any, int]:
         at = data.find(b"\0\0", pos, end)
-        # Two zero bytes may be the end of one unit and the beginning of the next.
+        # Two zero bytes may be the end of one unit and the start of the next.
         while at >= 0 and (at - pos) & 1:
             at = data.find(b"\0\0", at + 1, end)
         if at < 0:
-            raise ShortValue(pos, max(end - pos, 0) + 2, "the string has no end")
+            raise ShortValue(pos, max(end - pos, 0) + 2, "unterminated string")
         return text(data[pos:at]), at + 2
 
     return read
@@ -55,12 +55,12 @@ def ansiz(data: bytes, pos: int, end: int) -> tuple[Any, int]:
     """Bytes up to a zero byte."""
     at = data.find(b"\0", pos, end)
     if at < 0:
-        raise ShortValue(pos, max(end - pos, 0) + 1, "the string has no end")
+        raise ShortValue(pos, max(end - pos, 0) + 1, "unterminated string")
     return narrow_text(data[pos:at]), at + 1
 
 
 def narrow_text(data: bytes) -> str:
-    """Bytes as UTF-8, or as Latin-1 where they are not UTF-8."""
+    """Bytes as UTF-8, or as Latin-1 if they are not valid UTF-8."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -68,13 +68,13 @@ def narrow_text(data: bytes) -> str:
 
 
 def counted_text(wire: TextArrayType) -> Many:
-    """`count` code units that make a string."""
+    """`count` code units that form a string."""
     width = wire.unit_size
 
     def read(data: bytes, pos: int, end: int, count: int) -> tuple[Any, int]:
         size = count * width
         if size > end - pos:
-            raise ShortValue(pos, size, f"it claims {count} characters")
+            raise ShortValue(pos, size, f"a declared count of {count} characters")
         raw = data[pos : pos + size]
         if width == 2:
             return raw.decode("utf-16-le", "surrogatepass"), pos + size

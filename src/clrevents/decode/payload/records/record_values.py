@@ -1,7 +1,7 @@
-"""Values of one field, one payload at a time: numbers, groups, arrays, and what stands elsewhere in the payload.
+"""Values of one field, one payload at a time: numbers, groups, arrays, and located values.
 
-Each wire type becomes a function that either gives the value and the position after it or raises ShortValue. Knows no
-record; a struct's function comes from outside.
+Each wire type becomes a function that either returns the value and the position after it or raises ShortValue. Knows
+no record; a struct's function is passed in.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _U64 = (1 << 64) - 1
 
 @attrs.frozen
 class Scope:
-    """What the values of one trace share: their strings, the pointer size, and how a struct's values are read."""
+    """What the values of one trace share: strings, the pointer size, and how a struct's values are read."""
 
     texts: TextCache
     pointer_size: int
@@ -42,7 +42,7 @@ class Scope:
 
 
 def one_value(wire: WireType, scope: Scope) -> One:
-    """A function for one value. TypeError for a type that needs a count."""
+    """A function for one value. Raises TypeError for a type that needs a count."""
     code = wire.code
     if code is not None:
         return _plain(wire, code)
@@ -66,7 +66,7 @@ def one_value(wire: WireType, scope: Scope) -> One:
 
 
 def many_values(wire: CountedType | BytesType, scope: Scope) -> Many:
-    """A function for as many elements, or bytes, as it is told."""
+    """A function for a given number of elements, or bytes."""
     return _raw if isinstance(wire, BytesType) else _many(wire.element, scope)
 
 
@@ -77,7 +77,7 @@ def _plain(wire: WireType, code: str) -> One:
 
     def read(data: bytes, pos: int, end: int) -> tuple[Any, int]:
         if end - pos < size:
-            raise ShortValue(pos, size, "the payload ends early")
+            raise ShortValue(pos, size, "the payload is too short")
         (value,) = unpack(data, pos)
         return (convert(value) if convert else value), pos + size
 
@@ -88,13 +88,13 @@ def _unsigned(data: bytes, pos: int, end: int) -> tuple[Any, int]:
     value = 0
     for shift in range(0, 70, 7):
         if pos >= end:
-            raise ShortValue(pos, 1, "the number has no end")
+            raise ShortValue(pos, 1, "unterminated varint")
         byte = data[pos]
         pos += 1
         value |= (byte & 127) << shift
         if byte < 128:
             return value & _U64, pos
-    raise ShortValue(pos, 1, "the number has too many bytes")
+    raise ShortValue(pos, 1, "overlong varint")
 
 
 def _signed(data: bytes, pos: int, end: int) -> tuple[Any, int]:
@@ -107,7 +107,7 @@ def _prefixed(wire: PrefixedType, scope: Scope) -> One:
 
     def read(data: bytes, pos: int, end: int) -> tuple[Any, int]:
         if end - pos < 2:
-            raise ShortValue(pos, 2, "the payload ends early")
+            raise ShortValue(pos, 2, "the payload is too short")
         return many(data, pos + 2, end, data[pos] | data[pos + 1] << 8)
 
     return read
@@ -119,18 +119,18 @@ def _fixed_array(wire: FixedArrayType, scope: Scope) -> One:
 
 
 def _located(wire: LocatedType, scope: Scope) -> One:
-    """Elements somewhere else in the payload, which is all of `data`."""
+    """Elements elsewhere in the payload, which is all of `data`."""
     many = _elements(wire, scope)
     width = wire.element.fixed_size or 1
 
     def read(data: bytes, pos: int, end: int) -> tuple[Any, int]:
         if end - pos < 4:
-            raise ShortValue(pos, 4, "the payload ends early")
+            raise ShortValue(pos, 4, "the payload is too short")
         place = data[pos] | data[pos + 1] << 8
         size = data[pos + 2] | data[pos + 3] << 8
         start = pos + 4 + place if wire.relative else place
         if start > end or size > end - start:
-            raise ShortValue(pos, size, f"its {size} bytes at {start} lie outside the payload")
+            raise ShortValue(pos, size, f"its {size} bytes at {start} are outside the payload")
         if size % width:
             raise ShortValue(pos, width, f"its {size} bytes are not a whole number of elements")
         value, _ = many(data, start, start + size, size // width)
@@ -145,7 +145,7 @@ def _elements(wire: TextArrayType, scope: Scope) -> Many:
 
 def _raw(data: bytes, pos: int, end: int, count: int) -> tuple[Any, int]:
     if not 0 <= count <= end - pos:
-        raise ShortValue(pos, max(count, 0), f"it claims {count} bytes")
+        raise ShortValue(pos, max(count, 0), f"a declared count of {count} bytes")
     return data[pos : pos + count], pos + count
 
 
@@ -154,12 +154,12 @@ def _many(element: WireType, scope: Scope) -> Many:
     if element.code is not None:
         return _many_plain(element, element.code)
     one = one_value(element, scope)
-    # At least one byte each: it bounds what a count may claim.
+    # At least one byte each, which bounds a declared count.
     smallest = max(element.min_size(scope.pointer_size), 1)
 
     def read(data: bytes, pos: int, end: int, count: int) -> tuple[Any, int]:
         if count < 0 or count * smallest > end - pos:
-            raise ShortValue(pos, max(count, 0) * smallest, f"it claims {count} elements")
+            raise ShortValue(pos, max(count, 0) * smallest, f"a declared count of {count} elements")
         found = []
         for index in range(count):
             try:
@@ -180,7 +180,7 @@ def _many_plain(element: WireType, code: str) -> Many:
 
     def read(data: bytes, pos: int, end: int, count: int) -> tuple[Any, int]:
         if count < 0 or count * size > end - pos:
-            raise ShortValue(pos, max(count, 0) * size, f"it claims {count} elements")
+            raise ShortValue(pos, max(count, 0) * size, f"a declared count of {count} elements")
         found = struct.unpack_from(f"<{count}{code}" if repeatable else "<" + code * count, data, pos)
         return (tuple(map(convert, found)) if convert else found), pos + count * size
 
