@@ -62,10 +62,10 @@ def test_info_text(run: Run, trace_path: Find) -> None:
     assert result.exit_code == 0
     assert result.stderr == ""
     lines = result.stdout.splitlines()
-    assert "format    NetTrace 4, 64-bit" in lines
-    assert "runtime   .NET 10.0.12 (CoreClr)" in lines
-    assert "events    89,232 of 124 kinds on 14 threads" in lines
-    assert "lost      none" in lines
+    assert "format     NetTrace 4, 64-bit" in lines
+    assert "runtime    .NET 10.0.12 (CoreClr)" in lines
+    assert "events     89,232 of 124 kinds on 14 threads" in lines
+    assert "lost       none" in lines
     assert "and 104 more kinds (--all shows them)" in lines
     everything = run("info", trace_path("net10-all.nettrace"), "--all").stdout
     assert "--all" not in everything

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import attrs
 import click
 
 import clrevents
-from clrevents.analysis.answerable import answerable
+from clrevents.analysis.answerable import trace_answers
 from clrevents.analysis.framework.needs import record_needs
-from clrevents.analysis.recorded import RecordedProvider, recorded
-from clrevents.analysis.recording_cost import recording_cost_of
 from clrevents.analysis.reports import find_report
 from clrevents.cli.output import Output, event_label
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
@@ -59,23 +56,7 @@ def command(file: str, as_json: bool, everything: bool, errors: ErrorMode, fail_
 
 def _ask(trace: clrevents.Trace) -> dict[str, Any]:
     """Everything this command knows, as the JSON object. Keys are only ever added."""
-    found = trace_object(trace)
-    return {
-        "schema": "clrevents.info/1",
-        **found,
-        "providers": [_provider_object(provider) for provider in recorded(trace).providers],
-        "answers": [attrs.asdict(one) for one in answerable(trace)],
-        "recording": attrs.asdict(recording_cost_of(trace)),
-    }
-
-
-def _provider_object(provider: RecordedProvider) -> dict[str, Any]:
-    return {
-        "provider": provider.provider,
-        "events": provider.events,
-        "level": provider.level,
-        "keywords": [attrs.asdict(keyword) for keyword in provider.keywords],
-    }
+    return {"schema": "clrevents.info/1", **trace_object(trace), **trace_answers(trace)}
 
 
 def _show(out: Output, reading: Reading, found: dict[str, Any], top: int | None) -> None:
