@@ -118,7 +118,7 @@ SECTIONS: Final = (
             "analysis.samples.Samples",
             "analysis.samples.SampledThread",
             "analysis.merged.StackFrame",
-            "analysis.hot.HotMethod",
+            "analysis.top.hot.HotMethod",
             "analysis.jit_rows.Totals",
             "analysis.jit_rows.TierTotal",
             "analysis.jit_rows.ThreadTotal",

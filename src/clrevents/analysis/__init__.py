@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from clrevents.analysis.hot import hottest as hottest
+    from clrevents.analysis.top.hot import hottest as hottest
     from clrevents.analysis.jit import JitReport as JitReport
     from clrevents.analysis.jit import jit_report as jit_report
     from clrevents.analysis.modules import ModuleReport as ModuleReport
