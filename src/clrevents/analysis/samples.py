@@ -41,8 +41,9 @@ from clrevents.trace import Filters, Moment, Selector, ThreadIds, Trace, passes_
 SAMPLES: Final = f"{SAMPLE}/ThreadSample"
 """The sample profiler's event."""
 
-_THREAD_NAMES: Final = 6
-"""From this version of the format on, a trace may say what a thread is called."""
+MANY_PROCESSES: Final = 6
+"""From this version of the format on, a trace may be of several processes, and say what a thread is called."""
+
 _NO_RUNDOWN: Final = "no rundown"
 
 
@@ -165,9 +166,9 @@ def read_samples(
     table, stacks = passes_of(trace).table(selector, wanted, filters, "time", stacks=True)
     rows = SampleColumns.of(table, field)
     weighed = weigh_times(rows, window) if timed else weigh_events(rows, weight, window)
-    named = trace.info.version >= _THREAD_NAMES
-    names = {t.thread_id: t.name for t in trace.threads if t.name} if named else {}
-    return name_samples(table.metadata.get("name", ""), weighed, trace.methods, stacks, names)
+    apart = trace.info.version >= MANY_PROCESSES
+    names = {t.thread_id: t.name for t in trace.threads if t.name} if apart else {}
+    return name_samples(table.metadata.get("name", ""), weighed, trace.methods, stacks, names, apart)
 
 
 def stacked_events(trace: Trace) -> dict[tuple[str, str], int]:
@@ -180,16 +181,21 @@ def stacked_events(trace: Trace) -> dict[tuple[str, str], int]:
 
 
 def name_samples(
-    event: str, weighed: WeighedColumns, methods: Methods, stacks: AddressStacks, names: Mapping[int, str]
+    event: str,
+    weighed: WeighedColumns,
+    methods: Methods,
+    stacks: AddressStacks,
+    names: Mapping[int, str],
+    apart: bool,
 ) -> Samples:
     """Weighed events with their stacks, as names. `names` are those of threads.
 
-    A stack is named as of its event's own time, also where a window cuts that time.
+    A stack is named as of its event's own time, also where a window cuts that time; if `apart`, only by code of its
+    event's process.
     """
     rows = weighed.rows
     threads, of = _sampled_threads(rows, names)
-    several = len(rows) > 0 and bool((rows.process != rows.process[0]).any())
-    processes = rows.process if several else None
+    processes = rows.process if apart else None
     merged = merged_stacks(methods, resolve_stacks(methods, stacks.arrays, rows.stack_id, rows.time, processes))
     lacking = any(frame.reason == _NO_RUNDOWN for frame in merged.frames)
     return Samples(
