@@ -5,7 +5,6 @@ Adds up what `samples` names and `hot` sorts. Says for each number in which unit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final, Unpack
 
 import attrs
@@ -137,9 +136,11 @@ class TopCollector(Collector[TopReport]):
             self._kept.take(ReportChunk({self._selector: self._of_thread(found)}))
 
     def finish(self, context: Context) -> TopReport:
-        self._check(context.nothing(self._selector))
-        found = self._kept.all(self.selectors, lambda selector: _cut(context.nothing(selector), self._columns))
-        events = found[self._selector]
+        events = context.nothing(self._selector)
+        self._check(events)
+        if events.event is not None:
+            # A pattern that nothing matches has no fields.
+            events = self._kept.all(self.selectors, context.nothing)[self._selector]
         rows = SampleColumns.of(events.table, self._field, -1 if context.process_id is None else context.process_id)
         weighed = self._weighed(rows, context)
         name = "" if events.event is None else events.event[1]
@@ -218,11 +219,6 @@ class TopCollector(Collector[TopReport]):
         thread = self._asked.thread_id
         threads = () if thread is None else (np.array([thread], dtype=np.uint64),)
         return bool(context.marks.touched(np.array([low]), np.array([high]), threads)[0])
-
-
-def _cut(nothing: Gathered, columns: Sequence[str]) -> Gathered:
-    """No events, with no more columns than are there: a pattern that nothing matches has no fields."""
-    return nothing.only(np.zeros(0, dtype=np.int64), [name for name in columns if name in nothing.table])
 
 
 def _weight(hot: HotMethod, name: str) -> int | float:
