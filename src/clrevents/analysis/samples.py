@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.framework.answer_values import TimeWindow
 from clrevents.analysis.merged import StackFrame, merged_stacks
+from clrevents.analysis.sample_display import samples_html, samples_text
 from clrevents.analysis.weighing import (
     SAMPLE_HEADERS,
     SAMPLE_TYPE,
@@ -70,7 +71,7 @@ class SampledThread:
         return f"{text} ({self.name})" if self.name else text
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Samples:
     """Weighted stacks in order of time, a number in each array for every one of them; owns its data.
 
@@ -125,6 +126,12 @@ class Samples:
         columns_of = ("time_ns", "thread_id", "process_id", "weight", "leaf", "stack")
         fields = [TableField(n, c.type, n.endswith("_id")) for n, c in zip(columns_of, columns, strict=True)]
         return Table(tuple(fields), (columns,) if len(self) else (), {"name": self.event, "unit": self.unit})
+
+    def __repr__(self) -> str:
+        return samples_text(self)
+
+    def _repr_html_(self) -> str:
+        return samples_html(self)
 
     def frame_ids(self, stack: int) -> list[int]:
         """One stack's frames, innermost first."""

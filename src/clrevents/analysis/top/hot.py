@@ -12,6 +12,7 @@ import numpy as np
 
 from clrevents.analysis.calltree import stack_sums
 from clrevents.analysis.samples import Samples
+from clrevents.table.listed import Listed
 
 By: TypeAlias = Literal["method", "module"]
 BY: Final[tuple[By, ...]] = ("method", "module")
@@ -68,7 +69,7 @@ def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
         HotMethod(*label, own[i], whole[i], number[i], outside[i] if known else None, reached[i])
         for i, label in enumerate(groups)
     ]
-    return tuple(sorted(found, key=lambda hot: (-hot.exclusive, -hot.inclusive, hot.raw)))
+    return Listed(sorted(found, key=lambda hot: (-hot.exclusive, -hot.inclusive, hot.raw)))
 
 
 def _module(module: str, reason: str | None) -> tuple[str, str, str]:

@@ -19,6 +19,7 @@ from clrevents.decode.payload.records.record_text import TextCache
 from clrevents.errors import Limits, Problem
 from clrevents.schema.dynamic import ClassCache, Undescribable, Variant, drift, variants
 from clrevents.schema.layout import BoundLayout, Layout
+from clrevents.schema.record_text import value_text
 from clrevents.schema.registry import EventInfo
 
 
@@ -26,11 +27,11 @@ from clrevents.schema.registry import EventInfo
 class RawPayload:
     """A payload that could not be read as fields."""
 
-    data: bytes
+    data: bytes = attrs.field(repr=value_text)
     """The bytes of the payload."""
     reason: str
     """Why its fields could not be read."""
-    partial: Mapping[str, Any] = attrs.field(factory=dict)
+    partial: Mapping[str, Any] = attrs.field(factory=dict, repr=value_text)
     """The fields before the fault, by name."""
 
 
