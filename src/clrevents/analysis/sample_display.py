@@ -13,7 +13,7 @@ import numpy as np
 
 from clrevents.analysis.merged import StackFrame
 from clrevents.analysis.weighing import Ints, Unit, Weights
-from clrevents.table.display import LINES, fitted, framed_html, html_table, text_rows
+from clrevents.table.display import LINES, fitted, framed_html, html_table, shortened, text_rows
 from clrevents.words import counted, safe
 
 _ROWS: Final = 50
@@ -61,7 +61,7 @@ def samples_html(samples: ShownSamples) -> str:
     """The notebook view of samples."""
     parts = [f"<b>{escape(_title(samples))}</b>", html_table((), _facts(samples))]
     rows = _heaviest(samples)
-    parts.append(html_table(_head(samples), rows[:_ROWS]))
+    parts.append(html_table(_head(samples), [(*numbers, shortened(name)) for *numbers, name in rows[:_ROWS]]))
     if len(rows) > _ROWS:
         parts.append(f"<p>{_ROWS} of {len(rows):,} innermost frames</p>")
     return framed_html("".join(parts), samples_text(samples))

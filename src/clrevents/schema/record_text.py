@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-_ITEMS: Final = 20
+_ITEMS: Final = 10
+_NAME: Final = 80
 _TEXT: Final = 1000
 _WHOLE: Final = 2200
 
@@ -16,7 +17,7 @@ _WHOLE: Final = 2200
 def record_text(name: str, fields: Iterable[tuple[str, Any]]) -> str:
     """The repr of a record with these fields and values: at most 2,300 characters."""
     shown = ", ".join(f"{field}={value_text(value)}" for field, value in fields)
-    return f"{name[: _ITEMS * 4]}({shown if len(shown) <= _WHOLE else shown[:_WHOLE] + ' …'})"
+    return f"{name[:_NAME]}({shown if len(shown) <= _WHOLE else shown[:_WHOLE] + ' …'})"
 
 
 def value_text(value: Any) -> str:

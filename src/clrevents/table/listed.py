@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from clrevents.table.display import WIDTH, fitted, screen_lines
+from clrevents.words import counted
 
 T = TypeVar("T")
 
@@ -21,7 +22,7 @@ class Listed(tuple[T, ...]):
         text = super().__repr__() if len(self) <= _SHOWN * WIDTH else ""
         if text and screen_lines(text) <= _SHOWN:
             return text
-        lines = [f"<{len(self):,} items>", *(fitted(f"  {item!r}") for item in head)]
+        lines = [f"<{counted(len(self), 'item')}>", *(fitted(f"  {item!r}") for item in head)]
         if len(head) < len(self):
             lines.append(f"  {len(head)} of {len(self):,} items")
         return "\n".join(lines)

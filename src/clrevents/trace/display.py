@@ -154,7 +154,7 @@ def report_html(report: Findings) -> str:
     """The notebook view of a Report."""
     kinds = _kind_rows(report)
     parts = [f"<b>{escape(_place(report.info))}</b>", html_table((), _finding_lines(report))]
-    parts.append(html_table(_KIND_HEAD, kinds[:_KINDS]))
+    parts.append(html_table(_KIND_HEAD, [(*numbers, shortened(name)) for *numbers, name in kinds[:_KINDS]]))
     if len(kinds) > _KINDS:
         parts.append(f"<p>{_KINDS} of {len(kinds):,} kinds of event</p>")
     return framed_html("".join(parts), report_text(report))
