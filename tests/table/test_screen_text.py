@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from clrevents.schema.record_text import record_text, value_text
+from clrevents.schema.short_repr import record_text, value_text
 from clrevents.table.build import TableField, number_column
 from clrevents.table.display import fitted, screen_lines, text_rows
 from clrevents.table.listed import Listed

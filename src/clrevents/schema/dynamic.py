@@ -15,7 +15,7 @@ import attrs
 
 from clrevents.schema.codes import ARRAYS, TypeCode
 from clrevents.schema.layout import Field, Layout
-from clrevents.schema.record_text import record_text
+from clrevents.schema.short_repr import record_text
 from clrevents.schema.wire import (
     ArrayType,
     DecimalType,

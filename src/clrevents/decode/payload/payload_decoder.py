@@ -19,7 +19,7 @@ from clrevents.decode.payload.records.record_text import TextCache
 from clrevents.errors import Limits, Problem
 from clrevents.schema.dynamic import ClassCache, Undescribable, Variant, drift, variants
 from clrevents.schema.layout import BoundLayout, Layout
-from clrevents.schema.record_text import value_text
+from clrevents.schema.short_repr import value_text
 from clrevents.schema.registry import EventInfo
 
 
