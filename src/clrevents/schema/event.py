@@ -16,8 +16,8 @@ from typing import Any, TypeVar, cast, dataclass_transform
 import attrs
 
 from clrevents.schema.layout import Field, Layout
-from clrevents.schema.short_repr import record_text
 from clrevents.schema.registry import DEFAULT, EventInfo, Registry
+from clrevents.schema.short_repr import record_text
 from clrevents.schema.types import read_annotation
 
 C = TypeVar("C", bound=type)

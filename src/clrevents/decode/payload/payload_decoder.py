@@ -19,8 +19,8 @@ from clrevents.decode.payload.records.record_text import TextCache
 from clrevents.errors import Limits, Problem
 from clrevents.schema.dynamic import ClassCache, Undescribable, Variant, drift, variants
 from clrevents.schema.layout import BoundLayout, Layout
-from clrevents.schema.short_repr import value_text
 from clrevents.schema.registry import EventInfo
+from clrevents.schema.short_repr import value_text
 
 
 @attrs.frozen
