@@ -134,7 +134,7 @@ def test_it_is_the_list_of_hot_methods(netperf: clrevents.Trace, options: dict[s
     assert (report.facts.unit, report.facts.threads) == (samples.unit, len(samples.threads))
 
 
-def test_weights_stand_in_the_columns_of_their_unit() -> None:
+def test_weights_are_in_the_columns_of_their_unit() -> None:
     builder = shop()
     for size, address in ((10, 0x1010), (30, 0x2010), (2, 0x1010)):
         builder.described("Shop", "Sold", {"Size": (11, size), "Depth": (14, size / 4)}, stack=[address])
@@ -152,6 +152,16 @@ def test_weights_stand_in_the_columns_of_their_unit() -> None:
     assert [row[4] for row in rows(weight="Depth")] == [7.5, 3.0]
     units = {w: top_report(trace, event="Sold", weight=w).metrics["total"].unit for w in (None, "Size", "Depth")}
     assert units == {None: "count", "Size": "bytes", "Depth": ""}
+
+
+def test_people_see_the_columns_that_say_something() -> None:
+    heads = [line.split() for line in repr(top_report(traced(worked()))).split("\n") if " share " in line]
+    assert heads == [["samples", "exclusive", "ms", "inclusive", "ms", "share", "external", "share", "name"]]
+    built = traced(shop().described("Shop", "Sold", {"Size": (11, 3)}, stack=[0x1010]))
+    heads = [
+        line.split() for line in repr(top_report(built, event="Sold", weight="Size")).split("\n") if "  share" in line
+    ]
+    assert heads == [["samples", "exclusive", "bytes", "inclusive", "bytes", "share", "name"]]
 
 
 def test_large_sizes_stay_exact() -> None:

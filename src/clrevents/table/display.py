@@ -15,11 +15,11 @@ from clrevents.table.event_schema import TableField
 from clrevents.words import safe
 
 LINES: Final = 25
-"""How many lines a repr may have."""
+"""The number of lines that a repr may have."""
 WIDTH: Final = 100
-"""How wide the lines of a repr may be."""
+"""The width of those lines."""
 MOST_HTML: Final = 50_000
-"""How many bytes a notebook view may have."""
+"""The size of a notebook view in bytes."""
 
 _LONG: Final = 200
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
