@@ -108,6 +108,7 @@ OPTIONS: list[dict[str, Any]] = [
     {},
     {"start": "30%", "end": "60%"},
     {"event": "ThreadSample"},
+    {"event": "ThreadSam*"},
     {"thread_id": 6332},
     {"event": "MethodJittingStarted", "weight": "MethodILSize", "start": "10%"},
     {"event": "MethodJittingStarted", "weight": "level"},

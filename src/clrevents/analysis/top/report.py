@@ -31,9 +31,10 @@ from clrevents.analysis.weighing import (
     weigh_events,
     weigh_times,
 )
+from clrevents.errors import AmbiguousEventError
 from clrevents.schema.registry import DEFAULT, SAMPLE
 from clrevents.table.read import Wanted
-from clrevents.trace import Trace
+from clrevents.trace import Trace, passes_of
 from clrevents.words import counted
 
 _UNITS: Final = {"nanoseconds": ("_ns", "ns"), "bytes": ("_bytes", "bytes"), "count": (None, "count"), "none": ("", "")}
@@ -127,18 +128,21 @@ class TopCollector(Collector[TopReport]):
         self.selectors = (self._selector,)
         # A weight may be a header column, too.
         self.headers = tuple(dict.fromkeys((*SAMPLE_HEADERS, *Wanted.of(field).headers)))
+        self._event: tuple[str, str] | None = None
         self._kept = Kept({self._selector: self._columns})
 
     def take(self, chunk: ReportChunk) -> None:
-        found = chunk.events.get(self._selector)
-        if found is not None:
+        for found in chunk.events.values():
+            if self._event not in (None, found.event):
+                raise AmbiguousEventError(f"{self._selector!r} means several events")
+            self._event = found.event
             self._check(found)
             self._kept.take(ReportChunk({self._selector: self._of_thread(found)}))
 
     def finish(self, context: Context) -> TopReport:
         events = context.nothing(self._selector)
         self._check(events)
-        if events.event is not None:
+        if (self._event or events.event) is not None:
             # A pattern that nothing matches has no fields.
             events = self._kept.all(self.selectors, context.nothing)[self._selector]
         rows = SampleColumns.of(events.table, self._field, -1 if context.process_id is None else context.process_id)
@@ -286,6 +290,9 @@ def top_report(
     `end` are half-open. Raises KeyError for a field that the event does not have, ValueError for a weight that is not
     a number or below zero, or without an event; AmbiguousEventError and UnknownEventError as `Trace.table` does.
     """
+    if event is not None:
+        # At once, and not only when events of several names were read.
+        passes_of(trace).one_event(event)
     asked = TopParameters(by=by, event=event, weight=weight, thread_id=thread_id, raw=raw)
     return ask_one(trace, REPORT, asked, window)
 
