@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clrevents.analysis.calltree import call_tree, stack_sums
-from clrevents.analysis.hot import hottest
 from clrevents.analysis.samples import Samples
+from clrevents.analysis.top.hot import hottest
 from hand_made import Row, hand_made
 
 rows = st.lists(

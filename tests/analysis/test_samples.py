@@ -271,3 +271,44 @@ def test_events_with_stacks() -> None:
         (("Other", "Sold"), 1),
     ]
     assert stacked_events(traced(shop())) == {}
+
+
+def test_samples_show_what_weighs_most() -> None:
+    builder = shop().thread(7).at(10 * MS).sample(0x2010, 0x1010).at(14 * MS).sample(0x1010).at(15 * MS).sample(0x2010)
+    samples = read_samples(traced(builder))
+    assert repr(samples).split("\n") == [
+        "<Samples: 3 samples of ThreadSample on 1 thread>",
+        "  total     5.000 ms",
+        "  time      10.000 ms to 15.000 ms",
+        "  stacks    3 stacks of 2 frames",
+        "  weight ms  samples  innermost frame",
+        "      4.000        2  Shop.Pay()",
+        "      1.000        1  Shop.Main()",
+    ]
+    html = samples._repr_html_()
+    assert html.startswith("<b>3 samples of ThreadSample on 1 thread</b><table>")
+    assert '<td style="text-align:left">Shop.Pay()</td>' in html
+    assert repr(read_samples(traced(shop()))) == "<Samples: 0 samples of ThreadSample on 0 threads>"
+
+
+def test_samples_of_many_frames_stay_on_a_screen() -> None:
+    """Names are cut and escaped, and what is left out is counted."""
+    builder = TraceBuilder()
+    for i in range(60):
+        builder.method_load("N" * 300, f"M<{i}>", address=0x1000 * (i + 1), size=64)
+    for i in range(60):
+        builder.at(i * MS).sample(0x1000 * (i + 1) + 8)
+    samples = read_samples(traced(builder), "ThreadSample")
+    lines = repr(samples).split("\n")
+    assert (len(lines), max(map(len, lines))) == (25, 100)
+    assert lines[-1] == "  19 of 60 innermost frames"
+    html = samples._repr_html_()
+    assert "<p>50 of 60 innermost frames</p>" in html
+    assert html.count("<tr>") == 3 + 1 + 50
+    assert len(html.encode()) < 50_000
+    hostile = TraceBuilder()
+    for i in range(60):
+        hostile.method_load("<" * 300, f"M{i}", address=0x1000 * (i + 1), size=64).sample(0x1000 * (i + 1) + 8)
+    html = read_samples(traced(hostile), "ThreadSample")._repr_html_()
+    assert "<<" not in html
+    assert len(html.encode()) < 50_000

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from clrevents.analysis.hot import CAVEAT
+from clrevents.analysis.top.hot import CAVEAT
 from clrevents.testing.builder import TraceBuilder
 
 Run = Callable[..., Result]

@@ -12,8 +12,8 @@ import pytest
 from shared_files import SHARED, needs_shared
 
 import clrevents
-from clrevents.analysis.hot import hottest
 from clrevents.analysis.samples import Samples, read_samples
+from clrevents.analysis.top.hot import hottest
 from clrevents.export.chrome import render as chrome
 from clrevents.export.flame import Look
 from clrevents.export.speedscope import render as speedscope

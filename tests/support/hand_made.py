@@ -8,7 +8,8 @@ from typing import TypeAlias
 import numpy as np
 
 from clrevents.analysis.merged import StackFrame
-from clrevents.analysis.samples import SampledThread, Samples, Unit
+from clrevents.analysis.samples import SampledThread, Samples
+from clrevents.analysis.weighing import Unit
 
 Row: TypeAlias = tuple[int, int | float, tuple[str, ...], bool]
 """Thread, weight, stack with the outermost frame in front, and whether it was in native code or waiting."""

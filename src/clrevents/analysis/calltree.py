@@ -8,7 +8,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.samples import Samples, Weights
+from clrevents.analysis.samples import Samples
+from clrevents.analysis.weighing import Weights
 
 Ints: TypeAlias = NDArray[np.int64]
 

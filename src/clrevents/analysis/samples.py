@@ -9,14 +9,29 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from typing import Any, Final, Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Final
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.analysis.framework.answer_values import TimeWindow
 from clrevents.analysis.merged import StackFrame, merged_stacks
+from clrevents.analysis.sample_display import samples_html, samples_text
+from clrevents.analysis.weighing import (
+    SAMPLE_HEADERS,
+    SAMPLE_TYPE,
+    Ints,
+    SampleColumns,
+    Unit,
+    WeighedColumns,
+    Weights,
+    weigh_events,
+    weigh_times,
+)
 from clrevents.schema.registry import SAMPLE
+from clrevents.symbols.methods import Methods
 from clrevents.symbols.stacks import resolve_stacks
 from clrevents.table.build import ColumnType, TableField, from_values, number_column, text_column
 from clrevents.table.read import Wanted
@@ -24,23 +39,13 @@ from clrevents.table.stacks import AddressStacks
 from clrevents.table.table import Table
 from clrevents.trace import Filters, Moment, Selector, ThreadIds, Trace, passes_of
 
-Ints: TypeAlias = NDArray[np.int64]
-Weights: TypeAlias = NDArray[np.int64 | np.float64]
-Unit: TypeAlias = Literal["nanoseconds", "bytes", "count", "none"]
-
 SAMPLES: Final = f"{SAMPLE}/ThreadSample"
 """The sample profiler's event."""
 
-_EXTERNAL: Final = 1
-_UNKNOWN: Final = -1
-_LARGEST: Final = (1 << 63) - 1
-_THREAD_NAMES: Final = 6
-"""From this version of the format on, a trace may say what a thread is called."""
+MANY_PROCESSES: Final = 6
+"""From this version of the format on, a trace may be of several processes, and say what a thread is called."""
+
 _NO_RUNDOWN: Final = "no rundown"
-_HEADERS: Final = ("time_ns", "thread_id", "process_id", "stack_id")
-_NUMBERS: Final = ("int", "uint", "float", "bool")
-_BYTES: Final = ("bytes", "size", "amount", "amount64", "length")
-_TIMES: Final = ("ns", "nanoseconds")
 
 
 @functools.total_ordering
@@ -66,7 +71,7 @@ class SampledThread:
         return f"{text} ({self.name})" if self.name else text
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Samples:
     """Weighted stacks in order of time, a number in each array for every one of them; owns its data.
 
@@ -122,6 +127,12 @@ class Samples:
         fields = [TableField(n, c.type, n.endswith("_id")) for n, c in zip(columns_of, columns, strict=True)]
         return Table(tuple(fields), (columns,) if len(self) else (), {"name": self.event, "unit": self.unit})
 
+    def __repr__(self) -> str:
+        return samples_text(self)
+
+    def _repr_html_(self) -> str:
+        return samples_html(self)
+
     def frame_ids(self, stack: int) -> list[int]:
         """One stack's frames, innermost first."""
         found: list[int] = self.values[self.offsets[stack] : self.offsets[stack + 1]].tolist()
@@ -148,12 +159,23 @@ def read_samples(
     them, so that parts add up to the whole. KeyError for a field that the event lacks, ValueError for weights that
     are no numbers or below zero; AmbiguousEventError and UnknownEventError as from `Trace.table`.
     """
-    if event is None and weight is None:
-        return _timed(trace, thread_id, start, end)
-    rows = _read(trace, SAMPLES if event is None else event, weight, thread_id, start, end)
-    if weight is None or rows.field is None:
-        return _samples(trace, rows, rows.time, np.ones(len(rows.time), dtype=np.int64), "count")
-    return _samples(trace, rows, rows.time, _weights(rows.field, weight), _unit(weight))
+    timed = event is None and weight is None
+    field = SAMPLE_TYPE if timed else weight
+    moment_ns = passes_of(trace).moment_ns
+    window = TimeWindow(
+        None if start is None else moment_ns(start, "start"), None if end is None else moment_ns(end, "end")
+    )
+    wanted = Wanted.of([*SAMPLE_HEADERS, "process_id", *([] if field is None else [field])])
+    # The samples in front of a window say where the threads are when it begins.
+    low, high = (None, None) if timed else (start, end)
+    filters = Filters.of({"thread_id": thread_id, "start": low, "end": high})
+    selector = SAMPLES if event is None else event
+    table, stacks = passes_of(trace).table(selector, wanted, filters, "time", stacks=True)
+    rows = SampleColumns.of(table, field)
+    weighed = weigh_times(rows, window) if timed else weigh_events(rows, weight, window)
+    apart = trace.info.version >= MANY_PROCESSES
+    names = {t.thread_id: t.name for t in trace.threads if t.name} if apart else {}
+    return name_samples(table.metadata.get("name", ""), weighed, trace.methods, stacks, names, apart)
 
 
 def stacked_events(trace: Trace) -> dict[tuple[str, str], int]:
@@ -165,133 +187,42 @@ def stacked_events(trace: Trace) -> dict[tuple[str, str], int]:
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _timed(trace: Trace, thread_id: ThreadIds, start: Moment | None, end: Moment | None) -> Samples:
-    """The sample profiler's; a window's first stack is the one that a thread was seen with before."""
-    moment_ns = passes_of(trace).moment_ns
-    low = None if start is None else moment_ns(start, "start")
-    high = None if end is None else moment_ns(end, "end")
-    rows = _read(trace, SAMPLES, "Type", thread_id, None, None)
-    order = np.lexsort((rows.time, rows.thread, rows.process))
-    until = rows.time.copy()
-    same = rows.thread[order][1:] == rows.thread[order][:-1]
-    same &= rows.process[order][1:] == rows.process[order][:-1]
-    until[order[:-1][same]] = rows.time[order[1:][same]]
-    begin = rows.time if low is None else np.maximum(rows.time, low)
-    until = until if high is None else np.minimum(until, high)
-    inside = np.ones(len(begin), dtype=np.bool_)
-    if low is not None:
-        inside &= (until > begin) | (rows.time >= low)
-    if high is not None:
-        inside &= rows.time < high
-    kept = np.flatnonzero(inside)
-    rows, shown = rows.take(kept), begin[kept]
-    external = None if rows.field is None else rows.field == _EXTERNAL
-    return _samples(trace, rows, shown, np.maximum(until[kept] - shown, 0), "nanoseconds", external, timed=True)
-
-
-@attrs.frozen(eq=False)
-class _SampleColumns:
-    """The events' columns, in order of time; threads and processes are -1 where unknown."""
-
-    event: str
-    time: Ints
-    thread: Ints
-    process: Ints
-    stack_id: Ints
-    field: NDArray[Any] | None
-    stacks: AddressStacks
-
-    def take(self, rows: Ints) -> _SampleColumns:
-        """These rows in this order."""
-        columns = (self.time[rows], self.thread[rows], self.process[rows], self.stack_id[rows])
-        return _SampleColumns(self.event, *columns, None if self.field is None else self.field[rows], self.stacks)
-
-
-def _read(
-    trace: Trace,
-    selector: Selector,
-    field: str | None,
-    thread_id: ThreadIds,
-    start: Moment | None,
-    end: Moment | None,
-) -> _SampleColumns:
-    """One pass over the trace."""
-    columns = [*_HEADERS, field] if field is not None else [*_HEADERS]
-    filters = Filters.of({"thread_id": thread_id, "start": start, "end": end})
-    table, stacks = passes_of(trace).table(selector, Wanted.of(columns), filters, "time", stacks=True)
-    name = table.metadata.get("name", "")
-    if not len(table):
-        none: Ints = np.zeros(0, dtype=np.int64)
-        return _SampleColumns(name, none, none, none, none, none, stacks)
-    if field is not None and not table.column(field).type.kind.startswith(_NUMBERS):
-        raise ValueError(f"{field!r} is no number, so it cannot be a weight")
-    time, thread, process, stack_id = (_filled(table, header, _UNKNOWN).astype(np.int64) for header in _HEADERS)
-    values = None if field is None else _filled(table, field, 0)
-    rows = _SampleColumns(name, time, thread, process, stack_id, values, stacks)
-    return rows.take(np.argsort(time, kind="stable")) if (np.diff(time) < 0).any() else rows
-
-
-def _filled(table: Table, name: str, missing: int) -> NDArray[Any]:
-    """A column's numbers, with a number for those that are null. Not as masked arrays, which take long to load."""
-    column = table.column(name)
-    return column.values if column.valid is None else np.where(column.valid, column.values, missing)
-
-
-def _weights(values: NDArray[Any], name: str) -> Weights:
-    """As 64-bit numbers whose sum is one too. ValueError for negative and unending ones."""
-    if values.dtype.kind == "f":
-        if not np.isfinite(values).all() or (values < 0).any():
-            raise ValueError(f"{name!r} is below zero or no number in some events, so it cannot be a weight")
-        return values.astype(np.float64)
-    if values.dtype.kind == "i" and (values < 0).any():
-        raise ValueError(f"{name!r} is below zero in some events, so it cannot be a weight")
-    if sum(values.tolist()) > _LARGEST:
-        raise ValueError(f"{name!r} adds up to more than 64 bits hold, so it cannot be a weight")
-    return values.astype(np.int64)
-
-
-def _unit(field: str) -> Unit:
-    """What a field's name says it is measured in."""
-    name = field.lower()
-    if name.endswith(_BYTES):
-        return "bytes"
-    return "nanoseconds" if name.endswith(_TIMES) else "none"
-
-
-def _samples(
-    trace: Trace,
-    rows: _SampleColumns,
-    shown: Ints,
-    weights: Weights,
-    unit: Unit,
-    external: NDArray[np.bool_] | None = None,
-    timed: bool = False,
+def name_samples(
+    event: str,
+    weighed: WeighedColumns,
+    methods: Methods,
+    stacks: AddressStacks,
+    names: Mapping[int, str],
+    apart: bool,
 ) -> Samples:
-    """Names for the stacks; `shown` are the times as they shall be, while names are those of the events' own."""
-    threads, of = _sampled_threads(trace, rows)
-    several = len(rows.process) > 0 and bool((rows.process != rows.process[0]).any())
-    processes = rows.process if several else None
-    methods = trace.methods
-    merged = merged_stacks(methods, resolve_stacks(methods, rows.stacks.arrays, rows.stack_id, rows.time, processes))
+    """Weighed events with their stacks, as names. `names` are those of threads.
+
+    A stack is named as of its event's own time, also where a window cuts that time; if `apart`, only by code of its
+    event's process.
+    """
+    rows = weighed.rows
+    threads, of = _sampled_threads(rows, names)
+    processes = rows.process if apart else None
+    merged = merged_stacks(methods, resolve_stacks(methods, stacks.arrays, rows.stack_id, rows.time, processes))
     lacking = any(frame.reason == _NO_RUNDOWN for frame in merged.frames)
     return Samples(
-        event=rows.event,
-        unit=unit,
-        timed=timed,
-        time=shown,
+        event=event,
+        unit=weighed.unit,
+        timed=weighed.gap is not None,
+        time=weighed.shown,
         thread=of,
-        weight=weights,
+        weight=weighed.weight,
         stack=merged.of,
         offsets=merged.offsets,
         values=merged.values,
         threads=threads,
         frames=merged.frames,
-        external=external,
+        external=weighed.external,
         advice=methods.advice if lacking else None,
     )
 
 
-def _sampled_threads(trace: Trace, rows: _SampleColumns) -> tuple[tuple[SampledThread, ...], Ints]:
+def _sampled_threads(rows: SampleColumns, names: Mapping[int, str]) -> tuple[tuple[SampledThread, ...], Ints]:
     """The threads in order of their first sample, and which of them each row is of."""
     threads, thread = np.unique(rows.thread, return_inverse=True)
     processes, process = np.unique(rows.process, return_inverse=True)
@@ -299,8 +230,6 @@ def _sampled_threads(trace: Trace, rows: _SampleColumns) -> tuple[tuple[SampledT
     order = np.argsort(first)
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
-    named = trace.info.version >= _THREAD_NAMES
-    names = {t.thread_id: t.name for t in trace.threads} if named else {}
     tracks = []
     for pair in pairs[order].tolist():
         number, owner = int(threads[pair % len(threads)]), int(processes[pair // len(threads)])

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from clrevents.analysis.hot import BY, CAVEAT, By, HotMethod, hottest
 from clrevents.analysis.samples import Samples
+from clrevents.analysis.top.hot import BY, CAVEAT, By, HotMethod, hottest
 from clrevents.cli.output import Output, safe
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
 from clrevents.cli.sampling import amount, in_all, samples_of, sampling_options, say_what_is_missing

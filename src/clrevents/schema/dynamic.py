@@ -15,6 +15,7 @@ import attrs
 
 from clrevents.schema.codes import ARRAYS, TypeCode
 from clrevents.schema.layout import Field, Layout
+from clrevents.schema.short_repr import record_text
 from clrevents.schema.wire import (
     ArrayType,
     DecimalType,
@@ -308,8 +309,8 @@ def _attributes(cls: Any) -> dict[str, str]:
 
 
 def _repr(self: Any) -> str:
-    shown = (f"{f.name}={getattr(self, a)!r}" for f, a in zip(self.__layout__.fields, self.__fields__, strict=True))
-    return f"{type(self).__name__}({', '.join(shown)})"
+    named = zip(self.__layout__.fields, self.__fields__, strict=True)
+    return record_text(type(self).__name__, ((field.name, getattr(self, name)) for field, name in named))
 
 
 _REMADE: Final = ClassCache(1000)

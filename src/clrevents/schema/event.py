@@ -17,6 +17,7 @@ import attrs
 
 from clrevents.schema.layout import Field, Layout
 from clrevents.schema.registry import DEFAULT, EventInfo, Registry
+from clrevents.schema.short_repr import record_text
 from clrevents.schema.types import read_annotation
 
 C = TypeVar("C", bound=type)
@@ -148,8 +149,8 @@ def _values(record: Any) -> tuple[Any, ...]:
 
 
 def _repr(self: Any) -> str:
-    shown = ", ".join(f"{field.name}={getattr(self, field.name)!r}" for field in type(self).__layout__.fields)
-    return f"{type(self).__name__}({shown})"
+    fields = type(self).__layout__.fields
+    return record_text(type(self).__name__, ((field.name, getattr(self, field.name)) for field in fields))
 
 
 def _eq(self: Any, other: object) -> Any:

@@ -14,6 +14,13 @@ from clrevents.decode.payload.columns.column import ColumnType
 from clrevents.table.event_schema import TableField
 from clrevents.words import safe
 
+LINES: Final = 25
+"""The number of lines that a repr may have."""
+WIDTH: Final = 100
+"""The width of those lines."""
+MOST_HTML: Final = 50_000
+"""The size of a notebook view in bytes."""
+
 _LONG: Final = 200
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -26,7 +33,17 @@ def table_html(fields: Sequence[TableField], columns: Sequence[list[Any]], lengt
     ]
     rows = list(zip(*texts, strict=True))
     more = f"<p>{length:,} rows</p>"
-    return html_table(tuple(field.name for field in fields), rows) + more
+    whole = html_table(tuple(field.name for field in fields), rows) + more
+    return framed_html(whole, table_text("", fields, length))
+
+
+def table_text(what: str, fields: Sequence[TableField], length: int) -> str:
+    """The repr of a table: its columns."""
+    lines = [f"<Table{' of ' + what if what else ''}, {length:,} rows>"]
+    lines += [f"  {field.name}: {field.type}" for field in fields]
+    if len(lines) > LINES:
+        lines = [*lines[: LINES - 1], f"  {LINES - 2} of {len(fields):,} columns"]
+    return "\n".join(fitted(safe(line)) for line in lines)
 
 
 def _text(type: ColumnType, address: bool, value: Any) -> str:
@@ -50,6 +67,38 @@ def hex_text(value: Any) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(hex_text, value))}]"
     return f"{value:#x}" if isinstance(value, int) else str(value)
+
+
+def fitted(line: str) -> str:
+    """A line that is at most `WIDTH` wide."""
+    return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"
+
+
+def screen_lines(text: str) -> int:
+    """How many lines of a terminal that is `WIDTH` wide a text takes."""
+    return sum(max(-(-len(line) // WIDTH), 1) for line in text.split("\n"))
+
+
+def text_rows(head: Sequence[str], rows: Sequence[Sequence[str]], whole: int, what: str, room: int) -> list[str]:
+    """Lines of a table for people that is part of a repr: as many rows as there is room for.
+
+    The last column holds texts, the others hold numbers. `whole` is the number of all rows, which `what` names.
+    """
+    shown = list(rows[: room - 1 if whole <= room - 1 else room - 2])
+    texts = [list(map(safe, line)) for line in (head, *shown)]
+    widths = [max(len(line[i]) for line in texts) for i in range(len(head) - 1)]
+    lines = []
+    for line in texts:
+        numbers = [text.rjust(width) for text, width in zip(line, widths, strict=False)]
+        lines.append(fitted("  " + "  ".join([*numbers, line[-1]])))
+    if len(shown) < whole:
+        lines.append(f"  {len(shown):,} of {whole:,} {what}")
+    return lines
+
+
+def framed_html(html: str, text: str) -> str:
+    """A notebook view; the repr instead, where it would be too large."""
+    return html if len(html.encode()) <= MOST_HTML else f"<pre>{escape(text)}</pre>"
 
 
 def shortened(text: str) -> str:

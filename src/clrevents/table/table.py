@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from clrevents.decode.payload.columns.column import NUMBERS, Column, concat, nulls
 from clrevents.table.arrow import arrow_array, arrow_schema
-from clrevents.table.display import table_html
+from clrevents.table.display import table_html, table_text
 from clrevents.table.event_schema import TableField
 
 if TYPE_CHECKING:
@@ -90,9 +90,7 @@ class Table:
         return Table(fields, tuple(tuple(part[i] for i in chosen) for part in self.parts), self.metadata)
 
     def __repr__(self) -> str:
-        what = self.metadata.get("name", "")
-        columns = "\n".join(f"  {field.name}: {field.type}" for field in self.fields)
-        return f"<Table{' of ' + what if what else ''}, {len(self):,} rows>\n{columns}"
+        return table_text(self.metadata.get("name", ""), self.fields, len(self))
 
     def _repr_html_(self) -> str:
         head = [column.slice(0, min(len(column), 10)) for column in self.parts[0]] if self.parts else []

@@ -17,6 +17,7 @@ from clrevents.decode.payload.payload_decoder import RawPayload
 from clrevents.decode.selection import Selector
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import Problem
+from clrevents.table.listed import Listed
 from clrevents.table.table import Table
 from clrevents.trace.batch_tables import BatchTables
 from clrevents.trace.event import SLOTS, Event
@@ -47,12 +48,12 @@ class Batch(EventRows):
     @property
     def problems(self) -> tuple[Problem, ...]:
         """The problems found since the previous batch."""
-        return self.rows.problems
+        return Listed(self.rows.problems)
 
     @property
     def losses(self) -> tuple[Loss, ...]:
         """The lost events found since the previous batch."""
-        return self.rows.losses
+        return Listed(self.rows.losses)
 
     def table(self, selector: Selector, /, *, columns: Sequence[str] | None = None, enum_names: bool = False) -> Table:
         """The batch's events of one name as a table; parameters `selector`, `columns` and `enum_names`, and the

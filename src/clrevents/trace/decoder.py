@@ -21,6 +21,7 @@ from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.symbols.feed import CodeEvents
 from clrevents.symbols.live import LiveMethods
 from clrevents.symbols.methods import Methods
+from clrevents.table.listed import Listed
 from clrevents.trace.batch import Batch
 from clrevents.trace.batch_tables import BatchTables
 from clrevents.trace.passes import Order, in_time_order
@@ -66,12 +67,12 @@ class Decoder:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """The problems found so far, at most `Limits.problems` of each severity."""
-        return self._stream.problems.items
+        return Listed(self._stream.problems.items)
 
     @property
     def losses(self) -> tuple[Loss, ...]:
         """The lost events found so far."""
-        return tuple(self._stream.losses)
+        return Listed(self._stream.losses)
 
     @property
     def methods(self) -> Methods:

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from html import escape
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.kinds import EventKey
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import Problems
-from clrevents.table.display import hex_text, html_table, shortened
+from clrevents.table.display import LINES, fitted, framed_html, hex_text, html_table, shortened, text_rows
 from clrevents.table.event_schema import is_address
 from clrevents.words import counted, safe
 
-_TOP = 10
+_TOP: Final = 10
+_KINDS: Final = 50
+_PROBLEMS: Final = 5
 
 
 class Facts(Protocol):
@@ -88,7 +90,7 @@ def trace_text(info: TraceInfo, facts: Facts) -> str:
     rest = len(facts.counts) - _TOP
     if rest > 0:
         lines.append(f"  {'':>11}  and {counted(rest, 'more kind')}")
-    return "\n".join(lines)
+    return "\n".join(map(fitted, lines))
 
 
 def trace_html(info: TraceInfo, facts: Facts) -> str:
@@ -104,6 +106,80 @@ def trace_html(info: TraceInfo, facts: Facts) -> str:
         rows.append(("", f"and {counted(rest, 'more kind')}", ""))
     parts.append(html_table(("events", "name", "provider"), rows))
     return "".join(parts)
+
+
+class Findings(Protocol):
+    """What a check of a trace found."""
+
+    @property
+    def info(self) -> TraceInfo: ...
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def kinds(self) -> Mapping[EventKey, KindFindings]: ...
+    @property
+    def problem_counts(self) -> Mapping[str, int]: ...
+    @property
+    def losses(self) -> tuple[Loss, ...]: ...
+    @property
+    def lost(self) -> int: ...
+
+
+class KindFindings(Protocol):
+    """How the payloads of one kind came out."""
+
+    @property
+    def events(self) -> int: ...
+    @property
+    def tail(self) -> int: ...
+    @property
+    def short(self) -> int: ...
+    @property
+    def unknown(self) -> int: ...
+
+
+_KIND_HEAD: Final = ("events", "longer", "too short", "unknown", "event")
+
+
+def report_text(report: Findings) -> str:
+    """The repr of a Report: the verdict, the problems, and the kinds of event, those with faults first."""
+    lines = [f"<Report on {_place(report.info)}>"]
+    lines += [f"  {name:<9} {value}" for name, value in _finding_lines(report)]
+    lines = [fitted(line) for line in lines]
+    kinds = _kind_rows(report)
+    return "\n".join([*lines, *text_rows(_KIND_HEAD, kinds, len(kinds), "kinds of event", LINES - len(lines))])
+
+
+def report_html(report: Findings) -> str:
+    """The notebook view of a Report."""
+    kinds = _kind_rows(report)
+    parts = [f"<b>{escape(_place(report.info))}</b>", html_table((), _finding_lines(report))]
+    parts.append(html_table(_KIND_HEAD, [(*numbers, shortened(name)) for *numbers, name in kinds[:_KINDS]]))
+    if len(kinds) > _KINDS:
+        parts.append(f"<p>{_KINDS} of {len(kinds):,} kinds of event</p>")
+    return framed_html("".join(parts), report_text(report))
+
+
+def _finding_lines(report: Findings) -> list[tuple[str, str]]:
+    lines = [("verdict", report.verdict)]
+    problems = sorted(report.problem_counts.items(), key=lambda item: (-item[1], item[0]))
+    lines += [("problems", f"{count:,} × {safe(kind)}") for kind, count in problems[:_PROBLEMS]]
+    if len(problems) > _PROBLEMS:
+        lines.append(("problems", f"{_PROBLEMS} of {len(problems):,} kinds of problem"))
+    if report.lost:
+        threads = len({loss.thread_id for loss in report.losses})
+        lines.append(("lost", f"{counted(report.lost, 'event')} of {counted(threads, 'thread')}"))
+    return lines
+
+
+def _kind_rows(report: Findings) -> list[tuple[str, ...]]:
+    found = sorted(
+        report.kinds.items(), key=lambda item: (-item[1].short, -item[1].unknown, -item[1].tail, -item[1].events)
+    )
+    return [
+        (*(f"{n:,}" for n in (kind.events, kind.tail, kind.short, kind.unknown)), f"{key.name} ({key.provider})")
+        for key, kind in found
+    ]
 
 
 def event_html(event: str, version: int, header: list[tuple[str, str]], payload: Any) -> str:

@@ -11,6 +11,7 @@ from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.kinds import EventKey
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import Problem
+from clrevents.trace.display import report_html, report_text
 from clrevents.words import counted, lost_events
 
 _MISFITS: Final = "payloads do not fit their layout"
@@ -55,7 +56,7 @@ class KindReport:
         return self.exact + self.tail + self.short + self.unknown
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Report:
     """The result of `Trace.check`, which decodes every event and counts every problem."""
 
@@ -118,3 +119,9 @@ class Report:
                 parts.append("nothing lost or damaged")
             parts.append(counted(self.raw, "event has no layout and stays raw", "events have no layout and stay raw"))
         return f"{counted(self.events, 'event')}; " + ("; ".join(parts) if parts else "sound and complete")
+
+    def __repr__(self) -> str:
+        return report_text(self)
+
+    def _repr_html_(self) -> str:
+        return report_html(self)

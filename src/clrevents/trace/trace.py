@@ -25,6 +25,7 @@ from clrevents.sources import Openable, open_source
 from clrevents.symbols.feed import CodeEvents, Feed
 from clrevents.symbols.methods import Methods
 from clrevents.table.event_schema import header_fields
+from clrevents.table.listed import Listed
 from clrevents.table.query import ask
 from clrevents.table.read import Wanted, header_names, read_headers
 from clrevents.table.table import Table
@@ -124,12 +125,12 @@ class Trace:
     @property
     def threads(self) -> tuple[ThreadInfo, ...]:
         """The threads that events are about, busiest first."""
-        return self._passes.scan().threads
+        return Listed(self._passes.scan().threads)
 
     @property
     def losses(self) -> tuple[Loss, ...]:
         """Events that were lost while recording, by thread and time window; at most `Limits.problems` of them."""
-        return self._passes.scan().losses
+        return Listed(self._passes.scan().losses)
 
     @property
     def lost(self) -> int:
@@ -139,7 +140,7 @@ class Trace:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """Problems of the container, then those of the payloads decoded so far. Never raises for damage."""
-        return self._passes.problems
+        return Listed(self._passes.problems)
 
     @property
     def methods(self) -> Methods:

@@ -99,14 +99,18 @@ def people_columns(rows: ReportTable[Any]) -> list[ColumnDeclaration]:
     hidden = hidden_columns(rows.row_class)
     found = []
     for column in columns_of(rows.row_class):
-        if column.name in hidden:
+        if column.name in hidden or (column.nullable and not any(v is not None for v in _values(rows, column.name))):
             continue
         if column.name in ("process_id", "clipped", "lossy"):
-            values = set(rows.column(column.name).tolist())
+            values = set(_values(rows, column.name))
             if values <= {None, False} or (column.name == "process_id" and len(values) < 2):
                 continue
         found.append(column)
     return found
+
+
+def _values(rows: ReportTable[Any], name: str) -> list[Any]:
+    return rows.column(name).tolist()
 
 
 def answer_text(answer: Shown) -> str:

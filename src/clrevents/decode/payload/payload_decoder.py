@@ -20,17 +20,18 @@ from clrevents.errors import Limits, Problem
 from clrevents.schema.dynamic import ClassCache, Undescribable, Variant, drift, variants
 from clrevents.schema.layout import BoundLayout, Layout
 from clrevents.schema.registry import EventInfo
+from clrevents.schema.short_repr import value_text
 
 
 @attrs.frozen
 class RawPayload:
     """A payload whose fields could not be read."""
 
-    data: bytes
+    data: bytes = attrs.field(repr=value_text)
     """The bytes of the payload."""
     reason: str
     """Why its fields could not be read."""
-    partial: Mapping[str, Any] = attrs.field(factory=dict)
+    partial: Mapping[str, Any] = attrs.field(factory=dict, repr=value_text)
     """The fields before the fault, by name."""
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from clrevents.analysis.calltree import stack_sums
 from clrevents.analysis.samples import Samples
+from clrevents.table.listed import Listed
 
 By: TypeAlias = Literal["method", "module"]
 BY: Final[tuple[By, ...]] = ("method", "module")
@@ -25,8 +26,11 @@ CAVEAT: Final = (
 
 @attrs.frozen
 class HotMethod:
-    """One method or module. Weights are in the samples' unit; `samples` were taken in it, `external` is the share of
-    `exclusive` that was in native code or waiting (None where the events do not tell)."""
+    """One method or module. Weights are in the samples' unit.
+
+    `samples` were taken in it, `inclusive_samples` in it or in what it called. `external` is the part of `exclusive`
+    that was in native code or waiting (None where the events do not tell).
+    """
 
     name: str
     raw: str
@@ -35,6 +39,7 @@ class HotMethod:
     inclusive: int | float
     samples: int
     external: int | float | None
+    inclusive_samples: int
 
 
 def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
@@ -45,7 +50,7 @@ def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
     sums = stack_sums(samples, merge_threads=True)
     leaf = of[samples.values[samples.offsets[sums.stack]]] if len(sums) else sums.stack
     exclusive, inclusive, external = (np.zeros(len(groups), dtype=sums.weight.dtype) for _ in range(3))
-    count = np.zeros(len(groups), dtype=np.int64)
+    count, touched = (np.zeros(len(groups), dtype=np.int64) for _ in range(2))
     np.add.at(exclusive, leaf, sums.weight)
     np.add.at(external, leaf, sums.external)
     np.add.at(count, leaf, sums.count)
@@ -54,15 +59,17 @@ def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
     places = np.repeat(samples.offsets[sums.stack] - (np.cumsum(size) - size), size) + np.arange(int(size.sum()))
     # Counts are not needed, but without them np.unique loads numpy.ma: 10 ms.
     pairs, _ = np.unique(user * max(len(groups), 1) + of[samples.values[places]], return_counts=True)
-    np.add.at(inclusive, pairs % max(len(groups), 1), sums.weight[pairs // max(len(groups), 1)])
+    used, stack = pairs % max(len(groups), 1), pairs // max(len(groups), 1)
+    np.add.at(inclusive, used, sums.weight[stack])
+    np.add.at(touched, used, sums.count[stack])
     known = samples.external is not None
+    own, whole, outside = (column.tolist() for column in (exclusive, inclusive, external))
+    number, reached = count.tolist(), touched.tolist()
     found = [
-        HotMethod(*label, own, whole, number, outside if known else None)
-        for label, own, whole, number, outside in zip(
-            groups, exclusive.tolist(), inclusive.tolist(), count.tolist(), external.tolist(), strict=True
-        )
+        HotMethod(*label, own[i], whole[i], number[i], outside[i] if known else None, reached[i])
+        for i, label in enumerate(groups)
     ]
-    return tuple(sorted(found, key=lambda hot: (-hot.exclusive, -hot.inclusive, hot.raw)))
+    return Listed(sorted(found, key=lambda hot: (-hot.exclusive, -hot.inclusive, hot.raw)))
 
 
 def _module(module: str, reason: str | None) -> tuple[str, str, str]:

@@ -1,0 +1,1 @@
+"""Where is the time: methods or modules by weight of samples."""

@@ -1,0 +1,326 @@
+"""The top report: methods or modules by the time of the sample profiler's samples, or by the weight of other events.
+
+Adds up what `samples` names and `hot` sorts. Says for each number in which unit it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Unpack
+
+import attrs
+import numpy as np
+
+from clrevents.analysis.framework.answer import Answer, answer, table
+from clrevents.analysis.framework.answer_values import FOREVER, Evidence, Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.cells import Bytes, CodeName, Count, DurationNs, Number, Ratio, Word
+from clrevents.analysis.framework.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions, parameter, parameters
+from clrevents.analysis.framework.kept import Kept
+from clrevents.analysis.framework.needs import Need
+from clrevents.analysis.framework.report_table import ReportTable
+from clrevents.analysis.framework.row_class import Row, column, row
+from clrevents.analysis.gather import Gathered
+from clrevents.analysis.reports import ask_one
+from clrevents.analysis.samples import MANY_PROCESSES, SAMPLES, Samples, name_samples
+from clrevents.analysis.top.hot import BY, CAVEAT, By, HotMethod, hottest
+from clrevents.analysis.weighing import (
+    SAMPLE_HEADERS,
+    SAMPLE_TYPE,
+    SampleColumns,
+    WeighedColumns,
+    weigh_events,
+    weigh_times,
+)
+from clrevents.errors import AmbiguousEventError
+from clrevents.schema.registry import DEFAULT, SAMPLE
+from clrevents.table.read import Wanted
+from clrevents.trace import Trace, passes_of
+from clrevents.words import counted
+
+_UNITS: Final = {"nanoseconds": ("_ns", "ns"), "bytes": ("_bytes", "bytes"), "count": (None, "count"), "none": ("", "")}
+"""By unit of the samples: the ending of the columns that hold such weights, and the unit of the metric."""
+
+
+@row
+class HotRow(Row):
+    """One method or module."""
+
+    name: CodeName = column("The method as C# writes it, or the module; in brackets why there is no name.")
+    runtime_name: CodeName = column("The method as the runtime writes it, after its module and `!`.", hidden=True)
+    module: CodeName | None = column("The module; null if unknown.")
+    samples: Count = column("How many samples or events were taken in it.")
+    inclusive_samples: Count = column("How many were taken in it or in what it called.", hidden=True)
+    exclusive_ns: DurationNs | None = column("Its own time; null if the weights are not times.")
+    inclusive_ns: DurationNs | None = column("Its time with all that it called; null if the weights are not times.")
+    exclusive_bytes: Bytes | None = column("Its own bytes; null if the weights are not sizes.")
+    inclusive_bytes: Bytes | None = column("Its bytes with all that it called; null if the weights are not sizes.")
+    exclusive: Number | None = column("Its own weight; null unless a field without a unit is the weight.")
+    inclusive: Number | None = column("Its weight with all that it called; null unless a field without a unit is it.")
+    share: Ratio | None = column("The exclusive weight as a share of the total; null if that is 0.")
+    external_ns: DurationNs | None = column(
+        "How much of the exclusive time was in native code or waiting; null except for the sample profiler.",
+        hidden=True,
+    )
+    external_share: Ratio | None = column("The same as a share of the exclusive time; null if that is 0 or unknown.")
+
+
+@row
+class TopFacts:
+    """The circumstances of a top report."""
+
+    event: CodeName | None = column("The event whose stacks were added up.")
+    unit: Word | None = column("The unit of the weights: `nanoseconds`, `bytes`, `count`, or `none` if unknown.")
+    threads: Count | None = column("The number of threads that the samples are of.")
+    sampling_period_ns: DurationNs | None = column(
+        "The median time between two samples of one thread; null except for the sample profiler."
+    )
+    advice: Word | None = column("What to record so that more frames have names; null if nothing is missing.")
+
+
+@parameters
+class TopParameters:
+    """What is added up, of which event, and how names are written."""
+
+    by: str = parameter("method", "Whether to add up by method or by module.", choices=BY)
+    event: str | None = parameter(None, "Add up the stacks of this event instead of the sample profiler's.")
+    weight: str | None = parameter(None, "The field of `event` that is its weight; without it, each event weighs 1.")
+    thread_id: int | None = parameter(None, "Only samples of this thread.")
+    raw: bool = parameter(False, "Write names as the runtime does.")
+
+
+@answer(name="top")
+class TopReport(Answer[TopFacts]):
+    """The methods or modules with the most time, or with the most of another event's weight.
+
+    *Exclusive* is what a method weighs alone, *inclusive* what it weighs with all that it calls; a method that calls
+    itself counts once. A sample of the sample profiler weighs the time to the next sample of its thread, cut at the
+    edges of the window. The profiler records where each managed thread is, whether it runs or waits, so this is time on
+    the clock and not of a processor; `external_share` tells how much of it was in native code, where threads wait.
+
+    Other events weigh 1 each, or what one of their fields says. Times, sizes and numbers have columns of their own, and
+    those that do not apply are null; for events that weigh 1, `samples` and `inclusive_samples` are the weights.
+    """
+
+    methods: ReportTable[HotRow] = table("The methods or modules, those with the most exclusive weight first.")
+
+
+class TopCollector(Collector[TopReport]):
+    """Keeps a few numbers of every event: its time, thread, stack and one field.
+
+    So its memory grows with the number of events, and not only with the answer: names are known when the last event
+    was read, and the window cuts then.
+    """
+
+    stacks = True
+
+    def __init__(self, asked: TopParameters) -> None:
+        if asked.by not in BY:
+            raise ValueError(f"by must be {' or '.join(map(repr, BY))}, not {asked.by!r}")
+        if asked.weight is not None and asked.event is None:
+            raise ValueError("weight needs event: samples of the profiler weigh the time that they stand for")
+        self._asked = asked
+        self._by: By = "module" if asked.by == "module" else "method"
+        self._timed = asked.event is None
+        self._selector = SAMPLES if asked.event is None else asked.event
+        self._field = SAMPLE_TYPE if self._timed else asked.weight
+        field = () if self._field is None else (self._field,)
+        self._columns = tuple(dict.fromkeys((*SAMPLE_HEADERS, *field)))
+        self.selectors = (self._selector,)
+        # A weight may be a header column, too.
+        self.headers = tuple(dict.fromkeys((*SAMPLE_HEADERS, *Wanted.of(field).headers)))
+        self._event: tuple[str, str] | None = None
+        self._kept = Kept({self._selector: self._columns})
+
+    def take(self, chunk: ReportChunk) -> None:
+        for found in chunk.events.values():
+            if self._event not in (None, found.event):
+                raise AmbiguousEventError(f"{self._selector!r} means several events")
+            self._event = found.event
+            self._check(found)
+            self._kept.take(ReportChunk({self._selector: self._of_thread(found)}))
+
+    def finish(self, context: Context) -> TopReport:
+        events = context.nothing(self._selector)
+        self._check(events)
+        if (self._event or events.event) is not None:
+            # A pattern that nothing matches has no fields.
+            events = self._kept.all(self.selectors, context.nothing)[self._selector]
+        rows = SampleColumns.of(events.table, self._field, -1 if context.process_id is None else context.process_id)
+        weighed = self._weighed(rows, context)
+        name = "" if events.event is None else events.event[1]
+        apart = context.info.version >= MANY_PROCESSES
+        samples = name_samples(name, weighed, context.methods, context.stacks, context.thread_names, apart)
+        context = attrs.evolve(context, needs=self._needs(events.event))
+        made: TopReport = context.answer(
+            TopReport,
+            facts=TopFacts(
+                event=name or None,
+                unit=samples.unit,
+                threads=len(samples.threads),
+                sampling_period_ns=_period(weighed),
+                advice=samples.advice,
+            ),
+            metrics={"samples": len(samples), "total": _total(samples, _occurs(events.event, context))},
+            notes=_notes(samples),
+            methods=self._table(context, samples, weighed),
+        )
+        return made if events.event is not None else _unknown(made, self._selector)
+
+    def _check(self, found: Gathered) -> None:
+        """KeyError for a weight that the event does not have."""
+        if self._field is not None and found.event is not None:
+            Wanted.of((self._field,)).choose(found.payload, found.event[1])
+
+    def _of_thread(self, found: Gathered) -> Gathered:
+        """The events of the thread that was asked for."""
+        if self._asked.thread_id is None:
+            return found
+        thread = found.column("thread_id")
+        mine = thread.values == self._asked.thread_id
+        return found.only(np.flatnonzero(mine if thread.valid is None else mine & thread.valid), self._columns)
+
+    def _weighed(self, rows: SampleColumns, context: Context) -> WeighedColumns:
+        if self._timed:
+            return weigh_times(rows, context.window)
+        return weigh_events(rows, self._asked.weight, context.window)
+
+    def _needs(self, event: tuple[str, str] | None) -> tuple[Need, ...]:
+        if self._timed:
+            return _NEEDS
+        if event is None:
+            return ()
+        provider, name = event
+        infos = [DEFAULT.best(provider, id, DEFAULT.versions(provider, id)[-1]) for id in DEFAULT.ids(provider, name)]
+        known = [(info.keywords, info.level) for info in infos if info is not None]
+        keywords, level = known[0] if known else (0, 5)
+        return (Need(f"where {name} events come from", (name,), keywords, level, provider, essential=True),)
+
+    def _table(self, context: Context, samples: Samples, weighed: WeighedColumns) -> ReportTable[HotRow]:
+        found = hottest(samples, self._by)
+        ending, _ = _UNITS[samples.unit]
+        values: dict[str, list[Any]] = {
+            "name": [hot.raw if self._asked.raw else hot.name for hot in found],
+            "runtime_name": [hot.raw for hot in found],
+            "module": [hot.module or None for hot in found],
+            "samples": [hot.samples for hot in found],
+            "inclusive_samples": [hot.inclusive_samples for hot in found],
+            "share": [_share(hot.exclusive, samples.total) for hot in found],
+            "external_ns": [hot.external for hot in found],
+            "external_share": [_share(hot.external, hot.exclusive) for hot in found],
+        }
+        for which in ("_ns", "_bytes", ""):
+            for name in ("exclusive", "inclusive"):
+                values[name + which] = [_weight(hot, name) if which == ending else None for hot in found]
+        lossy = self._lossy(context, weighed)
+        return context.table(HotRow, {**values, "lossy": [lossy] * len(found)})
+
+    def _lossy(self, context: Context, weighed: WeighedColumns) -> bool:
+        """Whether a sample may be missing in the window: nobody knows which method it was in."""
+        window = context.window
+        # A loss before the window counts from the first sample on whose time reaches into it.
+        low = min([window.low, *weighed.rows.time[:1].tolist()])
+        high = FOREVER if window.high == FOREVER else window.high - 1
+        thread = self._asked.thread_id
+        threads = () if thread is None else (np.array([thread], dtype=np.uint64),)
+        return bool(context.marks.touched(np.array([low]), np.array([high]), threads)[0])
+
+
+def _weight(hot: HotMethod, name: str) -> int | float:
+    found: int | float = getattr(hot, name)
+    return found
+
+
+def _share(part: int | float | None, whole: int | float) -> float | None:
+    return None if part is None or not whole else part / whole
+
+
+def _period(weighed: WeighedColumns) -> int | None:
+    """The median time between two samples of a thread; of an even number, the lower one in the middle."""
+    if weighed.gap is None:
+        return None
+    known = np.sort(weighed.gap[weighed.gap >= 0])
+    return int(known[(len(known) - 1) // 2]) if len(known) else None
+
+
+def _occurs(event: tuple[str, str] | None, context: Context) -> bool:
+    return any((kind.provider, kind.name) == event for kind in context.kinds)
+
+
+def _total(samples: Samples, known: bool) -> Metric:
+    _, unit = _UNITS[samples.unit]
+    evidence: Evidence = "sample" if samples.timed else "event"
+    if known:
+        return Metric(samples.total, unit, evidence=evidence)
+    return Metric(None, unit, evidence=evidence, reason="the trace has no such event")
+
+
+def _notes(samples: Samples) -> tuple[Note, ...]:
+    found = []
+    if samples.timed and len(samples):
+        found.append(Note("clock-time", "info", CAVEAT, ("methods", "total")))
+    if samples.advice is not None:
+        nameless = sum(frame.reason is not None for frame in samples.frames)
+        frames = counted(len(samples.frames), "frame")
+        text = f"{nameless:,} of {frames} {'has' if nameless == 1 else 'have'} no name"
+        numbers = {"nameless": nameless, "frames": len(samples.frames)}
+        found.append(Note("no-names", "warning", text, ("name",), numbers, samples.advice))
+    return tuple(found)
+
+
+def _unknown(made: TopReport, selector: str) -> TopReport:
+    """The answer about a pattern that no event matches."""
+    note = Note("no-events", "warning", f"the trace has no event that matches {selector!r}", ("methods",))
+    changed: dict[str, Any] = {"coverage": "none", "notes": (note, *made.notes)}
+    return attrs.evolve(made, **changed)
+
+
+def top_report(
+    trace: Trace,
+    *,
+    by: By = "method",
+    event: str | None = None,
+    weight: str | None = None,
+    thread_id: int | None = None,
+    raw: bool = False,
+    **window: Unpack[WindowOptions],
+) -> TopReport:
+    """Report the methods (`by="module"`: the modules) with the most time, by the sample profiler's samples.
+
+    `event` selects the stacks of another event, each of which weighs 1 or what its field `weight` says. `start` and
+    `end` are half-open. Raises KeyError for a field that the event does not have, ValueError for a weight that is not
+    a number or below zero, or without an event; AmbiguousEventError and UnknownEventError as `Trace.table` does.
+    """
+    if event is not None:
+        # At once, and not only when events of several names were read.
+        passes_of(trace).one_event(event)
+    asked = TopParameters(by=by, event=event, weight=weight, thread_id=thread_id, raw=raw)
+    return ask_one(trace, REPORT, asked, window)
+
+
+_NEEDS: Final = (Need("where threads spend their time", ("ThreadSample",), 0, 4, SAMPLE, essential=True),)
+
+REPORT: Final = ReportDeclaration(
+    TopReport,
+    "The methods or modules with the most time.",
+    "Where is the time?",
+    _NEEDS,
+    (
+        # A sample that reaches into the next window is in both.
+        MetricDeclaration("samples", "count", "The number of samples or events.", windows=False, evidence="sample"),
+        MetricDeclaration("total", "ns", "All weights together, in bytes or another unit if they are not times."),
+    ),
+    TopCollector,
+    "methods",
+    TopParameters,
+    shown=(
+        *("share", "exclusive_ns", "inclusive_ns", "exclusive_bytes", "inclusive_bytes", "exclusive", "inclusive"),
+        *("external_share", "samples", "name"),
+    ),
+    examples=(
+        ("Where is the time?", "clrevents top app.nettrace"),
+        (
+            "Which modules allocate, in bytes?",
+            "clrevents top app.nettrace --by module --event GCAllocationTick --weight AllocationAmount64",
+        ),
+    ),
+)

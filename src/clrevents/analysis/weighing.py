@@ -1,0 +1,144 @@
+"""Columns of events with stacks → what each of them weighs, in which unit, and which of them lie in a window.
+
+A sample of the profiler weighs the time to the next one of its thread; other events weigh 1, or what a field says.
+Knows no names, neither of events nor of methods, and reads no trace.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.framework.answer_values import TimeWindow
+from clrevents.table.table import Table
+
+Ints: TypeAlias = NDArray[np.int64]
+Weights: TypeAlias = NDArray[np.int64 | np.float64]
+Unit: TypeAlias = Literal["nanoseconds", "bytes", "count", "none"]
+
+SAMPLE_HEADERS: Final = ("time_ns", "thread_id", "stack_id")
+"""The header columns that weighing needs; beside them `process_id`, where there may be several processes."""
+SAMPLE_TYPE: Final = "Type"
+"""The field of the sample profiler's event that tells native code from managed code."""
+
+_EXTERNAL: Final = 1
+_UNKNOWN: Final = -1
+_LARGEST: Final = (1 << 63) - 1
+_NUMBERS: Final = ("int", "uint", "float", "bool")
+_BYTES: Final = ("bytes", "size", "amount", "amount64", "length")
+_TIMES: Final = ("ns", "nanoseconds")
+
+
+@attrs.frozen(eq=False)
+class SampleColumns:
+    """Columns of events of one kind, in order of time; threads and processes are -1 where unknown.
+
+    `field` are the values of one field of the payload, None where none was asked for.
+    """
+
+    time: Ints
+    thread: Ints
+    process: Ints
+    stack_id: Ints
+    field: NDArray[Any] | None
+
+    @classmethod
+    def of(cls, table: Table, field: str | None, process_id: int | None = None) -> SampleColumns:
+        """Those of a table, which needs no column `process_id` where all events are of this process.
+
+        ValueError for a field that does not hold numbers.
+        """
+        if not len(table):
+            none: Ints = np.zeros(0, dtype=np.int64)
+            return cls(none, none, none, none, None if field is None else none)
+        if field is not None and not table.column(field).type.kind.startswith(_NUMBERS):
+            raise ValueError(f"{field!r} is no number, so it cannot be a weight")
+        time, thread, stack_id = (_filled(table, name, _UNKNOWN).astype(np.int64) for name in SAMPLE_HEADERS)
+        if "process_id" in table and process_id is None:
+            process = _filled(table, "process_id", _UNKNOWN).astype(np.int64)
+        else:
+            process = np.full(len(time), _UNKNOWN if process_id is None else process_id, dtype=np.int64)
+        found = cls(time, thread, process, stack_id, None if field is None else _filled(table, field, 0))
+        return found.take(np.argsort(time, kind="stable")) if (np.diff(time) < 0).any() else found
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def take(self, rows: Ints) -> SampleColumns:
+        """These rows in this order."""
+        columns = (self.time[rows], self.thread[rows], self.process[rows], self.stack_id[rows])
+        return SampleColumns(*columns, None if self.field is None else self.field[rows])
+
+
+@attrs.frozen(eq=False)
+class WeighedColumns:
+    """The events of a window: `shown` are their times cut to it, while those in `rows` are their own.
+
+    `external` and `gap` (the time to the next sample of the thread, uncut, -1 for its last) are None unless the weights
+    are times between samples.
+    """
+
+    rows: SampleColumns
+    shown: Ints
+    weight: Weights
+    unit: Unit
+    external: NDArray[np.bool_] | None = None
+    gap: Ints | None = None
+
+
+def weigh_times(rows: SampleColumns, window: TimeWindow) -> WeighedColumns:
+    """The sample profiler's, whose field is `SAMPLE_TYPE`.
+
+    A window's first stack is the one that a thread was seen with before.
+    """
+    order = np.lexsort((rows.time, rows.thread, rows.process))
+    until = rows.time.copy()
+    same = rows.thread[order][1:] == rows.thread[order][:-1]
+    same &= rows.process[order][1:] == rows.process[order][:-1]
+    until[order[:-1][same]] = rows.time[order[1:][same]]
+    gap = np.full(len(rows), -1, dtype=np.int64)
+    gap[order[:-1][same]] = (until - rows.time)[order[:-1][same]]
+    kept = np.flatnonzero(window.meets(rows.time, until) & (window.high > window.low))
+    weight = window.overlap(rows.time, until)[kept]
+    rows = rows.take(kept)
+    external = None if rows.field is None else rows.field == _EXTERNAL
+    return WeighedColumns(rows, np.maximum(rows.time, window.low), weight, "nanoseconds", external, gap[kept])
+
+
+def weigh_events(rows: SampleColumns, weight: str | None, window: TimeWindow) -> WeighedColumns:
+    """Any events: each weighs 1, or what its field `weight` says. ValueError for weights that are not numbers, are
+    below zero or too large together."""
+    rows = rows.take(np.flatnonzero(window.holds(rows.time)))
+    if weight is None or rows.field is None:
+        return WeighedColumns(rows, rows.time, np.ones(len(rows), dtype=np.int64), "count")
+    return WeighedColumns(rows, rows.time, _weights(rows.field, weight), unit_of(weight))
+
+
+def unit_of(field: str) -> Unit:
+    """What a field's name says it is measured in."""
+    name = field.lower()
+    if name.endswith(_BYTES):
+        return "bytes"
+    return "nanoseconds" if name.endswith(_TIMES) else "none"
+
+
+def _filled(table: Table, name: str, missing: int) -> NDArray[Any]:
+    """A column's numbers, with a number for those that are null. Not as masked arrays, which take long to load."""
+    column = table.column(name)
+    return column.values if column.valid is None else np.where(column.valid, column.values, missing)
+
+
+def _weights(values: NDArray[Any], name: str) -> Weights:
+    """As 64-bit numbers whose sum is one too. ValueError for negative and unending ones."""
+    if values.dtype.kind == "f":
+        if not np.isfinite(values).all() or (values < 0).any():
+            raise ValueError(f"{name!r} is below zero or no number in some events, so it cannot be a weight")
+        return values.astype(np.float64)
+    if values.dtype.kind == "i" and (values < 0).any():
+        raise ValueError(f"{name!r} is below zero in some events, so it cannot be a weight")
+    if sum(values.tolist()) > _LARGEST:
+        raise ValueError(f"{name!r} adds up to more than 64 bits hold, so it cannot be a weight")
+    return values.astype(np.int64)

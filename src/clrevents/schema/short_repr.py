@@ -1,0 +1,32 @@
+"""How a payload's record shows itself: in full while it is short, else with as much as fits on a screen.
+
+Long texts and arrays are cut, and say so. Knows no layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+_ITEMS: Final = 10
+_NAME: Final = 80
+_TEXT: Final = 1000
+_WHOLE: Final = 2200
+
+
+def record_text(name: str, fields: Iterable[tuple[str, Any]]) -> str:
+    """The repr of a record with these fields and values: at most 2,300 characters."""
+    shown = ", ".join(f"{field}={value_text(value)}" for field, value in fields)
+    return f"{name[:_NAME]}({shown if len(shown) <= _WHOLE else shown[:_WHOLE] + ' …'})"
+
+
+def value_text(value: Any) -> str:
+    """The repr of a value; of a long text or array, that of its beginning, with how long it is."""
+    if isinstance(value, list | tuple) and len(value) > _ITEMS:
+        head = ", ".join(map(value_text, value[:_ITEMS]))
+        return f"[{head}, … {_ITEMS} of {len(value):,}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key!r}: {value_text(part)}' for key, part in value.items())}}}"
+    if isinstance(value, str | bytes) and len(value) > _TEXT:
+        return f"{value[:_TEXT]!r}… {_TEXT:,} of {len(value):,}"
+    return repr(value)

@@ -1,0 +1,307 @@
+"""The top report: exact numbers of a trace, units, windows, threads, processes, losses, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+import clrevents
+from analysis.test_samples import MS, shop, traced
+from clrevents.analysis import hottest, read_samples, top_report
+from clrevents.analysis.framework.declaration import parameters_of
+from clrevents.analysis.reports import feed_reports
+from clrevents.analysis.top.hot import CAVEAT
+from clrevents.analysis.top.report import HotRow, TopParameters, TopReport
+from clrevents.encode.values import ThreadRow
+from clrevents.testing.builder import TraceBuilder
+from project_files import fixture
+
+NETPERF = fixture("net8-netperf3")
+
+
+def worked() -> TraceBuilder:
+    """Thread 7: 4 ms in Pay, 1 ms waiting in Wait; thread 8: 10 ms waiting in Main."""
+    builder = shop().thread(7).at(10 * MS).sample(0x2010, 0x1010)
+    builder.thread(8).at(11 * MS).sample(0x1010, kind=1)
+    builder.thread(7).at(14 * MS).sample(0x3010, 0x2010, 0x1010, kind=1)
+    builder.thread(7).at(15 * MS).sample(0x1010)
+    return builder.thread(8).at(21 * MS).sample(0x1018)
+
+
+def weights(report: TopReport) -> list[tuple[Any, ...]]:
+    return [(row.name, row.exclusive_ns, row.inclusive_ns, row.external_ns, row.samples) for row in report.methods]
+
+
+def test_every_value_of_a_row() -> None:
+    report = top_report(traced(worked()))
+    assert report.methods[0] == HotRow(
+        process_id=1234,
+        lossy=False,
+        name="Shop.Main()",
+        runtime_name="Shop.Main()",
+        module=None,
+        samples=3,
+        inclusive_samples=5,
+        exclusive_ns=10 * MS,
+        inclusive_ns=15 * MS,
+        exclusive_bytes=None,
+        inclusive_bytes=None,
+        exclusive=None,
+        inclusive=None,
+        share=10 / 15,
+        external_ns=10 * MS,
+        external_share=1.0,
+    )
+    assert weights(report)[1:] == [
+        ("Shop.Pay()", 4 * MS, 5 * MS, 0, 1),
+        ("Shop.Wait()", 1 * MS, 1 * MS, 1 * MS, 1),
+    ]
+    assert [row.inclusive_samples for row in report.methods] == [5, 2, 1]
+    facts = report.facts
+    assert (facts.event, facts.unit, facts.threads, facts.advice) == ("ThreadSample", "nanoseconds", 2, None)
+    # Gaps of 4, 1 and 10 ms.
+    assert facts.sampling_period_ns == 4 * MS
+    total = report.metrics["total"]
+    assert (total.value, total.unit, total.evidence, report.metrics["samples"].value) == (15 * MS, "ns", "sample", 5)
+    assert [(note.id, note.severity, note.message) for note in report.notes] == [("clock-time", "info", CAVEAT)]
+    assert (report.coverage, report.question.text) == ("full", "Where is the time?")
+
+
+@pytest.fixture(scope="module")
+def netperf() -> Iterator[clrevents.Trace]:
+    with clrevents.open(NETPERF) as trace:
+        yield trace
+
+
+def test_a_real_trace(netperf: clrevents.Trace) -> None:
+    report, modules, raw = top_report(netperf), top_report(netperf, by="module"), top_report(netperf, raw=True)
+    assert weights(report)[:3] == [
+        ("Program.Hot(int)", 833_027_892, 833_027_892, 7_968_009, 498),
+        ("System.Threading.Thread.Sleep(int)", 357_405_650, 357_405_650, 357_405_650, 330),
+        ("Program.Contention.lambda_4()", 170_689_068, 227_584_806, 170_689_068, 158),
+    ]
+    assert len(report.methods) == 74
+    assert sum(row.exclusive_ns or 0 for row in report.methods) == report.metrics["total"].value == 1_768_930_692
+    assert sum(row.samples for row in report.methods) == report.metrics["samples"].value == 1288
+    assert report.facts.sampling_period_ns == 1_117_437
+    assert weights(modules) == [
+        ("Workload", 1_318_600_019, 1_750_807_766, 286_630_188, 878),
+        ("System.Private.CoreLib", 445_835_178, 448_116_981, 443_636_549, 407),
+        ("System.Console", 4_495_495, 4_495_495, 4_495_495, 3),
+        ("System.Linq", 0, 1_191_137, 0, 0),
+    ]
+    assert [row.module for row in modules.methods] == [
+        "Workload",
+        "System.Private.CoreLib",
+        "System.Console",
+        "System.Linq",
+    ]
+    assert raw.methods[0].name == report.methods[0].runtime_name == "Workload!Program.Hot(int32)"
+    assert TopReport.from_dict(report.to_dict()) == report
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"start": "30%", "end": "60%"},
+    {"event": "ThreadSample"},
+    {"event": "ThreadSam*"},
+    {"thread_id": 6332},
+    {"event": "MethodJittingStarted", "weight": "MethodILSize", "start": "10%"},
+    {"event": "MethodJittingStarted", "weight": "level"},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("by", ["method", "module"])
+def test_it_is_the_list_of_hot_methods(netperf: clrevents.Trace, options: dict[str, Any], by: Any) -> None:
+    """The same samples, weights and order as `hottest` has."""
+    report = top_report(netperf, by=by, **options)
+    samples = read_samples(netperf, **options)
+    assert len(samples) > 0
+    expected = hottest(samples, by)
+    ending = {"nanoseconds": "exclusive_ns", "bytes": "exclusive_bytes", "none": "exclusive", "count": "samples"}
+    column = ending[samples.unit]
+    assert [getattr(row, column) for row in report.methods] == [hot.exclusive for hot in expected]
+    inclusive = [
+        getattr(row, f"in{column[2:]}" if column != "samples" else "inclusive_samples") for row in report.methods
+    ]
+    assert inclusive == [hot.inclusive for hot in expected]
+    assert [(row.runtime_name, row.samples) for row in report.methods] == [(hot.raw, hot.samples) for hot in expected]
+    assert (report.metrics["total"].value, report.metrics["samples"].value) == (samples.total, len(samples))
+    assert (report.facts.unit, report.facts.threads) == (samples.unit, len(samples.threads))
+
+
+def test_weights_are_in_the_columns_of_their_unit() -> None:
+    builder = shop()
+    for size, address in ((10, 0x1010), (30, 0x2010), (2, 0x1010)):
+        builder.described("Shop", "Sold", {"Size": (11, size), "Depth": (14, size / 4)}, stack=[address])
+    trace = traced(builder)
+    columns = ("samples", "exclusive_ns", "exclusive_bytes", "inclusive_bytes", "exclusive", "share", "external_share")
+
+    def rows(**options: Any) -> list[tuple[Any, ...]]:
+        found = top_report(trace, event="Sold", **options)
+        assert found.facts.sampling_period_ns is None
+        assert found.notes == ()
+        return [tuple(getattr(row, name) for name in columns) for row in found.methods]
+
+    assert rows() == [(2, None, None, None, None, 2 / 3, None), (1, None, None, None, None, 1 / 3, None)]
+    assert rows(weight="Size") == [(1, None, 30, 30, None, 30 / 42, None), (2, None, 12, 12, None, 12 / 42, None)]
+    assert [row[4] for row in rows(weight="Depth")] == [7.5, 3.0]
+    units = {w: top_report(trace, event="Sold", weight=w).metrics["total"].unit for w in (None, "Size", "Depth")}
+    assert units == {None: "count", "Size": "bytes", "Depth": ""}
+
+
+def test_people_see_the_columns_that_say_something() -> None:
+    heads = [line.split() for line in repr(top_report(traced(worked()))).split("\n") if " share " in line]
+    assert heads == [["samples", "exclusive", "ms", "inclusive", "ms", "share", "external", "share", "name"]]
+    built = traced(shop().described("Shop", "Sold", {"Size": (11, 3)}, stack=[0x1010]))
+    heads = [
+        line.split() for line in repr(top_report(built, event="Sold", weight="Size")).split("\n") if "  share" in line
+    ]
+    assert heads == [["samples", "exclusive", "bytes", "inclusive", "bytes", "share", "name"]]
+
+
+def test_large_sizes_stay_exact() -> None:
+    large = (1 << 62) + 1
+    trace = traced(shop().described("Shop", "Sold", {"Size": (12, large)}, stack=[0x1010]))
+    assert top_report(trace, event="Sold", weight="Size").methods[0].exclusive_bytes == large
+
+
+def test_a_window_begins_with_the_state_before_it() -> None:
+    trace = traced(worked())
+    report = top_report(trace, start=12 * MS, end=int(14.5 * MS))
+    assert weights(report) == [
+        ("Shop.Main()", 2_500_000, 5 * MS, 2_500_000, 1),
+        ("Shop.Pay()", 2 * MS, 2_500_000, 0, 1),
+        ("Shop.Wait()", 500_000, 500_000, 500_000, 1),
+    ]
+    edges = [None, 5 * MS, 12 * MS, 14 * MS, 14 * MS + 1, 21 * MS, None]
+    parts = [top_report(trace, start=a, end=b).metrics["total"].value for a, b in pairwise(edges)]
+    assert sum(part or 0 for part in parts) == 15 * MS
+    assert top_report(trace, start=30 * MS).metrics["total"].value == 0
+    assert len(top_report(trace, start=14 * MS, end=12 * MS).methods) == 0
+
+
+def test_one_thread() -> None:
+    report = top_report(traced(worked()), thread_id=8)
+    assert weights(report) == [("Shop.Main()", 10 * MS, 10 * MS, 10 * MS, 2)]
+    assert (report.facts.threads, report.facts.sampling_period_ns) == (1, 10 * MS)
+    nobody = top_report(traced(worked()), thread_id=9)
+    assert (len(nobody.methods), nobody.metrics["total"].value, nobody.coverage) == (0, 0, "full")
+
+
+def test_a_decoder_gives_the_same_answer(netperf: clrevents.Trace) -> None:
+    expected = top_report(netperf)
+    data = gzip.decompress(NETPERF.read_bytes())
+    feed = feed_reports(["top"])
+    decoder = clrevents.Decoder(*feed.selectors, symbols=True)
+    for start in range(0, len(data), 9973):
+        feed.take(decoder, decoder.feed(data[start : start + 9973]))
+    feed.take(decoder, decoder.close())
+    found = feed.finish(decoder)["top"]
+    assert isinstance(found, TopReport)
+    assert (found.methods, found.metrics, found.facts, found.notes, found.coverage) == (
+        *(expected.methods, expected.metrics, expected.facts, expected.notes, expected.coverage),
+    )
+
+
+def test_processes_have_rows_of_their_own() -> None:
+    """Also where threads have the same number, and code the same address."""
+    builder = TraceBuilder("nettrace6", process_id=100).thread(7)
+    builder.method_load("N", "Mine", address=0x1000, size=64).at(MS).sample(0x1010)
+    other = builder.thread(8)
+    # In the file, thread 8 is described as thread 7 of another process.
+    other._writer.threads([ThreadRow(50, 7, 200)])
+    other._thread_rows[8] = 50
+    other.method_load("N", "Other", address=0x1000, size=64)
+    other.at(7 * MS).sample(0x1010).at(9 * MS).sample(0x1010)
+    trace = traced(builder.thread(7).at(5 * MS).sample(0x1010))
+    report = top_report(trace)
+    assert [(row.process_id, row.name, row.exclusive_ns) for row in report.methods] == [
+        (100, "N.Mine()", 4 * MS),
+        (200, "N.Other()", 2 * MS),
+    ]
+    assert report.metrics["total"].value == 6 * MS
+    assert [row.name for row in top_report(trace, process_id=200).methods] == ["N.Other()"]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"weight": "Size"}, ValueError, "weight needs event: samples of the profiler weigh the time"),
+        ({"event": "Sold", "weight": "What"}, ValueError, "'What' is no number, so it cannot be a weight"),
+        ({"event": "Sold", "weight": "Less"}, ValueError, "'Less' is below zero in some events"),
+        ({"event": "Sold", "weight": "Sise"}, KeyError, r"Sold has no column 'Sise'; it has .*Size, What"),
+        ({"event": "Soled"}, clrevents.UnknownEventError, "Soled"),
+        ({"event": "GC*"}, clrevents.AmbiguousEventError, "means several events"),
+        ({"by": "thread"}, ValueError, "by must be 'method' or 'module', not 'thread'"),
+    ],
+)
+def test_what_is_refused(options: dict[str, Any], error: type[Exception], text: str) -> None:
+    builder = shop().described("Shop", "Sold", {"Size": (11, 1), "What": (18, "tea"), "Less": (9, -1)}, stack=[0x1010])
+    builder.described("Shop", "GCOne", {}).described("Shop", "GCTwo", {})
+    with pytest.raises(error, match=text):
+        top_report(traced(builder), **options)
+
+
+def test_a_trace_without_samples_says_what_to_record() -> None:
+    report = top_report(traced(shop()))
+    assert (report.coverage, len(report.methods), report.metrics["samples"].value) == ("none", 0, 0)
+    total = report.metrics["total"]
+    assert (total.value, total.reason) == (None, "the trace has no such event")
+    (note,) = report.notes
+    assert (note.id, note.record) == ("not-recorded", "Microsoft-DotNETCore-SampleProfiler:0x0:4")
+    (note,) = top_report(traced(worked()), event="GCAllocationTick").notes
+    assert (note.id, note.record) == ("not-recorded", "Microsoft-Windows-DotNETRuntime:0x1:5")
+
+
+def test_a_pattern_that_nothing_matches() -> None:
+    report = top_report(traced(worked()), event="Nothing*", weight="Size")
+    assert (report.coverage, len(report.methods), report.facts.event) == ("none", 0, None)
+    assert [(note.id, note.message) for note in report.notes] == [
+        ("no-events", "the trace has no event that matches 'Nothing*'")
+    ]
+
+
+def test_missing_names_are_noted() -> None:
+    report = top_report(traced(TraceBuilder().at(MS).sample(0x7F10, 0x1010).at(2 * MS).sample(0x7F10)))
+    note = report.notes[-1]
+    assert (note.id, note.severity, note.message) == ("no-names", "warning", "2 of 2 frames have no name")
+    assert note.numbers == {"nameless": 2, "frames": 2}
+    assert note.remedy == report.facts.advice
+    assert note.remedy is not None
+    assert "rundown" in note.remedy
+
+
+def test_losses_in_the_window_mark_all_rows() -> None:
+    """A lost sample may have been in any method. One between the window and the sample before it counts, too."""
+    builder = shop().thread(7).at(10 * MS).sample(0x1010).at(12 * MS).sample(0x1010)
+    builder.lose(3).at(20 * MS).sample(0x2010).at(30 * MS).sample(0x2010).thread(8).at(31 * MS).sample(0x1010)
+    trace = traced(builder)
+    with pytest.warns(clrevents.TraceWarning, match="3 events were lost"):
+        (loss,) = trace.losses
+    assert (loss.thread_id, loss.start_ns, loss.end_ns) == (7, 12 * MS, 20 * MS)
+
+    def marked(**options: Any) -> set[bool]:
+        return {row.lossy for row in top_report(trace, **options).methods}
+
+    assert marked() == {True}
+    assert marked(end=12 * MS) == {False}
+    assert marked(start=18 * MS) == {True}
+    assert marked(start=25 * MS) == {True}
+    assert marked(start=30 * MS + 1) == {False}
+    assert marked(thread_id=8) == {False}
+
+
+def test_parameters_are_those_of_the_function() -> None:
+    assert [(p.name, p.type, p.default) for p in parameters_of(TopParameters)] == [
+        ("by", str, "method"),
+        ("event", str, None),
+        ("weight", str, None),
+        ("thread_id", int, None),
+        ("raw", bool, False),
+    ]
