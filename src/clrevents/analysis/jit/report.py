@@ -140,8 +140,8 @@ class JitReport(Answer[JitFacts]):
     they are made of, are those compiled in it.
 
     A compilation is lossy if events of its thread were lost meanwhile; a method if any event was lost after its first
-    compilation began, because a later one may be missing; a sum if any event was lost that it may lack. How often a
-    method was called is not recorded.
+    compilation began, because a later one may be missing. The sums of a thread are lossy if any event of that thread
+    was lost, other sums if any event was. How often a method was called is not recorded.
     """
 
     methods: ReportTable[JittedMethod] = table("Each method that was compiled, the longest time first.")
@@ -256,6 +256,6 @@ REPORT: Final = ReportDeclaration(
             "clrevents jit app.nettrace --never-tiered-up",
         ),
         ("Why were calls not inlined?", "clrevents jit app.nettrace --table decisions"),
-        ("What is there for a script?", "clrevents jit app.nettrace --json | jq .metrics.compile_total.value"),
+        ("How long did the JIT take in all, for a script?", "clrevents jit app.nettrace --json | jq .metrics.compile_total.value"),
     ),
 )
