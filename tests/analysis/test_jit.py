@@ -15,6 +15,7 @@ from clrevents.analysis import JitReport, jit_report
 from clrevents.analysis.compilations import compilations, inside
 from clrevents.analysis.gather import gather
 from clrevents.events import (
+    AssemblyLoad_V1,
     MethodFlags,
     MethodJitInliningFailed_V0,
     MethodJitInliningSucceeded_V0,
@@ -210,6 +211,11 @@ def test_rejected_code_and_look_ups() -> None:
     assert found.methods[0].rejected
     assert numbers(found, "lookups", "lookup_hits", "lookup_misses", "lookup_methods") == (3, 2, 1, 1)
     assert numbers(found, "lookup_total", "rejected", "precompiled_loads") == (1500, 1, 0)
+    # The first look-up lasts from 2,000 to 3,500 ns; it counts where it ended, and its time where it passed.
+    first, second = report(builder, end="3us"), report(builder, start="3us", end="4us")
+    names = "lookups", "lookup_hits", "lookup_misses", "lookup_methods", "lookup_total"
+    assert numbers(first, *names) == (0, 0, 0, 0, 1000)
+    assert numbers(second, *names) == (1, 1, 0, 1, 500)
 
 
 def test_settings_and_pauses() -> None:
@@ -223,13 +229,14 @@ def test_settings_and_pauses() -> None:
 def test_losses() -> None:
     builder = TraceBuilder().thread(2).sample().thread(1)
     builder.event(started("Sound", 1)).event(loaded("Sound", 1)).wait(10_000)
-    builder.event(started("Spoilt", 2)).lose(3).event(inlined("Spoilt")).event(loaded("Spoilt", 2))
+    builder.event(started("Spoilt", 2)).lose(3).thread(2).event(started("Beside", 6)).event(loaded("Beside", 6))
+    builder.thread(1).event(inlined("Spoilt")).event(loaded("Spoilt", 2))
     builder.event(started("Later", 3)).event(loaded("Later", 3))
     builder.event(started("Open", 4)).lose(1).sequence_point()
     builder.wait(1).thread(2).event(started("There", 5)).event(loaded("There", 5))
     found = report(builder)
     lossy = {c.name: c.lossy for c in found.compilations}
-    assert lossy == {"Sound": False, "Spoilt": True, "Later": False, "Open": True, "There": False}
+    assert lossy == {"Sound": False, "Spoilt": True, "Later": False, "Open": True, "There": False, "Beside": False}
     # A later compilation of a method may be among what was lost, on whatever thread.
     assert {m.method: m.lossy for m in found.methods} == {
         "N.T.Sound()": True,
@@ -237,6 +244,7 @@ def test_losses() -> None:
         "N.T.Later()": True,
         "N.T.Open()": True,
         "N.T.There()": False,
+        "N.T.Beside()": True,
     }
     assert {t.thread_id: t.lossy for t in found.threads} == {1: True, 2: False}
     assert all(t.lossy for t in found.tiers)
@@ -276,6 +284,11 @@ def test_parts_that_were_not_recorded() -> None:
         "Microsoft-Windows-DotNETRuntime:0x2000000018:4",
         "Microsoft-Windows-DotNETRuntime:0x1000000018:4",
     ]
+    # What was recorded with other keywords proves nothing, and what was recorded with the same ones does.
+    begun = report(TraceBuilder().event(started("M", 1)))
+    assert numbers(begun, "compilations", "inlined", "lookups", "turns") == (1, None, None, None)
+    assert begun.coverage == "partial"
+    assert report(TraceBuilder().event(AssemblyLoad_V1(3, 9, 0, 0, "App", 0))).coverage == "none"
     # No decision is known here; where any was, a compilation without one has none.
     assert (found.compilations[0].inlined, found.methods[0].not_inlined) == (None, None)
     builder = TraceBuilder().event(started("M", 1)).event(loaded("M", 1)).event(inlined("Nobody"))

@@ -256,6 +256,6 @@ REPORT: Final = ReportDeclaration(
             "clrevents jit app.nettrace --never-tiered-up",
         ),
         ("Why were calls not inlined?", "clrevents jit app.nettrace --table decisions"),
-        ("How long did the JIT take in all, for a script?", "clrevents jit app.nettrace --json | jq .metrics.compile_total.value"),
+        ("How long did the JIT take in all?", "clrevents jit app.nettrace --json | jq .metrics.compile_total.value"),
     ),
 )
