@@ -5,12 +5,14 @@ Joins the events of stubs with those of their compilation. Knows no calls: no ev
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final, Unpack
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from clrevents.analysis.compilations import NONE, Compilations, compilations
 from clrevents.analysis.framework.answer import Answer, answer, table
@@ -130,6 +132,7 @@ def _stubs(context: Context, rows: Gathered, hits: list[int], made: Compilations
     methods, process = context.methods, context.process_id
     flag_class = next(field.enum for field in rows.payload if field.name == "StubFlags")
     shown = raw_name if raw else display_name
+    compiled = _Compiled(made, rows.numbers("StubMethodID"))
     found: list[dict[str, Any]] = []
     ends = []
     # Names are looked up for the window's stubs only: there are few of them, but stacks are long.
@@ -139,7 +142,7 @@ def _stubs(context: Context, rows: Gathered, hits: list[int], made: Compilations
         owner, name, managed = (row[f"ManagedInteropMethod{n}"] for n in ("Namespace", "Name", "Signature"))
         native, signature, il = (row[n] for n in ("NativeMethodSignature", "StubMethodSignature", "StubMethodILCode"))
         module = methods.modules.at(row["ModuleID"], time, process)
-        took, end = _compiled(made, row["StubMethodID"], time)
+        took, end = compiled.after(row["StubMethodID"], time)
         ends.append(end)
         stack = methods.frames(context.stacks[row["stack_id"]], time, process)
         found.append(
@@ -173,21 +176,41 @@ def _stubs(context: Context, rows: Gathered, hits: list[int], made: Compilations
 def _hits(stubs: Gathered, hits: Gathered) -> list[int]:
     """How often each stub was found again: ids are used again, so a hit is of the last stub that had the id then."""
     found = [0] * len(stubs)
-    ids, places = stubs.numbers("StubMethodID"), stubs.places
-    for id, place in zip(hits.numbers("StubMethodID"), hits.places, strict=True):
-        before = np.flatnonzero((ids == id) & (places < place))
-        if len(before):
-            found[int(before[-1])] += 1
+    rows = _rows_by_id(stubs.numbers("StubMethodID"))
+    places = stubs.places.tolist()
+    for id, place in zip(hits.numbers("StubMethodID").tolist(), hits.places.tolist(), strict=True):
+        mine = rows.get(id, [])
+        before = bisect_left(mine, place, key=places.__getitem__)
+        if before:
+            found[mine[before - 1]] += 1
     return found
 
 
-def _compiled(made: Compilations, method_id: int, time_ns: int) -> tuple[int | None, int]:
-    """How long the JIT took for a stub, and when it was done; ids are used again, so the first that is not over yet."""
-    mine = np.flatnonzero((made.method_id == np.uint64(method_id)) & (made.end_ns >= time_ns) & (made.start_ns != NONE))
-    if not len(mine):
+class _Compiled:
+    """How long the JIT took for stubs: the compilations of their ids of which the trace tells begin and end."""
+
+    def __init__(self, made: Compilations, stub_ids: NDArray[Any]) -> None:
+        kept = np.flatnonzero(np.isin(made.method_id, stub_ids) & (made.start_ns != NONE) & (made.load != NONE))
+        self._rows = _rows_by_id(made.method_id[kept])
+        self._spans = list(zip(made.start_ns[kept].tolist(), made.end_ns[kept].tolist(), strict=True))
+
+    def after(self, method_id: int, time_ns: int) -> tuple[int | None, int]:
+        """How long a stub took that was generated then, and when it was done.
+
+        Ids are used again, so it is the first compilation that is not over yet.
+        """
+        for row in self._rows.get(method_id, ()):
+            start, end = self._spans[row]
+            if end >= time_ns:
+                return end - start, end
         return None, time_ns
-    end = int(made.end_ns[mine[0]])
-    return end - int(made.start_ns[mine[0]]), end
+
+
+def _rows_by_id(ids: NDArray[Any]) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for row, id in enumerate(ids.tolist()):
+        found.setdefault(id, []).append(row)
+    return found
 
 
 def _targets(context: Context, stubs: ReportTable[Stub]) -> ReportTable[StubTarget]:
