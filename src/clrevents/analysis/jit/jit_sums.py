@@ -23,16 +23,21 @@ Mask: TypeAlias = NDArray[np.bool_]
 K = TypeVar("K", bound=Hashable)
 
 
-@attrs.frozen(eq=False)
 class _Amount:
-    """A number of each compilation, 0 where it does not count in the window, and where it is known."""
+    """A number of each compilation: 0 where it does not count in the window, None where it is not known."""
 
-    values: Ints
-    known: Mask
+    def __init__(self, values: NDArray[Any], known: Mask) -> None:
+        # Lists, because most groups have one row, for which numpy is slow.
+        self._values = [v if good else None for v, good in zip(values.tolist(), known.tolist(), strict=True)]
 
-    def sum(self, rows: Sequence[int]) -> int | None:
+    def sum(self, rows: Iterable[int]) -> int | None:
         """Over these rows."""
-        return int(self.values[rows].sum()) if self.known[rows].any() else None
+        found = [value for value in map(self._values.__getitem__, rows) if value is not None]
+        return sum(found) if found else None
+
+    def total(self) -> int:
+        """Over all rows."""
+        return self.sum(range(len(self._values))) or 0
 
 
 class CompilationSums:
@@ -40,68 +45,71 @@ class CompilationSums:
 
     def __init__(self, context: Context, listed: ReportTable[Compilation], never: Collection[MethodKey]) -> None:
         self._context, self._listed, self._never = context, listed, never
-        self.begun = context.begun(listed)
-        took = context.overlap(listed)
+        begun, took = context.begun(listed), context.overlap(listed)
+        background = _true(listed, "background")
         timed = _known(listed, "compile_ns")
-        self.background = _true(listed, "background")
         self._took = _Amount(took, timed)
-        self._took_in_background = _Amount(np.where(self.background, took, 0), timed)
+        self._took_in_background = _Amount(np.where(background, took, 0), timed)
         self._il, self._native, self._inlined, self._not_inlined = (
-            self._begun(name) for name in ("il_bytes", "native_bytes", "inlined", "not_inlined")
+            _Amount(np.where(begun, listed.numbers(name), 0), _known(listed, name))
+            for name in ("il_bytes", "native_bytes", "inlined", "not_inlined")
         )
+        everywhere = np.ones(len(listed), dtype=np.bool_)
+        self._marks = {
+            name: _Amount(begun & marked, everywhere)
+            for name, marked in {
+                "compilations": everywhere,
+                "foreground": ~background,
+                "background": background,
+                "rejits": _true(listed, "recompiled"),
+                "unfinished": ~_known(listed, "end_ns"),
+                "untimed": ~_known(listed, "start_ns"),
+                "rejected": _true(listed, "rejected"),
+            }.items()
+        }
+        self._keys = _keys(listed)
         # One that began before the window, and is not known to have lasted into it, is in no group.
-        self._counted = np.flatnonzero(self.begun | (took > 0)).tolist()
+        self._counted: list[int] = np.flatnonzero(begun | (took > 0)).tolist()
 
     def metrics(self) -> dict[str, int]:
         """The metrics that are made of compilations."""
-        listed, begun = self._listed, self.begun
-        everything = range(len(listed))
-        methods = set(map(_picker(_keys(listed)), self._counted))
+        methods = {self._keys[row] for row in self._counted}
         return {
-            "compilations": int(begun.sum()),
             "methods": len(methods),
-            "foreground": int((begun & ~self.background).sum()),
-            "background": int((begun & self.background).sum()),
-            "compile_total": self._took.sum(everything) or 0,
-            "background_total": self._took_in_background.sum(everything) or 0,
-            "il_total": self._il.sum(everything) or 0,
-            "native_total": self._native.sum(everything) or 0,
-            "rejits": int((begun & _true(listed, "recompiled")).sum()),
-            "unfinished": int((begun & ~_known(listed, "end_ns")).sum()),
-            "untimed": int((begun & ~_known(listed, "start_ns")).sum()),
             "never_tiered_up": len(methods & set(self._never)),
-            "rejected": int((begun & _true(listed, "rejected")).sum()),
+            "compile_total": self._took.total(),
+            "background_total": self._took_in_background.total(),
+            "il_total": self._il.total(),
+            "native_total": self._native.total(),
+            **{name: marked.total() for name, marked in self._marks.items()},
         }
 
     def methods(self, only_never: bool) -> ReportTable[JittedMethod]:
         """By method, the longest time first; `only_never` leaves those that stayed at the quick tier."""
-        keys = _keys(self._listed)
-        groups = _groups(self._counted, keys)
+        groups = _groups(self._counted, self._keys)
         if only_never:
             groups = {key: rows for key, rows in groups.items() if key in self._never}
-        values = self._values("method", "module", "tier", "start_ns", "end_ns", "il_bytes", "native_bytes")
-        recompiled, rejected = _true(self._listed, "recompiled"), _true(self._listed, "rejected")
+        of = self._values("method", "module", "tier", "start_ns", "end_ns", "il_bytes", "native_bytes", "rejected")
         found: list[dict[str, Any]] = []
         for key, rows in groups.items():
-            last = rows[-1]
-            start, end = values["start_ns"][rows[0]], values["end_ns"][rows[0]]
+            first, last = rows[0], rows[-1]
             found.append(
                 {
-                    "method": values["method"][last],
-                    "module": values["module"][last],
-                    "compilations": int(self.begun[rows].sum()),
-                    "rejits": int((self.begun & recompiled)[rows].sum()),
-                    "tiers": [tier for tier in map(_picker(values["tier"]), rows) if tier is not None],
-                    "ready_ns": [end for end in map(_picker(values["end_ns"]), rows) if end is not None],
+                    "method": of["method"][last],
+                    "module": of["module"][last],
+                    "compilations": self._count("compilations", rows),
+                    "rejits": self._count("rejits", rows),
+                    "tiers": [tier for row in rows if (tier := of["tier"][row]) is not None],
+                    "ready_ns": [end for row in rows if (end := of["end_ns"][row]) is not None],
                     "compile_ns": self._took.sum(rows),
                     "background_ns": self._took_in_background.sum(rows),
-                    "il_bytes": values["il_bytes"][last],
-                    "native_bytes": values["native_bytes"][last],
+                    "il_bytes": of["il_bytes"][last],
+                    "native_bytes": of["native_bytes"][last],
                     "inlined": self._inlined.sum(rows),
                     "not_inlined": self._not_inlined.sum(rows),
                     "never_tiered_up": key in self._never,
-                    "rejected": bool(rejected[rows].any()),
-                    "first_ns": end if start is None else start,
+                    "rejected": any(of["rejected"][row] for row in rows),
+                    "first_ns": of["end_ns"][first] if of["start_ns"][first] is None else of["start_ns"][first],
                     "method_id": key[0],
                 }
             )
@@ -119,7 +127,7 @@ class CompilationSums:
         """By thread, the longest time first."""
         (threads,) = self._values("thread_id").values()
         found = [
-            {"thread_id": t, "background": int((self.begun & self.background)[rows].sum()), **self._sums(rows)}
+            {"thread_id": t, "background": self._count("background", rows), **self._sums(rows)}
             for t, rows in _groups(self._counted, threads).items()
         ]
         found.sort(key=lambda total: -(total["compile_ns"] or 0))
@@ -127,16 +135,14 @@ class CompilationSums:
 
     def _sums(self, rows: Sequence[int]) -> dict[str, Any]:
         return {
-            "compilations": int(self.begun[rows].sum()),
+            "compilations": self._count("compilations", rows),
             "compile_ns": self._took.sum(rows),
             "il_bytes": self._il.sum(rows),
             "native_bytes": self._native.sum(rows),
         }
 
-    def _begun(self, name: str) -> _Amount:
-        """A column's numbers, which count where a compilation began."""
-        known = _known(self._listed, name)
-        return _Amount(np.where(self.begun & known, self._listed.numbers(name), 0), known)
+    def _count(self, name: str, rows: Sequence[int]) -> int:
+        return self._marks[name].sum(rows) or 0
 
     def _values(self, *names: str) -> dict[str, list[Any]]:
         return {name: self._listed.column(name).tolist() for name in names}
@@ -167,7 +173,3 @@ def _known(listed: ReportTable[Compilation], name: str) -> Mask:
 
 def _true(listed: ReportTable[Compilation], name: str) -> Mask:
     return listed.numbers(name).astype(np.bool_)
-
-
-def _picker(values: Sequence[K]) -> Any:
-    return values.__getitem__
