@@ -15,6 +15,7 @@ from clrevents.analysis import JitReport, jit_report
 from clrevents.analysis.compilations import compilations, inside
 from clrevents.analysis.gather import gather
 from clrevents.events import (
+    AssemblyLoad_V1,
     MethodFlags,
     MethodJitInliningFailed_V0,
     MethodJitInliningSucceeded_V0,
@@ -67,6 +68,10 @@ def report(builder: TraceBuilder, **options: Any) -> JitReport:
             return jit_report(trace, **options)
 
 
+def numbers(found: JitReport, *names: str) -> tuple[Any, ...]:
+    return tuple(found.metrics[name].value for name in names)
+
+
 def test_one_compilation() -> None:
     builder = TraceBuilder().thread(5).event(started("M", 1, il=33)).wait(4000)
     builder.event(MethodJitMemoryAllocatedForCode_V0(1, 77, 100, 8, 128, 0, 0))
@@ -77,9 +82,9 @@ def test_one_compilation() -> None:
     (c,) = found.compilations
     assert (c.method, c.namespace, c.name, c.signature) == ("N.T.M()", "N.T", "M", "void  ()")
     assert (c.start_ns, c.end_ns, c.compile_ns) == (0, 8000, 8000)
-    assert (c.il_size, c.native_size, c.code_size, c.data_size, c.allocated) == (33, 99, 100, 8, 128)
-    assert (str(c.tier), c.version, c.background, c.thread_id) == ("QuickJitted", 0, False, 5)
-    assert (c.method_id, c.address, c.module, c.dynamic, c.rejected, c.lossy) == (1, 1000, "", False, False, False)
+    assert (c.il_bytes, c.native_bytes, c.code_bytes, c.data_bytes, c.allocated_bytes) == (33, 99, 100, 8, 128)
+    assert (c.tier, c.version, c.background, c.thread_id) == ("QuickJitted", 0, False, 5)
+    assert (c.method_id, c.address, c.module, c.dynamic, c.rejected, c.lossy) == (1, 1000, None, False, False, False)
     assert report(builder, raw=True).compilations[0].method == "N.T.M()"
     (m,) = found.methods
     assert (m.tiers, m.ready_ns, m.never_tiered_up, m.rejits) == (("QuickJitted",), (8000,), True, 0)
@@ -101,23 +106,27 @@ def test_tiers_over_time_and_the_background_thread() -> None:
     assert (hot.compilations, hot.rejits, hot.never_tiered_up) == (2, 1, False)
     assert (hot.compile_ns, hot.background_ns) == (2100, 1100)
     assert by_name["N.T.Cold()"].never_tiered_up
-    totals = found.totals
-    assert (totals.compilations, totals.methods, totals.foreground, totals.background) == (4, 3, 3, 1)
-    assert (totals.compile_ns, totals.background_ns, totals.never_tiered_up, totals.rejits) == (4100, 1100, 1, 1)
+    assert numbers(found, "compilations", "methods", "foreground", "background") == (4, 3, 3, 1)
+    assert numbers(found, "compile_total", "background_total", "never_tiered_up", "rejits") == (4100, 1100, 1, 1)
+    assert found.metrics["background"].evidence == "event"
+    assert found.facts.background_by == "turns"
     assert [(t.tier, t.compilations, t.compile_ns) for t in found.tiers] == [
         ("QuickJitted", 2, 2000),
         ("OptimizedTier1", 2, 2100),
     ]
     assert [(t.thread_id, t.compilations, t.background) for t in found.threads] == [(9, 2, 1), (1, 2, 0)]
-    assert found.tiering.turns == 1
-    assert (found.tiering.methods, found.tiering.turn_ns) == (1, 3100)
+    assert numbers(found, "turns", "turn_methods", "turn_total") == (1, 1, 3100)
 
 
 def test_without_turns_versions_tell_the_background() -> None:
     builder = TraceBuilder().event(started("A", 1)).event(loaded("A", 1)).event(started("A", 1))
     builder.event(loaded("A", 1, TIER1, version=1)).event(started("B", 2)).event(loaded("B", 2, OSR, version=1))
     builder.event(started("C", 3))
-    assert [c.background for c in report(builder).compilations] == [False, True, False, None]
+    found = report(builder)
+    assert [c.background for c in found.compilations] == [False, True, False, None]
+    assert numbers(found, "foreground", "background") == (3, 1)
+    assert found.metrics["background"].evidence == found.metrics["foreground"].evidence == "inferred"
+    assert found.facts.background_by == "versions"
 
 
 def test_a_turn_that_does_not_stop_goes_on() -> None:
@@ -142,12 +151,13 @@ def test_what_is_compiled_inside_of_another() -> None:
     counts = {c.name: (c.inlined, c.not_inlined, c.tail_calls, c.no_tail_calls) for c in found.compilations}
     assert counts == {"Outer": (1, 2, 1, 1), "Else": (1, 0, 0, 0), "Inner": (1, 1, 0, 0)}
     assert [(d.what, d.accepted, d.reason, d.count, d.always, d.explicit) for d in found.decisions] == [
-        ("inlining", True, "", 6, 0, 0),
-        ("inlining", False, "too big", 2, 2, 0),
-        ("inlining", False, "no", 1, 0, 0),
-        ("tail call", True, "RecursiveLoop", 1, 0, 1),
-        ("tail call", False, "why not", 1, 0, 0),
+        ("inlining", True, None, 6, 0, None),
+        ("inlining", False, "too big", 2, 2, None),
+        ("inlining", False, "no", 1, 0, None),
+        ("tail call", True, "RecursiveLoop", 1, None, 1),
+        ("tail call", False, "why not", 1, None, 0),
     ]
+    assert numbers(found, "inlined", "not_inlined", "tail_calls", "no_tail_calls") == (6, 3, 1, 1)
 
 
 def test_loads_without_a_begin_and_begins_without_a_load() -> None:
@@ -158,7 +168,7 @@ def test_loads_without_a_begin_and_begins_without_a_load() -> None:
     builder.event(MethodLoad_V1(4, 77, 4000, 50, 6, MethodFlags(8), 0)).event(started("Never", 5))
     builder.event(MethodLoadVerbose_V1(2, 77, 2000, 50, 6, MethodFlags(8), "N.T", "Listed", "void  ()", 0))
     found = report(builder)
-    shown = [(c.method, c.start_ns, c.end_ns, c.compile_ns, c.il_size, c.native_size) for c in found.compilations]
+    shown = [(c.method, c.start_ns, c.end_ns, c.compile_ns, c.il_bytes, c.native_bytes) for c in found.compilations]
     assert shown == [
         ("N.T.Verbose()", None, 1000, None, None, 20),
         ("N.T.Listed()", None, 2000, None, None, 50),
@@ -166,11 +176,19 @@ def test_loads_without_a_begin_and_begins_without_a_load() -> None:
         ("N.T.Never()", 5000, None, None, 10, None),
         ("N.T.Listed()", None, 6000, None, None, 50),
     ]
-    assert (found.totals.untimed, found.totals.unfinished) == (4, 1)
+    assert numbers(found, "untimed", "unfinished") == (4, 1)
+    never = found.compilations[3]
+    assert (never.tier, never.version, never.dynamic, never.rejected, never.address) == (None,) * 5
     # What was not finished has no tier to stay at.
     assert {m.method for m in found.methods if m.never_tiered_up} == set()
-    assert found.ready_to_run.loaded == 1
-    assert {t.tier for t in found.tiers} == {"OptimizedTier1", "QuickJitted", "Unknown", "unfinished"}
+    assert numbers(found, "precompiled_loads") == (1,)
+    # What is known of no compilation in a group is null, and not nothing.
+    assert {t.tier: (t.compilations, t.compile_ns, t.il_bytes, t.native_bytes) for t in found.tiers} == {
+        "OptimizedTier1": (1, None, None, 20),
+        "QuickJitted": (1, None, None, 50),
+        "Unknown": (2, None, None, 100),
+        None: (1, None, 10, None),
+    }
 
 
 def test_ids_of_dynamic_methods_are_used_again() -> None:
@@ -191,28 +209,34 @@ def test_rejected_code_and_look_ups() -> None:
     found = report(builder)
     assert found.compilations[0].rejected
     assert found.methods[0].rejected
-    r2r = found.ready_to_run
-    assert (r2r.lookups, r2r.hits, r2r.misses, r2r.methods, r2r.lookup_ns) == (3, 2, 1, 1, 1500)
-    assert (r2r.rejected, r2r.loaded) == (1, 0)
+    assert numbers(found, "lookups", "lookup_hits", "lookup_misses", "lookup_methods") == (3, 2, 1, 1)
+    assert numbers(found, "lookup_total", "rejected", "precompiled_loads") == (1500, 1, 0)
+    # The first look-up lasts from 2,000 to 3,500 ns; it counts where it ended, and its time where it passed.
+    first, second = report(builder, end="3us"), report(builder, start="3us", end="4us")
+    names = "lookups", "lookup_hits", "lookup_misses", "lookup_methods", "lookup_total"
+    assert numbers(first, *names) == (0, 0, 0, 0, 1000)
+    assert numbers(second, *names) == (1, 1, 0, 1, 500)
 
 
 def test_settings_and_pauses() -> None:
     builder = TraceBuilder().event(TieredCompilationSettings_V0(0, TieredCompilationFlags(5)))
     builder.event(TieredCompilationPause_V0(0)).wait(2000).thread(2).event(TieredCompilationResume_V0(0, 3))
-    tiering = report(builder).tiering
-    assert (tiering.settings, tiering.pauses, tiering.paused_ns) == ("QuickJit|TieredPGO", 1, 3000)
+    found = report(builder)
+    assert found.facts.tiering == "QuickJit|TieredPGO"
+    assert numbers(found, "pauses", "paused_total") == (1, 3000)
 
 
 def test_losses() -> None:
     builder = TraceBuilder().thread(2).sample().thread(1)
     builder.event(started("Sound", 1)).event(loaded("Sound", 1)).wait(10_000)
-    builder.event(started("Spoilt", 2)).lose(3).event(inlined("Spoilt")).event(loaded("Spoilt", 2))
+    builder.event(started("Spoilt", 2)).lose(3).thread(2).event(started("Beside", 6)).event(loaded("Beside", 6))
+    builder.thread(1).event(inlined("Spoilt")).event(loaded("Spoilt", 2))
     builder.event(started("Later", 3)).event(loaded("Later", 3))
     builder.event(started("Open", 4)).lose(1).sequence_point()
     builder.wait(1).thread(2).event(started("There", 5)).event(loaded("There", 5))
     found = report(builder)
     lossy = {c.name: c.lossy for c in found.compilations}
-    assert lossy == {"Sound": False, "Spoilt": True, "Later": False, "Open": True, "There": False}
+    assert lossy == {"Sound": False, "Spoilt": True, "Later": False, "Open": True, "There": False, "Beside": False}
     # A later compilation of a method may be among what was lost, on whatever thread.
     assert {m.method: m.lossy for m in found.methods} == {
         "N.T.Sound()": True,
@@ -220,38 +244,133 @@ def test_losses() -> None:
         "N.T.Later()": True,
         "N.T.Open()": True,
         "N.T.There()": False,
+        "N.T.Beside()": True,
     }
-    assert found.totals.lost == 4
+    assert {t.thread_id: t.lossy for t in found.threads} == {1: True, 2: False}
+    assert all(t.lossy for t in found.tiers)
+    (note,) = (note for note in found.notes if note.id == "losses")
+    assert note.numbers == {"events": 4}
 
 
-def test_nothing_was_compiled() -> None:
+def test_an_unknown_thread() -> None:
+    """NetTrace 6 may not say which thread an event is about."""
+    found = report(TraceBuilder("nettrace6").thread((1 << 64) - 1).event(loaded("M", 1)))
+    assert found.compilations[0].thread_id is None
+    assert [(t.thread_id, t.compilations) for t in found.threads] == [(None, 1)]
+
+
+def test_what_was_not_recorded_is_not_none() -> None:
+    """No event of compilations: nobody knows whether there were any."""
     found = report(TraceBuilder().sample())
-    assert found.totals == attrs_zero(found.totals)
-    assert (found.methods, found.compilations, found.decisions, found.threads) == ((), (), (), ())
-    assert len(found.table("compilations")) == 0
-    assert found.to_dict()["schema"] == "clrevents.jit/1"
+    assert {metric.value for metric in found.metrics.values()} == {None}
+    assert [len(found.table(t.name)) for t in found.tables()] == [0] * 5
+    assert found.coverage == "none"
+    assert found.facts.background_by is None
+    assert [note.record for note in found.notes if note.severity == "warning"] == [
+        "Microsoft-Windows-DotNETRuntime:0x18:4"
+    ]
 
 
-def attrs_zero(value: Any) -> Any:
-    return type(value)(*[0] * len(type(value).__attrs_attrs__))
+def test_parts_that_were_not_recorded() -> None:
+    found = report(TraceBuilder().event(loaded("M", 1)))
+    assert found.coverage == "partial"
+    assert numbers(found, "compilations", "native_total", "untimed") == (1, 20, 1)
+    known = {"compilations", "methods", "foreground", "background", "native_total", "rejits", "unfinished", "untimed"}
+    known |= {"never_tiered_up", "rejected", "precompiled_loads"}
+    assert {name for name, metric in found.metrics.items() if metric.value is not None} == known
+    assert [note.record for note in found.notes] == [
+        "Microsoft-Windows-DotNETRuntime:0x18:5",
+        "Microsoft-Windows-DotNETRuntime:0x1018:5",
+        "Microsoft-Windows-DotNETRuntime:0x2000000018:4",
+        "Microsoft-Windows-DotNETRuntime:0x1000000018:4",
+    ]
+    # What was recorded with other keywords proves nothing, and what was recorded with the same ones does.
+    begun = report(TraceBuilder().event(started("M", 1)))
+    assert numbers(begun, "compilations", "inlined", "lookups", "turns") == (1, None, None, None)
+    assert begun.coverage == "partial"
+    assert report(TraceBuilder().event(AssemblyLoad_V1(3, 9, 0, 0, "App", 0))).coverage == "none"
+    # No decision is known here; where any was, a compilation without one has none.
+    assert (found.compilations[0].inlined, found.methods[0].not_inlined) == (None, None)
+    builder = TraceBuilder().event(started("M", 1)).event(loaded("M", 1)).event(inlined("Nobody"))
+    other = report(builder.event(loaded("Lone", 2)))
+    assert [(c.inlined, c.no_tail_calls) for c in other.compilations] == [(0, 0), (None, None)]
+
+
+def test_windows() -> None:
+    """A compilation counts where it began, and its time where it passed."""
+    builder = TraceBuilder().event(started("A", 1, il=7)).event(inlined("A")).wait(8000).event(loaded("A", 1))
+    builder.event(started("A", 1, il=7)).event(loaded("A", 1, TIER1, version=1)).event(loaded("Lone", 2))
+    builder.event(started("Open", 3))
+    whole = report(builder)
+    spans = [(c.name, c.start_ns, c.end_ns) for c in whole.compilations]
+    assert spans == [("A", 0, 10000), ("A", 11000, 12000), ("Lone", None, 13000), ("Open", 14000, None)]
+    first, second = report(builder, end="4us"), report(builder, start="4us")
+    assert [(c.name, c.compile_ns, c.clipped) for c in first.compilations] == [("A", 10000, True)]
+    assert [(c.name, c.compile_ns) for c in second.compilations] == [
+        ("A", 10000),
+        ("A", 1000),
+        ("Lone", None),
+        ("Open", None),
+    ]
+    names = "compilations", "compile_total", "il_total", "native_total", "rejits", "inlined"
+    assert numbers(first, *names) == (1, 4000, 7, 20, 0, 1)
+    assert numbers(second, *names) == (3, 7000, 17, 40, 1, 0)
+    assert numbers(whole, *names) == (4, 11000, 24, 60, 1, 1)
+    (method,) = first.methods
+    # Its later compilation lies in the other window; that it was optimized is true in both.
+    assert (method.compilations, method.compile_ns, method.tiers) == (1, 4000, ("QuickJitted",))
+    assert not method.never_tiered_up
+    by_name = {m.method: m for m in second.methods}
+    assert (by_name["N.T.A()"].compilations, by_name["N.T.A()"].compile_ns) == (1, 7000)
+    assert by_name["N.T.A()"].tiers == ("QuickJitted", "OptimizedTier1")
+    # Open is there for as long as nothing says that it ended, and counts where it began.
+    after = report(builder, start="14500ns")
+    assert [c.name for c in after.compilations] == ["Open"]
+    assert (len(after.methods), numbers(after, "compilations", "unfinished")) == (0, (0, 0))
+    assert report(builder, end="0ns").metrics["compilations"].value == 0
+
+
+def test_only_those_that_never_tiered_up() -> None:
+    with clrevents.open(fixture("net10-method-interop")) as trace:
+        whole, never = jit_report(trace), jit_report(trace, never_tiered_up=True)
+    assert [m.method for m in never.methods] == [m.method for m in whole.methods if m.never_tiered_up]
+    assert len(never.methods) == whole.metrics["never_tiered_up"].value == 56
+    assert never.metrics == whole.metrics
+    assert never.compilations == whole.compilations
+
+
+def test_exact_figures() -> None:
+    with clrevents.open(fixture("net10-method-interop")) as trace:
+        found = jit_report(trace)
+    assert numbers(found, "compilations", "methods", "foreground", "background") == (146, 136, 108, 38)
+    assert numbers(found, "compile_total", "background_total") == (37798854, 15700816)
+    assert numbers(found, "il_total", "native_total", "rejits") == (8889, 29493, 10)
+    assert numbers(found, "lookups", "lookup_hits", "lookup_methods", "lookup_total") == (1276, 1224, 1194, 25089144)
+    assert numbers(found, "inlined", "not_inlined", "tail_calls", "no_tail_calls") == (313, 210, 24, 13)
+    assert numbers(found, "turns", "pauses") == (None, None)
+    assert [(t.tier, t.compilations) for t in found.tiers] == [
+        ("QuickJitted", 61),
+        ("Optimized", 44),
+        ("OptimizedTier1Instrumented", 31),
+        ("QuickJittedInstrumented", 4),
+        ("OptimizedTier1OSR", 3),
+        ("OptimizedTier1", 3),
+    ]
 
 
 def test_tables_and_json() -> None:
     with clrevents.open(fixture("net10-method-interop")) as trace:
         found = jit_report(trace)
-    table = found.table()
-    assert len(table) == len(found.methods)
-    assert table.metadata == {"name": "jit methods", "losses": "0"}
-    assert table.to_pandas()["compile_ns"].sum() == found.totals.compile_ns
-    for what in ("methods", "compilations", "tiers", "threads", "decisions"):
-        rows = getattr(found, what)
-        assert len(found.table(what)) == len(rows) > 0
-        assert found.table(what).to_polars().height == len(rows)
-    with pytest.raises(KeyError, match="nonsense"):
-        found.table("nonsense")
-    whole = found.to_dict()
-    assert next(iter(whole)) == "schema"
-    assert json.loads(json.dumps(whole))["compilations"] == list(found.table("compilations").rows())
+    assert found.methods.to_pandas()["compile_ns"].sum() == found.metrics["compile_total"].value
+    assert found.compilations.to_polars().height == len(found.compilations) == 146
+    data = found.to_dict()
+    assert next(iter(data)) == "schema"
+    # Compilations may be many, so JSON has them where they are asked for.
+    assert "compilations" not in data["tables"]
+    assert data["rows"]["compilations"] == 146
+    data = json.loads(json.dumps(found.to_dict(tables=("compilations",))))
+    assert data["tables"]["compilations"] == list(found.compilations.rows())
+    assert JitReport.from_dict(data) == found
 
 
 @pytest.mark.parametrize(
@@ -267,19 +386,23 @@ def test_sums_are_those_of_the_events(name: str) -> None:
         begins = [e.payload for e in trace.events("MethodJittingStarted")]
         reasons = Counter(e.payload.FailReason for e in trace.events("MethodJitInliningFailed"))
         missing = sum(e.payload.EntryPoint == 0 for e in trace.events("R2RGetEntryPoint"))
-    totals = found.totals
-    assert totals.compilations == len(begins) == len(found.compilations) > 20
-    assert totals.il_size == sum(p.MethodILSize for p in begins)
-    assert totals.native_size == sum(p.MethodSize for p in loads)
-    assert Counter(c.tier for c in found.compilations) == Counter(p.MethodFlags.tier for p in loads)
+    (total,) = numbers(found, "compilations")
+    assert total == len(begins) == len(found.compilations) > 20
+    assert numbers(found, "il_total") == (sum(p.MethodILSize for p in begins),)
+    assert numbers(found, "native_total") == (sum(p.MethodSize for p in loads),)
+    assert Counter(c.tier for c in found.compilations) == Counter(str(p.MethodFlags.tier) for p in loads)
     for attribute, event in (
         ("inlined", "MethodJitInliningSucceeded"),
         ("not_inlined", "MethodJitInliningFailed"),
         ("tail_calls", "MethodJitTailCallSucceeded"),
         ("no_tail_calls", "MethodJitTailCallFailed"),
     ):
+        if counts["MethodJitInliningSucceeded"] == 0:
+            assert {getattr(c, attribute) for c in found.compilations} == {None}
+            continue
         # Each of them lies in a compilation.
         assert sum(getattr(c, attribute) for c in found.compilations) == counts[event]
+        assert numbers(found, attribute) == (counts[event],)
     decided = Counter({d.reason: d.count for d in found.decisions if d.what == "inlining" and not d.accepted})
     assert decided == reasons
     assert (
@@ -287,14 +410,15 @@ def test_sums_are_those_of_the_events(name: str) -> None:
         == counts["MethodJitTailCallSucceeded"]
     )
     # Where the JIT begins anew it asks again (once, in net8-netperf3).
-    assert all(c.allocated is not None for c in found.compilations)
-    assert counts["MethodJitMemoryAllocatedForCode"] - totals.compilations in (0, 1)
-    r2r = found.ready_to_run
-    assert (r2r.lookups, r2r.misses) == (counts["R2RGetEntryPoint"], missing)
-    assert r2r.hits == r2r.lookups - missing
-    assert r2r.rejected == sum(bool(p.MethodFlags & 0x60) for p in loads)
-    assert sum(m.compilations for m in found.methods) == totals.compilations
-    assert sum(t.compilations for t in found.threads) == sum(t.compilations for t in found.tiers) == totals.compilations
+    assert all(c.allocated_bytes is not None for c in found.compilations)
+    assert counts["MethodJitMemoryAllocatedForCode"] - total in (0, 1)
+    looked = counts["R2RGetEntryPoint"]
+    assert numbers(found, "lookups", "lookup_hits", "lookup_misses") == (
+        (looked, looked - missing, missing) if looked else (None, None, None)
+    )
+    assert numbers(found, "rejected") == (sum(bool(p.MethodFlags & 0x60) for p in loads),)
+    assert sum(m.compilations for m in found.methods) == total
+    assert sum(t.compilations for t in found.threads) == sum(t.compilations for t in found.tiers) == total
 
 
 def test_decisions_lie_in_the_compilation_that_they_name() -> None:

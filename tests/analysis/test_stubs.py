@@ -11,7 +11,7 @@ import pytest
 
 import clrevents
 from clrevents.analysis import StubReport, stub_report
-from clrevents.analysis.stubs import kind_text
+from clrevents.analysis.stubs.stub_texts import kind_text
 from clrevents.events import (
     ILStubCacheHit_V0,
     ILStubGenerated_V0,
@@ -53,6 +53,10 @@ def report(builder: TraceBuilder, **options: Any) -> StubReport:
             return stub_report(trace, **options)
 
 
+def numbers(found: StubReport) -> tuple[Any, ...]:
+    return tuple(found.metrics[name].value for name in ("count", "cache_hits", "compile_total"))
+
+
 @pytest.mark.parametrize("runtime", ["net8", "net10"])
 def test_the_program(runtime: str) -> None:
     with clrevents.open(fixture(f"{runtime}-method-interop")) as trace:
@@ -77,9 +81,14 @@ def test_the_program(runtime: str) -> None:
     if runtime == "net10":
         assert "SetLastError" in mine["Program.atoi"].il
         assert "SetLastError" not in mine["Program.strlen"].il
-    assert found.compile_ns == sum(s.compile_ns or 0 for s in found.stubs)
-    assert sum(found.kinds.values()) == len(events) == 9
-    assert found.cache_hits == 0
+    assert numbers(found) == (9, 0, sum(s.compile_ns or 0 for s in found.stubs))
+    assert [(k.kind, k.count) for k in found.kinds] == [
+        ("P/Invoke", 7),
+        ("delegate of a native function", 1),
+        ("managed delegate for native code", 1),
+    ]
+    assert found.coverage == "full"
+    assert numbers(found)[2] == {"net8": 2680509, "net10": 1781958}[runtime]
 
 
 def stub(name: str, flags: int = 0, method_id: int = 5, il: str = "ret") -> ILStubGenerated_V0:
@@ -116,13 +125,13 @@ def test_times_threads_stacks_and_hits() -> None:
     assert (first.time_ns, first.thread_id, first.compile_ns, first.cache_hits) == (1000, 3, 1700, 1)
     assert first.stack == ("N.T.Caller()", "[unresolved 0x1]")
     assert (second.compile_ns, second.cache_hits, second.stack) == (None, 0, ())
-    # The id was used before; that compilation was over.
-    assert third.compile_ns is None
+    # The id was used before; that compilation was over, and the hit was of the stub that had the id then.
+    assert (third.compile_ns, third.cache_hits) == (None, 0)
     assert [(t.target, t.stubs, t.cache_hits, t.compile_ns) for t in found.targets] == [
         ("N.T.f", 2, 1, 1700),
-        ("N.T.g", 1, 1, 0),
+        ("N.T.g", 1, 0, None),
     ]
-    assert found.cache_hits == 1
+    assert numbers(found) == (3, 1, 1700)
     assert report(builder, raw=True).stubs[0].stack == ("N.T.Caller()", "[unresolved 0x1]")
     assert pickle.loads(pickle.dumps(found)) == found
 
@@ -150,7 +159,7 @@ def test_a_load_alone_does_not_tell_how_long_it_took() -> None:
 def test_kinds_in_words(flags: int, text: str) -> None:
     assert kind_text(flags) == text
     found = report(TraceBuilder().event(stub("f", flags)))
-    assert found.kinds == {text: 1}
+    assert [(k.kind, k.count) for k in found.kinds] == [(text, 1)]
     assert found.stubs[0].flags == str(StubFlags(flags))
 
 
@@ -175,7 +184,22 @@ def test_texts_that_were_cut_and_losses() -> None:
     assert [s.cut for s in found.stubs] == [True, False]
     assert [s.lossy for s in found.stubs] == [True, False]
     assert [t.lossy for t in found.targets] == [True, True]
-    assert found.lost == 1
+    assert [k.lossy for k in found.kinds] == [True]
+    assert [note.numbers for note in found.notes if note.id == "losses"] == [{"events": 1}]
+
+
+def test_windows() -> None:
+    """A stub counts with all of its time where it was generated."""
+    builder = TraceBuilder().event(stub("f")).event(started(5)).wait(3000).event(loaded(5))
+    builder.event(ILStubCacheHit_V0(0, 77, 5, 0x06000001, "N.T", "f", "int32(string)")).event(stub("g", method_id=9))
+    whole, first, second = report(builder), report(builder, end="2us"), report(builder, start="2us")
+    assert [s.name for s in first.stubs] == ["f"]
+    assert [s.name for s in second.stubs] == ["g"]
+    assert [numbers(found) for found in (whole, first, second)] == [(2, 1, 4000), (1, 0, 4000), (1, 1, 0)]
+    assert [(t.target, t.compile_ns) for t in first.targets] == [("N.T.f", 4000)]
+    assert [(t.target, t.compile_ns) for t in second.targets] == [("N.T.g", None)]
+    # How often a stub was used again is told of the whole trace.
+    assert first.stubs[0].cache_hits == 1
 
 
 def test_tables_and_json() -> None:
@@ -184,16 +208,22 @@ def test_tables_and_json() -> None:
     assert found.stubs[4].target == "Program+Cmp.Invoke"
     for what in ("stubs", "targets"):
         assert found.table(what).to_polars().height == len(getattr(found, what)) == 9
-    assert found.table().to_pandas()["thread_id"].nunique() == 1
-    with pytest.raises(KeyError, match="nonsense"):
-        found.table("nonsense")
-    whole = json.loads(json.dumps(found.to_dict()))
-    assert next(iter(whole)) == "schema"
-    assert whole["schema"] == "clrevents.stubs/1"
-    assert whole["stubs"] == list(found.table().rows())
+    assert found.stubs.to_pandas()["thread_id"].nunique() == 1
+    data = json.loads(json.dumps(found.to_dict()))
+    assert next(iter(data)) == "schema"
+    assert data["schema"] == "clrevents.stubs/1"
+    assert data["tables"]["stubs"] == list(found.stubs.rows())
+    assert StubReport.from_dict(data) == found
 
 
-def test_no_stubs() -> None:
+def test_what_was_not_recorded_is_not_none() -> None:
+    """No event of stubs: nobody knows whether there were any."""
     found = report(TraceBuilder().sample())
-    assert (found.stubs, found.targets, found.kinds, found.compile_ns) == ((), (), {}, 0)
-    assert len(found.table()) == 0
+    assert numbers(found) == (None, None, None)
+    assert [len(found.table(t.name)) for t in found.tables()] == [0, 0, 0]
+    assert found.coverage == "none"
+    assert [note.record for note in found.notes] == [
+        "Microsoft-Windows-DotNETRuntime:0x2000:4",
+        "Microsoft-Windows-DotNETRuntime:0x2010:5",
+    ]
+    assert numbers(report(TraceBuilder().event(stub("f")))) == (1, 0, None)

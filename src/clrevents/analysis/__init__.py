@@ -9,24 +9,24 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from clrevents.analysis.jit import JitReport as JitReport
-    from clrevents.analysis.jit import jit_report as jit_report
+    from clrevents.analysis.jit.report import JitReport as JitReport
+    from clrevents.analysis.jit.report import jit_report as jit_report
     from clrevents.analysis.modules import ModuleReport as ModuleReport
     from clrevents.analysis.modules import module_report as module_report
     from clrevents.analysis.pairing import spans as spans
     from clrevents.analysis.samples import read_samples as read_samples
-    from clrevents.analysis.stubs import StubReport as StubReport
-    from clrevents.analysis.stubs import stub_report as stub_report
+    from clrevents.analysis.stubs.report import StubReport as StubReport
+    from clrevents.analysis.stubs.report import stub_report as stub_report
     from clrevents.analysis.top.hot import hottest as hottest
     from clrevents.analysis.top.report import TopReport as TopReport
     from clrevents.analysis.top.report import top_report as top_report
 
 _HOMES = {
-    "jit": ("JitReport", "jit_report"),
+    "jit.report": ("JitReport", "jit_report"),
     "modules": ("ModuleReport", "module_report"),
     "pairing": ("spans",),
     "samples": ("read_samples",),
-    "stubs": ("StubReport", "stub_report"),
+    "stubs.report": ("StubReport", "stub_report"),
     "top.hot": ("hottest",),
     "top.report": ("TopReport", "top_report"),
 }

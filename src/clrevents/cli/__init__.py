@@ -22,11 +22,8 @@ from clrevents.errors import DamageError, PayloadError, TraceError
 _COMMANDS: Final = {
     "info": "Show what a trace contains and what is missing from it.",
     "events": "Print all or selected events, as text or JSON.",
-    "top": "Rank methods by time, or by any other weight.",
     "flame": "Write a flame graph as HTML or for a viewer.",
     "spans": "Measure the time from one event to another.",
-    "jit": "Report what the JIT compiled, when, and what it decided.",
-    "stubs": "List the IL stubs of P/Invokes and delegates.",
     "modules": "List modules, their lifetimes, and what ran in them.",
     "query": "Query a trace in SQL, with a table per event.",
     "export": "Export events to Parquet, Arrow, CSV or JSON lines.",

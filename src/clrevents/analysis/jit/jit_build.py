@@ -1,0 +1,207 @@
+"""Events of compilations → the columns of their table.
+
+Joins what several events tell of one compilation: its names, sizes, tier, thread and what was decided inside of it.
+Sees the whole trace; what a window cuts off is for later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import compress
+from typing import Any, Final, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.compilations import NONE, Compilations, column, compilations, inside, picked
+from clrevents.analysis.framework.answer_values import FOREVER, TimeWindow
+from clrevents.analysis.framework.collector import Context
+from clrevents.analysis.gather import Gathered, matched
+from clrevents.analysis.jit.jit_decisions import Decisions
+from clrevents.analysis.jit.jit_facts import TURN, TURN_END
+from clrevents.schema.method_flags import MethodFlags, OptimizationTier
+from clrevents.symbols.method_names import display_name, raw_name
+
+Ints: TypeAlias = NDArray[np.int64]
+Mask: TypeAlias = NDArray[np.bool_]
+Texts: TypeAlias = tuple[str, str, str]
+MethodKey: TypeAlias = tuple[int, str, str, str]
+
+BEGIN: Final = "runtime/MethodJittingStarted"
+LOADS: Final = ("runtime/MethodLoad", "runtime/MethodLoadVerbose")
+MEMORY: Final = "runtime/MethodJitMemoryAllocatedForCode"
+_REJECTED: Final = MethodFlags.ProfilerRejectedPrecompiledCode | MethodFlags.ReadyToRunRejectedPrecompiledCode
+_QUICK: Final = (str(OptimizationTier.QuickJitted), str(OptimizationTier.QuickJittedInstrumented))
+
+
+@attrs.frozen(eq=False)
+class BuiltCompilations:
+    """All compilations of a trace, in order of time: the columns of their table, and the key of each one's method.
+
+    Ids of dynamic methods are used again, so the names belong to the key. `by_turns` says whether turns of the
+    background thread were recorded; without them, versions tell what it compiled.
+    """
+
+    columns: Mapping[str, Sequence[Any]]
+    keys: Sequence[MethodKey]
+    started: Mask
+    end_ns: Ints
+    by_turns: bool
+
+    def never_tiered_up(self) -> frozenset[MethodKey]:
+        """Methods that were compiled for a quick start, and nothing optimized came later."""
+        tiers: dict[MethodKey, bool] = {}
+        for key, tier in zip(self.keys, self.columns["tier"], strict=True):
+            if tier is not None:
+                tiers[key] = tiers.get(key, True) and tier in _QUICK
+        return frozenset(key for key, quick in tiers.items() if quick)
+
+    def held(self, window: TimeWindow) -> dict[str, Sequence[Any]]:
+        """The columns without the compilations of which all that is known is that they ended outside of a window."""
+        if window.whole:
+            return dict(self.columns)
+        kept = (self.started | window.holds(self.end_ns)).tolist()
+        return {name: list(compress(values, kept)) for name, values in self.columns.items()}
+
+
+def built(context: Context, rows: Mapping[str, Gathered], decisions: Decisions | None, raw: bool) -> BuiltCompilations:
+    """Of the rows of all events by selector. Without `decisions` the columns that count them are null."""
+    begins, loads = rows[BEGIN], [rows[name] for name in LOADS]
+    made = compilations(begins, loads)
+    loaded, started = made.load != NONE, made.begin != NONE
+    whole = loaded & started
+    flags = picked(column(loads, "MethodFlags"), made.load).astype(np.int64)
+    version = picked(column(loads, "ReJITID"), made.load).astype(np.int64)
+    address = picked(column(loads, "MethodStartAddress"), made.load)
+    modules = _either(made, begins.numbers("ModuleID"), column(loads, "ModuleID"))
+    known_thread = _either(made, _known(begins), np.concatenate([_known(load) for load in loads]))
+    texts = _texts(context, rows, made, address)
+    since = np.where(started, made.start_ns, made.end_ns)
+    # What has no end may have lost it at any time.
+    until = np.where(loaded, made.end_ns, FOREVER)
+    memory = rows[MEMORY]
+    of_memory = inside(made, memory.numbers("thread_id"), memory.places)
+    if len(made):
+        of_memory = np.where(made.method_id[of_memory] == memory.numbers("MethodID"), of_memory, NONE)
+    shown = raw_name if raw else display_name
+    keys = [(method, *text) for method, text in zip(made.method_id.tolist(), texts, strict=True)]
+    columns: dict[str, Sequence[Any]] = {
+        "method": [shown(*text) for text in texts],
+        "module": _modules(context, modules, since),
+        "tier": [str(MethodFlags(f).tier) if end else None for f, end in zip(flags.tolist(), loaded, strict=True)],
+        "version": _or_none(version, loaded),
+        "background": _background(rows, made, version, flags),
+        "thread_id": _or_none(made.thread, known_thread),
+        "start_ns": _or_none(made.start_ns, started),
+        "end_ns": _or_none(made.end_ns, loaded),
+        "compile_ns": _or_none(made.end_ns - made.start_ns, whole),
+        "il_bytes": _or_none(picked(begins.numbers("MethodILSize"), made.begin), started),
+        "native_bytes": _or_none(picked(column(loads, "MethodSize"), made.load), loaded),
+        "code_bytes": _memory(made, of_memory, memory, "JitHotCodeRequestSize"),
+        "data_bytes": _memory(made, of_memory, memory, "JitRODataRequestSize"),
+        "allocated_bytes": _memory(made, of_memory, memory, "AllocatedSizeForJitCode"),
+        **_decided(made, decisions, whole),
+        "recompiled": _recompiled(keys),
+        "dynamic": _or_none((flags & int(MethodFlags.Dynamic)) > 0, loaded),
+        "rejected": _or_none((flags & int(_REJECTED)) > 0, loaded),
+        "method_id": made.method_id.tolist(),
+        "address": _or_none(address, loaded),
+        "namespace": [text[0] for text in texts],
+        "name": [text[1] for text in texts],
+        "signature": [text[2] for text in texts],
+        "lossy": context.marks.touched(since, until, [made.thread]).tolist(),
+    }
+    return BuiltCompilations(columns, keys, started, made.end_ns, len(rows[TURN]) > 0)
+
+
+def _known(rows: Gathered) -> Mask:
+    """Which rows' threads are known."""
+    valid = rows.column("thread_id").valid
+    return np.ones(len(rows), dtype=np.bool_) if valid is None else valid
+
+
+def _either(made: Compilations, begins: NDArray[Any], loads: NDArray[Any]) -> NDArray[Any]:
+    """A value of the begin, or of the load where there is no begin."""
+    return np.where(made.begin != NONE, picked(begins, made.begin), picked(loads, made.load))
+
+
+def _modules(context: Context, modules: NDArray[Any], since: Ints) -> list[str | None]:
+    """Names of modules as they were then; None for those that the trace does not tell of."""
+    known = context.methods.modules
+    found = []
+    for module, time in zip(modules.tolist(), since.tolist(), strict=True):
+        then = known.at(module, time, context.process_id)
+        found.append(then.name if then else None)
+    return found
+
+
+def _texts(context: Context, rows: Mapping[str, Gathered], made: Compilations, address: NDArray[Any]) -> list[Texts]:
+    """Namespace, name and signature, from whichever event has them."""
+    fields = ("MethodNamespace", "MethodName", "MethodSignature")
+    begins, plain_loads, loads = (rows[name] for name in (BEGIN, *LOADS))
+    verbose = made.load - len(plain_loads)
+    ours = [begins.column(f).take(made.begin[made.begin != NONE]).tolist() for f in fields]
+    alone = made.begin == NONE
+    theirs = [loads.column(f).take(verbose[alone & (verbose >= 0)]).tolist() for f in fields]
+    own, other = zip(*ours, strict=True), zip(*theirs, strict=True)
+    found = []
+    for begin, load, code, end in zip(
+        made.begin.tolist(), verbose.tolist(), address.tolist(), made.end_ns.tolist(), strict=True
+    ):
+        if begin != NONE:
+            found.append(next(own))
+        elif load >= 0:
+            found.append(next(other))
+        else:
+            frame = context.methods.at(code, end, context.process_id)
+            found.append((frame.namespace, frame.name or f"[{code:#x}]", frame.signature))
+    return found
+
+
+def _recompiled(keys: Sequence[MethodKey]) -> list[bool]:
+    """Whether the same method came before."""
+    seen: set[MethodKey] = set()
+    found = []
+    for key in keys:
+        found.append(key in seen)
+        seen.add(key)
+    return found
+
+
+def _decided(made: Compilations, decisions: Decisions | None, whole: Mask) -> dict[str, list[Any]]:
+    """How many decisions of each kind lie in each compilation; null where it is not known from where to where it is."""
+    if decisions is None:
+        nothing = [None] * len(made)
+        return dict.fromkeys(("inlined", "not_inlined", "tail_calls", "no_tail_calls"), nothing)
+    return {name: _or_none(counts, whole) for name, counts in decisions.by_compilation(made).items()}
+
+
+def _memory(made: Compilations, of: Ints, rows: Gathered, name: str) -> list[int | None]:
+    """What an event of the memory given tells of each compilation."""
+    values = np.full(len(made), NONE, dtype=np.int64)
+    values[of[of >= 0]] = rows.numbers(name)[of >= 0].astype(np.int64)
+    return _or_none(values, values != NONE)
+
+
+def _background(rows: Mapping[str, Gathered], made: Compilations, version: Ints, flags: Ints) -> list[bool | None]:
+    """Whether the tiering thread did it: inside of one of its turns, where the trace has them."""
+    starts, stops = rows[TURN], rows[TURN_END]
+    if not len(starts):
+        # Later versions come from there, but those that replace a loop while it runs: right for 1,885 of 1,885.
+        osr = (flags >> 7 & 7) == OptimizationTier.OptimizedTier1OSR
+        return _or_none((version > 0) & ~osr, made.load != NONE)
+    first, second = matched([starts], [stops], ("thread_id",))
+    until = np.full(len(starts), FOREVER, dtype=np.int64)
+    until[first] = stops.places[second]
+    found = np.zeros(len(made), dtype=np.bool_)
+    for thread in np.unique(starts.numbers("thread_id")):
+        mine = np.flatnonzero(starts.numbers("thread_id") == thread)
+        place = np.searchsorted(starts.places[mine], made.start_place) - 1
+        within = (place >= 0) & (until[mine][np.maximum(place, 0)] >= made.start_place)
+        found |= within & (made.thread == thread)
+    return found.tolist()
+
+
+def _or_none(values: NDArray[Any], known: Mask) -> list[Any]:
+    return [value if good else None for value, good in zip(values.tolist(), known.tolist(), strict=True)]

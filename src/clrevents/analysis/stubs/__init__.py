@@ -1,0 +1,1 @@
+"""The IL stubs that marshal P/Invoke and delegate calls."""
