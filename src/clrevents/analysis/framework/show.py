@@ -20,6 +20,7 @@ LINES: Final = 25
 WIDTH: Final = 100
 _HTML: Final = 50_000
 _CELL: Final = 60
+_SHORTEST: Final = 16
 _ROWS: Final = 20
 _NOTES: Final = 4
 _WORDS: Final = {"ns": "ms", "count": ""}
@@ -69,14 +70,20 @@ def question_text(question: Question) -> str:
 
 
 def fact_lines(answer: Shown) -> list[tuple[str, str]]:
-    """The metrics and facts that are known, as names and values."""
-    lines = [(name.replace("_", " "), metric_text(metric)) for name, metric in answer.metrics.items()]
+    """The metrics and facts that are known, as names and values, and those metrics that are not, by their reason."""
+    metrics = {name.replace("_", " "): metric for name, metric in answer.metrics.items()}
+    lines = [(name, metric_text(metric)) for name, metric in metrics.items() if metric.value is not None]
     columns = columns_of(type(answer.facts))
     for column in columns:
         value = getattr(answer.facts, column.name)
         if value not in (None, ()):
             unit = " ms" if column.cell.unit == "ns" else ""
             lines.append((column.name.removesuffix("_ns").replace("_", " "), f"{_cell(column, value)}{unit}"))
+    reasons: dict[str, list[str]] = {}
+    for name, metric in metrics.items():
+        if metric.value is None:
+            reasons.setdefault(metric.reason or "", []).append(name)
+    lines += [("unknown", f"{', '.join(names)}: {reason}") for reason, names in reasons.items()]
     return lines
 
 
@@ -139,9 +146,11 @@ def _table_lines(name: str, rows: ReportTable[Any], room: int) -> list[str]:
     columns = people_columns(rows)
     head = rows[:count]
     texts = [[heading(c.name, c.cell), *(_cell(c, v) for v in head.column(c.name).tolist())] for c in columns]
-    widths = [min(max(map(len, column)), _CELL) for column in texts]
     # Texts come last: they are what may be cut off.
     order = sorted(range(len(columns)), key=lambda i: columns[i].cell.python is str)
+    widths = _widths([max(map(len, column)) for column in texts], [c.cell.python is str for c in columns])
+    while len(order) > 1 and sum(widths[i] + 2 for i in order) > WIDTH - 2:
+        order.pop()
     lines = []
     for row in range(count + 1):
         cells = []
@@ -153,6 +162,17 @@ def _table_lines(name: str, rows: ReportTable[Any], room: int) -> list[str]:
     if count < len(rows):
         lines.append(f"    {count} of {counted(len(rows), 'row')} of {name}")
     return lines
+
+
+def _widths(wanted: Sequence[int], text: Sequence[bool]) -> list[int]:
+    """The columns' widths: texts give way, the longest first, until all fit on a line."""
+    widths = [min(width, _CELL) for width in wanted]
+    while sum(width + 2 for width in widths) > WIDTH - 2:
+        longest = max((i for i in range(len(widths)) if text[i]), key=lambda i: widths[i], default=None)
+        if longest is None or widths[longest] <= _SHORTEST:
+            break
+        widths[longest] -= 1
+    return widths
 
 
 def answer_html(answer: Shown) -> str:
