@@ -16,10 +16,10 @@ import click
 from clrevents.analysis.framework.answer import Answer
 from clrevents.analysis.framework.cells import ColumnDeclaration, cell_text, heading, is_number
 from clrevents.analysis.framework.declaration import ParameterDeclaration, ReportDeclaration, parameters_of
-from clrevents.analysis.framework.needs import record_needs
+from clrevents.analysis.framework.needs import NOT_RECORDED, record_needs
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import columns_of
-from clrevents.analysis.framework.show import fact_lines, note_text, people_columns
+from clrevents.analysis.framework.show import fact_lines, note_text, people_columns, text_last
 from clrevents.analysis.reports import ask_one, find_report
 from clrevents.cli.output import Output, safe, say
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
@@ -116,6 +116,10 @@ def _run(
 ) -> int:
     if as_csv and as_json:
         raise click.UsageError("--csv and --json exclude each other")
+    name = table or declared.headline
+    row_class = next(t.row_class for t in declared.answer.tables() if t.name == name)
+    chosen = None if columns is None else _chosen(row_class, columns)
+    order = _order(row_class, sort or (declared.sort if name == declared.headline else None))
     with Reading(file, errors) as reading:
         stopped: DamageError | PayloadError | None = None
         try:
@@ -127,23 +131,33 @@ def _run(
         except (KeyError, TypeError, ValueError) as error:
             raise click.UsageError(safe(str(error.args[0]))) from None
         code = reading.stopped(stopped, fail_on) if stopped else reading.finish(fail_on)
-        name = table or declared.headline
-        rows = _sorted(found.table(name), sort or (declared.sort if name == declared.headline else None))
+        rows = found.table(name)
+        rows = rows if order is None else rows.sorted_by(*order)
         with Output() as out:
             if as_json and table is None:
                 out.json(found.to_dict())
             elif as_json:
-                _lines(out, rows if limit is None else rows[:limit], columns)
+                _lines(out, rows if limit is None else rows[:limit], chosen)
             elif as_csv:
-                _csv(out, rows if limit is None else rows[:limit], columns)
+                _csv(out, rows if limit is None else rows[:limit], chosen)
             else:
-                _text(out, declared, found, name, rows, _LIMIT if limit is None else limit, columns)
-        for note in found.notes:
-            if note.severity != "info" or not as_json:
-                say(note_text(note))
+                _text(out, declared, found, name, rows, _LIMIT if limit is None else limit, chosen)
+        _say_notes(declared, found, quiet=as_json or as_csv)
         if found.coverage == "none" and _NOTHING in fail_on:
             return 3
         return code
+
+
+def _say_notes(declared: ReportDeclaration[Any, Any], found: Answer[Any], quiet: bool) -> None:
+    """The notes; those on what was not recorded in one line, with what records all of it."""
+    lacking = {touched for note in found.notes if note.id == NOT_RECORDED for touched in note.touches}
+    needs = [need for need in declared.needs if need.what in lacking]
+    if needs and not quiet:
+        whats = ", ".join(f"{need.what} (no {need.events[0]})" for need in needs)
+        say(f"the trace does not tell {whats}; to record that: dotnet-trace collect --providers {record_needs(needs)}")
+    for note in found.notes:
+        if note.id != NOT_RECORDED and (note.severity != "info" or not quiet):
+            say(note_text(note))
 
 
 def _text(
@@ -153,14 +167,14 @@ def _text(
     name: str,
     rows: ReportTable[Any],
     limit: int,
-    columns: str | None,
+    chosen: Sequence[ColumnDeclaration] | None,
 ) -> None:
     out.facts([("coverage", found.coverage), *fact_lines(found)])
     head = rows[:limit]
     if len(head):
         out.line()
-        wanted = declared.shown if columns is None and name == declared.headline else ()
-        chosen = _chosen(rows, columns) if columns is not None else _shown(head, wanted)
+        if chosen is None:
+            chosen = _shown(head, declared.shown if name == declared.headline else ())
         titles = [heading(c.name, c.cell) for c in chosen]
         texts = [[cell_text(c.cell, value) for value in head.column(c.name).tolist()] for c in chosen]
         if any("\n" in text for column in texts for text in column):
@@ -182,16 +196,16 @@ def _text(
 
 
 def _shown(rows: ReportTable[Any], wanted: Sequence[str]) -> list[ColumnDeclaration]:
-    """The columns for people: as declared, numbers before texts."""
+    """The columns for people: as declared, else numbers, then words, then names and other texts."""
     found = [c for c in people_columns(rows) if c.name != "lossy"]
     if wanted:
         by_name = {c.name: c for c in found}
         return [by_name[name] for name in wanted if name in by_name]
-    return sorted(found, key=lambda c: c.cell.python is str)
+    return sorted(found, key=text_last)
 
 
-def _chosen(rows: ReportTable[Any], columns: str) -> list[ColumnDeclaration]:
-    known = {c.name: c for c in columns_of(rows.row_class)}
+def _chosen(row_class: type[Any], columns: str) -> list[ColumnDeclaration]:
+    known = {c.name: c for c in columns_of(row_class)}
     names = [name.strip() for name in columns.split(",")]
     for name in names:
         if name not in known:
@@ -212,16 +226,15 @@ def _blocks(out: Output, titles: Sequence[str], texts: Sequence[Sequence[str]]) 
         out.line()
 
 
-def _lines(out: Output, rows: ReportTable[Any], columns: str | None) -> None:
-    names = None if columns is None else [c.name for c in _chosen(rows, columns)]
+def _lines(out: Output, rows: ReportTable[Any], chosen: Sequence[ColumnDeclaration] | None) -> None:
+    names = None if chosen is None else [c.name for c in chosen]
     for row in rows.rows():
         kept = row if names is None else {name: row[name] for name in names}
         out.line(json.dumps(kept, ensure_ascii=True, allow_nan=False))
 
 
-def _csv(out: Output, rows: ReportTable[Any], columns: str | None) -> None:
-    chosen = list(columns_of(rows.row_class)) if columns is None else _chosen(rows, columns)
-    names = [c.name for c in chosen]
+def _csv(out: Output, rows: ReportTable[Any], chosen: Sequence[ColumnDeclaration] | None) -> None:
+    names = [c.name for c in (columns_of(rows.row_class) if chosen is None else chosen)]
     out.line(_csv_line(names))
     for row in rows.rows():
         out.line(_csv_line([_csv_cell(row[name]) for name in names]))
@@ -239,12 +252,13 @@ def _csv_line(values: Sequence[Any]) -> str:
     return text.getvalue()
 
 
-def _sorted(rows: ReportTable[Any], order: str | None) -> ReportTable[Any]:
+def _order(row_class: type[Any], order: str | None) -> tuple[str, bool] | None:
+    """A column, and whether its largest values come first."""
     if order is None:
-        return rows
+        return None
     name, _, direction = order.partition(":")
-    known = {c.name: c for c in columns_of(rows.row_class)}
+    known = {c.name: c for c in columns_of(row_class)}
     if name not in known or direction not in ("", "asc", "desc"):
         raise click.UsageError(f"--sort takes a column, such as {next(iter(known))}:desc; there are {', '.join(known)}")
     ascending = direction == "asc" if direction else known[name].cell.name in _ASCENDING
-    return rows.sorted_by(name, descending=not ascending)
+    return name, not ascending

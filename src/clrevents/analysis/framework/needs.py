@@ -6,7 +6,7 @@ Tells "it was recorded, and nothing happened" from "nobody knows": an event prov
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import attrs
 
@@ -16,6 +16,9 @@ from clrevents.schema.keywords import SESSION_BITS
 from clrevents.schema.registry import RUNTIME
 
 Met: TypeAlias = Literal["seen", "quiet", "unknown"]
+
+NOT_RECORDED: Final = "not-recorded"
+"""The id of the note on a need of which nothing is known."""
 
 
 @attrs.frozen
@@ -72,7 +75,7 @@ def missing_notes(needs: Sequence[Need], kinds: Collection[SeenKind]) -> tuple[N
     """A note for each need of which nothing is known, with what records it."""
     return tuple(
         Note(
-            "not-recorded",
+            NOT_RECORDED,
             "warning" if need.essential else "info",
             f"the trace does not tell {need.what}: it has no {need.events[0]} event",
             touches=(need.what,),

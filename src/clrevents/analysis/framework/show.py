@@ -120,6 +120,13 @@ def _values(rows: ReportTable[Any], name: str) -> list[Any]:
     return rows.column(name).tolist()
 
 
+def text_last(column: ColumnDeclaration) -> int:
+    """Sorts columns: numbers, then words, then names and other texts, which may be long."""
+    if column.cell.python is not str:
+        return 0
+    return 1 if column.cell.name in ("word", "guid") else 2
+
+
 def answer_text(answer: Shown) -> str:
     """The repr of an answer."""
     lines = [f"<{answer.name} report: {answer.question.text}>", f"  {question_text(answer.question)}"]
@@ -147,7 +154,7 @@ def _table_lines(name: str, rows: ReportTable[Any], room: int) -> list[str]:
     head = rows[:count]
     texts = [[heading(c.name, c.cell), *(_cell(c, v) for v in head.column(c.name).tolist())] for c in columns]
     # Texts come last: they are what may be cut off.
-    order = sorted(range(len(columns)), key=lambda i: columns[i].cell.python is str)
+    order = sorted(range(len(columns)), key=lambda i: text_last(columns[i]))
     widths = _widths([max(map(len, column)) for column in texts], [c.cell.python is str for c in columns])
     while len(order) > 1 and sum(widths[i] + 2 for i in order) > WIDTH - 2:
         order.pop()

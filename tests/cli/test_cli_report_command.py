@@ -1,0 +1,233 @@
+"""The sub-commands of reports: text, tables, JSON, CSV, order and exit codes are the same for all of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+import clrevents
+from clrevents.analysis.framework.row_class import columns_of
+from clrevents.analysis.listing import report_names
+from clrevents.analysis.reports import find_report, run_reports
+from clrevents.events import ILStubGenerated_V0, MethodFlags, MethodLoadVerbose_V1, ModuleLoad_V1
+from clrevents.testing.builder import TraceBuilder
+from project_files import fixture
+
+Run = Callable[..., Result]
+
+INTEROP = fixture("net10-method-interop")
+COLLECT = "dotnet-trace collect --providers Microsoft-Windows-DotNETRuntime"
+MS = 1_000_000
+NAMES = report_names()
+
+
+def facts(result: Result) -> dict[str, str]:
+    """The names and values above the table."""
+    lines = result.stdout.split("\n\n")[0].splitlines()
+    return {name: value for line in lines for name, _, value in [re.split(r"(  +)", line, maxsplit=1)]}
+
+
+def table(result: Result) -> list[str]:
+    """The lines of the table, with its heading and without what is left out."""
+    return [line for line in result.stdout.split("\n\n")[1].splitlines() if not re.match(r"[\d,]+ of ", line)]
+
+
+def test_text(run: Run) -> None:
+    result = run("jit", INTEROP, "-n", 3)
+    assert (result.exit_code, result.stderr) == (
+        0,
+        "clrevents: the trace does not tell the background compiler's turns (no TieredCompilationBackgroundJitStart)"
+        f"; to record that: {COLLECT}:0x1000000018:4\n",
+    )
+    found = facts(result)
+    assert found["coverage"] == "partial"
+    assert found["compilations"] == "146"
+    assert found["compile total"] == "37.799 ms"
+    assert found["il total"] == "8,889 bytes"
+    assert found["never tiered up"] == "56"
+    assert found["unknown"].endswith(": the trace does not tell")
+    assert table(result)[0].split()[-1] == "method"
+    assert len(table(result)) == 4
+    assert "3 of 136 rows of methods (-n shows more)" in result.stdout.splitlines()
+    assert result.stdout.splitlines()[-1].startswith("other tables, for --table: compilations (146), tiers (6)")
+
+
+def test_another_table_in_another_order(run: Run) -> None:
+    lines = table(run("jit", INTEROP, "--table", "compilations", "--columns", "start_ns,background", "-n", 200))
+    times = [float(line.split()[0].replace(",", "")) for line in lines[1:]]
+    assert len(times) == 146
+    assert times == sorted(times)
+    assert sum(line.endswith("yes") for line in lines) == 38
+    sizes = table(run("jit", INTEROP, "--sort", "native_bytes", "--columns", "native_bytes", "-n", 4))
+    assert sizes == ["native bytes", "       2,469", "       2,081", "       1,289", "       1,274"]
+    smallest = table(run("jit", INTEROP, "--sort", "native_bytes:asc", "--columns", "native_bytes", "-n", 2))
+    assert smallest[1:] == sorted(smallest[1:])
+    names = table(run("jit", INTEROP, "--sort", "method", "--columns", "method", "-n", 200))[1:]
+    assert names == sorted(names)
+
+
+def test_parameters_are_options(run: Run) -> None:
+    assert len(table(run("jit", INTEROP, "--never-tiered-up", "-n", 500))) == 57
+    assert "Program.Main(class System.String[])" in run("jit", INTEROP, "--raw", "-n", 200).stdout
+    assert "Program+Cmp.Invoke" in run("stubs", INTEROP, "--raw").stdout
+    modules = run("top", fixture("net10-cpu"), "--by", "module", "-n", 500) if "net10-cpu" in NAMES else None
+    assert modules is None or modules.exit_code == 0
+
+
+def test_windows(run: Run) -> None:
+    whole = int(facts(run("jit", INTEROP))["compilations"])
+    parts = [facts(run("jit", INTEROP, *side))["compilations"] for side in (["--end", "50%"], ["--start", "50%"])]
+    assert whole == sum(map(int, parts)) == 146
+    assert all(int(part) > 0 for part in parts)
+    assert run("jit", INTEROP, "--start", "yesterday").exit_code == 1
+    assert facts(run("jit", INTEROP, "--process", "1"))["compilations"] == "0"
+
+
+def test_long_texts_are_blocks(run: Run) -> None:
+    lines = run("stubs", INTEROP, "--columns", "target,il", "-n", 1).stdout.splitlines()
+    at = lines.index("target  Program.strlen")
+    assert lines[at + 1 : at + 4] == ["il", "    // Code size    115 (0x0073)", "    .maxstack 3"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_json_is_what_the_library_gives(run: Run, name: str) -> None:
+    with clrevents.open(INTEROP) as trace:
+        expected = run_reports(trace, [name])[name]
+    result = run(name, INTEROP, "--json")
+    assert result.stdout.startswith(f'{{\n  "schema": "clrevents.{name}/1",')
+    assert result.stdout.isascii()
+    assert json.loads(result.stdout) == json.loads(json.dumps(expected.to_dict()))
+    for declared in expected.tables():
+        lines = run(name, INTEROP, "--json", "--table", declared.name).stdout.splitlines()
+        rows = sorted(map(json.dumps, expected.table(declared.name).rows()))
+        assert sorted(json.dumps(json.loads(line)) for line in lines) == rows
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_csv_has_all_rows_and_columns(run: Run, name: str) -> None:
+    declared = find_report(name)
+    with clrevents.open(INTEROP) as trace:
+        expected = run_reports(trace, [name])[name].table(declared.headline)
+    head, *rows = csv.reader(io.StringIO(run(name, INTEROP, "--csv").stdout))
+    assert head == [column.name for column in columns_of(expected.row_class)]
+    assert len(rows) == len(expected)
+    assert len(list(csv.reader(io.StringIO(run(name, INTEROP, "--csv", "-n", 1).stdout)))) == min(2, 1 + len(expected))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--columns", "nothing"], "no column 'nothing'; there are process_id"),
+        (["--sort", "nothing"], "--sort takes a column, such as process_id:desc; there are process_id"),
+        (["--sort", "process_id:up"], "--sort takes a column"),
+        (["--csv", "--json"], "--csv and --json exclude each other"),
+        (["--table", "nothing"], "Invalid value for '--table': 'nothing' is not"),
+    ],
+)
+@pytest.mark.parametrize("name", NAMES)
+def test_usage(run: Run, name: str, arguments: list[str], message: str) -> None:
+    result = run(name, INTEROP, *arguments)
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert result.stdout == ""
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Path:
+    path = tmp_path / "empty.nettrace"
+    path.write_bytes(TraceBuilder().described("Shop", "Sold", {"Size": (9, 1)}).build())
+    return path
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_trace_that_cannot_answer(run: Run, empty: Path, name: str) -> None:
+    result = run(name, empty)
+    assert result.exit_code == 0
+    assert facts(result)["coverage"] == "none"
+    assert "the trace does not tell" in result.stderr
+    assert "dotnet-trace collect --providers" in result.stderr
+    assert run(name, empty, "--fail-on", "nothing").exit_code == 3
+    assert run(name, empty, "--fail-on", "none").exit_code == 0
+    assert run("info", empty, "--fail-on", "nothing").exit_code == 1
+
+
+@pytest.fixture
+def loads(tmp_path: Path) -> Path:
+    """What a trace of level 4 has: modules and methods that were loaded, but not when their compilation began."""
+    builder = TraceBuilder().thread(7).rundown().event(ModuleLoad_V1(77, 3, 0x20, 0, "/app/App.dll", "", 0))
+    flags = MethodFlags(8 | 3 << 7)
+    builder.event(MethodLoadVerbose_V1(1, 77, 4096, 30, 0x06000001, flags, "N.T", "M", "void  ()", 0))
+    builder.event(ILStubGenerated_V0(0, 77, 5, 0, 0x06000002, "N.T", "puts", "void(string)", "void(int)", "x", "y"))
+    path = tmp_path / "loads.nettrace"
+    path.write_bytes(builder.build())
+    return path
+
+
+def test_columns_that_say_nothing_are_not_shown(run: Run, loads: Path) -> None:
+    result = run("jit", loads)
+    assert table(result)[0].split()[-1] == "method"
+    assert "compile ms" not in result.stdout
+    assert "0.000" not in result.stdout
+    assert facts(result)["native total"] == "30 bytes"
+    assert "times and IL sizes (no MethodJittingStarted)" in result.stderr
+    assert run("jit", loads, "--fail-on", "nothing").exit_code == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_losses_and_damage(run: Run, tmp_path: Path, name: str) -> None:
+    builder = TraceBuilder().thread(2).sample().lose(3).sample()
+    path = tmp_path / "lossy.nettrace"
+    path.write_bytes(builder.build())
+    result = run(name, path)
+    assert result.exit_code == 0
+    assert "3 events were lost while recording on 1 thread; rows that this may have spoilt are marked" in result.stderr
+    assert run(name, path, "--fail-on", "loss").exit_code == 3
+    path.write_bytes(builder.build()[:-30])
+    assert run(name, path).exit_code == 3
+    stopped = run(name, path, "--errors", "report")
+    assert stopped.exit_code == 3
+    assert "coverage" in stopped.stdout
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    builder = TraceBuilder()
+    for address, name in ((0x1000, "Main"), (0x2000, "Pay"), (0x3000, "Wait\x1b[2J")):
+        builder.method_load("Shop", name, address=address, signature="void  (int32)")
+    builder.at(10 * MS).sample(0x2010, 0x1010).at(16 * MS).sample(0x3010, 0x2010, 0x1010, kind=1)
+    builder.at(19 * MS).sample(0x1010).at(20 * MS).sample(0x1010)
+    for size in (40, 2):
+        builder.described("Shop", "Sold", {"Size": (9, size)}, stack=[0x2010, 0x1010])
+    path = tmp_path / "shop.nettrace"
+    path.write_bytes(builder.build())
+    return path
+
+
+def test_top(run: Run, shop: Path) -> None:
+    result = run("top", shop)
+    assert (result.exit_code, facts(result)["total"]) == (0, "10.000 ms")
+    assert [line.split() for line in table(result)[1:]] == [
+        ["60.00", "%", "6.000", "9.000", "0.00", "%", "1", "Shop.Pay(int)"],
+        ["30.00", "%", "3.000", "3.000", "100.00", "%", "1", r"Shop.Wait\x1b[2J(int)"],
+        ["10.00", "%", "1.000", "10.000", "0.00", "%", "2", "Shop.Main(int)"],
+    ]
+    assert "time on the clock" in result.stderr
+    sold = run("top", shop, "--event", "Sold", "--weight", "Size")
+    assert facts(sold)["total"] == "42 bytes"
+    assert run("top", shop, "--weight", "Size").exit_code == 1
+    assert "no column 'Colour'" in run("top", shop, "--event", "Sold", "--weight", "Colour").stderr
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_terminal(on_terminal: Callable[..., tuple[int, str]], name: str, columns: int) -> None:
+    code, shown = on_terminal(name, INTEROP, columns=columns)
+    assert code == 0
+    assert "coverage" in shown
