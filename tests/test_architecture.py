@@ -329,6 +329,7 @@ SAME_MODULE: Final = {
     "events": "the public face of the package of that name",
     "modules": "the modules of a process, and the report on them",
     "objects": "the format's object envelopes where they are written, and the kernel that makes Python objects",
+    "report": "the main module of each report's folder, and what a check of a trace says",
     "scan": "all headers of a trace are scanned, and the kernel that does so",
     "stacks": "stacks as blocks have them, as users get them, and as frames",
     "types": "the public face of the module of that name",

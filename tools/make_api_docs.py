@@ -127,7 +127,7 @@ SECTIONS: Final = (
             "analysis.jit_facts.Decision",
             "analysis.jit_facts.ReadyToRun",
             "analysis.jit_facts.Tiering",
-            "analysis.modules.ModuleRow",
+            "analysis.modules.report.LoadedModule",
             "analysis.stubs.Stub",
             "analysis.stubs.StubTarget",
             "analysis.missing.Missing",

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from clrevents.analysis.hot import hottest as hottest
     from clrevents.analysis.jit import JitReport as JitReport
     from clrevents.analysis.jit import jit_report as jit_report
-    from clrevents.analysis.modules import ModuleReport as ModuleReport
-    from clrevents.analysis.modules import module_report as module_report
+    from clrevents.analysis.modules.report import ModuleReport as ModuleReport
+    from clrevents.analysis.modules.report import module_report as module_report
     from clrevents.analysis.pairing import spans as spans
     from clrevents.analysis.samples import read_samples as read_samples
     from clrevents.analysis.stubs import StubReport as StubReport
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "hot": ("hottest",),
     "jit": ("JitReport", "jit_report"),
-    "modules": ("ModuleReport", "module_report"),
+    "modules.report": ("ModuleReport", "module_report"),
     "pairing": ("spans",),
     "samples": ("read_samples",),
     "stubs": ("StubReport", "stub_report"),
