@@ -58,12 +58,12 @@ def test_what_was_compiled_and_looked_up() -> None:
     found = report(builder)
     (app,) = found.modules
     assert (app.name, app.path, app.kind, app.loaded_ns, app.unloaded_ns) == ("App", "/app/App.dll", "IL", 0, None)
-    assert (app.jitted, app.compilations, app.compile_ns, app.il_size, app.native_size) == (2, 3, 3000, 30, 90)
+    assert (app.jitted, app.compilations, app.compile_ns, app.il_bytes, app.native_bytes) == (2, 3, 3000, 30, 90)
     assert (app.precompiled, app.missed) == (1, 1)
     assert number(found, "elsewhere") == 2
     assert number(found, "count") == 1
     assert (number(found, "jitted"), number(found, "compilations"), number(found, "compile_total")) == (3, 4, 4000)
-    assert (number(found, "native_size"), number(found, "precompiled"), number(found, "missed")) == (120, 2, 1)
+    assert (number(found, "native_total"), number(found, "precompiled"), number(found, "missed")) == (120, 2, 1)
     assert (app.pdb_signature, app.pdb_age, app.pdb_path, app.lossy) == (None, None, None, False)
     assert pickle.loads(pickle.dumps(found)) == found
 
@@ -107,6 +107,14 @@ def test_losses_while_it_was_there() -> None:
     assert [(note.id, note.numbers) for note in found.notes if note.id == "losses"] == [("losses", {"events": 1})]
 
 
+METRICS = {
+    "compilations": "compilations",
+    "compile_ns": "compile_total",
+    "native_bytes": "native_total",
+    "precompiled": "precompiled",
+}
+
+
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
@@ -123,10 +131,9 @@ def test_real_traces(name: str, expected: tuple[int, ...]) -> None:
     assert [m.pdb_signature for m in found.modules] == [
         str(p.ManagedPdbSignature) if p.ManagedPdbSignature.int else None for p in events
     ]
-    names = ("count", "jitted", "compilations", "compile_total", "native_size", "precompiled", "missed", "elsewhere")
+    names = ("count", "jitted", "compilations", "compile_total", "native_total", "precompiled", "missed", "elsewhere")
     assert tuple(number(found, name) for name in names) == expected
-    for name in ("compilations", "compile_ns", "native_size", "precompiled"):
-        metric = "compile_total" if name == "compile_ns" else name
+    for name, metric in METRICS.items():
         assert sum(getattr(m, name) for m in found.modules) == number(found, metric), name
     assert number(found, "precompiled") == len(hits)
     kinds = {m.name: m.kind for m in found.modules}
@@ -154,7 +161,7 @@ def test_an_unloaded_module() -> None:
 def test_windows_add_up(cut: Any) -> None:
     with clrevents.open(fixture("net8-unload-verbose")) as trace:
         whole, *halves = module_report(trace), module_report(trace, end=cut), module_report(trace, start=cut)
-    for name in ("compilations", "compile_total", "native_size"):
+    for name in ("compilations", "compile_total", "native_total"):
         assert number(halves[0], name) + number(halves[1], name) == number(whole, name) > 0, name
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from clrevents.analysis.modules.report import module_report as module_report
     from clrevents.analysis.pairing import spans as spans
     from clrevents.analysis.samples import read_samples as read_samples
+    from clrevents.analysis.startup.report import startup_report as startup_report
+    from clrevents.analysis.startup.startup_rows import StartupReport as StartupReport
     from clrevents.analysis.stubs import StubReport as StubReport
     from clrevents.analysis.stubs import stub_report as stub_report
 
@@ -25,6 +27,8 @@ _HOMES = {
     "modules.report": ("ModuleReport", "module_report"),
     "pairing": ("spans",),
     "samples": ("read_samples",),
+    "startup.report": ("startup_report",),
+    "startup.startup_rows": ("StartupReport",),
     "stubs": ("StubReport", "stub_report"),
 }
 _HOME = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}

@@ -67,8 +67,8 @@ class LoadedModule(SpanRow):
     jitted: Count | None = declared("Methods that the JIT compiled; null if the trace has no such events.")
     compilations: Count | None = declared("How often the JIT compiled them.", hidden=True)
     compile_ns: DurationNs | None = declared("How long that took; a compilation inside another counts in both.")
-    il_size: Bytes | None = declared("The IL of what was compiled.", hidden=True)
-    native_size: Bytes | None = declared("The machine code that was made of it.")
+    il_bytes: Bytes | None = declared("The IL of what was compiled.", hidden=True)
+    native_bytes: Bytes | None = declared("The machine code that was made of it.")
     precompiled: Count | None = declared("Methods whose precompiled code was looked up and found.")
     missed: Count | None = declared("Methods whose precompiled code was looked up in vain.")
     pdb_signature: Guid | None = declared("The GUID of its managed PDB.", hidden=True)
@@ -157,8 +157,8 @@ class ModuleCollector(Collector[ModuleReport]):
                 "jitted": _distinct(jitted.method[of]) if tells_jit else None,
                 "compilations": int(of.sum()) if tells_jit else None,
                 "compile_ns": int(took[mine].sum()) if tells_jit else None,
-                "il_size": int(jitted.il_size[of].sum()) if tells_jit else None,
-                "native_size": int(jitted.native_size[of].sum()) if tells_jit else None,
+                "il_bytes": int(jitted.il_size[of].sum()) if tells_jit else None,
+                "native_bytes": int(jitted.native_size[of].sum()) if tells_jit else None,
                 "precompiled": _distinct(looked.method[looked_up & hit]) if tells_r2r else None,
                 "missed": _distinct(looked.method[looked_up & ~hit]) if tells_r2r else None,
             }
@@ -172,7 +172,7 @@ class ModuleCollector(Collector[ModuleReport]):
             "jitted": _pairs(jitted_of, jitted.method, begun) if tells_jit else None,
             "compilations": int(begun.sum()) if tells_jit else None,
             "compile_total": int(took.sum()) if tells_jit else None,
-            "native_size": int(jitted.native_size[begun].sum()) if tells_jit else None,
+            "native_total": int(jitted.native_size[begun].sum()) if tells_jit else None,
             "precompiled": _pairs(looked_of, looked.method, asked & hit) if tells_r2r else None,
             "missed": _pairs(looked_of, looked.method, asked & ~hit) if tells_r2r else None,
             "elsewhere": _distinct(np.concatenate(unknown)) if tells_jit or tells_r2r else None,
@@ -309,7 +309,7 @@ REPORT: Final = ReportDeclaration(
         MetricDeclaration("jitted", "count", "Methods that the JIT compiled.", better="less", windows=False),
         MetricDeclaration("compilations", "count", "How often the JIT compiled a method.", better="less"),
         MetricDeclaration("compile_total", "ns", "The durations of all compilations added up.", better="less"),
-        MetricDeclaration("native_size", "bytes", "Machine code that the JIT made."),
+        MetricDeclaration("native_total", "bytes", "Machine code that the JIT made."),
         MetricDeclaration("precompiled", "count", "Methods whose precompiled code was found.", windows=False),
         MetricDeclaration("missed", "count", "Methods looked up in vain.", better="less", windows=False),
         MetricDeclaration("elsewhere", "count", "Methods of modules that the trace does not mention.", windows=False),
@@ -317,7 +317,7 @@ REPORT: Final = ReportDeclaration(
     collector=ModuleCollector,
     headline="modules",
     parameters=NoParameters,
-    shown=("loaded_ns", "unloaded_ns", "jitted", "compile_ns", "native_size", "precompiled", "kind", "name"),
+    shown=("loaded_ns", "unloaded_ns", "jitted", "compile_ns", "native_bytes", "precompiled", "kind", "name"),
     examples=(
         ("Which modules were there?", "clrevents modules FILE"),
         ("Where are they, and which PDBs belong to them?", "clrevents modules FILE --columns name,path,pdb_signature"),
