@@ -61,8 +61,11 @@ _KEPT: Final[Mapping[str, tuple[str, ...] | None]] = {
     "runtime/TypeLoadStart": ("time_ns", "thread_id", "TypeLoadStartID"),
     "runtime/TypeLoadStop": ("time_ns", "thread_id", "TypeLoadStartID", "LoadLevel", "TypeID", "TypeName"),
     "runtime/TieredCompilationResume": ("time_ns", "NewMethodCount"),
+    "runtime/ExecutionCheckpoint": ("time_ns", "Name", "Timestamp"),
+    "rundown/ExecutionCheckpointDCEnd": ("time_ns", "Name", "Timestamp"),
     "sample/ThreadSample": ("time_ns", "stack_id"),
 }
+_CHECKPOINTS: Final = ("runtime/ExecutionCheckpoint", "rundown/ExecutionCheckpointDCEnd")
 _STARTED, _LISTED = "runtime/RuntimeInformationStart", "rundown/RuntimeInformationDCStart"
 _BEGINS, _VERBOSE, _LOOKUPS = "runtime/MethodJittingStarted", "runtime/MethodLoadVerbose", "runtime/R2RGetEntryPoint"
 _LOADS: Final = ("runtime/MethodLoad", _VERBOSE)
@@ -245,7 +248,7 @@ class _Start:
     @cached_property
     def moments(self) -> list[_Moment]:
         """All moments that are known, in order of time."""
-        found: list[_Moment] = []
+        found = list(self._checkpoints())
         if self.started_ns is not None:
             found.append(_Moment("runtime_started", self.started_ns, "event", "RuntimeInformationStart"))
         jit, main = self.spans[0], self.main
@@ -264,6 +267,19 @@ class _Start:
                 found.append(_Moment("last_new_method", int(new.max()), "inferred", "TieredCompilationResume"))
             found.append(_Moment("tiering_resumed", self.until[1], "event", "TieredCompilationResume"))
         return sorted(found, key=lambda moment: moment.time_ns)
+
+    def _checkpoints(self) -> Iterable[_Moment]:
+        """The runtime's own marks, some of them from before the session. The rundown repeats them."""
+        info = self.context.info
+        seen = set()
+        for selector in _CHECKPOINTS if info.frequency else ():
+            rows = self.rows[selector]
+            marks = zip(rows.column("Name").tolist(), rows.numbers("Timestamp").tolist(), strict=True)
+            for name, ticks in marks:
+                if (name, ticks) not in seen:
+                    seen.add((name, ticks))
+                    time = (ticks - info.sync_qpc) * 1_000_000_000 // info.frequency
+                    yield _Moment("checkpoint", time, "event", selector.partition("/")[2], name)
 
     def _new_methods(self) -> Ints:
         """When methods were ready that had not been called before, as far as the trace has them."""
@@ -454,7 +470,9 @@ class _Start:
         )
         # That the runtime's own library was loaded proves as much as its word that it started.
         coverage = ("partial" if found.coverage == "none" else found.coverage) if self.launched else "none"
-        changed: dict[str, Any] = {"coverage": coverage}
+        # What spoils all comes first.
+        notes = found.notes if self.launched else (found.notes[-1], *found.notes[:-1])
+        changed: dict[str, Any] = {"coverage": coverage, "notes": notes}
         return attrs.evolve(found, **changed)
 
     def facts(self) -> StartupFacts:

@@ -26,14 +26,14 @@ class StartupMoment(Row):
     """One moment on the way."""
 
     moment: Word = column(
-        "`runtime_started`, `first_compilation`, `program_loaded`, `main`, `main_ready`, `last_new_method` or "
-        "`tiering_resumed`."
+        "`runtime_started`, `first_compilation`, `program_loaded`, `main`, `main_ready`, `last_new_method`, "
+        "`tiering_resumed`, or `checkpoint`, a mark of the runtime's own."
     )
     time_ns: Ns = column("When it was.")
     since_start_ns: DurationNs | None = column("How long after the runtime started.")
     evidence: Word = column("`event`: an event says so; `sample`: at the latest then; `inferred`: concluded.")
     event: Word = column("The event that it was seen by.")
-    what: CodeName | None = column("The method or assembly that it is about.")
+    what: CodeName | None = column("The method, assembly or mark that it is about.")
 
 
 @row(span=("start_ns", "end_ns"), threads=("thread_id",))
