@@ -141,7 +141,8 @@ def test_everything_on() -> None:
     assert numbers(found, "type_load_count", "types", "lookup_count") == (1911, 1547, 929)
     assert numbers(found, "lookups_found", "lookups_missed") == (900, 29)
     words = [c.precompiled for c in found.compilations]
-    assert (words.count("missed"), words.count("rejected")) == numbers(found, "jit_missed", "jit_rejected") == (27, 1)
+    assert (words.count("missed"), words.count("rejected")) == numbers(found, "jit_missed", "jit_rejected") == (12, 1)
+    assert words.count("dynamic") == 28
     (rejected,) = (c for c in found.compilations if c.precompiled == "rejected")
     assert rejected.method.startswith("System.SpanHelpers.SequenceCompareTo")
     (note,) = (note for note in found.notes if note.id == "recording-cost")
@@ -301,7 +302,7 @@ def test_unfinished_and_failed_loads() -> None:
 
 @pytest.mark.parametrize(
     ("flags", "code", "expected"),
-    [(0x188, 0, "missed"), (0x1C8, 0, "rejected"), (0x208, 7, "found"), (0x188, None, "none")],
+    [(0x188, 0, "missed"), (0x1C8, 0, "rejected"), (0x208, 7, "found"), (0x188, None, "none"), (0x189, 0, "dynamic")],
 )
 def test_precompiled_code(flags: int, code: int | None, expected: str) -> None:
     builder = launched().event(R2RGetEntryPointStart_V0(9, 0)).event(R2RGetEntryPoint_V0(9, "N", "X", "()", 1, 0))
@@ -312,6 +313,12 @@ def test_precompiled_code(flags: int, code: int | None, expected: str) -> None:
     assert [c.precompiled for c in found.compilations] == [expected, "none"]
     assert numbers(found, "lookups_found", "lookups_missed") == (1 + (code == 7), int(code == 0))
     assert [lookup.found for lookup in found.lookups] == [True] + ([] if code is None else [bool(code)])
+
+
+def test_a_look_up_after_the_compilation() -> None:
+    builder = launched().event(jitting(1, "Main")).event(jitted(1, "Main"))
+    found = built(builder.event(R2RGetEntryPoint_V0(1, "App.Program", "Main", "()", 0, 0)))
+    assert [c.precompiled for c in found.compilations] == ["none"]
 
 
 def test_precompiled_main() -> None:

@@ -211,10 +211,9 @@ class _Start:
         """The self time of each span of each kind."""
         return self_times(self.spans)
 
-    def begun(self, spans: ThreadSpans, before_main: bool = False) -> Mask:
-        """Which began in the window (and before Main)."""
-        found = self.context.window.holds(spans.start_ns)
-        return found & (spans.start_ns < self.main_ns) if before_main else found
+    def begun(self, spans: ThreadSpans) -> Mask:
+        """Which began in the window."""
+        return self.context.window.holds(spans.start_ns)
 
     @property
     def main_ns(self) -> int:
@@ -362,6 +361,9 @@ class _Start:
             before = [hit for at, hit in looked.get(method, ()) if at <= place]
             if flag & _REJECTED:
                 found.append("rejected")
+            elif flag & MethodFlags.Dynamic:
+                # It is looked up like any other.
+                found.append("dynamic")
             elif not len(lookups):
                 found.append(None)
             else:

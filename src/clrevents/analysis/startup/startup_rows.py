@@ -47,7 +47,8 @@ class StartupCompilation(SpanRow):
     tier: Word | None = column("How hard the JIT worked, as the runtime names it; null for an unfinished compilation.")
     precompiled: Word | None = column(
         "Its precompiled code: `none`: not looked up; `missed`: looked up in vain; `rejected`: not usable; `found`: "
-        "found, and compiled anew all the same. Null if the trace has no look-ups."
+        "found, and compiled anew all the same; `dynamic`: made at run time, so that there is none. Null if the trace "
+        "has no look-ups."
     )
     before_main: Flag | None = column("It began before Main; null if the trace does not tell when that was.")
     start_ns: Ns | None = column("When the compilation began.")
