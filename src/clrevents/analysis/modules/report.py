@@ -50,6 +50,10 @@ _KEPT: Final = {
     "runtime/MethodLoadVerbose": ("time_ns", "thread_id", "MethodID", "ModuleID", "MethodFlags", "MethodSize"),
     "runtime/R2RGetEntryPoint": ("time_ns", "thread_id", "MethodID", "EntryPoint"),
     "runtime/MethodDetails": ("time_ns", "thread_id", "MethodID", "LoaderModuleID"),
+    # So that a process of which only its modules are known has an answer too.
+    "runtime/ModuleLoad": ("time_ns",),
+    "rundown/ModuleDCStart": ("time_ns",),
+    "rundown/ModuleDCEnd": ("time_ns",),
 }
 
 
@@ -57,7 +61,7 @@ _KEPT: Final = {
 class LoadedModule(SpanRow):
     """One module of a process."""
 
-    name: CodeName = declared("The name of its file, without folder and extension.")
+    name: CodeName = declared("The name of its assembly; if that is unknown, of its file.")
     kind: Word = declared("`ready-to-run`, `native`, `dynamic` or `IL`.")
     path: FilePath = declared("The file with its IL; empty for a dynamic module.")
     native_path: FilePath | None = declared("The file with its precompiled code.", hidden=True)
@@ -96,6 +100,7 @@ class ModuleReport(Answer[ModuleFacts]):
     Modules are in the order in which the trace first mentions them. A module that is loaded again has another row,
     with the methods of that time, even if the runtime uses the same id. Methods of modules that the trace does not
     mention are in no row; the metric `elsewhere` counts them. Columns of which the trace has no event are null.
+    In a part of a trace, rows are whole, and metrics are those of the part.
     """
 
     modules: ReportTable[LoadedModule] = table("The modules that the process had at some time.")
@@ -147,16 +152,16 @@ class ModuleCollector(Collector[ModuleReport]):
         tells_jit, tells_r2r = len(jitted.time) > 0, len(looked.time) > 0
         jitted_of, looked_of = _owners(known, jitted, process), _owners(known, looked, process)
         begun, took, asked = jitted.begun(window), jitted.took(window), looked.begun(window)
+        whole = jitted.took(TimeWindow())
         all_modules = list(known)
         values: dict[str, list[Any]] = {name: [] for name in _MODULE_COLUMNS}
         for place in places:
-            mine, looked_up = jitted_of == place, (looked_of == place) & asked
-            of = mine & begun
+            of, looked_up = jitted_of == place, looked_of == place
             made = {
                 **_described(all_modules[place]),
                 "jitted": _distinct(jitted.method[of]) if tells_jit else None,
                 "compilations": int(of.sum()) if tells_jit else None,
-                "compile_ns": int(took[mine].sum()) if tells_jit else None,
+                "compile_ns": int(whole[of].sum()) if tells_jit else None,
                 "il_bytes": int(jitted.il_size[of].sum()) if tells_jit else None,
                 "native_bytes": int(jitted.native_size[of].sum()) if tells_jit else None,
                 "precompiled": _distinct(looked.method[looked_up & hit]) if tells_r2r else None,
@@ -197,7 +202,7 @@ def _described(module: Module) -> dict[str, Any]:
     """What the trace says of a module itself."""
     pdb = module.managed_pdb
     return {
-        "name": module.name,
+        "name": module.assembly.partition(",")[0] or module.name,
         "kind": _kind(module),
         "path": module.il_path,
         "native_path": module.native_path or None,

@@ -32,7 +32,6 @@ from clrevents.analysis.startup.startup_events import (
     where,
 )
 from clrevents.symbols.method_names import display_name, raw_name
-from clrevents.symbols.modules import module_name
 from clrevents.table.table import Table
 
 Mask: TypeAlias = NDArray[np.bool_]
@@ -63,7 +62,8 @@ class Start:
         """Whether the trace was begun before the runtime, and how that is known."""
         if len(self.rows[STARTED]):
             return "launched", "event"
-        if any(module_name(path) == CORE for path in self.rows["runtime/ModuleLoad"].column("ModuleILPath").tolist()):
+        names = self.rows["runtime/AssemblyLoad"].column("FullyQualifiedAssemblyName").tolist()
+        if any(name.partition(",")[0] == CORE for name in names):
             return "launched", "inferred"
         return ("attached", "inferred") if len(self.rows[LISTED]) else ("unknown", None)
 
@@ -81,7 +81,11 @@ class Start:
     @cached_property
     def modules(self) -> ProgramModules:
         """The modules by their ids."""
-        return ProgramModules.of([self.rows["runtime/ModuleLoad"], self.rows["rundown/ModuleDCEnd"]])
+        rows = self.rows
+        return ProgramModules.of(
+            [rows["runtime/ModuleLoad"], rows["rundown/ModuleDCEnd"]],
+            [rows["runtime/AssemblyLoad"], rows["rundown/AssemblyDCEnd"]],
+        )
 
     @cached_property
     def main(self) -> MainFound | None:

@@ -1,7 +1,7 @@
 """Which code is the program's, and when its Main method was first met.
 
-Tells the program from the framework by where modules are, or by their names where the program brings its own runtime.
-Opens no file and does not know the entry point that the assembly's header names.
+Tells the program from the framework by the keys that assemblies are signed with. Opens no file and does not know the
+entry point that the assembly's header names.
 """
 
 from __future__ import annotations
@@ -19,54 +19,68 @@ from clrevents.symbols.methods import Methods
 from clrevents.symbols.modules import module_name
 from clrevents.table.stacks import AddressStacks
 
-CORE: Final = "System.Private.CoreLib"
 ENTRY_NAMES: Final = frozenset(("Main", "<Main>$", "<Main>", "main@"))
 """How compilers call the method that a program begins with: C#, its top-level statements, an `async` Main, F#."""
-_SHARED: Final = "/shared/"
-_FRAMEWORK: Final = ("System.", "Microsoft.", "Internal.", "Interop", "WindowsBase", "PresentationCore", "mscorlib")
-_FRAMEWORK_NAMES: Final = frozenset(("System", "netstandard", "mscorlib"))
+CORE: Final = "System.Private.CoreLib"
+_FRAMEWORK_KEYS: Final = frozenset(
+    (
+        "7cec85d7bea7798e",
+        "b03f5f7f11d50a3a",
+        "b77a5c561934e089",
+        "cc7b13ffcd2ddd51",
+        "31bf3856ad364e35",
+        "adb9793829ddae60",
+    )
+)
+"""Public keys that the runtime's libraries, those of ASP.NET and of Windows are signed with."""
+_FRAMEWORK: Final = ("System.", "Microsoft.", "Internal.", "Interop")
 
 
 @attrs.frozen
 class ProgramModules:
-    """The modules of a process: their paths by id, and which of them are generated while it runs."""
+    """The modules of a process, by id: their files, their assemblies, and which are made while it runs."""
 
     paths: dict[int, str]
+    assemblies: dict[int, str]
     dynamic: frozenset[int]
-    shared: str | None
-    """The folder of all shared frameworks; None where the program brings its own runtime, or nobody knows."""
 
     @classmethod
-    def of(cls, events: Iterable[Gathered]) -> ProgramModules:
-        """From events that have modules. An id that is used again means what it meant first."""
+    def of(cls, modules: Iterable[Gathered], assemblies: Iterable[Gathered]) -> ProgramModules:
+        """From events that have modules or assemblies. An id that is used again means what it meant first."""
+        full_names: dict[int, str] = {}
+        for rows in assemblies:
+            names = rows.column("FullyQualifiedAssemblyName").tolist()
+            for identity, name in zip(rows.numbers("AssemblyID").tolist(), names, strict=True):
+                full_names.setdefault(identity, name)
         paths: dict[int, str] = {}
+        of: dict[int, str] = {}
         dynamic = set()
-        for rows in events:
-            flags = rows.numbers("ModuleFlags").tolist()
-            texts = rows.column("ModuleILPath").tolist()
-            for identity, path, flag in zip(rows.numbers("ModuleID").tolist(), texts, flags, strict=True):
-                paths.setdefault(identity, path)
-                if flag & ModuleFlags.Dynamic:
+        for rows in modules:
+            values = (rows.numbers(name).tolist() for name in ("ModuleID", "AssemblyID", "ModuleFlags"))
+            for identity, assembly, flags, path in zip(*values, rows.column("ModuleILPath").tolist(), strict=True):
+                if identity in paths:
+                    continue
+                paths[identity] = path
+                if assembly in full_names:
+                    of[identity] = full_names[assembly]
+                if flags & ModuleFlags.Dynamic:
                     dynamic.add(identity)
-        core = next((path.replace("\\", "/") for path in paths.values() if module_name(path) == CORE), "")
-        at = core.find(_SHARED)
-        return cls(paths, frozenset(dynamic), core[: at + len(_SHARED)] if at >= 0 else None)
+        return cls(paths, of, frozenset(dynamic))
 
     def name(self, module_id: int) -> str | None:
-        """The name of a module; None if unknown."""
-        return module_name(self.paths[module_id]) if module_id in self.paths else None
+        """The name of a module's assembly, or of its file; None if neither is known."""
+        name = self.assemblies.get(module_id, "").partition(",")[0]
+        return name or (module_name(self.paths[module_id]) if module_id in self.paths else None)
 
     def whose(self, module_id: int, namespace: str = "") -> tuple[bool, Evidence]:
-        """Whether code is the program's, by its module, or by its namespace where that is unknown."""
-        path = self.paths.get(module_id)
+        """Whether code is the program's: by the key of its assembly, or by a name where that is unknown."""
         if module_id in self.dynamic:
             return False, "event"
-        if path is None:
-            return bool(namespace) and not namespace.startswith(_FRAMEWORK), "inferred"
-        if self.shared is not None:
-            return not path.replace("\\", "/").startswith(self.shared), "event"
-        name = module_name(path)
-        return bool(name) and not name.startswith(_FRAMEWORK) and name not in _FRAMEWORK_NAMES, "inferred"
+        assembly = self.assemblies.get(module_id)
+        if assembly is not None:
+            return assembly.rpartition("PublicKeyToken=")[2] not in _FRAMEWORK_KEYS, "event"
+        name = namespace or self.name(module_id) or ""
+        return bool(name) and not name.startswith(_FRAMEWORK), "inferred"
 
 
 @attrs.frozen
@@ -145,7 +159,7 @@ def first_sample(
 
 def _seen(modules: ProgramModules, methods: Methods, index: int, time_ns: int) -> MainFound | None:
     method = methods[index]
-    mine, _ = modules.whose(method.module_id)
+    mine, _ = modules.whose(method.module_id, method.namespace)
     if not mine:
         return None
     kind: Literal["sample"] = "sample"

@@ -175,7 +175,7 @@ def _notes_of(start: Start) -> Sequence[Note]:
         text = "the program was first seen running in a sample: it reached Main at the latest then"
         found.append(Note("main-sampled", "info", text, ("main", "runtime_to_main"), record=record))
     elif main.evidence == "inferred":
-        text = "where the framework is, is unknown: its modules were told from the program's by their names"
+        text = "the assembly of Main is unknown: its namespace is not one of the framework's"
         found.append(Note("main-inferred", "info", text, ("main", "runtime_to_main")))
     events, rate = _events(start)
     if events is not None and rate is not None:

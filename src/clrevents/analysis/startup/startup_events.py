@@ -14,13 +14,16 @@ from clrevents.analysis.startup.self_time import NONE, ThreadSpans
 Mask: TypeAlias = NDArray[np.bool_]
 
 _METHOD: Final = ("time_ns", "thread_id", "MethodID", "MethodNamespace", "MethodName", "MethodSignature")
-_MODULE: Final = ("time_ns", "ModuleID", "ModuleFlags", "ModuleILPath")
+_MODULE: Final = ("time_ns", "ModuleID", "AssemblyID", "ModuleFlags", "ModuleILPath")
+_IDENTITY: Final = ("time_ns", "AssemblyID", "FullyQualifiedAssemblyName")
 _ASSEMBLY: Final = ("AssemblyName", "AssemblyPath", "RequestingAssembly", "AssemblyLoadContext")
 KEPT: Final[Mapping[str, tuple[str, ...] | None]] = {
     "runtime/RuntimeInformationStart": None,
     "rundown/RuntimeInformationDCStart": None,
     "runtime/ModuleLoad": _MODULE,
     "rundown/ModuleDCEnd": _MODULE,
+    "runtime/AssemblyLoad": _IDENTITY,
+    "rundown/AssemblyDCEnd": _IDENTITY,
     "runtime/MethodJittingStarted": (*_METHOD, "ModuleID"),
     "runtime/MethodLoad": ("time_ns", "thread_id", "MethodID", "ModuleID", "MethodFlags"),
     "runtime/MethodLoadVerbose": (*_METHOD, "ModuleID", "MethodFlags"),
