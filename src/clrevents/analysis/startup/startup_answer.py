@@ -159,7 +159,7 @@ def _events(start: Start) -> tuple[int | None, float | None]:
 
 def _notes_of(start: Start) -> Sequence[Note]:
     """What limits the answer."""
-    record = record_line(start.context.needs)
+    record = str(record_line(start.context.needs))
     if not start.launched:
         attached = start.verdict[0] == "attached"
         text = "the runtime was already running when the trace began; what it did before is not in the trace"
