@@ -398,7 +398,18 @@ def test_the_runtimes_own_marks() -> None:
     builder = TraceBuilder().event(information()).event(ExecutionCheckpoint_V0(0, "RuntimeInit", 999_000))
     found = built(builder.event(ExecutionCheckpoint_V0(0, "Later", 1_000_500)))
     marks = [(m.what, m.time_ns) for m in found.moments if m.moment == "checkpoint"]
-    assert marks == [("RuntimeInit", -1000), ("Later", 500)]
+    assert (marks, found.facts.runtime_init_ns) == ([("Later", 500)], -1000)
+
+
+def test_marks_of_a_real_runtime() -> None:
+    # It waited for the session to begin: initialized before, stopped and resumed in it.
+    name = "eventpipe-dotnetcore6.0-win-x64-executioncheckpoints.nettrace.gz"
+    found = real(SHARED / "traces" / "perfview" / name)
+    assert [(m.what, m.time_ns) for m in found.moments] == [
+        ("RuntimeSuspend", 11_910_500),
+        ("RuntimeResumed", 12_196_600),
+    ]
+    assert (found.facts.runtime_init_ns, found.facts.verdict, found.coverage) == (-15_966_600, "unknown", "none")
 
 
 def test_raw_names() -> None:

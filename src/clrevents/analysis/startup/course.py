@@ -40,6 +40,8 @@ Ints: TypeAlias = NDArray[np.int64]
 
 @attrs.frozen
 class Moment:
+    """One moment of a start, and how it is known."""
+
     moment: str
     time_ns: int
     evidence: Evidence
@@ -188,7 +190,8 @@ class Start:
     @cached_property
     def moments(self) -> list[Moment]:
         """All moments that are known, in order of time."""
-        found = list(self._checkpoints())
+        # No window reaches to before the session.
+        found = [mark for mark in self.checkpoints if mark.time_ns >= 0]
         if self.started_ns is not None:
             found.append(Moment("runtime_started", self.started_ns, "event", "RuntimeInformationStart"))
         jit, main = self.spans[0], self.main
@@ -208,18 +211,19 @@ class Start:
             found.append(Moment("tiering_resumed", self.until[1], "event", "TieredCompilationResume"))
         return sorted(found, key=lambda moment: moment.time_ns)
 
-    def _checkpoints(self) -> Iterable[Moment]:
+    @cached_property
+    def checkpoints(self) -> list[Moment]:
         """The runtime's own marks, some of them from before the session. The rundown repeats them."""
         info = self.context.info
-        seen = set()
+        found: dict[tuple[str, int], Moment] = {}
         for selector in CHECKPOINTS if info.frequency else ():
             rows = self.rows[selector]
             marks = zip(rows.column("Name").tolist(), rows.numbers("Timestamp").tolist(), strict=True)
             for name, ticks in marks:
-                if (name, ticks) not in seen:
-                    seen.add((name, ticks))
-                    time = (ticks - info.sync_qpc) * 1_000_000_000 // info.frequency
-                    yield Moment("checkpoint", time, "event", selector.partition("/")[2], name)
+                time = (ticks - info.sync_qpc) * 1_000_000_000 // info.frequency
+                event = selector.partition("/")[2]
+                found.setdefault((name, ticks), Moment("checkpoint", time, "event", event, name))
+        return [*found.values()]
 
     def _new_methods(self) -> Ints:
         """When methods were ready that had not been called before, as far as the trace has them."""

@@ -22,6 +22,7 @@ from clrevents.analysis.startup.startup_rows import StartupFacts, StartupMoment,
 from clrevents.analysis.startup.startup_tables import compilation_table, load_table, lookup_table, type_table
 from clrevents.words import counted
 
+INIT: Final = "RuntimeInit"
 _LAUNCH: Final = "let dotnet-trace start the program: `dotnet-trace collect … -- PROGRAM`"
 KINDS: Final = ("jit", "assembly_load", "type_load", "lookup")
 """What has a self time, by the names of its metrics."""
@@ -77,6 +78,7 @@ def _facts_of(start: Start) -> StartupFacts:
         command_line=_text(about, "CommandLine"),
         runtime_version=_version(about),
         runtime=_word(about, "Sku"),
+        runtime_init_ns=next((mark.time_ns for mark in start.checkpoints if mark.what == INIT), None),
         runtime_path=_text(about, "RuntimeDllPath"),
         startup_mode=_word(about, "StartupMode"),
     )
@@ -94,9 +96,10 @@ def _metrics_of(start: Start, tables: Mapping[str, Any]) -> dict[str, int | floa
     for kind, spans, owned in zip(KINDS, start.spans, start.owned, strict=True):
         known = start.launched and _tells(start, kind)
         total = int(owned.within(window.low, min(window.high, end)).sum())
-        to_main = int(owned.within(window.low, min(window.high, start.main_ns)).sum())
         found[f"{kind}_total"] = total if known else None
-        found[f"{kind}_to_main"] = to_main if known and start.main is not None else None
+        found[f"{kind}_to_main"] = None
+        if known and start.main is not None:
+            found[f"{kind}_to_main"] = int(owned.within(window.low, min(window.high, start.main_ns)).sum())
         found[f"{kind}_count"] = int(start.begun(spans).sum()) if known else None
     words = tables["compilations"].column("precompiled").tolist()
     begun = start.context.begun(tables["compilations"]).tolist()

@@ -127,6 +127,7 @@ class StartupFacts:
     runtime_version: Word | None = column("The version of .NET.")
     runtime: Word | None = column("`CoreClr`, `DesktopClr` or `Mono`, as the runtime names it.")
     runtime_path: FilePath | None = column("The file of the runtime.")
+    runtime_init_ns: Ns | None = column("When the runtime was initialized, by a mark of its own; before 0 if earlier.")
     startup_mode: Word | None = column("How the runtime was started, as it names it.")
 
 
