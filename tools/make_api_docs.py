@@ -23,6 +23,8 @@ from typing import Any, Final
 
 import attrs
 
+from clrevents.analysis.listing import report_names
+
 ROOT: Final = Path(__file__).resolve().parent.parent
 DOCUMENT: Final = ROOT / "docs" / "api.md"
 
@@ -101,41 +103,37 @@ SECTIONS: Final = (
         ("schema.registry.EventInfo", "schema.registry.Entry"),
     ),
     Section(
-        "Analysis",
+        "Durations and weighted stacks",
         "clrevents.analysis",
-        (
-            "spans",
-            "read_samples",
-            "hottest",
-            "top_report",
-            "TopReport",
-            "jit_report",
-            "JitReport",
-            "module_report",
-            "ModuleReport",
-            "stub_report",
-            "StubReport",
-        ),
+        ("spans", "read_samples", "hottest"),
         (
             "analysis.samples.Samples",
             "analysis.samples.SampledThread",
             "analysis.merged.StackFrame",
             "analysis.top.hot.HotMethod",
-            "analysis.top.report.HotRow",
-            "analysis.top.report.TopFacts",
-            "analysis.jit.jit_rows.JittedMethod",
-            "analysis.jit.jit_rows.Compilation",
-            "analysis.jit.jit_rows.TierTotal",
-            "analysis.jit.jit_rows.JitThread",
-            "analysis.jit.jit_rows.JitDecision",
-            "analysis.jit.jit_rows.JitFacts",
-            "analysis.modules.ModuleRow",
-            "analysis.stubs.stub_rows.Stub",
-            "analysis.stubs.stub_rows.StubTarget",
-            "analysis.stubs.stub_rows.StubKind",
-            "analysis.stubs.stub_rows.StubFacts",
-            "analysis.missing.Missing",
         ),
+    ),
+    Section(
+        "Reports",
+        "clrevents.analysis",
+        (
+            "run_reports",
+            "feed_reports",
+            *(public for name in report_names() for public in (f"{name}_report", f"{name.title()}Report")),
+            "Answer",
+            "ReportTable",
+            "Metric",
+            "Note",
+            "Question",
+            "WindowOptions",
+            "ReportFeed",
+        ),
+        (
+            "analysis.framework.answer_values.TimeWindow",
+            "analysis.framework.answer_values.TraceIdentity",
+            "analysis.framework.report_table.TableDeclaration",
+        ),
+        "[Reports](reports.md) lists the tables, columns, metrics and facts of each of them.",
     ),
     Section(
         "Writing smaller traces",

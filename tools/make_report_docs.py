@@ -1,4 +1,4 @@
-"""Writes docs/reports.md and docs/schemas/*.json from the declarations of the reports.
+"""Writes docs/reports.md, docs/schemas/*.json and the reports' names in clrevents.analysis from their declarations.
 
     python tools/make_report_docs.py [--check]
 
@@ -25,6 +25,9 @@ from clrevents.analysis.reports import find_report, report_names
 ROOT: Final = Path(__file__).resolve().parent.parent
 PAGE: Final = ROOT / "docs" / "reports.md"
 SCHEMAS: Final = ROOT / "docs" / "schemas"
+FACE: Final = ROOT / "src" / "clrevents" / "analysis" / "__init__.py"
+BEGIN: Final = "    # Written by tools/make_report_docs.py, for type checkers:\n"
+END: Final = "    # end\n"
 
 HEAD: Final = """\
 # Reports: every question, table, column and metric
@@ -50,11 +53,22 @@ out of `to_dict()` and `--json` unless they are named.
 
 def pages() -> dict[Path, str]:
     """Every generated file with its text."""
-    found = {PAGE: page()}
+    found = {PAGE: page(), FACE: face(FACE.read_text("utf-8"))}
     for name in report_names():
         schema = report_schema(find_report(name))
         found[SCHEMAS / f"{name}.json"] = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
     return found
+
+
+def face(text: str) -> str:
+    """The public module with the names of all reports, for type checkers, which cannot find them by folder."""
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    lines = []
+    for name in report_names():
+        for public in (f"{name.title()}Report", f"{name}_report"):
+            lines.append(f"    from clrevents.analysis.{name}.report import {public} as {public}\n")
+    return before + begin + "".join(lines) + end + after
 
 
 def page() -> str:

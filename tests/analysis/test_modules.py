@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import clrevents
-from clrevents.analysis import ModuleReport, jit_report, module_report
+from clrevents.analysis import ModulesReport, modules_report
 from clrevents.events import (
     MethodDetails_V0,
     MethodFlags,
@@ -25,11 +25,17 @@ from clrevents.testing.builder import TraceBuilder
 from project_files import fixture
 
 
-def report(builder: TraceBuilder) -> ModuleReport:
+def report(builder: TraceBuilder) -> ModulesReport:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", clrevents.TraceWarning)
         with clrevents.open(builder.build()) as trace:
-            return module_report(trace)
+            return modules_report(trace)
+
+
+def number(found: ModulesReport, name: str) -> int:
+    value = found.metrics[name].value
+    assert isinstance(value, int)
+    return value
 
 
 def module(path: str, identity: int = 77, flags: int = 8) -> tuple[ModuleLoad_V1, ModuleUnload_V1]:
@@ -52,9 +58,12 @@ def test_what_was_compiled_and_looked_up() -> None:
     found = report(builder)
     (app,) = found.modules
     assert (app.name, app.path, app.kind, app.loaded_ns, app.unloaded_ns) == ("App", "/app/App.dll", "IL", 0, None)
-    assert (app.jitted, app.compilations, app.compile_ns, app.il_size, app.native_size) == (2, 3, 3000, 30, 90)
+    assert (app.jitted, app.compilations, app.compile_ns, app.il_bytes, app.native_bytes) == (2, 3, 3000, 30, 90)
     assert (app.precompiled, app.missed) == (1, 1)
-    assert found.elsewhere == 2
+    assert number(found, "elsewhere") == 2
+    assert number(found, "count") == 1
+    assert (number(found, "jitted"), number(found, "compilations"), number(found, "compile_total")) == (3, 4, 4000)
+    assert (number(found, "native_total"), number(found, "precompiled"), number(found, "missed")) == (120, 2, 1)
     assert (app.pdb_signature, app.pdb_age, app.pdb_path, app.lossy) == (None, None, None, False)
     assert pickle.loads(pickle.dumps(found)) == found
 
@@ -72,7 +81,9 @@ def test_an_id_that_is_used_again() -> None:
         ("One", 1, 0, 3000),
         ("Two", 2, 4000, 9000),
     ]
-    assert found.elsewhere == 0
+    assert number(found, "elsewhere") == 0
+    # The same ids in another module are other methods.
+    assert number(found, "jitted") == 3
 
 
 @pytest.mark.parametrize(
@@ -93,24 +104,38 @@ def test_losses_while_it_was_there() -> None:
         builder.thread(1).event(unload).thread(2).sample()
     found = report(builder)
     assert [m.lossy for m in found.modules] == [False, True, False]
-    assert found.lost == 1
+    assert [(note.id, note.numbers) for note in found.notes if note.id == "losses"] == [("losses", {"events": 1})]
 
 
-@pytest.mark.parametrize("name", ["net8-method-interop", "net10-method-interop"])
-def test_real_traces(name: str) -> None:
+METRICS = {
+    "compilations": "compilations",
+    "compile_ns": "compile_total",
+    "native_bytes": "native_total",
+    "precompiled": "precompiled",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("net8-method-interop", (12, 115, 125, 28_910_031, 24_086, 1053, 33, 14)),
+        ("net10-method-interop", (15, 135, 146, 37_798_854, 29_493, 1194, 45, 13)),
+    ],
+)
+def test_real_traces(name: str, expected: tuple[int, ...]) -> None:
     with clrevents.open(fixture(name)) as trace:
-        found = module_report(trace)
-        totals = jit_report(trace)
+        found = modules_report(trace)
         events: list[Any] = [e.payload for e in trace.events("ModuleLoad")]
         hits = {e.payload.MethodID for e in trace.events("R2RGetEntryPoint") if e.payload.EntryPoint}
     assert [m.path for m in found.modules] == [p.ModuleILPath for p in events]
     assert [m.pdb_signature for m in found.modules] == [
         str(p.ManagedPdbSignature) if p.ManagedPdbSignature.int else None for p in events
     ]
-    assert sum(m.compilations for m in found.modules) == totals.totals.compilations
-    assert sum(m.compile_ns for m in found.modules) == totals.totals.compile_ns
-    assert sum(m.native_size for m in found.modules) == totals.totals.native_size
-    assert sum(m.precompiled for m in found.modules) == len(hits) == totals.ready_to_run.methods
+    names = ("count", "jitted", "compilations", "compile_total", "native_total", "precompiled", "missed", "elsewhere")
+    assert tuple(number(found, name) for name in names) == expected
+    for name, metric in METRICS.items():
+        assert sum(getattr(m, name) for m in found.modules) == number(found, metric), name
+    assert number(found, "precompiled") == len(hits)
     kinds = {m.name: m.kind for m in found.modules}
     assert kinds["System.Private.CoreLib"] == "ready-to-run"
     assert kinds["Workload"] == "IL"
@@ -118,20 +143,48 @@ def test_real_traces(name: str) -> None:
     assert all(m.loaded_ns is not None and m.unloaded_ns is None for m in found.modules)
     whole = json.loads(json.dumps(found.to_dict()))
     assert whole["schema"] == "clrevents.modules/1"
-    assert whole["modules"] == list(found.table().rows())
-    assert found.table().to_pandas()["precompiled"].sum() == len(hits)
+    assert ModulesReport.from_dict(whole) == found
+    assert found.coverage == "full"
+    assert found.facts.complete
 
 
 def test_an_unloaded_module() -> None:
     with clrevents.open(fixture("net8-unload-verbose")) as trace:
-        found = module_report(trace)
+        found = modules_report(trace)
     gone = [m for m in found.modules if m.unloaded_ns is not None]
     assert [m.name for m in gone] == ["Plugin"] * len(gone)
     assert gone
     assert all(m.loaded_ns is not None and m.loaded_ns < (m.unloaded_ns or 0) for m in gone)
 
 
+@pytest.mark.parametrize("cut", [12, 36_000_000, 36_500_000, "50%"])
+def test_windows_add_up(cut: Any) -> None:
+    with clrevents.open(fixture("net8-unload-verbose")) as trace:
+        whole, *halves = modules_report(trace), modules_report(trace, end=cut), modules_report(trace, start=cut)
+    for name in ("compilations", "compile_total", "native_total"):
+        assert number(halves[0], name) + number(halves[1], name) == number(whole, name) > 0, name
+
+
+def test_a_window_has_the_modules_of_its_time() -> None:
+    with clrevents.open(fixture("net8-unload-verbose")) as trace:
+        found = modules_report(trace, start=37_592_000, end=39_000_000)
+    plugins = [m for m in found.modules if m.name == "Plugin"]
+    assert len(plugins) == 1
+    assert all(m.loaded_ns is None or m.loaded_ns < 39_000_000 for m in found.modules)
+    assert all(m.clipped for m in found.modules)
+
+
+def test_modules_of_the_rundown_only() -> None:
+    with clrevents.open(fixture("net8-counters")) as trace:
+        found = modules_report(trace)
+    assert (len(found.modules), found.coverage, number(found, "count")) == (12, "partial", 12)
+    assert all((m.loaded_ns, m.jitted, m.precompiled) == (None, None, None) for m in found.modules)
+    metric = found.metrics["elsewhere"]
+    assert (metric.value, metric.reason) == (None, "the trace does not tell")
+    assert "modules" not in {what for note in found.notes for what in note.touches}
+
+
 def test_no_modules() -> None:
     found = report(TraceBuilder().sample())
-    assert (found.modules, found.elsewhere) == ((), 0)
-    assert len(found.table()) == 0
+    assert (len(found.modules), found.coverage, number(found, "count")) == (0, "none", 0)
+    assert found.metrics["elsewhere"].value is None

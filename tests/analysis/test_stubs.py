@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import clrevents
-from clrevents.analysis import StubReport, stub_report
+from clrevents.analysis import StubsReport, stubs_report
 from clrevents.analysis.stubs.stub_texts import kind_text
 from clrevents.events import (
     ILStubCacheHit_V0,
@@ -46,21 +46,21 @@ PROGRAM = {
 NEWER = {"Program.gmtime_r": "int64(int64*,Program/Tm /* MT: 0x7f2a49c6d548 */*)"}
 
 
-def report(builder: TraceBuilder, **options: Any) -> StubReport:
+def report(builder: TraceBuilder, **options: Any) -> StubsReport:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", clrevents.TraceWarning)
         with clrevents.open(builder.build()) as trace:
-            return stub_report(trace, **options)
+            return stubs_report(trace, **options)
 
 
-def numbers(found: StubReport) -> tuple[Any, ...]:
+def numbers(found: StubsReport) -> tuple[Any, ...]:
     return tuple(found.metrics[name].value for name in ("count", "cache_hits", "compile_total"))
 
 
 @pytest.mark.parametrize("runtime", ["net8", "net10"])
 def test_the_program(runtime: str) -> None:
     with clrevents.open(fixture(f"{runtime}-method-interop")) as trace:
-        found = stub_report(trace)
+        found = stubs_report(trace)
         events = [event.payload for event in trace.events(ILStubGenerated_V0)]
     mine = {s.target: s for s in found.stubs if s.target.startswith("Program")}
     expected = PROGRAM | ({k: (*PROGRAM[k][:2], v) for k, v in NEWER.items()} if runtime == "net10" else {})
@@ -204,7 +204,7 @@ def test_windows() -> None:
 
 def test_tables_and_json() -> None:
     with clrevents.open(fixture("net8-method-interop")) as trace:
-        found = stub_report(trace, raw=True)
+        found = stubs_report(trace, raw=True)
     assert found.stubs[4].target == "Program+Cmp.Invoke"
     for what in ("stubs", "targets"):
         assert found.table(what).to_polars().height == len(getattr(found, what)) == 9
@@ -213,7 +213,7 @@ def test_tables_and_json() -> None:
     assert next(iter(data)) == "schema"
     assert data["schema"] == "clrevents.stubs/1"
     assert data["tables"]["stubs"] == list(found.stubs.rows())
-    assert StubReport.from_dict(data) == found
+    assert StubsReport.from_dict(data) == found
 
 
 def test_what_was_not_recorded_is_not_none() -> None:

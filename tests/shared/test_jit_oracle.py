@@ -10,7 +10,7 @@ import pytest
 from shared_files import Shared, params, traces
 
 import clrevents
-from clrevents.analysis import jit_report, module_report
+from clrevents.analysis import jit_report, modules_report
 from clrevents.symbols.modules import module_name
 from project_files import without_shared
 
@@ -33,7 +33,7 @@ def test_every_compilation(trace: Shared) -> None:
     assert expected is not None
     with clrevents.open(trace.path) as opened:
         report = jit_report(opened, raw=True)
-        paths = {m.name: m.path for m in module_report(opened).modules}
+        paths = {m.name: m.path for m in modules_report(opened).modules}
     theirs = [
         (
             jit["MethodName"],

@@ -1,6 +1,7 @@
-"""Answers that need more than one event: durations, and reports on what the runtime did.
+"""Answers that need more than one event: reports on what the runtime did, durations, weighted stacks.
 
-Columns in, plain results out. The public names live here; each loads what it needs when it is first used.
+The public names live here; each loads what it needs when it is first used. Of a report `NAME` these are the function
+`NAME_report` and the class of its answer, `NameReport`; they are found by the report's folder.
 """
 
 from __future__ import annotations
@@ -8,27 +9,47 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from clrevents.analysis.listing import report_names
+
 if TYPE_CHECKING:
+    from clrevents.analysis.framework.answer import Answer as Answer
+    from clrevents.analysis.framework.answer_values import Metric as Metric
+    from clrevents.analysis.framework.answer_values import Note as Note
+    from clrevents.analysis.framework.answer_values import Question as Question
+    from clrevents.analysis.framework.asking import ReportFeed as ReportFeed
+    from clrevents.analysis.framework.declaration import WindowOptions as WindowOptions
+    from clrevents.analysis.framework.report_table import ReportTable as ReportTable
+    from clrevents.analysis.pairing import spans as spans
+    from clrevents.analysis.reports import feed_reports as feed_reports
+    from clrevents.analysis.reports import run_reports as run_reports
+    from clrevents.analysis.samples import read_samples as read_samples
+    from clrevents.analysis.top.hot import hottest as hottest
+
+if TYPE_CHECKING:
+    # Written by tools/make_report_docs.py, for type checkers:
     from clrevents.analysis.jit.report import JitReport as JitReport
     from clrevents.analysis.jit.report import jit_report as jit_report
-    from clrevents.analysis.modules import ModuleReport as ModuleReport
-    from clrevents.analysis.modules import module_report as module_report
-    from clrevents.analysis.pairing import spans as spans
-    from clrevents.analysis.samples import read_samples as read_samples
-    from clrevents.analysis.stubs.report import StubReport as StubReport
-    from clrevents.analysis.stubs.report import stub_report as stub_report
-    from clrevents.analysis.top.hot import hottest as hottest
+    from clrevents.analysis.modules.report import ModulesReport as ModulesReport
+    from clrevents.analysis.modules.report import modules_report as modules_report
+    from clrevents.analysis.startup.report import StartupReport as StartupReport
+    from clrevents.analysis.startup.report import startup_report as startup_report
+    from clrevents.analysis.stubs.report import StubsReport as StubsReport
+    from clrevents.analysis.stubs.report import stubs_report as stubs_report
     from clrevents.analysis.top.report import TopReport as TopReport
     from clrevents.analysis.top.report import top_report as top_report
+    # end
 
 _HOMES = {
-    "jit.report": ("JitReport", "jit_report"),
-    "modules": ("ModuleReport", "module_report"),
+    "framework.answer": ("Answer",),
+    "framework.answer_values": ("Metric", "Note", "Question"),
+    "framework.asking": ("ReportFeed",),
+    "framework.declaration": ("WindowOptions",),
+    "framework.report_table": ("ReportTable",),
     "pairing": ("spans",),
+    "reports": ("feed_reports", "run_reports"),
     "samples": ("read_samples",),
-    "stubs.report": ("StubReport", "stub_report"),
     "top.hot": ("hottest",),
-    "top.report": ("TopReport", "top_report"),
+    **{f"{name}.report": (f"{name}_report", f"{name.title()}Report") for name in report_names()},
 }
 _HOME = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
 

@@ -24,7 +24,6 @@ _COMMANDS: Final = {
     "events": "Print all or selected events, as text or JSON.",
     "flame": "Write a flame graph as HTML or for a viewer.",
     "spans": "Measure the time from one event to another.",
-    "modules": "List modules, their lifetimes, and what ran in them.",
     "query": "Query a trace in SQL, with a table per event.",
     "export": "Export events to Parquet, Arrow, CSV or JSON lines.",
     "schema": "List the known events, or describe one of them.",

@@ -13,7 +13,7 @@ import attrs
 from clrevents.analysis.framework.answer_values import Coverage, Note
 from clrevents.analysis.record_line import ProviderNeed, record_line
 from clrevents.schema.keywords import SESSION_BITS
-from clrevents.schema.registry import RUNTIME
+from clrevents.schema.registry import RUNTIME, provider_name
 
 Met: TypeAlias = Literal["seen", "quiet", "unknown"]
 
@@ -24,7 +24,8 @@ NOT_RECORDED: Final = "not-recorded"
 @attrs.frozen
 class Need:
     """One thing that a report tells: `what`, from any of `events` of the provider, which these keywords and this level
-    record. Without an `essential` one the report has no data; the others only make it fuller.
+    record. Without an `essential` one the report has no data; the others only make it fuller. An event written as
+    `rundown/ModuleDCEnd` is of another provider: it tells the same, but is not what one records for this.
 
     `proof` are the keywords of which one alone shows that this was recorded, by default all of them.
     """
@@ -51,8 +52,11 @@ class SeenKind:
 def met(need: Need, kinds: Iterable[SeenKind]) -> Met:
     """Whether its events were seen; if not, whether another event proves that they were recorded."""
     proof = need.keywords if need.proof is None else need.proof
+    elsewhere = {(provider_name(p), n) for p, _, n in (name.partition("/") for name in need.events) if n}
     found: Met = "unknown"
     for kind in kinds:
+        if (kind.provider, kind.name) in elsewhere:
+            return "seen"
         if kind.provider != need.provider:
             continue
         if kind.name in need.events:

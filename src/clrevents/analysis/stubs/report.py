@@ -62,7 +62,7 @@ class StubParameters:
 
 
 @answer(name="stubs")
-class StubReport(Answer[StubFacts]):
+class StubsReport(Answer[StubFacts]):
     """The stubs that carry calls between managed and native code, with both signatures and how long they compiled.
 
     A stub is made once, when a call that needs marshalling is first prepared. Calls whose arguments need no conversion
@@ -79,7 +79,7 @@ class StubReport(Answer[StubFacts]):
     kinds: ReportTable[StubKind] = table("What the stubs are for, the most frequent first.")
 
 
-class StubCollector(Collector[StubReport]):
+class StubCollector(Collector[StubsReport]):
     """Keeps every event of a stub, and three or four numbers of each event of a compilation."""
 
     selectors = (_STUB, _HIT, _BEGIN, *_LOADS)
@@ -93,7 +93,7 @@ class StubCollector(Collector[StubReport]):
         """See the next events."""
         self._kept.take(chunk)
 
-    def finish(self, context: Context) -> StubReport:
+    def finish(self, context: Context) -> StubsReport:
         """Give the answer."""
         rows = self._kept.all(self.selectors, context.nothing)
         made = compilations(rows[_BEGIN], [rows[name] for name in _LOADS])
@@ -104,8 +104,8 @@ class StubCollector(Collector[StubReport]):
             "cache_hits": (_STUBS, int(context.window.holds(rows[_HIT].numbers("time_ns")).sum())),
             "compile_total": (_TIMES, int(stubs.numbers("compile_ns").sum())),
         }
-        report: StubReport = context.answer(
-            StubReport,
+        report: StubsReport = context.answer(
+            StubsReport,
             facts=StubFacts(),
             metrics={name: None if {_STUBS, need} & unknown else n for name, (need, n) in numbers.items()},
             stubs=stubs,
@@ -115,7 +115,7 @@ class StubCollector(Collector[StubReport]):
         return report
 
 
-def stub_report(trace: Trace, *, raw: bool = False, **window: Unpack[WindowOptions]) -> StubReport:
+def stubs_report(trace: Trace, *, raw: bool = False, **window: Unpack[WindowOptions]) -> StubsReport:
     """The IL stubs that were generated, with signatures, code, call stack and how long they took to compile.
 
     `raw` gives names as the runtime writes them. `start`, `end` and `process_id` choose a part of the trace. Reads the
@@ -251,7 +251,7 @@ def _columns(row_class: type[Any], rows: list[dict[str, Any]]) -> Mapping[str, l
 
 
 REPORT: Final = ReportDeclaration(
-    answer=StubReport,
+    answer=StubsReport,
     summary="The IL stubs that marshal P/Invoke and delegate calls.",
     question="Which calls between managed and native code needed a stub, and what did it cost?",
     needs=_NEEDS,

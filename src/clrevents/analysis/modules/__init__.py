@@ -1,0 +1,1 @@
+"""Modules: paths, PDBs, lifetimes, and what was compiled of them."""

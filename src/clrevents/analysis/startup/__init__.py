@@ -1,0 +1,1 @@
+"""Start-up: what a program does until Main, and what that costs."""

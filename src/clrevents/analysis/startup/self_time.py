@@ -1,0 +1,153 @@
+"""Spans on threads, and the self time of each: at any moment, a thread's time belongs to the innermost span.
+
+So self times add up to no more than the time that passed, even where lost events make spans cross. Knows no event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Self, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.gather import Gathered, matched
+
+Ints: TypeAlias = NDArray[np.int64]
+Mask: TypeAlias = NDArray[np.bool_]
+
+NONE: Final = -1
+"""Stands for a begin or an end that the trace does not have."""
+
+
+@attrs.frozen(eq=False)
+class ThreadSpans:
+    """Spans in order of time, as arrays of one value each.
+
+    `begin` and `end` are rows of the two events, -1 where there is none; times and places are then of the other side.
+    """
+
+    begin: Ints
+    end: Ints
+    thread: NDArray[np.uint64]
+    start_place: Ints
+    end_place: Ints
+    start_ns: Ints
+    end_ns: Ints
+
+    def __len__(self) -> int:
+        return len(self.begin)
+
+    @property
+    def closed(self) -> Mask:
+        """Which have both ends."""
+        both: Mask = (self.begin != NONE) & (self.end != NONE)
+        return both
+
+    def only(self, which: Mask) -> Self:
+        """Some of them."""
+        return type(self)(*(getattr(self, field.name)[which] for field in attrs.fields(type(self))))
+
+
+def paired(begins: Gathered, ends: Gathered, keys: Sequence[str]) -> ThreadSpans:
+    """Begins with the ends that have the same keys, as brackets; and those of both that stay alone."""
+    first, second = matched([begins], [ends], keys)
+    end_of = np.full(len(begins), NONE, dtype=np.int64)
+    end_of[first] = second
+    alone = np.ones(len(ends), dtype=np.bool_)
+    alone[second] = False
+    begin = np.concatenate((np.arange(len(begins)), np.full(int(alone.sum()), NONE)))
+    return thread_spans(begins, ends, begin, np.concatenate((end_of, np.flatnonzero(alone))))
+
+
+def thread_spans(begins: Gathered, ends: Gathered, begin: Ints, end: Ints) -> ThreadSpans:
+    """Spans of these rows of two events, put in order."""
+
+    def sides(name: str | None) -> tuple[Ints, Ints]:
+        found = []
+        for rows, which in ((begins, begin), (ends, end)):
+            values = rows.places if name is None else rows.numbers(name)
+            known = which != NONE
+            side = np.zeros(len(which), dtype=values.dtype)
+            side[known] = values[which[known]]
+            found.append(side)
+        return np.where(begin != NONE, found[0], found[1]), np.where(end != NONE, found[1], found[0])
+
+    start_place, end_place = sides(None)
+    start_ns, end_ns = sides("time_ns")
+    thread, _ = sides("thread_id")
+    found = ThreadSpans(begin, end, thread.astype(np.uint64), start_place, end_place, start_ns, end_ns)
+    order = np.argsort(found.start_place, kind="stable")
+    return ThreadSpans(*(getattr(found, field.name)[order] for field in attrs.fields(ThreadSpans)))
+
+
+@attrs.frozen(eq=False)
+class SelfTime:
+    """Stretches of time, each with the span that it belongs to."""
+
+    owner: Ints
+    low_ns: Ints
+    high_ns: Ints
+    count: int
+
+    def within(self, low_ns: int, high_ns: int) -> Ints:
+        """The self time of each span between two moments, in ns."""
+        inside = np.maximum(np.minimum(self.high_ns, high_ns) - np.maximum(self.low_ns, low_ns), 0)
+        found = np.zeros(self.count, dtype=np.int64)
+        np.add.at(found, self.owner, inside)
+        return found
+
+
+def self_times(kinds: Sequence[ThreadSpans]) -> list[SelfTime]:
+    """The self times of several kinds of spans, which may lie inside each other. Open ones own nothing."""
+    kind = np.concatenate([np.full(len(spans), n) for n, spans in enumerate(kinds)])
+    number = np.concatenate([np.arange(len(spans)) for spans in kinds])
+    closed = np.flatnonzero(np.concatenate([spans.closed for spans in kinds]))
+
+    def both(start: str, end: str) -> NDArray[np.int64]:
+        return np.concatenate(
+            [np.concatenate([getattr(spans, name) for spans in kinds])[closed] for name in (start, end)]
+        )
+
+    threads, places, times = both("thread", "thread"), both("start_place", "end_place"), both("start_ns", "end_ns")
+    order = np.lexsort((places, threads))
+    owners: list[int] = []
+    lows: list[int] = []
+    highs: list[int] = []
+    open_: list[int] = []
+    thread, since, count = None, 0, len(closed)
+    for event, now, on in zip(order.tolist(), times[order].tolist(), threads[order].tolist(), strict=True):
+        if on != thread:
+            thread, open_ = on, []
+        elif open_ and now > since:
+            owners.append(open_[-1])
+            lows.append(since)
+            highs.append(now)
+        since = now
+        if event < count:
+            open_.append(event)
+        else:
+            # Spans may cross where events were lost.
+            open_.remove(event - count)
+    owner, low, high = (np.array(values, dtype=np.int64) for values in (owners, lows, highs))
+    of = closed[owner] if len(owner) else owner
+    found = []
+    for n, spans in enumerate(kinds):
+        mine = kind[of] == n if len(of) else np.zeros(0, dtype=np.bool_)
+        found.append(SelfTime(number[of[mine]] if len(of) else of, low[mine], high[mine], len(spans)))
+    return found
+
+
+def depths(spans: ThreadSpans) -> Ints:
+    """How many other spans of the kind each lies inside of, on its thread."""
+    found = np.zeros(len(spans), dtype=np.int64)
+    ends: dict[int, list[int]] = {}
+    closed = spans.closed.tolist()
+    values = zip(spans.thread.tolist(), spans.start_place.tolist(), spans.end_place.tolist(), strict=True)
+    for place, (thread, start, end) in enumerate(values):
+        around = ends[thread] = [other for other in ends.get(thread, []) if other > start]
+        found[place] = len(around)
+        if closed[place]:
+            around.append(end)
+    return found
