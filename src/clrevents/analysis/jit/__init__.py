@@ -1,1 +1,1 @@
-"""What the JIT compiled, at which tier, for how long, and why not better."""
+"""Show what the JIT compiled, when, and for how long."""

@@ -1,1 +1,1 @@
-"""Modules: paths, PDBs, lifetimes, and what was compiled of them."""
+"""List modules, their lifetimes, and what was compiled of them."""

@@ -1,1 +1,1 @@
-"""Start-up: what a program does until Main, and what that costs."""
+"""Show what a program does until Main, and what it costs."""

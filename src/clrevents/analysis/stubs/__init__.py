@@ -1,1 +1,1 @@
-"""The IL stubs that marshal P/Invoke and delegate calls."""
+"""List the IL stubs that marshal P/Invoke and delegate calls."""

@@ -1,1 +1,1 @@
-"""Where is the time: methods or modules by weight of samples."""
+"""List the methods or modules with the most time."""
