@@ -42,6 +42,7 @@ from clrevents.trace import passes_of
 Declaration: TypeAlias = ReportDeclaration[Any, Any]
 Law: TypeAlias = Callable[[Declaration, Any, bytes], None]
 
+ALL: Final = TimeWindow()
 LINES, COLUMNS, PAGE_BYTES = 25, 100, 50_000
 _PLAIN: Final = (dict, list, str, int, float, bool, type(None))
 _MANY_ROWS: Final = 3000
@@ -105,9 +106,7 @@ def adjacent_windows_add_up(declaration: Declaration, parameters: Any, data: byt
     with opened(data) as trace:
         duration = passes_of(trace).scan(raising=False).duration_ns
         times = _times(whole)
-        # At the very edge of a row as often as anywhere.
-        moments = [rng.choice(times) if times and rng.random() < 0.7 else rng.randrange(duration + 1) for _ in "ab"]
-        low, high = sorted(max(moment, 0) for moment in moments)
+        low, high = sorted(_moment(times, duration, rng) for _ in "ab")
         windows = [TimeWindow(None, low), TimeWindow(low, high), TimeWindow(high, None)]
         parts = [answered(declaration, parameters, trace, start=w.start_ns, end=w.end_ns) for w in windows]
     for declared in declaration.metrics:
@@ -336,7 +335,7 @@ def _inside(row: dict[str, Any], shape: Any, window: TimeWindow, duration: int) 
         return {} if low <= row[shape.at] < high else None
     start, end = (row[name] for name in shape.span)
     first, last = -math.inf if start is None else start, math.inf if end is None else end
-    if first >= high or (last <= low and first < low):
+    if first >= high or (last <= low and first < low and not (start is None and last == low)):
         return None
     began_before = low > (0 if start is None else start)
     goes_on = high < (duration + 1 if end is None else end)
@@ -367,7 +366,17 @@ def _touches(row: dict[str, Any], shape: Any, thread: int | None, low: float, hi
     return (-math.inf if start is None else start) <= high and (math.inf if end is None else end) >= low
 
 
+def _moment(times: Sequence[int], duration: int, rng: random.Random) -> int:
+    """At the very edge of a row as often as between two edges, and sometimes anywhere."""
+    if not times or rng.random() < 0.2:
+        return rng.randrange(duration + 1)
+    place = rng.randrange(len(times))
+    later = times[place] if rng.random() < 0.5 else times[min(place + 1, len(times) - 1)]
+    return max((times[place] + later) // 2, 0)
+
+
 def _times(report: Answer[Any]) -> list[int]:
+    """All begins and ends, in order."""
     found = []
     for table in report.tables():
         shape = shape_of(table.row_class)
