@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from clrevents.analysis.framework.row_class import columns_of
 from clrevents.table.build import Column, TableField, from_values, number_column
 from clrevents.table.table import Table
+from clrevents.words import counted
 
 if TYPE_CHECKING:
     import pandas
@@ -138,7 +139,7 @@ class ReportTable(Generic[R]):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"<{len(self):,} rows of {self.row_class.__name__}: {', '.join(self.table.columns)}>"
+        return f"<{counted(len(self), 'row')} of {self.row_class.__name__}: {', '.join(self.table.columns)}>"
 
     def _repr_html_(self) -> str:
         return self.table._repr_html_()
