@@ -29,7 +29,6 @@ from clrevents.trace import (
     Batch,
     BatchTables,
     Decoder,
-    Moment,
     Trace,
     TraceInfo,
     duration_so_far,
@@ -81,7 +80,7 @@ def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions, cut: Cut =
             for chunk in cut(chunks):
                 stacks.append(chunk.stacks)
                 ended = holes.until(int(chunk.headers["time_ns"][-1])) if len(chunk.headers) else []
-                reading.take(chunk, ended, trace.info)
+                reading.take(chunk, ended, trace.info, window)
     except TraceError as broken:
         error = broken
     answers = reading.finish(_known(trace, _TraceNames(trace, stacks)), window, holes.rest())
@@ -93,15 +92,19 @@ def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions, cut: Cut =
 
 def trace_window(trace: Trace, options: WindowOptions) -> TimeWindow:
     """The window that the options mean. TypeError for an unknown option, TypeError or ValueError for a bad moment."""
-    for name in options:
-        if name not in WindowOptions.__annotations__:
-            known = ", ".join(WindowOptions.__annotations__)
-            raise TypeError(f"unexpected keyword argument {name!r}; a report takes {known}")
+    _check_options(options)
     start, end = options.get("start"), options.get("end")
     moment_ns = passes_of(trace).moment_ns
     return TimeWindow(
         None if start is None else moment_ns(start, "start"), None if end is None else moment_ns(end, "end")
     )
+
+
+def _check_options(options: WindowOptions) -> None:
+    for name in options:
+        if name not in WindowOptions.__annotations__:
+            known = ", ".join(WindowOptions.__annotations__)
+            raise TypeError(f"unexpected keyword argument {name!r}; a report takes {known}")
 
 
 def trace_holes(trace: Trace) -> tuple[Hole, ...]:
@@ -154,11 +157,16 @@ class ReportFeed:
     """Reports about a stream: give a decoder its `selectors`, hand on the batches, and `finish` in the end.
 
     Memory is bounded by what the answers hold, not by the stream. Names are those that the decoder knows in the end:
-    make it with `symbols=True`.
+    make it with `symbols=True`. The options are those of a report of a whole trace; a moment in percent raises
+    ValueError when the first batch comes.
     """
 
-    def __init__(self, asked: Sequence[Asked], process_id: int | None = None) -> None:
-        self._reading = ReportReading(asked, self._one_event, self._nothing, process_id)
+    def __init__(self, asked: Sequence[Asked], options: WindowOptions | None = None) -> None:
+        options = options or {}
+        _check_options(options)
+        self._reading = ReportReading(asked, self._one_event, self._nothing, options.get("process_id"))
+        self._moments = options.get("start"), options.get("end")
+        self._window: TimeWindow | None = None
         self._events: dict[str, tuple[str, str]] = {}
         self._tables: BatchTables | None = None
         self._info: TraceInfo | None = None
@@ -180,20 +188,17 @@ class ReportFeed:
             if self._reading.stacks:
                 self._stacks.update(batch.rows.stack_bytes)
             ended = self._holes.until(int(chunk.headers["time_ns"][-1])) if len(chunk.headers) else []
-            self._reading.take(chunk, ended, info)
+            self._reading.take(chunk, ended, info, self._asked_window(decoder))
 
-    def finish(
-        self, decoder: Decoder, start: Moment | None = None, end: Moment | None = None
-    ) -> dict[str, Answer[Any]]:
-        """The answers, by the reports' names. Call it once, after `close`. Raises ValueError for a moment in percent,
-        and where the decoder has not seen the header of a trace."""
+    def finish(self, decoder: Decoder) -> dict[str, Answer[Any]]:
+        """The answers, by the reports' names. Call it once, after `close`. Raises ValueError where the decoder has not
+        seen the header of a trace."""
         info = decoder.info
         if info is None:
             raise ValueError("the decoder has not seen the header of a trace yet")
         stream = stream_of(decoder)
         self._note(stream)
-        start_ns = None if start is None else stream_moment(decoder, start, "start")
-        window = TimeWindow(start_ns, None if end is None else stream_moment(decoder, end, "end"))
+        window = self._asked_window(decoder)
         known = occurred_in(decoder)
         kinds = tuple(SeenKind(k.key.provider, k.key.name, k.row.keywords, k.row.level) for k in known)
         holes = holes_of(stream.losses, stream.destroyed, stream.lost, stream.missing)
@@ -205,6 +210,14 @@ class ReportFeed:
         reached = ReadingEnd(info, duration_ns, kinds, holes, damaged, stream.complete, names, threads)
         self._info = info
         return self._reading.finish(reached, window, self._holes.rest())
+
+    def _asked_window(self, decoder: Decoder) -> TimeWindow:
+        """The window, once the trace's clock is known."""
+        if self._window is None:
+            start, end = self._moments
+            start_ns = None if start is None else stream_moment(decoder, start, "start")
+            self._window = TimeWindow(start_ns, None if end is None else stream_moment(decoder, end, "end"))
+        return self._window
 
     def _see(self, decoder: Decoder, batch: Batch) -> TraceInfo:
         assert decoder.info is not None

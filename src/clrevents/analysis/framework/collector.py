@@ -7,7 +7,7 @@ where. Names of methods, stacks, the window and all holes come at the end, in th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -39,6 +39,8 @@ from clrevents.words import counted
 _NOBODY: Final = (1 << 64) - 1
 """No thread has this number."""
 
+_WHOLE: Final = TimeWindow()
+
 R = TypeVar("R")
 A_co = TypeVar("A_co", bound=Answer[Any], covariant=True)
 
@@ -48,10 +50,13 @@ class ReportChunk:
     """Consecutive events of one process, as columns by the collector's own selectors, in order of time.
 
     A selector that has no event here is not in `events`. `holes` are those that ended since the chunk before.
+    `window` is what was asked for, so that what is only added up need not be kept until the end; events outside it
+    come too.
     """
 
     events: Mapping[str, Gathered]
     holes: tuple[Hole, ...] = ()
+    window: TimeWindow = _WHOLE
 
     def __len__(self) -> int:
         return sum(map(len, self.events.values()))
@@ -180,13 +185,19 @@ class Context:
         facts: Any,
         metrics: Mapping[str, int | float | Metric | None],
         notes: Sequence[Note] = (),
+        seen: Collection[str] = (),
         **tables: ReportTable[Any],
     ) -> Any:
-        """The answer, with all that the frame knows of it: coverage, what was not recorded, losses, damage."""
+        """The answer, with all that the frame knows of it: coverage, what was not recorded, losses, damage.
+
+        `seen` are those needs, by `what`, that the collector itself found met, where no kind of event tells it: such as
+        ids that stand in events of any provider.
+        """
+        needs = [need for need in self.needs if need.what not in seen]
         return answer_class(
             question=self.question,
-            coverage=coverage(self.needs, self.kinds),
-            notes=(*missing_notes(self.needs, self.kinds), *self._trouble(), *notes),
+            coverage=coverage(needs, self.kinds),
+            notes=(*missing_notes(needs, self.kinds), *self._trouble(), *notes),
             facts=facts,
             metrics={declared.name: self._metric(declared, metrics[declared.name]) for declared in self.metrics},
             **tables,

@@ -26,6 +26,7 @@ from clrevents.trace import TraceInfo
 from clrevents.version import __version__
 
 _PROCESS: Final = "process_id"
+_WHOLE: Final = TimeWindow()
 _MANY_PROCESSES: Final = 6
 """From this version of the format on, a trace may have events of several processes."""
 
@@ -90,7 +91,7 @@ class ReportReading:
         wanted = dict.fromkeys(("time_ns", *(name for made in self._first for name in made.headers)))
         return (*wanted, _PROCESS) if info.version >= _MANY_PROCESSES else tuple(wanted)
 
-    def take(self, chunk: TableChunk, holes: Sequence[Hole], info: TraceInfo) -> None:
+    def take(self, chunk: TableChunk, holes: Sequence[Hole], info: TraceInfo, window: TimeWindow = _WHOLE) -> None:
         """Deal a chunk, and the holes that ended since the one before.
 
         Holes go to every process, because nobody knows whose events are missing; to one that appears later, all of
@@ -109,13 +110,13 @@ class ReportReading:
                 wanted = self._wanted(made.selectors, mine)
                 if process in collectors:
                     if wanted or holes:
-                        collectors[process].take(ReportChunk(wanted, tuple(holes)))
+                        collectors[process].take(ReportChunk(wanted, tuple(holes), window))
                 elif wanted:
-                    self._of(place, process).take(ReportChunk(wanted, (*self._holes, *holes)))
+                    self._of(place, process).take(ReportChunk(wanted, (*self._holes, *holes), window))
             if holes:
                 for process in known:
                     if process not in processes:
-                        collectors[process].take(ReportChunk({}, tuple(holes)))
+                        collectors[process].take(ReportChunk({}, tuple(holes), window))
         self._holes += holes
 
     def finish(self, known: ReadingEnd, window: TimeWindow, rest: Sequence[Hole] = ()) -> dict[str, Answer[Any]]:
@@ -125,10 +126,10 @@ class ReportReading:
         for place in reversed(self._order()):
             collectors = self._collectors[place]
             if not collectors:
-                self._told(place, default)
+                self._told(place, default, window)
             for used in self.asked[place].declaration.uses:
                 for process in collectors:
-                    self._told(places[used], process)
+                    self._told(places[used], process, window)
         answers: dict[str, dict[int | None, Answer[Any]]] = {}
         for place in self._order():
             one, found = self.asked[place], answers.setdefault(self.asked[place].declaration.name, {})
@@ -136,7 +137,7 @@ class ReportReading:
             for process in sorted(collectors, key=lambda number: -1 if number is None else number):
                 collector = collectors[process]
                 if rest:
-                    collector.take(ReportChunk({}, tuple(rest)))
+                    collector.take(ReportChunk({}, tuple(rest), window))
                 used_here = {name: answers[name][process] for name in one.declaration.uses}
                 found[process] = collector.finish(self._context(one, process, known, window, used_here))
         return {name: merged([*answers[name].values()]) for name in places}
@@ -160,12 +161,12 @@ class ReportReading:
             collectors[process] = one.declaration.collector(one.parameters) if collectors else self._first[place]
         return collectors[process]
 
-    def _told(self, place: int, process: int | None) -> None:
+    def _told(self, place: int, process: int | None, window: TimeWindow) -> None:
         """See that a process without events has a collector, which knows of all holes."""
         if process not in self._collectors[place]:
             made = self._of(place, process)
             if self._holes:
-                made.take(ReportChunk({}, tuple(self._holes)))
+                made.take(ReportChunk({}, tuple(self._holes), window))
 
     def _order(self) -> list[int]:
         """Places of the reports, each after those that it uses."""
