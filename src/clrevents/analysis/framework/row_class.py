@@ -36,9 +36,12 @@ class RowShape:
     threads: tuple[str, ...] = ()
 
 
-def column(description: str, *, hidden: bool = False) -> Any:
-    """Declare a column of a row class; `hidden` ones are not shown to people unless they ask for them."""
-    return attrs.field(metadata={"description": description, "hidden": hidden})
+def column(description: str, *, hidden: bool = False, windowed: bool = False) -> Any:
+    """Declare a column of a row class; `hidden` ones are not shown to people unless they ask for them.
+
+    A row is the same in every window that it meets, but for its `windowed` columns: they sum up what happened in one.
+    """
+    return attrs.field(metadata={"description": description, "hidden": hidden, "windowed": windowed})
 
 
 @overload
@@ -149,3 +152,8 @@ def _checked_columns(row_class: type[Any]) -> tuple[ColumnDeclaration, ...]:
 def hidden_columns(row_class: type[Any]) -> frozenset[str]:
     """The columns that are not shown to people unless they ask for them."""
     return frozenset(field.name for field in attrs.fields(row_class) if field.metadata.get("hidden"))
+
+
+def windowed_columns(row_class: type[Any]) -> frozenset[str]:
+    """The columns that tell what happened in the window, and so differ between windows."""
+    return frozenset(field.name for field in attrs.fields(row_class) if field.metadata.get("windowed"))
