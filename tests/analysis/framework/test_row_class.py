@@ -18,6 +18,7 @@ from clrevents.analysis.framework.row_class import (
     hidden_columns,
     row,
     shape_of,
+    windowed_columns,
 )
 
 
@@ -28,7 +29,7 @@ class Good(SpanRow):
     start_ns: Ns = column("When it began.")
     end_ns: Ns | None = column("When it ended.")
     thread_id: ThreadId = column("Whose it is.")
-    parts: tuple[CodeName, ...] = column("Names.", hidden=True)
+    parts: tuple[CodeName, ...] = column("Names.", hidden=True, windowed=True)
 
 
 def test_columns_stand_as_declared_between_process_and_marks() -> None:
@@ -45,7 +46,7 @@ def test_columns_stand_as_declared_between_process_and_marks() -> None:
     assert (by_name["end_ns"].nullable, by_name["start_ns"].nullable) == (True, False)
     assert (by_name["parts"].many, by_name["parts"].type.kind) == (True, "list")
     assert by_name["thread_id"].type.kind == "uint64"
-    assert hidden_columns(Good) == {"parts"}
+    assert hidden_columns(Good) == windowed_columns(Good) == {"parts"}
     assert shape_of(Good) == RowShape(("start_ns", "end_ns"), None, None, ("thread_id",))
 
 
