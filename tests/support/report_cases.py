@@ -6,12 +6,13 @@ from typing import Any, Final
 
 from clrevents.analysis.framework.declaration import ReportDeclaration
 from clrevents.analysis.reports import find_report, report_names
-from report_slices import activities, compilations, pauses
+from report_slices import activities, compilations, pauses, states
 
 SAMPLES: Final[dict[str, ReportDeclaration[Any, Any]]] = {
     "sample-activities": activities.REPORT,
     "sample-compilations": compilations.REPORT,
     "sample-pauses": pauses.REPORT,
+    "sample-states": states.REPORT,
 }
 
 
