@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clrevents.analysis.framework.needs import Need, SeenKind, coverage, met, missing_notes, record_line
+from clrevents.analysis.framework.needs import Need, SeenKind, coverage, met, missing_notes
 from clrevents.schema.registry import RUNTIME
 
 GC, JIT, LOADER = 0x1, 0x10, 0x8
@@ -71,7 +71,3 @@ def test_each_unknown_need_has_a_note_that_says_what_to_record() -> None:
     assert first.record == "Microsoft-Windows-DotNETRuntime:0x1:4"
     assert "GCSuspendEEBegin" in first.message
     assert (second.severity, second.record) == ("info", "Microsoft-Windows-DotNETRuntime:0x10:5")
-
-
-def test_one_line_records_all() -> None:
-    assert record_line((PAUSES, TASKS, METHODS)) == "Microsoft-Windows-DotNETRuntime:0x11:5,Tasks:0x2:4"
