@@ -62,13 +62,13 @@ def ask_one(trace: Trace, declaration: ReportDeclaration[P, A], parameters: P, w
     return answer
 
 
-def feed_reports(names: Iterable[str] | None = None, process_id: int | None = None) -> ReportFeed:
+def feed_reports(names: Iterable[str] | None = None, **window: Unpack[WindowOptions]) -> ReportFeed:
     """A feed for the reports of these names (all of them, unless `names` says which), for a `Decoder`'s batches.
 
-    Raises ValueError for an unknown name.
+    Raises ValueError for an unknown name, and with the first batch for a moment in percent.
     """
     wanted = dict.fromkeys(report_names() if names is None else names)
-    return ReportFeed(_with_used([_asked(name) for name in wanted]), process_id)
+    return ReportFeed(_with_used([_asked(name) for name in wanted]), window)
 
 
 def _asked(name: str) -> Asked:

@@ -51,6 +51,10 @@ class EventPass:
         observer: Observer | None = None,
     ) -> None:
         self.stream = stream
+        self.latest: int | None = None
+        """The last tick of all events so far, selected or not."""
+        self.occurred: set[int] = set()
+        """The indexes of their kinds."""
         self._selection = selection
         self._duration = duration_ns
         self._decodes = decode
@@ -111,6 +115,10 @@ class EventPass:
         stream = self.stream
         info = stream.info
         assert info is not None
+        if len(rows):
+            last = int(rows.ticks.max())
+            self.latest = last if self.latest is None else max(self.latest, last)
+            self.occurred.update(np.flatnonzero(np.bincount(rows.kind_indexes)).tolist())
         if self._observer is not None:
             chosen = self._observer.selection
             seen = chosen.rows(rows, stream.kinds.all, stream.clock, self._duration, info.process_id)

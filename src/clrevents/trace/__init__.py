@@ -9,7 +9,7 @@ from clrevents.decode.stream.losses import Loss
 from clrevents.errors import DamageError
 from clrevents.trace.batch import Batch
 from clrevents.trace.batch_tables import BatchTables, tables_of_registry
-from clrevents.trace.decoder import Decoder, stream_moment, stream_of
+from clrevents.trace.decoder import Decoder, duration_so_far, occurred_in, stream_moment, stream_of
 from clrevents.trace.event_rows import EventRows
 from clrevents.trace.report import KindReport, Report, ThreadInfo
 from clrevents.trace.trace import Trace, open, passes_of
@@ -33,6 +33,8 @@ __all__ = [
     "ThreadInfo",
     "Trace",
     "TraceInfo",
+    "duration_so_far",
+    "occurred_in",
     "open",
     "passes_of",
     "stream_moment",

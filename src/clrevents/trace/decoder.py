@@ -12,6 +12,7 @@ from typing import Unpack
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.event_pass import EventPass, Observer
+from clrevents.decode.kinds import EventKind
 from clrevents.decode.moment import Moment, to_ns
 from clrevents.decode.selection import FilterOptions, Filters, Selection, Selector
 from clrevents.decode.stream.losses import Loss
@@ -113,6 +114,17 @@ def stream_of(decoder: Decoder) -> Stream:
 def stream_moment(decoder: Decoder, moment: Moment, what: str) -> int:
     """A moment in nanoseconds since the session started. Raises ValueError for a percentage."""
     return to_ns(moment, what, decoder._stream.clock, _no_duration)
+
+
+def duration_so_far(decoder: Decoder) -> int:
+    """From the session's start to the last event that came out in order, selected or not; 0 before the first."""
+    latest = decoder._pass.latest
+    return 0 if latest is None else decoder._stream.clock.ns(latest)
+
+
+def occurred_in(decoder: Decoder) -> list[EventKind]:
+    """The kinds of event that came out in order so far, selected or not."""
+    return [decoder._stream.kinds.all[index] for index in sorted(decoder._pass.occurred)]
 
 
 def _no_duration() -> int:

@@ -99,8 +99,12 @@ class TimeWindow:
         return (times >= self.low) & (times < self.high)
 
     def meets(self, starts: Ints, ends: Ints) -> NDArray[np.bool_]:
-        """Which spans have a moment inside; one that ends where the window begins has none."""
-        inside: NDArray[np.bool_] = ((ends > self.low) | (starts >= self.low)) & (starts < self.high)
+        """Which spans have a moment inside; one that ends where the window begins has none.
+
+        One that only has an end (it starts `ALWAYS`) is where that is, so it does not end before the window begins.
+        """
+        late = (ends > self.low) | (starts >= self.low) | ((starts == ALWAYS) & (ends == self.low))
+        inside: NDArray[np.bool_] = late & (starts < self.high)
         return inside
 
     def overlap(self, starts: Ints, ends: Ints) -> Ints:

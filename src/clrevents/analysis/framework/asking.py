@@ -5,9 +5,9 @@ Joins passes of `trace` with one reading of reports. Where a trace breaks, the a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import attrs
 
@@ -17,19 +17,22 @@ from clrevents.analysis.framework.declaration import WindowOptions
 from clrevents.analysis.framework.marks import Hole, holes_of
 from clrevents.analysis.framework.needs import SeenKind
 from clrevents.analysis.framework.report_reading import Asked, HoleQueue, ReadingEnd, ReportReading
+from clrevents.analysis.framework.selectors import patient
 from clrevents.analysis.gather import Gathered
 from clrevents.errors import TraceError
 from clrevents.symbols.methods import Methods, no_methods
 from clrevents.table.build import header_fields
+from clrevents.table.read import TableChunk
 from clrevents.table.stacks import AddressStacks, stacks_of, stacks_of_bytes
 from clrevents.table.table import Table
 from clrevents.trace import (
     Batch,
     BatchTables,
     Decoder,
-    Moment,
     Trace,
     TraceInfo,
+    duration_so_far,
+    occurred_in,
     passes_of,
     stream_moment,
     stream_of,
@@ -39,7 +42,11 @@ from clrevents.trace import (
 _ROWS: Final = 1 << 16
 
 
-def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions) -> dict[str, Answer[Any]]:
+Cut: TypeAlias = Callable[[Iterator[TableChunk]], Iterable[TableChunk]]
+"""Cuts chunks anew; no answer depends on how."""
+
+
+def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions, cut: Cut = iter) -> dict[str, Answer[Any]]:
     """The answers of these reports, from one pass over the trace.
 
     A TraceError that ends the reading has the answers so far as `report`, by name.
@@ -49,7 +56,7 @@ def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions) -> dict[st
     headers: tuple[str, ...] = ()
 
     def nothing(selector: str) -> Gathered:
-        event = passes.one_event(selector)
+        event = passes.one_event(patient(selector))
         fields = passes.fields(event) if event is not None else ()
         return Gathered.empty(event, Table((*header_fields(headers), *fields)))
 
@@ -57,7 +64,7 @@ def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions) -> dict[st
 
     def one_event(selector: str) -> tuple[str, str] | None:
         if selector not in events:
-            events[selector] = passes.one_event(selector)
+            events[selector] = passes.one_event(patient(selector))
         return events[selector]
 
     reading = ReportReading(asked, one_event, nothing, options.get("process_id"))
@@ -67,12 +74,13 @@ def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions) -> dict[st
     error: TraceError | None = None
     try:
         if reading.selectors:
-            for chunk in passes.table_chunks(
+            chunks = passes.table_chunks(
                 *reading.selectors, columns=headers, headers=("time_ns",), stacks=reading.stacks, rows=_ROWS
-            ):
+            )
+            for chunk in cut(chunks):
                 stacks.append(chunk.stacks)
                 ended = holes.until(int(chunk.headers["time_ns"][-1])) if len(chunk.headers) else []
-                reading.take(chunk, ended, trace.info)
+                reading.take(chunk, ended, trace.info, window)
     except TraceError as broken:
         error = broken
     answers = reading.finish(_known(trace, _TraceNames(trace, stacks)), window, holes.rest())
@@ -84,15 +92,19 @@ def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions) -> dict[st
 
 def trace_window(trace: Trace, options: WindowOptions) -> TimeWindow:
     """The window that the options mean. TypeError for an unknown option, TypeError or ValueError for a bad moment."""
-    for name in options:
-        if name not in WindowOptions.__annotations__:
-            known = ", ".join(WindowOptions.__annotations__)
-            raise TypeError(f"unexpected keyword argument {name!r}; a report takes {known}")
+    _check_options(options)
     start, end = options.get("start"), options.get("end")
     moment_ns = passes_of(trace).moment_ns
     return TimeWindow(
         None if start is None else moment_ns(start, "start"), None if end is None else moment_ns(end, "end")
     )
+
+
+def _check_options(options: WindowOptions) -> None:
+    for name in options:
+        if name not in WindowOptions.__annotations__:
+            known = ", ".join(WindowOptions.__annotations__)
+            raise TypeError(f"unexpected keyword argument {name!r}; a report takes {known}")
 
 
 def trace_holes(trace: Trace) -> tuple[Hole, ...]:
@@ -145,11 +157,16 @@ class ReportFeed:
     """Reports about a stream: give a decoder its `selectors`, hand on the batches, and `finish` in the end.
 
     Memory is bounded by what the answers hold, not by the stream. Names are those that the decoder knows in the end:
-    make it with `symbols=True`.
+    make it with `symbols=True`. The options are those of a report of a whole trace; a moment in percent raises
+    ValueError when the first batch comes.
     """
 
-    def __init__(self, asked: Sequence[Asked], process_id: int | None = None) -> None:
-        self._reading = ReportReading(asked, self._one_event, self._nothing, process_id)
+    def __init__(self, asked: Sequence[Asked], options: WindowOptions | None = None) -> None:
+        options = options or {}
+        _check_options(options)
+        self._reading = ReportReading(asked, self._one_event, self._nothing, options.get("process_id"))
+        self._moments = options.get("start"), options.get("end")
+        self._window: TimeWindow | None = None
         self._events: dict[str, tuple[str, str]] = {}
         self._tables: BatchTables | None = None
         self._info: TraceInfo | None = None
@@ -157,7 +174,6 @@ class ReportFeed:
         self._holes = HoleQueue()
         self._stacks: dict[int, bytes] = {}
         self._given = [0, 0]
-        self._last_ns = 0
 
     @property
     def selectors(self) -> tuple[str, ...]:
@@ -171,30 +187,37 @@ class ReportFeed:
             chunk = batch.tables.chunk(batch.rows, self._reading.headers(info))
             if self._reading.stacks:
                 self._stacks.update(batch.rows.stack_bytes)
-            if len(chunk.headers):
-                self._last_ns = int(chunk.headers["time_ns"][-1])
-            self._reading.take(chunk, self._holes.until(self._last_ns), info)
+            ended = self._holes.until(int(chunk.headers["time_ns"][-1])) if len(chunk.headers) else []
+            self._reading.take(chunk, ended, info, self._asked_window(decoder))
 
-    def finish(
-        self, decoder: Decoder, start: Moment | None = None, end: Moment | None = None
-    ) -> dict[str, Answer[Any]]:
-        """The answers, by the reports' names. Call it once, after `close`. Raises ValueError for a moment in percent,
-        and where the decoder has not seen the header of a trace."""
+    def finish(self, decoder: Decoder) -> dict[str, Answer[Any]]:
+        """The answers, by the reports' names. Call it once, after `close`. Raises ValueError where the decoder has not
+        seen the header of a trace."""
         info = decoder.info
         if info is None:
             raise ValueError("the decoder has not seen the header of a trace yet")
         stream = stream_of(decoder)
         self._note(stream)
-        start_ns = None if start is None else stream_moment(decoder, start, "start")
-        window = TimeWindow(start_ns, None if end is None else stream_moment(decoder, end, "end"))
-        described = [kind for kind in stream.kinds.all if not kind.undefined]
-        kinds = tuple(SeenKind(k.key.provider, k.key.name, k.row.keywords, k.row.level) for k in described)
+        window = self._asked_window(decoder)
+        known = occurred_in(decoder)
+        kinds = tuple(SeenKind(k.key.provider, k.key.name, k.row.keywords, k.row.level) for k in known)
         holes = holes_of(stream.losses, stream.destroyed, stream.lost, stream.missing)
         damaged = 0 if stream.missing else stream.problems.severities["damage"]
         names = _StreamNames(decoder, self._stacks, info.pointer_size)
-        known = ReadingEnd(info, self._last_ns, kinds, holes, damaged, stream.complete, names, {})
+        rows = stream.threads.all
+        threads = {row.thread_id: row.name for row in rows if row.name and row.thread_id is not None}
+        duration_ns = duration_so_far(decoder)
+        reached = ReadingEnd(info, duration_ns, kinds, holes, damaged, stream.complete, names, threads)
         self._info = info
-        return self._reading.finish(known, window, self._holes.rest())
+        return self._reading.finish(reached, window, self._holes.rest())
+
+    def _asked_window(self, decoder: Decoder) -> TimeWindow:
+        """The window, once the trace's clock is known."""
+        if self._window is None:
+            start, end = self._moments
+            start_ns = None if start is None else stream_moment(decoder, start, "start")
+            self._window = TimeWindow(start_ns, None if end is None else stream_moment(decoder, end, "end"))
+        return self._window
 
     def _see(self, decoder: Decoder, batch: Batch) -> TraceInfo:
         assert decoder.info is not None

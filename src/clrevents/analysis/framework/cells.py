@@ -37,7 +37,9 @@ Bytes: TypeAlias = Annotated[int, Cell("bytes", "int64", int, "public", "a size 
 Number: TypeAlias = Annotated[float, Cell("number", "float64", float, "public", "a measured number")]
 Ratio: TypeAlias = Annotated[float, Cell("ratio", "float64", float, "public", "a share, 1.0 for all", "ratio")]
 Ordinal: TypeAlias = Annotated[int, Cell("ordinal", "int64", int, "public", "a number of the runtime's, or a code")]
-RowNumber: TypeAlias = Annotated[int, Cell("row", "int64", int, "public", "a row of a table of the same report")]
+RowNumber: TypeAlias = Annotated[
+    int, Cell("row", "int64", int, "public", "the number of a row, which no other row of its process has")
+]
 Flag: TypeAlias = Annotated[bool, Cell("flag", "bool", bool, "public", "true or false")]
 ProcessId: TypeAlias = Annotated[int, Cell("process", "int64", int, "public", "the operating system's process id")]
 ThreadId: TypeAlias = Annotated[int, Cell("thread", "uint64", int, "public", "the operating system's thread id")]

@@ -1,15 +1,15 @@
 """What an author of a report writes, `Collector`, and what it is given: chunks in order of time, then a context.
 
 A collector sees the events of one process, all of them and in order, in chunks cut anywhere; it may not depend on
-where. LateNaming of methods, stacks, the window and the holes come at the end, in the `Context`.
+where. Names of methods, stacks, the window and all holes come at the end, in the `Context`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 import attrs
 import numpy as np
@@ -31,9 +31,15 @@ from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import columns_of, shape_of
 from clrevents.analysis.gather import Gathered
 from clrevents.symbols.methods import Methods
+from clrevents.table.build import Column, ColumnType
 from clrevents.table.stacks import AddressStacks
 from clrevents.trace import TraceInfo
 from clrevents.words import counted
+
+_NOBODY: Final = (1 << 64) - 1
+"""No thread has this number."""
+
+_WHOLE: Final = TimeWindow()
 
 R = TypeVar("R")
 A_co = TypeVar("A_co", bound=Answer[Any], covariant=True)
@@ -44,10 +50,13 @@ class ReportChunk:
     """Consecutive events of one process, as columns by the collector's own selectors, in order of time.
 
     A selector that has no event here is not in `events`. `holes` are those that ended since the chunk before.
+    `window` is what was asked for, so that what is only added up need not be kept until the end; events outside it
+    come too.
     """
 
     events: Mapping[str, Gathered]
     holes: tuple[Hole, ...] = ()
+    window: TimeWindow = _WHOLE
 
     def __len__(self) -> int:
         return sum(map(len, self.events.values()))
@@ -81,7 +90,8 @@ class Context:
     results: Mapping[str, Answer[Any]]
     """The answers of the reports that this one uses, by name."""
     nothing: Callable[[str], Gathered]
-    """The columns of a selector's event, without a row."""
+    """The columns of a selector's event, without a row; only header columns where neither the registry nor the trace
+    knows it."""
     names: LateNaming
     thread_names: Mapping[int, str]
 
@@ -109,32 +119,47 @@ class Context:
         """Rows of the whole trace → those of the window, marked where they touch a hole.
 
         `values` are the columns but `process_id`, `lossy` and `clipped`, which are filled here by the class's shape.
-        Rows with neither span nor time all stay: they are made of rows that were cut before. Such a row may bring a
-        `lossy` of its own, which counts besides.
+        A row without a begin or an end is taken to reach to that of the trace.
+
+        Rows with neither span nor time all stay: they are made of rows that were cut before. Where they bring a
+        `lossy` of their own it counts alone; on other rows it counts besides.
         """
         given = dict(values)
         own = given.pop("lossy", None)
-        count = len(next(iter(given.values())))
+        count = len(next(iter(given.values()), ()))
         flags = np.zeros(count, dtype=np.bool_)
-        given["process_id"] = [self.process_id] * count
+        given["process_id"] = _repeated(self.process_id, count)
         given["lossy"] = flags
         declared = {c.name for c in columns_of(row_class)}
         if "clipped" in declared:
             given["clipped"] = flags
         made = ReportTable.from_columns(row_class, given)
         shape = shape_of(row_class)
-        threads = [made.numbers(name) for name in shape.threads]
         starts, ends = _times(made)
-        lossy = self.marks.touched(starts, ends, threads) if own is None else np.asarray(own, dtype=np.bool_)
+        lossy = self._touched(made, starts, ends)
+        if own is not None:
+            timeless = shape.span is None and shape.at is None and shape.since is None
+            lossy = np.asarray(own, dtype=np.bool_) | (False if timeless else lossy)
         changed: dict[str, Any] = {"lossy": lossy}
         inside = np.ones(count, dtype=np.bool_)
         if shape.span is not None:
             inside = self.window.meets(starts, ends)
-            changed["clipped"] = (starts < self.window.low) | (ends > self.window.high)
+            # What has no begin or no end reaches to that of the trace, and the whole trace clips nothing.
+            first, last = np.where(starts == ALWAYS, 0, starts), np.where(ends == FOREVER, self.duration_ns + 1, ends)
+            changed["clipped"] = (first < self.window.low) | (last > self.window.high)
         elif shape.at is not None:
             inside = self.window.holds(starts)
         made = made.replaced(**changed) if count else made
         return made if inside.all() else made.take(np.flatnonzero(inside))
+
+    def _touched(self, rows: ReportTable[Any], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which rows touch a hole of one of their threads; of any, where no thread of theirs is known."""
+        threads = [rows.numbers(name, _NOBODY) for name in shape_of(rows.row_class).threads]
+        found = self.marks.touched(starts, ends, threads)
+        if threads and self.marks:
+            unknown = np.flatnonzero(np.all([column == np.uint64(_NOBODY) for column in threads], axis=0))
+            found[unknown] = self.marks.touched(starts[unknown], ends[unknown])
+        return found
 
     def overlap(self, rows: ReportTable[Any]) -> NDArray[np.int64]:
         """How much of each row's span lies in the window, in ns; 0 for one without a begin or an end."""
@@ -148,6 +173,8 @@ class Context:
 
     def begun(self, rows: ReportTable[Any]) -> NDArray[np.bool_]:
         """Which rows count in the window: those that begin in it (by their end, where they have no begin)."""
+        shape = shape_of(rows.row_class)
+        assert shape.span is not None or shape.at is not None, "rows that lie nowhere in time begin nowhere"
         starts, ends = _times(rows)
         return self.window.holds(np.where(starts == ALWAYS, ends, starts))
 
@@ -158,13 +185,19 @@ class Context:
         facts: Any,
         metrics: Mapping[str, int | float | Metric | None],
         notes: Sequence[Note] = (),
+        seen: Collection[str] = (),
         **tables: ReportTable[Any],
     ) -> Any:
-        """The answer, with all that the frame knows of it: coverage, what was not recorded, losses, damage."""
+        """The answer, with all that the frame knows of it: coverage, what was not recorded, losses, damage.
+
+        `seen` are those needs, by `what`, that the collector itself found met, where no kind of event tells it: such as
+        ids that stand in events of any provider.
+        """
+        needs = [need for need in self.needs if need.what not in seen]
         return answer_class(
             question=self.question,
-            coverage=coverage(self.needs, self.kinds),
-            notes=(*missing_notes(self.needs, self.kinds), *self._trouble(), *notes),
+            coverage=coverage(needs, self.kinds),
+            notes=(*missing_notes(needs, self.kinds), *self._trouble(), *notes),
             facts=facts,
             metrics={declared.name: self._metric(declared, metrics[declared.name]) for declared in self.metrics},
             **tables,
@@ -200,7 +233,8 @@ class Collector(ABC, Generic[A_co]):
     """Takes the chunks of one process and gives one answer. Made anew for each process and each reading."""
 
     selectors: tuple[str, ...] = ()
-    """The events that it wants: names that mean one event each, such as `runtime/GCStart`."""
+    """The events that it wants: names that mean one event each, such as `runtime/GCStart`, and patterns such as
+    `My-App/*`. What a pattern fits is in a chunk by its own name, `Provider/Event`."""
     headers: tuple[str, ...] = ("time_ns", "thread_id", "stack_id")
     """The header columns that it wants of them."""
     stacks: bool = False
@@ -213,6 +247,13 @@ class Collector(ABC, Generic[A_co]):
     @abstractmethod
     def finish(self, context: Context) -> A_co:
         """Give the answer. May be called once only."""
+
+
+def _repeated(number: int | None, count: int) -> Column:
+    """A column of the same number, or of nulls."""
+    type = ColumnType("int64")
+    values = np.full(count, 0 if number is None else number, dtype=np.int64)
+    return Column(type, count, values, valid=np.zeros(count, dtype=np.bool_) if number is None else None)
 
 
 def _times(rows: ReportTable[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

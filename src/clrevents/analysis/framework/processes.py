@@ -43,12 +43,10 @@ def _coverage(found: Sequence[Coverage]) -> Coverage:
 
 
 def _notes(answers: Sequence[Answer[Any]], processes: int) -> tuple[Note, ...]:
-    """Each note once; those with equal words but other numbers are added up."""
-    found: dict[tuple[Any, ...], Note] = {}
+    """Each note once."""
+    found = []
     for answer in answers:
-        for note in answer.notes:
-            key = note.id, note.message, note.touches
-            found.setdefault(key, note)
+        found += [note for note in answer.notes if note not in found]
     several = Note(
         "several-processes",
         "info",
@@ -57,7 +55,7 @@ def _notes(answers: Sequence[Answer[Any]], processes: int) -> tuple[Note, ...]:
         {"processes": processes},
         "ask for one of them with process_id",
     )
-    return (*found.values(), several)
+    return (*found, several)
 
 
 def _facts(found: Sequence[Any]) -> Any:

@@ -18,6 +18,7 @@ from clrevents.analysis.framework.declaration import ReportDeclaration
 from clrevents.analysis.framework.marks import Hole
 from clrevents.analysis.framework.needs import SeenKind
 from clrevents.analysis.framework.processes import merged
+from clrevents.analysis.framework.selectors import fits, is_glob, patient
 from clrevents.analysis.gather import Gathered
 from clrevents.table.read import TableChunk
 from clrevents.table.table import Table
@@ -25,6 +26,7 @@ from clrevents.trace import TraceInfo
 from clrevents.version import __version__
 
 _PROCESS: Final = "process_id"
+_WHOLE: Final = TimeWindow()
 _MANY_PROCESSES: Final = 6
 """From this version of the format on, a trace may have events of several processes."""
 
@@ -71,12 +73,13 @@ class ReportReading:
         self._only = process_id
         self._collectors: list[dict[int | None, Collector[Any]]] = [{} for _ in asked]
         self._first = [one.declaration.collector(one.parameters) for one in asked]
+        self._holes: list[Hole] = []
         self._place = 0
 
     @property
     def selectors(self) -> tuple[str, ...]:
         """The events that any of the reports wants."""
-        return tuple(dict.fromkeys(name for made in self._first for name in made.selectors))
+        return tuple(dict.fromkeys(patient(name) for made in self._first for name in made.selectors))
 
     @property
     def stacks(self) -> bool:
@@ -88,19 +91,33 @@ class ReportReading:
         wanted = dict.fromkeys(("time_ns", *(name for made in self._first for name in made.headers)))
         return (*wanted, _PROCESS) if info.version >= _MANY_PROCESSES else tuple(wanted)
 
-    def take(self, chunk: TableChunk, holes: Sequence[Hole], info: TraceInfo) -> None:
-        """Deal a chunk, and the holes that ended since the one before."""
+    def take(self, chunk: TableChunk, holes: Sequence[Hole], info: TraceInfo, window: TimeWindow = _WHOLE) -> None:
+        """Deal a chunk, and the holes that ended since the one before.
+
+        Holes go to every process, because nobody knows whose events are missing; to one that appears later, all of
+        those before.
+        """
         events = {
             event: Gathered(event, table, chunk.places[event] + self._place) for event, table in chunk.tables.items()
         }
         self._place += len(chunk.headers)
-        for process, mine in _by_process(events, info).items():
-            if self._only is not None and process != self._only:
-                continue
-            for made, collectors in zip(self._first, self._collectors, strict=True):
-                wanted = {name: mine[e] for name in made.selectors if (e := self._one_event(name)) in mine}
-                if wanted or holes:
-                    self._of(collectors, made, process).take(ReportChunk(wanted, tuple(holes)))
+        processes = _by_process(events, info)
+        if self._only is not None:
+            processes = {process: mine for process, mine in processes.items() if process == self._only}
+        for place, (made, collectors) in enumerate(zip(self._first, self._collectors, strict=True)):
+            known = list(collectors)
+            for process, mine in processes.items():
+                wanted = self._wanted(made.selectors, mine)
+                if process in collectors:
+                    if wanted or holes:
+                        collectors[process].take(ReportChunk(wanted, tuple(holes), window))
+                elif wanted:
+                    self._of(place, process).take(ReportChunk(wanted, (*self._holes, *holes), window))
+            if holes:
+                for process in known:
+                    if process not in processes:
+                        collectors[process].take(ReportChunk({}, tuple(holes), window))
+        self._holes += holes
 
     def finish(self, known: ReadingEnd, window: TimeWindow, rest: Sequence[Hole] = ()) -> dict[str, Answer[Any]]:
         """The answers, by the reports' names. `rest` are holes that ended after the last event."""
@@ -109,10 +126,10 @@ class ReportReading:
         for place in reversed(self._order()):
             collectors = self._collectors[place]
             if not collectors:
-                self._of(collectors, self._first[place], default)
+                self._told(place, default, window)
             for used in self.asked[place].declaration.uses:
                 for process in collectors:
-                    self._of(self._collectors[places[used]], self._first[places[used]], process)
+                    self._told(places[used], process, window)
         answers: dict[str, dict[int | None, Answer[Any]]] = {}
         for place in self._order():
             one, found = self.asked[place], answers.setdefault(self.asked[place].declaration.name, {})
@@ -120,18 +137,36 @@ class ReportReading:
             for process in sorted(collectors, key=lambda number: -1 if number is None else number):
                 collector = collectors[process]
                 if rest:
-                    collector.take(ReportChunk({}, tuple(rest)))
+                    collector.take(ReportChunk({}, tuple(rest), window))
                 used_here = {name: answers[name][process] for name in one.declaration.uses}
                 found[process] = collector.finish(self._context(one, process, known, window, used_here))
         return {name: merged([*answers[name].values()]) for name in places}
 
-    def _of(self, collectors: dict[int | None, Collector[Any]], made: Collector[Any], process: int | None) -> Any:
+    def _wanted(self, selectors: Iterable[str], events: Mapping[tuple[str, str], Gathered]) -> dict[str, Gathered]:
+        """The events by the selector that means them; those that a pattern fits, by `Provider/Event`."""
+        wanted: dict[str, Gathered] = {}
+        for selector in selectors:
+            if is_glob(selector):
+                wanted |= {"/".join(event): rows for event, rows in events.items() if fits(selector, event)}
+            else:
+                event = self._one_event(selector)
+                if event is not None and event in events:
+                    wanted[selector] = events[event]
+        return wanted
+
+    def _of(self, place: int, process: int | None) -> Collector[Any]:
         """The collector of one process; the first gets the one that was made to ask for its selectors."""
+        collectors, one = self._collectors[place], self.asked[place]
         if process not in collectors:
-            place = self._first.index(made)
-            one = self.asked[place]
-            collectors[process] = made if not collectors else one.declaration.collector(one.parameters)
+            collectors[process] = one.declaration.collector(one.parameters) if collectors else self._first[place]
         return collectors[process]
+
+    def _told(self, place: int, process: int | None, window: TimeWindow) -> None:
+        """See that a process without events has a collector, which knows of all holes."""
+        if process not in self._collectors[place]:
+            made = self._of(place, process)
+            if self._holes:
+                made.take(ReportChunk({}, tuple(self._holes), window))
 
     def _order(self) -> list[int]:
         """Places of the reports, each after those that it uses."""
@@ -198,7 +233,7 @@ def _by_process(
         for process in processes:
             mine = rows if len(processes) == 1 else _some(rows, np.flatnonzero(numbers == process))
             found.setdefault(None if process < 0 else process, {})[event] = mine
-    return found or {info.process_id: {}}
+    return found
 
 
 def _some(rows: Gathered, places: Any) -> Gathered:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from clrevents.analysis.framework.row_class import columns_of
 from clrevents.table.build import Column, TableField, from_values, number_column
 from clrevents.table.table import Table
+from clrevents.words import counted
 
 if TYPE_CHECKING:
     import pandas
@@ -109,7 +110,11 @@ class ReportTable(Generic[R]):
     def numbers(self, name: str, null: int = 0) -> NDArray[Any]:
         """A column of numbers, with this one where it is null."""
         column = self.table.column(name)
-        return column.values if column.valid is None else np.where(column.valid, column.values, null)
+        return (
+            column.values
+            if column.valid is None
+            else np.where(column.valid, column.values, column.values.dtype.type(null))
+        )
 
     def sorted_by(self, name: str, descending: bool = False) -> ReportTable[R]:
         """The rows in order of a column, nulls last; equal ones stay in their order.
@@ -134,7 +139,7 @@ class ReportTable(Generic[R]):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"<{len(self):,} rows of {self.row_class.__name__}: {', '.join(self.table.columns)}>"
+        return f"<{counted(len(self), 'row')} of {self.row_class.__name__}: {', '.join(self.table.columns)}>"
 
     def _repr_html_(self) -> str:
         return self.table._repr_html_()

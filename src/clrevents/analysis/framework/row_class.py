@@ -36,9 +36,12 @@ class RowShape:
     threads: tuple[str, ...] = ()
 
 
-def column(description: str, *, hidden: bool = False) -> Any:
-    """Declare a column of a row class; `hidden` ones are not shown to people unless they ask for them."""
-    return attrs.field(metadata={"description": description, "hidden": hidden})
+def column(description: str, *, hidden: bool = False, windowed: bool = False) -> Any:
+    """Declare a column of a row class; `hidden` ones are not shown to people unless they ask for them.
+
+    A row is the same in every window that it meets, but for its `windowed` columns: they sum up what happened in one.
+    """
+    return attrs.field(metadata={"description": description, "hidden": hidden, "windowed": windowed})
 
 
 @overload
@@ -63,11 +66,16 @@ def row(
     since: str | None = None,
     threads: tuple[str, ...] = (),
 ) -> Any:
-    """Make a frozen class of rows, or of facts. The columns are checked by `columns_of`."""
+    """Make a frozen class of rows, or of facts. The columns are checked by `columns_of`.
+
+    A class that extends a class of rows lies in time as that one does, unless it says how.
+    """
 
     def make(body: C) -> C:
         made = attrs.frozen(kw_only=True)(body)
-        setattr(made, _SHAPE, RowShape(span, at, since, threads))
+        shape = RowShape(span, at, since, threads)
+        if shape != RowShape() or not hasattr(made, _SHAPE):
+            setattr(made, _SHAPE, shape)
         return made
 
     return make if cls is None else make(cls)
@@ -125,6 +133,17 @@ def _checked_columns(row_class: type[Any]) -> tuple[ColumnDeclaration, ...]:
             wrong.append(f"{name}: the shape of {row_class.__name__} names this column, which is not there")
     if shape.span and "clipped" not in names:
         wrong.append(f"{row_class.__name__} has a span and no column `clipped`: extend SpanRow")
+    if not shape.span and "clipped" in names and row_class is not SpanRow:
+        wrong.append(f"{row_class.__name__} extends SpanRow: say which columns are its span, @row(span=(…, …))")
+    if sum(part is not None for part in (shape.span, shape.at, shape.since)) > 1:
+        wrong.append(f"{row_class.__name__} has more than one of span, at and since")
+    kinds = {column.name: column for column in found}
+    for name, cell in [(n, "time") for n in (*(shape.span or ()), shape.at, shape.since)] + [
+        (n, "thread") for n in shape.threads
+    ]:
+        declared = kinds.get(name or "")
+        if declared is not None and (declared.cell.name != cell or declared.many):
+            wrong.append(f"{name}: the shape of {row_class.__name__} needs one {cell} there")
     if wrong:
         raise TypeError(f"{row_class.__name__}: {'; '.join(wrong)}")
     return tuple(sorted(found, key=lambda c: (c.name != "process_id", c.name in _LAST and _LAST.index(c.name) + 1)))
@@ -133,3 +152,8 @@ def _checked_columns(row_class: type[Any]) -> tuple[ColumnDeclaration, ...]:
 def hidden_columns(row_class: type[Any]) -> frozenset[str]:
     """The columns that are not shown to people unless they ask for them."""
     return frozenset(field.name for field in attrs.fields(row_class) if field.metadata.get("hidden"))
+
+
+def windowed_columns(row_class: type[Any]) -> frozenset[str]:
+    """The columns that tell what happened in the window, and so differ between windows."""
+    return frozenset(field.name for field in attrs.fields(row_class) if field.metadata.get("windowed"))

@@ -1,0 +1,125 @@
+"""Reports about streams: names that only they explain, windows known from the start, memory that does not grow."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import attrs
+import pytest
+
+import clrevents
+import report_laws
+from clrevents.analysis.framework.answer import Answer
+from clrevents.analysis.framework.asking import ReportFeed
+from clrevents.analysis.framework.report_reading import Asked
+from clrevents.testing.builder import Format, TraceBuilder
+from report_slices import activities
+from report_slices.activities import ActivityParameters
+
+FORMATS: list[Format] = ["nettrace4", "nettrace6", "netperf3"]
+
+
+def jobs(count: int, format: Format = "nettrace4") -> bytes:
+    """So many jobs of 1 µs, one after the other; the first one runs until the end, and the last one on."""
+    builder = TraceBuilder(format).thread(5).activity(bytes([1] * 16)).described("My-App", "RunStart", {})
+    for number in range(count):
+        builder.activity((number + 7).to_bytes(16, "little"))
+        builder.thread(6).described("My-App", "JobStart", {}, id=2).thread(7).described("My-App", "JobStop", {}, id=3)
+        if number % 1000 == 0:
+            builder.sequence_point()
+    return builder.activity(bytes([1] * 16)).thread(8).described("My-App", "RunStop", {}, id=4).build()
+
+
+def whole(data: bytes, **parameters: Any) -> Answer[Any]:
+    return report_laws.whole_answer(activities.REPORT, ActivityParameters(**parameters), data)
+
+
+@pytest.mark.parametrize("format", ["nettrace4", "netperf3"])
+def test_events_that_only_a_trace_describes_are_found_by_patterns(format: Format) -> None:
+    found = whole(jobs(3, format))
+    rows = [(row.row, row.name, row.start_ns, row.end_ns, row.end_kind) for row in found.table("activities")]
+    assert rows == [
+        (0, "My-App/Run", 0, 7000, "stop"),
+        (1, "My-App/Job", 1000, 2000, "stop"),
+        (2, "My-App/Job", 3000, 4000, "stop"),
+        (3, "My-App/Job", 5000, 6000, "stop"),
+    ]
+    assert [(row.start_thread_id, row.end_thread_id) for row in found.table("activities")] == [(5, 8), *[(6, 7)] * 3]
+    assert (found.coverage, found.notes) == ("full", ())
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_trace_without_any_such_event_has_an_answer_without_rows(format: Format) -> None:
+    found = whole(TraceBuilder(format).thread(5).sample(1).build())
+    assert (len(found.table("activities")), found.coverage) == (0, "none")
+    assert [note.id for note in found.notes] == ["not-recorded"]
+
+
+class Named(activities.Activities):
+    """The same with names in place of patterns."""
+
+    selectors = ("My-App/JobStart", "My-App/JobStop", "Nobody-[Has]/This*Start", "Nobody/Has?This")
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_names_that_nobody_knows_are_missing_and_no_error(count: int) -> None:
+    data = jobs(count) if count else TraceBuilder().sample(1).build()
+    declaration = attrs.evolve(activities.REPORT, collector=Named)
+    found = report_laws.whole_answer(declaration, ActivityParameters(), data)
+    assert len(found.table("activities")) == count
+    report_laws.a_decoder_gives_the_same(declaration, ActivityParameters(), data)
+
+
+def fed(feed: ReportFeed, decoder: clrevents.Decoder, data: bytes, piece: int = 10_000) -> None:
+    for at in range(0, len(data), piece):
+        feed.take(decoder, decoder.feed(data[at : at + piece]))
+
+
+def test_a_window_is_known_from_the_start() -> None:
+    data = jobs(50)
+    with report_laws.opened(data) as trace:
+        wanted = report_laws.answered(activities.REPORT, ActivityParameters(), trace, start=10_500, end=20_500)
+    feed = ReportFeed([Asked(activities.REPORT, ActivityParameters())], {"start": 10_500, "end": 20_500})
+    decoder = clrevents.Decoder(*feed.selectors)
+    fed(feed, decoder, data, 100)
+    feed.take(decoder, decoder.close())
+    (found,) = feed.finish(decoder).values()
+    assert found == wanted
+    assert {row.name: (row.count, row.spent_ns) for row in found.table("kinds")} == {
+        "My-App/Run": (0, 10_000),
+        "My-App/Job": (5, 5_000),
+    }
+
+
+def test_a_stream_has_no_percentages() -> None:
+    feed = ReportFeed([Asked(activities.REPORT, ActivityParameters())], {"end": "50%"})
+    decoder = clrevents.Decoder(*feed.selectors)
+    with pytest.raises(ValueError, match="a percentage needs a trace"):
+        fed(feed, decoder, jobs(50))
+
+
+def test_an_unknown_option_is_refused() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'thread'; a report takes start, end, process_id"):
+        ReportFeed([], {"thread": 3})  # type: ignore[typeddict-unknown-key]
+
+
+def test_memory_does_not_grow_where_only_sums_are_held() -> None:
+    assert _growth(rows=False) < 50_000
+    # The same stream with a row for each activity: so the measure would notice.
+    assert _growth(rows=True) > 500_000
+
+
+def _growth(rows: bool) -> int:
+    """How much more memory is held after 6,000 activities than after the first 1,500, in bytes."""
+    data = jobs(6000)
+    feed = ReportFeed([Asked(activities.REPORT, ActivityParameters(rows=rows))])
+    decoder = clrevents.Decoder(*feed.selectors)
+    tracemalloc.start()
+    try:
+        fed(feed, decoder, data[: len(data) // 4])
+        before = tracemalloc.get_traced_memory()[0]
+        fed(feed, decoder, data[len(data) // 4 :])
+        return tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
