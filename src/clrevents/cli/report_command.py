@@ -20,6 +20,7 @@ from clrevents.analysis.framework.needs import NOT_RECORDED, record_needs
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import columns_of
 from clrevents.analysis.framework.show import fact_lines, note_text, people_columns, text_last
+from clrevents.analysis.listing import report_summaries
 from clrevents.analysis.reports import ask_one, find_report
 from clrevents.cli.output import Output, safe, say
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
@@ -43,7 +44,7 @@ def report_command(name: str) -> click.Command:
     made: Callable[..., int] = command
     for decorate in reversed([file_argument, *map(_option, own), *_options(declared)]):
         made = decorate(made)
-    return click.command(name=name, help=_help(declared), short_help=declared.summary)(made)
+    return click.command(name=name, help=_help(declared), short_help=report_summaries()[name])(made)
 
 
 def _option(parameter: ParameterDeclaration) -> Callable[..., Any]:

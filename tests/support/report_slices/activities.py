@@ -174,7 +174,6 @@ class Activities(Collector[ActivityReport]):
 
 REPORT: Final = ReportDeclaration(
     ActivityReport,
-    "Activities.",
     "Which activities ran?",
     # No event says that ids flow: only the ids themselves do.
     (Need("activity ids", ("any",), 0x80, provider=_TASKS, essential=True, proof=0),),

@@ -195,7 +195,6 @@ class Compilations(Collector[CompilationReport]):
 
 REPORT: Final = ReportDeclaration(
     CompilationReport,
-    "Methods that were compiled.",
     "Which methods were compiled?",
     (Need("which methods were compiled", ("MethodJittingStarted",), 0x10, level=5, essential=True),),
     (

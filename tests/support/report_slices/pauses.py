@@ -95,7 +95,6 @@ class Pauses(Collector[PauseReport]):
 
 REPORT: Final = ReportDeclaration(
     PauseReport,
-    "Pauses.",
     "When did everything stand?",
     (Need("pauses", ("GCSuspendEEBegin",), 1, essential=True),),
     (

@@ -221,7 +221,6 @@ def _overlaid(
 
 REPORT: Final = ReportDeclaration(
     StateReport,
-    "Threads.",
     "What did the threads do?",
     (
         Need("samples", ("ThreadSample",), 0, provider="Microsoft-DotNETCore-SampleProfiler", essential=True),

@@ -78,13 +78,12 @@ def parameters_of(parameters_class: type[Any]) -> tuple[ParameterDeclaration, ..
 class ReportDeclaration(Generic[P, A]):
     """One report. Its name is that of its answer's class, its description that class's docstring.
 
-    `summary` is one line for lists; `question` is put as a user would. `headline` names the table that is shown, with
+    `question` is put as a user would; the line on it in lists is its folder's docstring. `headline` names the table that is shown, with
     `shown` its columns for people, in order (all that are not hidden, when empty). `uses` are reports whose answers
     its collectors get.
     """
 
     answer: type[A]
-    summary: str
     question: str
     needs: tuple[Need, ...]
     metrics: tuple[MetricDeclaration, ...]

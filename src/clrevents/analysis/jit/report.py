@@ -237,7 +237,6 @@ def _metric(name: str, value: int, unknown: set[str], found: BuiltCompilations) 
 
 REPORT: Final = ReportDeclaration(
     answer=JitReport,
-    summary="What the JIT compiled, at which tier, for how long, and why not better.",
     question="What did the JIT compile, and how long did it take?",
     needs=_NEEDS,
     metrics=_METRICS,

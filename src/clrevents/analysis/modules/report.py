@@ -298,7 +298,6 @@ _JIT: Final = ("MethodLoadVerbose", "MethodLoad", "MethodJittingStarted")
 
 REPORT: Final = ReportDeclaration(
     answer=ModulesReport,
-    summary="Modules: paths, PDBs, lifetimes, and what was compiled of them.",
     question="Which modules did the process have, and what was compiled of them?",
     needs=(
         Need("modules", ("ModuleLoad", "rundown/ModuleDCEnd", "rundown/ModuleDCStart"), 0x8, 4, essential=True),

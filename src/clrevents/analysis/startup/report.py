@@ -31,7 +31,6 @@ def _self(kind: str, what: str) -> tuple[MetricDeclaration, ...]:
 
 REPORT: Final = ReportDeclaration(
     answer=StartupReport,
-    summary="Start-up: what a program does until Main, and what that costs.",
     question="What did the program do until Main, and until its start was over?",
     needs=(
         # No keyword is needed, and none proves that the trace began early enough.

@@ -252,7 +252,6 @@ def _columns(row_class: type[Any], rows: list[dict[str, Any]]) -> Mapping[str, l
 
 REPORT: Final = ReportDeclaration(
     answer=StubsReport,
-    summary="The IL stubs that marshal P/Invoke and delegate calls.",
     question="Which calls between managed and native code needed a stub, and what did it cost?",
     needs=_NEEDS,
     metrics=_METRICS,

@@ -301,7 +301,6 @@ _NEEDS: Final = (Need("where threads spend their time", ("ThreadSample",), 0, 4,
 
 REPORT: Final = ReportDeclaration(
     TopReport,
-    "The methods or modules with the most time.",
     "Where is the time?",
     _NEEDS,
     (
