@@ -52,7 +52,15 @@ def startup_answer(start: Start) -> StartupReport:
         "lookups": lookup_table(start),
     }
     found: StartupReport = context.answer(
-        StartupReport, facts=_facts_of(start), metrics=_metrics_of(start, tables), notes=_notes_of(start), **tables
+        StartupReport,
+        facts=_facts_of(start),
+        metrics=_metrics_of(start, tables),
+        notes=_notes_of(start),
+        moments=tables["moments"],
+        compilations=tables["compilations"],
+        loads=tables["loads"],
+        types=tables["types"],
+        lookups=tables["lookups"],
     )
     # That the runtime's own library was loaded proves as much as its word that it started.
     coverage = ("partial" if found.coverage == "none" else found.coverage) if start.launched else "none"
