@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
+from clrevents.analysis.framework.marks import Hole, Marks
 from clrevents.analysis.record_line import record_line
 from clrevents.analysis.recording_cost import NEEDS, RecordingCost, SuspensionEvents, recording_cost, recording_cost_of
 from clrevents.events import (
@@ -237,28 +238,13 @@ def recordings(draw: st.DrawFn) -> tuple[list[Suspending], list[Sampled], list[L
     return events, samples, [Lost(thread, start, start + length) for thread, start, length in spans if thread]
 
 
-class Losses:
-    """Windows of losses, asked one by one."""
-
-    def __init__(self, losses: list[Lost]) -> None:
-        self.losses = losses
-
-    def touched(self, starts: Any, ends: Any, threads: Any) -> Any:
-        return np.array(
-            [
-                any(x.thread_id in (-1, thread) and x.start_ns <= end and x.end_ns >= start for x in self.losses)
-                for start, end, thread in zip(starts, ends, threads, strict=True)
-            ],
-            dtype=np.bool_,
-        )
-
-
 @given(recordings(), st.integers(0, 100))
 def test_as_the_long_way_round(recording: tuple[list[Suspending], list[Sampled], list[Lost]], duration: int) -> None:
     events, samples, losses = recording
     times = np.array([s.time for s in samples], dtype=np.int64)
     threads = np.array([s.thread for s in samples], dtype=np.uint64)
-    found = recording_cost(columns(events), times, threads, duration, Losses(losses))  # type: ignore[arg-type]
+    holes = [Hole(None if x.thread_id < 0 else x.thread_id, 1, x.start_ns, x.end_ns, "loss") for x in losses]
+    found = recording_cost(columns(events), times, threads, duration, Marks(holes))
     assert found == slow_cost(events, samples, duration, losses)
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
 from clrevents.analysis import spans
-from clrevents.analysis.lossy import LossWindows
+from clrevents.analysis.framework.marks import Marks, holes_of, trace_holes
 from clrevents.events import GCStart_V1, GCStart_V2, MethodJittingStarted_V1, MethodLoadVerbose_V1
 from clrevents.testing.builder import Format, TraceBuilder
 from clrevents.trace import passes_of
@@ -218,12 +218,18 @@ def test_a_list_of_losses_that_was_cut_marks_the_rest() -> None:
         assert spans(trace, FIRST, SECOND)["lossy"].all()
     with opened(builder) as trace:
         assert spans(trace, FIRST, SECOND)["lossy"].tolist() == [True] * 5 + [False]
-        windows = LossWindows(trace)
+        marks = Marks(trace_holes(trace))
         first = trace.losses[0]
-        assert windows.touches(first.end_ns, first.end_ns + 1, 1)
-        assert windows.touches(0, first.start_ns, 1)
-        assert not windows.touches(0, first.end_ns, 2)
-        assert windows.touches(0, first.end_ns)
+        assert touches(marks, first.end_ns, first.end_ns + 1, 1)
+        assert touches(marks, 0, first.start_ns, 1)
+        assert not touches(marks, 0, first.end_ns, 2)
+        assert touches(marks, 0, first.end_ns)
+
+
+def touches(marks: Marks, start: int, end: int, *threads: int) -> bool:
+    """Whether one span touches a hole, of these threads or of any."""
+    columns = [np.array([thread], dtype=np.uint64) for thread in threads]
+    return bool(marks.touched(np.array([start]), np.array([end]), columns)[0])
 
 
 LOSSES = st.builds(
@@ -234,14 +240,13 @@ LOSSES = st.builds(
 
 @given(st.lists(LOSSES), st.lists(st.tuples(st.integers(0, 30), st.integers(0, 12), st.integers(1, 3)), max_size=20))
 def test_windows(losses: list[clrevents.Loss], asked: list[tuple[int, int, int]]) -> None:
-    trace: Any = SimpleNamespace(losses=losses, lost=len(losses))
-    windows = LossWindows(trace)
-    assert bool(windows) == bool(losses)
+    marks = Marks(holes_of(losses, (), len(losses), 0))
+    assert bool(marks) == bool(losses)
     for start, length, thread in asked:
         end = start + length
         touching = [loss for loss in losses if loss.start_ns <= end and loss.end_ns >= start]
-        assert windows.touches(start, end) == bool(touching)
-        assert windows.touches(start, end, thread) == any(loss.thread_id in (thread, -1) for loss in touching)
+        assert touches(marks, start, end) == bool(touching)
+        assert touches(marks, start, end, thread) == any(loss.thread_id in (thread, -1) for loss in touching)
 
 
 def test_pairs_reach_over_runs_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:

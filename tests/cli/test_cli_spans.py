@@ -42,7 +42,7 @@ def test_text(run: Run, shop: Path) -> None:
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.splitlines() == [
         "spans      2 from Ask to Answer",
-        "ms         12.000 in all; shortest 4.000, median 4.000, 95 % 8.000, longest 8.000",
+        "ms         12.000 in total; shortest 4.000, median 4.000, 95 % 8.000, longest 8.000",
         "unmatched  0 begins, 1 end",
         "",
         "   ms    at ms  thread  Url",

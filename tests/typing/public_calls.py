@@ -9,6 +9,7 @@ from typing import Annotated, reveal_type
 
 import clrevents
 from clrevents import Decoder, EventKey, FilterOptions, Moment, Registry, Selector, Stacks, ThreadIds, event, struct
+from clrevents.analysis import JitReport, jit_report, run_reports, startup_report
 from clrevents.events import ILStubGenerated_V0, MethodFlags, MethodILToNativeMap_V1, MethodLoadVerbose_V2, StubFlags
 from clrevents.rewrite import cut
 from clrevents.types import Counted, Pointer, UInt16, UnicodeString, by
@@ -151,3 +152,20 @@ def wrong_filters(trace: clrevents.Trace, out: Path) -> None:
     cut(trace, out, 3)  # error: arg-type
     chosen: FilterOptions = {"thread": 1}  # error: typeddict-unknown-key
     trace.headers(**chosen)
+
+
+def reports(trace: clrevents.Trace) -> None:
+    jit = jit_report(trace, raw=True, start="1s", process_id=7)
+    reveal_type(jit)  # -> JitReport
+    reveal_type(jit.methods)  # -> ReportTable[JittedMethod]
+    for method in jit.methods:
+        reveal_type(method.method)  # -> str
+        reveal_type(method.native_bytes)  # -> int | None
+        reveal_type(method.lossy)  # -> bool
+    reveal_type(jit.facts)  # -> JitFacts
+    reveal_type(jit.metrics["compile_total"].value)  # -> int | float | None
+    reveal_type(startup_report(trace).facts.verdict)  # -> str | None
+    reveal_type(run_reports(trace, ["jit"]))  # -> dict[str, Answer[Any]]
+    reveal_type(JitReport.from_dict({}))  # -> JitReport
+    jit.methods[0].name_of_nothing  # error: attr-defined
+    jit_report(trace, begin=1)  # error: call-arg

@@ -12,8 +12,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.analysis.framework.marks import Marks, trace_holes
 from clrevents.analysis.gather import Gathered, gather, matched
-from clrevents.analysis.lossy import LossWindows
 from clrevents.table.build import (
     TABLE_HEADERS,
     Column,
@@ -118,7 +118,7 @@ def _table(
     """The rows as the result has them."""
     start, end = begins.numbers("time_ns")[pairs[0]], ends.numbers("time_ns")[pairs[1]]
     thread = begins.column("thread_id").take(pairs[0])
-    lossy = LossWindows(trace).touched(start, end, thread.values if "thread_id" in keys else None)
+    lossy = Marks(trace_holes(trace)).touched(start, end, (thread.values,) if "thread_id" in keys else ())
     lacking = {field.name.lower() for field in begins.payload}
     further = tuple(f for f in ends.payload if f.name.lower() not in lacking)
     columns = (

@@ -14,8 +14,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.analysis.framework.marks import Marks, trace_holes
 from clrevents.analysis.gather import gather
-from clrevents.analysis.lossy import LossWindows
 from clrevents.analysis.record_line import ProviderNeed
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME, SAMPLE
@@ -100,16 +100,16 @@ def recording_cost(
     sample_time_ns: Ints,
     sample_thread_id: NDArray[Any],
     duration_ns: int,
-    losses: LossWindows | None = None,
+    marks: Marks | None = None,
 ) -> RecordingCost:
     """The cost from columns of one process: its suspensions and the times and threads of its samples.
 
-    Both are in order of time. `duration_ns` is the trace's, and `losses` its windows of losses.
+    Both are in order of time. `duration_ns` is the trace's, and `marks` its holes.
     """
     stops = _Stops.of(suspensions)
     begins = int((suspensions.kind == _BEGIN).sum()) - len(stops)
     ends = int((suspensions.kind == _END).sum()) - len(stops)
-    lossy = _lossy(stops, losses)
+    lossy = _lossy(stops, marks)
     sure = stops.take(~lossy)
     mine = _of_profiler(sure, sample_time_ns)
     own = sure.take(mine)
@@ -160,7 +160,7 @@ def recording_cost_of(trace: Trace, process_id: int | None = None) -> RecordingC
         samples.numbers("time_ns"),
         samples.numbers("thread_id"),
         trace.duration_ns,
-        LossWindows(trace),
+        Marks(trace_holes(trace)),
     )
 
 
@@ -198,11 +198,11 @@ class _Stops:
         return _Stops(*(getattr(self, field.name)[rows] for field in attrs.fields(_Stops)))
 
 
-def _lossy(stops: _Stops, losses: LossWindows | None) -> Mask:
+def _lossy(stops: _Stops, marks: Marks | None) -> Mask:
     """Whose thread lost events between the first and the last; a loss that ends or begins with those is none."""
-    if losses is None or not losses:
+    if marks is None or not marks:
         return np.zeros(len(stops), dtype=np.bool_)
-    return losses.touched(stops.begin + 1, stops.end - 1, stops.thread)
+    return marks.touched(stops.begin + 1, stops.end - 1, (stops.thread,))
 
 
 def _of_profiler(stops: _Stops, sample_time_ns: Ints) -> Mask:

@@ -1,4 +1,4 @@
-"""`clrevents spans`: how long it was from one event to another. Parses options and lays out what `analysis` paired."""
+"""`clrevents spans`: the time from one event to another. Parses options and lays out what `analysis` paired."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ import click
 import clrevents
 from clrevents.analysis.pairing import SpanSummary, activity_keys, longest, spans, summary, telling
 from clrevents.cli.output import Output, safe
-from clrevents.cli.reading import FailOn, errors_option, fail_on_option, file_argument
-from clrevents.cli.reporting import mark, ms, run_report, say_losses, say_more
-from clrevents.errors import ErrorMode
+from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
+from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.export.formats import json_rows
-from clrevents.words import counted
+from clrevents.words import counted, lost_events
 
 _LONG: Final = 30
 _SHOWN: Final = 3
@@ -28,10 +27,10 @@ _SHOWN: Final = 3
     default="thread_id",
     show_default=True,
     metavar="COLUMNS",
-    help="Columns, by commas, in which a begin and its end are equal; none: the whole trace is one.",
+    help="Comma-separated columns in which a begin and its end are equal; none: any begin and end.",
 )
 @click.option("-n", "count", type=click.IntRange(min=0), default=20, show_default=True, metavar="N", help="Rows shown.")
-@click.option("--columns", metavar="COLUMNS", help="Columns to show, by commas. [default: the first three texts]")
+@click.option("--columns", metavar="COLUMNS", help="Comma-separated columns to show. [default: the first three texts]")
 @click.option("--provider", metavar="P", help="Only this provider: its name, a short name (runtime) or a pattern.")
 @click.option(
     "--thread", "threads", type=click.IntRange(0, 2**64 - 1), multiple=True, metavar="T", help="Only these threads."
@@ -60,19 +59,19 @@ def command(
     errors: ErrorMode,
     fail_on: FailOn,
 ) -> int:
-    """Pair a begin with its end: how long it took each time, and in all.
+    """Pair each begin with its end, and show how long it took each time and in total.
 
-    BEGIN and END are events (names, aliases, Provider/Event). An end belongs to the last begin that has none yet and
-    equal values in the columns of --on: what is nested pairs innermost first.
+    BEGIN and END are events (names, aliases, Provider/Event). An end belongs to the last open begin with equal values
+    in the columns of --on, so nested spans pair innermost first.
 
     \b
     Which methods took the JIT longest?
         clrevents spans app.nettrace MethodJittingStarted MethodLoadVerbose --on thread_id,MethodID
-    How long did requests take that change threads, in the second half?
+    How long did requests that switch threads take, in the second half?
         clrevents spans app.nettrace RequestStart RequestStop --on activity_id --start 50%
 
-    Times are those of the clock: a thread may have waited meanwhile. Rows marked ! touch a moment in which events of
-    their thread (any thread's, if --on has no thread_id) were lost, so they may be paired wrongly.
+    Times are wall-clock times: a thread may have waited meanwhile. !: events of the row's thread (of any thread, if
+    --on has no thread_id) were lost or destroyed during the span, so it may be paired wrongly.
     """
     keys = () if on == "none" else tuple(key.strip() for key in on.split(",") if key.strip())
     wanted = None if columns is None else [name.strip() for name in columns.split(",")]
@@ -106,7 +105,15 @@ def command(
         else:
             _show(out, (begin, end), keys, table, count, wanted)
 
-    return run_report(file, errors, fail_on, ask, show)
+    with Reading(file, errors) as reading:
+        try:
+            found = ask(reading.trace)
+        except (DamageError, PayloadError) as error:
+            return reading.stopped(error, fail_on)
+        code = reading.finish(fail_on)
+        with Output() as out:
+            show(out, found)
+        return code
 
 
 def _object(begin: str, end: str, keys: tuple[str, ...], table: clrevents.Table) -> dict[str, Any]:
@@ -136,16 +143,20 @@ def _show(
     if len(chosen):
         out.line()
         _rows(out, chosen, wanted)
-        say_more(out, found.spans - len(chosen))
-    say_losses(out, int(table.metadata["losses"]))
+        if found.spans > len(chosen):
+            out.line(f"and {found.spans - len(chosen):,} more (-n shows them)")
+    lost = int(table.metadata["losses"])
+    if lost:
+        out.line()
+        out.line(f"{lost_events(lost)}; ! marks rows that this may have spoilt")
 
 
 def _facts(events: tuple[str, str], keys: tuple[str, ...], found: SpanSummary) -> list[tuple[str, str]]:
     facts = [("spans", f"{found.spans:,} from {' to '.join(events)}")]
     if found.spans:
         times = ("shortest", found.shortest_ns), ("median", found.median_ns), ("95 %", found.p95_ns)
-        quantiles = ", ".join(f"{name} {ms(ns)}" for name, ns in times)
-        facts.append(("ms", f"{ms(found.total_ns)} in all; {quantiles}, longest {ms(found.longest_ns)}"))
+        quantiles = ", ".join(f"{name} {_ms(ns)}" for name, ns in times)
+        facts.append(("ms", f"{_ms(found.total_ns)} in total; {quantiles}, longest {_ms(found.longest_ns)}"))
     facts.append(("unmatched", f"{counted(found.unmatched_begins, 'begin')}, {counted(found.unmatched_ends, 'end')}"))
     if found.unmatched_by_activity:
         ends = counted(found.unmatched_by_activity, "unmatched end")
@@ -161,9 +172,15 @@ def _rows(out: Output, table: clrevents.Table, wanted: list[str] | None) -> None
     for row in json_rows(table):
         texts = [_cell(row[name], enums.get(name), _LONG if wanted is None else None) for name in names]
         thread = "?" if row["thread_id"] is None else str(row["thread_id"])
-        rows.append((ms(row["duration_ns"]), mark(row["lossy"]), ms(row["start_ns"]), thread, *texts))
+        mark = "!" if row["lossy"] else ""
+        rows.append((_ms(row["duration_ns"]), mark, _ms(row["start_ns"]), thread, *texts))
     numbers = {f.name for f in table.fields if f.enum is None and f.type.kind.startswith(("int", "uint", "float"))}
     out.table(("ms", "", "at ms", "thread", *names), rows, right={"ms", "at ms", "thread", *numbers})
+
+
+def _ms(ns: int | None) -> str:
+    """Nanoseconds as milliseconds; a dash for an unknown time."""
+    return "-" if ns is None else f"{ns / 1e6:,.3f}"
 
 
 def _cell(value: Any, enum: Any, longest: int | None) -> str:

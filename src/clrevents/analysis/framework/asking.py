@@ -14,7 +14,7 @@ import attrs
 from clrevents.analysis.framework.answer import Answer
 from clrevents.analysis.framework.answer_values import TimeWindow
 from clrevents.analysis.framework.declaration import WindowOptions
-from clrevents.analysis.framework.marks import Hole, holes_of
+from clrevents.analysis.framework.marks import holes_of, trace_holes
 from clrevents.analysis.framework.needs import SeenKind
 from clrevents.analysis.framework.report_reading import Asked, HoleQueue, ReadingEnd, ReportReading
 from clrevents.analysis.framework.selectors import patient
@@ -105,12 +105,6 @@ def _check_options(options: WindowOptions) -> None:
         if name not in WindowOptions.__annotations__:
             known = ", ".join(WindowOptions.__annotations__)
             raise TypeError(f"unexpected keyword argument {name!r}; a report takes {known}")
-
-
-def trace_holes(trace: Trace) -> tuple[Hole, ...]:
-    """Everything that is missing from a trace."""
-    scan = passes_of(trace).scan(raising=False)
-    return holes_of(scan.losses, scan.destroyed, scan.lost, scan.missing)
 
 
 def seen_kinds(trace: Trace) -> tuple[SeenKind, ...]:

@@ -78,9 +78,9 @@ def parameters_of(parameters_class: type[Any]) -> tuple[ParameterDeclaration, ..
 class ReportDeclaration(Generic[P, A]):
     """One report. Its name is that of its answer's class, its description that class's docstring.
 
-    `question` is put as a user would; the line on it in lists is its folder's docstring. `headline` names the table that
-    is shown, with `shown` its columns for people, in order (all that are not hidden, when empty). `uses` are reports whose
-    answers its collectors get.
+    `question` is put as a user would; the line on it in lists is its folder's docstring. `headline` names the table
+    that is shown, with `shown` its columns for people, in order (all that are not hidden, when empty). `uses` are
+    reports whose answers its collectors get.
     """
 
     answer: type[A]

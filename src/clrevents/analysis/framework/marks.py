@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.answer_values import FOREVER
-from clrevents.trace import Loss
+from clrevents.trace import Loss, Trace, passes_of
 
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -44,6 +44,12 @@ def holes_of(losses: Iterable[Loss], destroyed: Iterable[Loss], lost: int, missi
         if listed and rest > 0:
             found.append(_hole(Loss(-1, rest, listed[-1].start_ns, FOREVER), cause))
     return tuple(sorted(found, key=lambda hole: (hole.end_ns, hole.start_ns)))
+
+
+def trace_holes(trace: Trace) -> tuple[Hole, ...]:
+    """Everything that is missing from a trace."""
+    scan = passes_of(trace).scan(raising=False)
+    return holes_of(scan.losses, scan.destroyed, scan.lost, scan.missing)
 
 
 def _hole(loss: Loss, cause: Any) -> Hole:
