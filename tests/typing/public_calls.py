@@ -167,5 +167,5 @@ def reports(trace: clrevents.Trace) -> None:
     reveal_type(startup_report(trace).facts.verdict)  # -> str | None
     reveal_type(run_reports(trace, ["jit"]))  # -> dict[str, Answer[Any]]
     reveal_type(JitReport.from_dict({}))  # -> JitReport
-    jit.methods[0].name_of_nothing  # error: attr-defined
+    print(jit.methods[0].name_of_nothing)  # error: attr-defined
     jit_report(trace, begin=1)  # error: call-arg
