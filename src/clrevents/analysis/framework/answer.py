@@ -15,6 +15,7 @@ from clrevents.analysis.framework.answer_values import Coverage, Metric, Note, Q
 from clrevents.analysis.framework.report_table import ReportTable, TableDeclaration
 from clrevents.analysis.framework.row_class import columns_of
 from clrevents.analysis.framework.show import answer_html, answer_text
+from clrevents.table.build import plain
 
 F_co = TypeVar("F_co", covariant=True)
 A = TypeVar("A", bound=type[Any])
@@ -85,11 +86,11 @@ class Answer(Generic[F_co]):
         held = [t for t in self.tables() if not t.bulk or t.name in tables]
         return {
             "schema": f"clrevents.{self.name}/1",
-            "question": _plain(self.question),
+            "question": plain(self.question),
             "coverage": self.coverage,
-            "notes": _plain(self.notes),
-            "facts": _plain(self.facts),
-            "metrics": _plain(self.metrics),
+            "notes": plain(self.notes),
+            "facts": plain(self.facts),
+            "metrics": plain(self.metrics),
             "tables": {t.name: list(self.table(t.name).rows()) for t in held if self.table(t.name).left_out is None},
             "rows": {t.name: len(self.table(t.name)) for t in self.tables()},
         }
@@ -139,13 +140,3 @@ def _table_of(declared: TableDeclaration, data: Mapping[str, Any]) -> ReportTabl
     held = {c.name: [row[c.name] for row in rows or ()] for c in columns}
     made: ReportTable[Any] = ReportTable.from_columns(declared.row_class, held)
     return made if rows is not None else attrs.evolve(made, left_out=data["rows"][declared.name])
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if attrs.has(type(value)):
-        return {a.name: _plain(getattr(value, a.name)) for a in attrs.fields(type(value))}
-    return value
