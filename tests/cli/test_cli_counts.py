@@ -77,7 +77,7 @@ def test_the_library_counts_well(single: Path) -> None:
         ["events"],
         ["check"],
         ["jit"],
-        ["jit", "--compilations"],
+        ["jit", "--table", "compilations"],
         ["modules"],
         ["stubs"],
         ["top"],

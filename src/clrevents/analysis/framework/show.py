@@ -242,6 +242,8 @@ def _amount(value: int | float, unit: str) -> str:
         return f"{value / 1e6:,.3f} ms"
     if unit == "ratio":
         return f"{100 * value:.2f} %"
+    if unit == "bytes" and isinstance(value, int):
+        return counted(value, "byte")
     text = f"{value:,}" if isinstance(value, int) else f"{value:,.3f}"
     return f"{text} {_WORDS.get(unit, unit)}".rstrip()
 
