@@ -34,9 +34,9 @@ class Room:
     stdlib: bool = True
 
 
-# Who may use whom. A room is a folder, or a module beside the folders: the public faces `types` and `__main__`, and two
-# that know nothing of traces and serve all that writes for people: `outputs` (files that appear whole or not at all)
-# and `words` (how texts count things).
+# Who may use whom. A room is a folder, or a module beside the folders: the public faces `types` and `__main__`, `tuning`
+# (switches of the whole process), and two that know nothing of traces and serve all that writes for people: `outputs`
+# (files that appear whole or not at all) and `words` (how texts count things).
 ROOMS: Final = {
     "errors": Room(()),
     "outputs": Room(()),
@@ -52,6 +52,7 @@ ROOMS: Final = {
     "symbols": Room(("errors", "schema", "decode"), ("attrs", "numpy")),
     "table": Room(("errors", "words", "schema", "decode"), ("attrs", "numpy"), OPTIONAL),
     "sources": Room(("errors",)),
+    "tuning": Room(()),
     "trace": Room(("errors", "words", "schema", "sources", "decode", "symbols", "table"), ("attrs", "numpy")),
     "analysis": Room(
         ("errors", "outputs", "version", "words", "schema", "symbols", "table", "trace"), ("attrs", "numpy"), OPTIONAL
@@ -394,6 +395,12 @@ TRACE: Final = {
     *("events", "table", "batches", "tables", "headers", "query", "check", "summary"),
 }
 
+EVENT: Final = {
+    *("key", "provider", "id", "version", "name", "opcode", "level", "keywords", "time_ns", "time", "thread_id"),
+    *("process_id", "processor", "activity_id", "related_activity_id", "trace_id", "span_id", "labels"),
+    *("stack_id", "stack", "frames", "payload", "payload_bytes", "payload_tail", "detach"),
+}
+
 
 def public_attributes(module: ast.Module, name: str) -> set[str]:
     """Methods, properties and values of a class, and what its methods set on `self`, without an underscore in front."""
@@ -412,6 +419,7 @@ def public_attributes(module: ast.Module, name: str) -> set[str]:
 def test_a_trace_has_only_what_is_declared() -> None:
     """Our own rooms read a trace through `passes_of`; a public attribute is a promise to users."""
     assert public_attributes(house()["trace.trace"], "Trace") == TRACE
+    assert public_attributes(house()["trace.event"], "Event") == EVENT
 
 
 @pytest.mark.parametrize(

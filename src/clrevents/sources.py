@@ -12,7 +12,6 @@ import threading
 import weakref
 import zlib
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Protocol, TypeAlias
 
@@ -21,8 +20,6 @@ from clrevents.errors import LimitError, Limits, Problem, SourceError
 Openable: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 
 WINDOW = 1 << 20
-# Larger than what is allocated for a few windows before it is freed.
-_FREED = 24 << 20
 _GZIP = b"\x1f\x8b"
 _FILE_CLOSED = "the file was closed, but must be read again to answer this; keep it open as long as the trace"
 _TRACE_CLOSED = "the trace is closed, but must be read again to answer this; ask inside `with`, or reopen it"
@@ -139,20 +136,8 @@ class _Spool(_Seekable):
         self._file.close()
 
 
-@cache
-def _keep_freed_memory() -> None:
-    """Let memory freed by one read serve the next. glibc returns free memory at the top of its heap to the system, and
-    gets it back page by page, unless a block as large as this was freed before (mallopt(3), M_MMAP_THRESHOLD).
-
-    From then on the process keeps up to twice as much. Measured: a sixth of the time of reading all columns, a tenth
-    of counting.
-    """
-    bytes(_FREED)
-
-
 def open_source(source: Openable, limits: Limits) -> Source:
     """The source for what a user may pass. Raises SourceError if it cannot be opened, TypeError for other objects."""
-    _keep_freed_memory()
     if isinstance(source, bytes | bytearray | memoryview):
         raw: Source = _Bytes(bytes(source))
     elif isinstance(source, str | os.PathLike):

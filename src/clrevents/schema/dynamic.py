@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copyreg
 import keyword
+import linecache
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
@@ -251,12 +252,21 @@ def make_class(name: str, layout: Layout) -> type[Any]:
         repr=False,
         eq=False,
     )
+    _forget_source(made)
     made.__name__ = made.__qualname__ = name
     made.__doc__ = "A record as the trace describes it."
     made.__layout__ = layout
     made.__fields__ = tuple(attributes)
     made.__repr__ = _repr
     return made  # type: ignore[no-any-return]
+
+
+def _forget_source(cls: type[Any]) -> None:
+    """attrs keeps the source of the methods that it generates in `linecache`, for as long as the process lives."""
+    for value in vars(cls).values():
+        code = getattr(value, "__code__", None)
+        if code is not None and code.co_filename.startswith("<attrs generated"):
+            linecache.cache.pop(code.co_filename, None)
 
 
 def is_plain(name: str) -> bool:
