@@ -34,9 +34,9 @@ class Room:
     stdlib: bool = True
 
 
-# Who may use whom. A room is a folder, or a module beside the folders: the public faces `types` and `__main__`, `tuning`
-# (switches of the whole process), and two that know nothing of traces and serve all that writes for people: `outputs`
-# (files that appear whole or not at all) and `words` (how texts count things).
+# Who may use whom. A room is a folder, or a module beside the folders: the public faces `types` and `__main__`; the
+# switches of the whole process, `tuning`; and two that know nothing of traces and serve all that writes for people:
+# `outputs` (files that appear whole or not at all) and `words` (how texts count things).
 ROOMS: Final = {
     "errors": Room(()),
     "outputs": Room(()),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import math
 import re
@@ -81,8 +82,8 @@ def _values(array: Any) -> list[Any]:
         return _times(array)
     if types.is_struct(type):
         names = [type.field(i).name for i in range(type.num_fields)]
-        rows = zip(*map(_values, array.flatten()), strict=True)
         valid = array.is_valid().to_pylist()
+        rows = zip(*map(_values, array.flatten()), strict=True) if names else itertools.repeat((), len(valid))
         return [dict(zip(names, row, strict=True)) if good else None for good, row in zip(valid, rows, strict=True)]
     if types.is_map(type):
         return [None if not item.is_valid else _pairs(_values(item.values)) for item in array]

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
+from clrevents.export.childless import childful_fields, without_childless
 from clrevents.export.sink import FileSink
 from clrevents.table.arrow import arrow_schema
 from clrevents.table.table import Table, needed
@@ -53,15 +54,16 @@ class ParquetWriter(Writer):
     """zstd at its fastest level, dictionaries for text only, deltas for times: docs/tables.md has the measurements.
 
     A row group costs memory until the file is complete, and takes readers time. Rows too few for one therefore go to
-    a temporary file until there are more.
+    a temporary file until there are more. Structs without fields are left out.
     """
 
     def __init__(self, sink: FileSink, table: Table, metadata: Mapping[str, str]) -> None:
         super().__init__(sink, table, metadata)
         self._ipc = needed("pyarrow.ipc", "arrow", "a Parquet file")
         self._parquet = needed("pyarrow.parquet", "arrow", "a Parquet file")
-        self._schema = arrow_schema(table.fields, metadata)
-        self._texts = [path for f in table.fields for path in _texts(f.type, f.name)]
+        fields = childful_fields(table.fields)
+        self._schema = arrow_schema(fields, metadata)
+        self._texts = [path for f in fields for path in _texts(f.type, f.name)]
         self._times = [f.name for f in table.fields if f.name in ("time_ns", "time") and f.wire is None]
         self._writer: Any = None
         self._aside: Any = None
@@ -83,7 +85,7 @@ class ParquetWriter(Writer):
         self.sink.close()
 
     def _arrow(self, table: Table) -> Any:
-        return table.to_arrow().replace_schema_metadata(self._schema.metadata)
+        return without_childless(table).to_arrow().replace_schema_metadata(self._schema.metadata)
 
     def _put_aside(self, table: Any) -> None:
         if self._stream is None:
