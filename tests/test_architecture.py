@@ -38,11 +38,11 @@ class Room:
 # switches of the whole process, `tuning`; and two that know nothing of traces and serve all that writes for people:
 # `outputs` (files that appear whole or not at all) and `words` (how texts count things).
 ROOMS: Final = {
-    "errors": Room(()),
+    "errors": Room(("words",)),
     "outputs": Room(()),
     "version": Room(()),
     "words": Room(()),
-    "schema": Room(("errors",), ("attrs",)),
+    "schema": Room(("errors", "words"), ("attrs",)),
     "schema.events": Room(("schema",), ("enum", "typing"), stdlib=False),
     "types": Room(("schema",)),
     "decode": Room(("errors", "schema"), ("attrs", "numpy")),
@@ -51,7 +51,7 @@ ROOMS: Final = {
     "encode": Room(("errors", "schema")),
     "symbols": Room(("errors", "schema", "decode"), ("attrs", "numpy")),
     "table": Room(("errors", "words", "schema", "decode"), ("attrs", "numpy"), OPTIONAL),
-    "sources": Room(("errors",)),
+    "sources": Room(("errors", "schema")),
     "tuning": Room(()),
     "trace": Room(("errors", "words", "schema", "sources", "decode", "symbols", "table"), ("attrs", "numpy")),
     "analysis": Room(

@@ -79,7 +79,8 @@ class _Root(click.Group):
         # Inside click's own handling of a closed pipe, which would exit with 1.
         try:
             code = super().invoke(ctx)
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
         except BrokenPipeError:
             _forget_output()
             return _GOOD

@@ -5,8 +5,6 @@ Integers stay integers of any size; bytes are hex, times ISO 8601, and values wi
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 import json
 import math
@@ -17,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from clrevents.export.csv_lines import csv_lines
 from clrevents.table.table import needed
 
 _ROWS: Final = 1 << 14
@@ -60,11 +59,19 @@ def json_line(columns: Sequence[str], row: Sequence[Any]) -> str:
     return _encode(dict(zip(columns, row, strict=True)))
 
 
-def csv_line(row: Sequence[Any]) -> str:
-    """A row of CSV without its newline: null is an empty field, lists and structs are JSON."""
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="").writerow("" if value is None else as_text(value) for value in row)
-    return text.getvalue()
+def csv_line(row: Sequence[Any], spreadsheet: bool = False) -> str:
+    """A row of CSV without its newline: null is an empty field, lists and structs are JSON.
+
+    With `spreadsheet`, no text is a formula.
+    """
+    (line,) = csv_lines([[_csv_cell(value) for value in row]], spreadsheet)
+    return line
+
+
+def _csv_cell(value: Any) -> Any:
+    """Numbers stay numbers, so that a negative one is not taken for a formula."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if value is None or number else as_text(value)
 
 
 def as_text(value: Any) -> str:

@@ -6,8 +6,6 @@ imported on use.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from abc import ABC, abstractmethod
@@ -16,9 +14,10 @@ from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from clrevents.export.childless import childful_fields, without_childless
+from clrevents.export.csv_lines import csv_lines
 from clrevents.export.sink import FileSink
 from clrevents.table.arrow import arrow_schema
+from clrevents.table.childless import childful_fields, without_childless
 from clrevents.table.table import Table, needed
 
 Format: TypeAlias = Literal["parquet", "arrow", "csv", "jsonl"]
@@ -145,6 +144,8 @@ class ArrowWriter(Writer):
 class CsvWriter(Writer):
     """A header line, then a line per row; null is an empty field, lists and structs are JSON."""
 
+    _spreadsheet = False
+
     def __init__(self, sink: FileSink, table: Table, metadata: Mapping[str, str]) -> None:
         super().__init__(sink, table, metadata)
         self._rows([table.columns])
@@ -154,9 +155,13 @@ class CsvWriter(Writer):
             self._rows(zip(*map(_cells, part), strict=True))
 
     def _rows(self, rows: Iterable[Iterable[Any]]) -> None:
-        text = io.StringIO(newline="")
-        csv.writer(text, lineterminator="\n").writerows(rows)
-        self.sink.write(text.getvalue().encode("utf-8"))
+        self.sink.write("\n".join([*csv_lines(rows, self._spreadsheet), ""]).encode("utf-8"))
+
+
+class SpreadsheetWriter(CsvWriter):
+    """The same, and no text is a formula."""
+
+    _spreadsheet = True
 
 
 class JsonWriter(Writer):
@@ -170,7 +175,8 @@ class JsonWriter(Writer):
             self.sink.write("\n".join([*lines, ""]).encode("ascii"))
 
 
-WRITERS: Final[Mapping[str, Callable[[FileSink, Table, Mapping[str, str]], Writer]]] = {
+MakeWriter: TypeAlias = Callable[[FileSink, Table, Mapping[str, str]], Writer]
+WRITERS: Final[Mapping[str, MakeWriter]] = {
     "parquet": ParquetWriter,
     "arrow": ArrowWriter,
     "csv": CsvWriter,

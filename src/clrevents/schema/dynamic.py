@@ -30,6 +30,7 @@ from clrevents.schema.wire import (
     VarIntType,
     WireType,
 )
+from clrevents.words import safe
 
 _RESERVED: Final = frozenset({"self", "cls"})
 _TYPES: Final[dict[int, WireType]] = {
@@ -318,8 +319,10 @@ def _attributes(cls: Any) -> dict[str, str]:
 
 
 def _repr(self: Any) -> str:
-    shown = (f"{f.name}={getattr(self, a)!r}" for f, a in zip(self.__layout__.fields, self.__fields__, strict=True))
-    return f"{type(self).__name__}({', '.join(shown)})"
+    shown = (
+        f"{safe(f.name)}={getattr(self, a)!r}" for f, a in zip(self.__layout__.fields, self.__fields__, strict=True)
+    )
+    return f"{safe(type(self).__name__)}({', '.join(shown)})"
 
 
 _REMADE: Final = ClassCache(1000)

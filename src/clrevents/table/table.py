@@ -18,6 +18,7 @@ from clrevents.decode.payload.columns.column import NUMBERS, Column, concat, nul
 from clrevents.table.arrow import arrow_array, arrow_schema
 from clrevents.table.display import table_html
 from clrevents.table.event_schema import TableField
+from clrevents.words import safe
 
 if TYPE_CHECKING:
     import pandas
@@ -91,8 +92,8 @@ class Table:
 
     def __repr__(self) -> str:
         what = self.metadata.get("name", "")
-        columns = "\n".join(f"  {field.name}: {field.type}" for field in self.fields)
-        return f"<Table{' of ' + what if what else ''}, {len(self):,} rows>\n{columns}"
+        columns = "\n".join(safe(f"  {field.name}: {field.type}") for field in self.fields)
+        return f"<Table{safe(f' of {what}') if what else ''}, {len(self):,} rows>\n{columns}"
 
     def _repr_html_(self) -> str:
         head = [column.slice(0, min(len(column), 10)) for column in self.parts[0]] if self.parts else []

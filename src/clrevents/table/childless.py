@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 import attrs
 
-from clrevents.table.build import Column, ColumnType, TableField
+from clrevents.decode.payload.columns.column import Column, ColumnType
+from clrevents.table.event_schema import TableField
 from clrevents.table.table import Table
 
 
