@@ -17,7 +17,7 @@ import click
 
 import clrevents
 from clrevents.cli.meter import Meter
-from clrevents.cli.output import safe, say
+from clrevents.cli.output import say
 from clrevents.errors import ERROR_MODES, DamageError, ErrorMode, PayloadError, Problem, TraceError, TraceWarning
 from clrevents.words import lost_events
 
@@ -192,7 +192,7 @@ def refuse_overwriting(out: str | os.PathLike[str], file: str) -> None:
     except (OSError, ValueError, AttributeError):
         return
     if stat.S_ISREG(there.st_mode) and os.path.samestat(there, trace):
-        raise click.UsageError(f"{safe(str(out))} is the trace itself; write to another file")
+        raise click.UsageError("OUT is the trace itself; write to another file")
 
 
 def damage_sentence(name: str, damage: Sequence[Problem]) -> str:
