@@ -123,11 +123,10 @@ class _Seekable:
 
 
 def _is_real(file: Any) -> bool:
-    """Whether the file's descriptor gives the file's bytes: not so for one that unpacks what it reads."""
-    if type(file) in (io.BufferedReader, io.BufferedRandom):
-        file.flush()
-        file = file.raw
-    return type(file) is io.FileIO
+    """Whether the file's descriptor gives the file's bytes: not so if it unpacks what it reads, or holds what is to be
+    written.
+    """
+    return type(file.raw if type(file) is io.BufferedReader else file) is io.FileIO
 
 
 class _Spool(_Seekable):
@@ -158,6 +157,8 @@ class _Spool(_Seekable):
                 raise _unreadable(error, path) from error
             raise
         super().__init__(copy, path)  # type: ignore[arg-type]
+        # Nothing more will be written to it.
+        self._real = hasattr(os, "pread")
         # A trace need not be closed: then the copy is removed with it, without a warning.
         weakref.finalize(self, copy.close)
 
