@@ -34,15 +34,15 @@ class Room:
     stdlib: bool = True
 
 
-# Who may use whom. A room is a folder, or a module beside the folders: the public faces `types` and `__main__`, and two
-# that know nothing of traces and serve all that writes for people: `outputs` (files that appear whole or not at all)
-# and `words` (how texts count things).
+# Who may use whom. A room is a folder, or a module beside the folders: the public faces `types` and `__main__`; the
+# switches of the whole process, `tuning`; and two that know nothing of traces and serve all that writes for people:
+# `outputs` (files that appear whole or not at all) and `words` (how texts count things).
 ROOMS: Final = {
-    "errors": Room(()),
+    "errors": Room(("words",)),
     "outputs": Room(()),
     "version": Room(()),
     "words": Room(()),
-    "schema": Room(("errors",), ("attrs",)),
+    "schema": Room(("errors", "words"), ("attrs",)),
     "schema.events": Room(("schema",), ("enum", "typing"), stdlib=False),
     "types": Room(("schema",)),
     "decode": Room(("errors", "schema"), ("attrs", "numpy")),
@@ -51,7 +51,8 @@ ROOMS: Final = {
     "encode": Room(("errors", "schema")),
     "symbols": Room(("errors", "schema", "decode"), ("attrs", "numpy")),
     "table": Room(("errors", "words", "schema", "decode"), ("attrs", "numpy"), OPTIONAL),
-    "sources": Room(("errors",)),
+    "sources": Room(("errors", "schema")),
+    "tuning": Room(()),
     "trace": Room(("errors", "words", "schema", "sources", "decode", "symbols", "table"), ("attrs", "numpy")),
     "analysis": Room(
         ("errors", "outputs", "version", "words", "schema", "symbols", "table", "trace"), ("attrs", "numpy"), OPTIONAL
@@ -395,6 +396,12 @@ TRACE: Final = {
     *("events", "table", "batches", "tables", "headers", "query", "check", "summary"),
 }
 
+EVENT: Final = {
+    *("key", "provider", "id", "version", "name", "opcode", "level", "keywords", "time_ns", "time", "thread_id"),
+    *("process_id", "processor", "activity_id", "related_activity_id", "trace_id", "span_id", "labels"),
+    *("stack_id", "stack", "frames", "payload", "payload_bytes", "payload_tail", "detach"),
+}
+
 
 def public_attributes(module: ast.Module, name: str) -> set[str]:
     """Methods, properties and values of a class, and what its methods set on `self`, without an underscore in front."""
@@ -413,6 +420,7 @@ def public_attributes(module: ast.Module, name: str) -> set[str]:
 def test_a_trace_has_only_what_is_declared() -> None:
     """Our own rooms read a trace through `passes_of`; a public attribute is a promise to users."""
     assert public_attributes(house()["trace.trace"], "Trace") == TRACE
+    assert public_attributes(house()["trace.event"], "Event") == EVENT
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,10 @@ import gc
 import gzip
 import io
 import os
+import zlib
 from collections import Counter
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,9 @@ from clrevents import (
     SourceError,
     TraceError,
     TraceWarning,
+    UnreadableError,
 )
+from clrevents.trace import passes_of
 from project_files import fixture, unpacked
 
 SAMPLE = fixture("net8-sample")
@@ -98,7 +102,7 @@ def test_what_cannot_be_opened(tmp_path: Path, name: str, message: str) -> None:
     with pytest.raises(SourceError, match=message) as caught:
         clrevents.open(path)
     assert caught.value.path == path
-    assert str(caught.value).startswith(f"{path}: ")
+    assert str(caught.value).startswith(f"{path}: ".replace("\0", r"\x00"))
 
 
 @pytest.mark.parametrize("source", [None, 5, io.StringIO("text"), ["a"]])
@@ -146,3 +150,65 @@ def test_dropping_a_trace_closes_its_copy(recwarn: pytest.WarningsRecorder) -> N
         del trace
         gc.collect()
     assert list(recwarn) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("packed", [True, False])
+def test_forked_processes_read_side_by_side(packed: bool, tmp_path: Path) -> None:
+    """They share the place where an open file stands, so reading must not depend on it."""
+    data = unpacked(SAMPLE)
+    plain = tmp_path / "plain.nettrace"
+    plain.write_bytes(data)
+    assert len(data) > 100_000
+    with plain.open("rb") as file, clrevents.open(SAMPLE if packed else file) as trace:
+        source = passes_of(trace).source
+        ours = source.windows(1000)
+        found = next(ours)
+        child = os.fork()
+        if child == 0:
+            # Some of it, so that the file stands somewhere in the middle.
+            os._exit(0 if b"".join(islice(source.windows(500), 100)) == data[:50_000] else 1)
+        _, status = os.waitpid(child, 0)
+        found += b"".join(ours)
+        assert os.waitstatus_to_exitcode(status) == 0
+        assert found == data
+
+
+def test_a_file_that_unpacks_is_read_through_itself() -> None:
+    """Its descriptor gives the packed bytes."""
+    with gzip.open(SAMPLE) as file, clrevents.open(file) as trace, clrevents.open(SAMPLE) as same:
+        assert trace.event_counts() == same.event_counts()
+
+
+def test_no_copy_of_what_is_no_trace(tmp_path: Path) -> None:
+    """Its head says so: gigabytes of zeros, packed or from a pipe, are not copied first."""
+    asked = 0
+
+    class Zeros(io.RawIOBase):
+        def readable(self) -> bool:
+            return True
+
+        def read(self, size: int = -1) -> bytes:
+            nonlocal asked
+            asked += 1
+            assert asked < 5
+            return bytes(size)
+
+    with pytest.raises(UnreadableError, match=r"not a \.NET trace"):
+        clrevents.open(Zeros())
+    packer = zlib.compressobj(9, wbits=31)
+    packed = tmp_path / "zeros.gz"
+    packed.write_bytes(packer.compress(bytes(1 << 26)) + packer.flush())
+    # A copy of all of it would exceed the limit.
+    with pytest.raises(UnreadableError, match=r"not a \.NET trace"):
+        clrevents.open(packed, limits=Limits(spool_bytes=1 << 21))
+    for head in (b"Nettrace", b"\x14\0\0\0!FastSerialization.1"):
+        packed.write_bytes(gzip.compress(head + bytes(1 << 22)))
+        with pytest.raises(LimitError, match="spool_bytes"):
+            clrevents.open(packed, limits=Limits(spool_bytes=1 << 21))
+    # Byte by byte, in members of their own.
+    packed.write_bytes(
+        b"".join(gzip.compress(b"Nettracy"[at : at + 1]) for at in range(8)) + gzip.compress(bytes(1 << 24))
+    )
+    with pytest.raises(UnreadableError, match=r"not a \.NET trace"):
+        clrevents.open(packed, limits=Limits(spool_bytes=1 << 21))

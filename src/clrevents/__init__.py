@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from clrevents.trace.decoder import Decoder as Decoder
     from clrevents.trace.event import Event as Event
     from clrevents.trace.stacks import Stacks as Stacks
+    from clrevents.tuning import tune_process as tune_process
 
 
 _HOMES = {
@@ -86,6 +87,7 @@ _HOMES = {
     "trace.stacks": ("Stacks",),
     "table.table": ("Table",),
     "trace": ("Report", "ThreadInfo", "Trace", "open"),
+    "tuning": ("tune_process",),
 }
 _HOME = {name: f"clrevents.{module}" for module, names in _HOMES.items() for name in names}
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, TextIO, TypeAlias
 
+from clrevents.words import safe
+
 Severity: TypeAlias = Literal["note", "payload", "damage"]
 ErrorMode: TypeAlias = Literal["report", "strict", "salvage"]
 
@@ -55,7 +57,7 @@ class TraceError(Exception):
         self.report: Any = None
 
     def __str__(self) -> str:
-        """The location and the reason in one sentence."""
+        """The location and the reason in one sentence, with control characters escaped."""
         where = [self.path] if self.path else []
         if self.offset is not None:
             where.append(f"at offset {self.offset:#x}")
@@ -70,7 +72,7 @@ class TraceError(Exception):
         if self.needed is not None and self.available is not None and not stated:
             sizes = f" (needs {self.needed} bytes, {self.available} available)"
         prefix = " ".join(where)
-        return f"{prefix}: {self.reason}{sizes}" if prefix else f"{self.reason}{sizes}"
+        return safe(f"{prefix}: {self.reason}{sizes}" if prefix else f"{self.reason}{sizes}")
 
     def __reduce__(self) -> tuple[Callable[..., TraceError], tuple[Any, ...]]:
         return _rebuild, (type(self), self.reason, dict(self.__dict__))
@@ -154,7 +156,7 @@ class Problem:
 
     def __str__(self) -> str:
         at = "" if self.offset is None else f" at {self.offset:#x}"
-        return f"{self.kind}{at}: {self.message}"
+        return safe(f"{self.kind}{at}: {self.message}")
 
 
 def damage(kind: str, message: str, offset: int, length: int | None, impact: str) -> Problem:

@@ -57,8 +57,10 @@ def whole_path(path: str | os.PathLike[str]) -> Iterator[Path]:
 def whole_folder(folder: Path) -> Iterator[Path]:
     """A new folder that replaces this one, even if that contains files. Raises OSError.
 
-    Until then it is called `.<name>.partial`, so that the next attempt removes what a killed process left.
+    Until then it is called `.<name>.partial`, so that the next attempt removes what a killed process left. A symbolic
+    link keeps its target.
     """
+    folder = Path(os.path.realpath(folder))
     unfinished = folder.with_name(f".{folder.name}{PARTIAL}")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)

@@ -6,24 +6,26 @@ temporary file. Never maps files into memory, because a file that shrinks must n
 
 from __future__ import annotations
 
+import io
 import os
 import tempfile
 import threading
 import weakref
 import zlib
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Protocol, TypeAlias
 
 from clrevents.errors import LimitError, Limits, Problem, SourceError
+from clrevents.schema.codes import FAST_SERIALIZATION, NETTRACE
 
 Openable: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 
 WINDOW = 1 << 20
-# Larger than what is allocated for a few windows before it is freed.
-_FREED = 24 << 20
 _GZIP = b"\x1f\x8b"
+_HEAD = 32
+_UNPACKED = (NETTRACE, FAST_SERIALIZATION)
+_ANY = (_GZIP, *_UNPACKED)
 _FILE_CLOSED = "the file was closed, but must be read again to answer this; keep it open as long as the trace"
 _TRACE_CLOSED = "the trace is closed, but must be read again to answer this; ask inside `with`, or reopen it"
 
@@ -78,7 +80,10 @@ class _Path:
 
 
 class _Seekable:
-    """The caller's file object; several readers take turns, each with its own position."""
+    """The caller's file object; several readers take turns, each with its own position.
+
+    A real file is read at a position without moving to it, because forked processes share the place where it stands.
+    """
 
     _closed = _FILE_CLOSED
 
@@ -90,14 +95,20 @@ class _Seekable:
         self._start = file.tell()
         self.size = file.seek(0, os.SEEK_END) - self._start
         file.seek(self._start)
+        self._real = hasattr(os, "pread") and _is_real(file)
+
+    def _read(self, at: int, size: int) -> bytes:
+        if self._real:
+            return os.pread(self._file.fileno(), size, at)
+        with self._lock:
+            self._file.seek(at)
+            return self._file.read(size)
 
     def windows(self, size: int = WINDOW) -> Iterator[bytes]:
         at = self._start
         while True:
             try:
-                with self._lock:
-                    self._file.seek(at)
-                    data = self._file.read(size)
+                data = self._read(at, size)
             except (OSError, ValueError) as error:
                 if getattr(self._file, "closed", False):
                     raise SourceError(self._closed, path=self.path) from error
@@ -111,20 +122,34 @@ class _Seekable:
         pass
 
 
+def _is_real(file: Any) -> bool:
+    """Whether the file's descriptor gives the file's bytes: not so if it unpacks what it reads, or holds what is to be
+    written.
+    """
+    return type(file.raw if type(file) is io.BufferedReader else file) is io.FileIO
+
+
 class _Spool(_Seekable):
-    """A temporary copy of input that cannot seek; removed on close."""
+    """A temporary copy of input that cannot seek; removed on close.
+
+    If it begins with none of `magics`, only its head is copied: reading that says what it is.
+    """
 
     _closed = _TRACE_CLOSED
 
-    def __init__(self, pieces: Iterator[bytes], path: str | None, limits: Limits) -> None:
+    def __init__(self, pieces: Iterator[bytes], path: str | None, limits: Limits, magics: tuple[bytes, ...]) -> None:
         copy: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
-        total = 0
+        total, head = 0, b""
         try:
             for piece in pieces:
                 total += len(piece)
                 if total > limits.spool_bytes:
                     raise LimitError(f"the trace is larger than Limits.spool_bytes ({limits.spool_bytes})", path=path)
                 copy.write(piece)
+                if len(head) < _HEAD:
+                    head += piece[:_HEAD]
+                    if not _may_be(head, magics):
+                        break
             copy.seek(0)
         except BaseException as error:
             copy.close()
@@ -132,6 +157,8 @@ class _Spool(_Seekable):
                 raise _unreadable(error, path) from error
             raise
         super().__init__(copy, path)  # type: ignore[arg-type]
+        # Nothing more will be written to it.
+        self._real = hasattr(os, "pread")
         # A trace need not be closed: then the copy is removed with it, without a warning.
         weakref.finalize(self, copy.close)
 
@@ -139,20 +166,13 @@ class _Spool(_Seekable):
         self._file.close()
 
 
-@cache
-def _keep_freed_memory() -> None:
-    """Let memory freed by one read serve the next. glibc returns free memory at the top of its heap to the system, and
-    gets it back page by page, unless a block as large as this was freed before (mallopt(3), M_MMAP_THRESHOLD).
-
-    From then on the process keeps up to twice as much. Measured: a sixth of the time of reading all columns, a tenth
-    of counting.
-    """
-    bytes(_FREED)
+def _may_be(head: bytes, magics: tuple[bytes, ...]) -> bool:
+    """Whether one of these may begin like this, as far as it is known."""
+    return any(head.startswith(magic) or magic.startswith(head) for magic in magics)
 
 
 def open_source(source: Openable, limits: Limits) -> Source:
     """The source for what a user may pass. Raises SourceError if it cannot be opened, TypeError for other objects."""
-    _keep_freed_memory()
     if isinstance(source, bytes | bytearray | memoryview):
         raw: Source = _Bytes(bytes(source))
     elif isinstance(source, str | os.PathLike):
@@ -162,7 +182,7 @@ def open_source(source: Openable, limits: Limits) -> Source:
         raw = _Path(str(path))
         if not Path(path).is_file():
             # A named pipe or a device: it can be read only once.
-            raw = _Spool(raw.windows(), raw.path, limits)
+            raw = _Spool(raw.windows(), raw.path, limits, _ANY)
     elif hasattr(source, "read"):
         raw = _file_source(source, limits)
     else:
@@ -171,7 +191,7 @@ def open_source(source: Openable, limits: Limits) -> Source:
     if head != _GZIP:
         return raw
     members = _Gunzip(raw)
-    spool = _Spool(members.pieces(), raw.path, limits)
+    spool = _Spool(members.pieces(), raw.path, limits, _UNPACKED)
     spool.fault = members.fault
     raw.close()
     return spool
@@ -185,7 +205,7 @@ def _file_source(file: Any, limits: Limits) -> Source:
             if not isinstance(file.read(0), bytes):
                 raise TypeError("the file must be opened in binary mode ('rb')")
             return _Seekable(file, path)
-        return _Spool(_read_all(file), path, limits)
+        return _Spool(_read_all(file), path, limits, _ANY)
     except OSError as error:
         raise _unreadable(error, path) from error
 

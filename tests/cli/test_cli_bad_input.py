@@ -173,7 +173,7 @@ def test_nothing_in_a_file_reaches_the_terminal_as_a_control(
     assert name.encode("utf-16-le") in data
     path = tmp_path / "evil.nettrace"
     path.write_bytes(data.replace(name.encode("utf-16-le"), evil.encode("utf-16-le", "surrogatepass")))
-    shown = r"\x1b[2J\x9b[b]\u202e\n\ud800\r"
+    shown = "\\x1b[2J\\x9b[b]\\u202e\\n\ufffd\\r"
     for args in (["info"], ["check"], ["events", "--provider", "Clrevents-Sample"]):
         result = run(args[0], path, *args[1:])
         assert result.exit_code == 0
@@ -184,7 +184,7 @@ def test_nothing_in_a_file_reaches_the_terminal_as_a_control(
         assert shown in terminal
         assert not {"\x1b[2J", "\x9b", "\u202e"} & {terminal[i : i + n] for n in (1, 4) for i in range(len(terminal))}
     lines = run("events", path, "--provider", "Clrevents-Sample", "--json").stdout.splitlines()
-    assert evil in {json.loads(line)["name"] for line in lines}
+    assert evil.replace("\ud800", "\ufffd") in {json.loads(line)["name"] for line in lines}
 
 
 def test_a_file_name_cannot_control_the_terminal_either(run: Run) -> None:

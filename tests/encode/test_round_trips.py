@@ -268,8 +268,8 @@ def test_netperf12(data: st.DataObject, version: int, footer: bool) -> None:
 
 # -- descriptions ------------------------------------------------------------------------------------------------
 
-wide_text = st.text(st.characters(exclude_characters="\0"), max_size=12)
-odd_text = st.text(st.characters(exclude_characters="\0", exclude_categories=()), max_size=12)
+# Without halves of surrogate pairs, which names lose when they are read.
+wide_text = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
 plain_text = st.text(max_size=12).filter(lambda text: not any(0xD800 <= ord(c) < 0xE000 for c in text))
 
 SIMPLE = [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18]
@@ -277,7 +277,7 @@ FIXED_SIZE = [3, 4, 5, 6, 9, 11, 14, 17, 23, 26]
 
 
 def fields(generation: str) -> st.SearchStrategy[tuple[FieldDescription, ...]]:
-    text = plain_text if generation == "v6" else odd_text
+    text = plain_text if generation == "v6" else wide_text
     codes = SIMPLE + ([20, 21, 23, 26] if generation == "v6" else [])
     leaf = st.builds(FieldDescription, text, st.sampled_from(codes))
 
@@ -298,7 +298,7 @@ def fields(generation: str) -> st.SearchStrategy[tuple[FieldDescription, ...]]:
 
 def metadata_records(generation: str) -> st.SearchStrategy[MetadataRecord]:
     newest = generation == "v6"
-    text = plain_text if newest else odd_text
+    text = plain_text if newest else wide_text
     slack = st.binary(max_size=9)
     style = st.builds(
         MetadataStyle,

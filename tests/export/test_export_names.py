@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents.export.file_names import Names, safe_name, trace_stem
+import clrevents
+from clrevents.export.directory import Options, export_directory
+from clrevents.export.file_names import Names, name_hash, safe_name, trace_stem
+from clrevents.export.formats import Format
+from clrevents.testing.builder import TraceBuilder
 
 ODD = ["", ".", "..", "../../etc/passwd", "a/b", "a\\b", "CON", "con.txt", "nul", "COM1", "lpt¹.x"]
 ODD += ["_headers", "_trace"]
@@ -74,3 +80,35 @@ def test_names_that_differ_in_case_only() -> None:
 )
 def test_a_trace_is_called_like_its_file(file: str, stem: str) -> None:
     assert trace_stem(file) == stem
+
+
+def alike() -> tuple[str, str]:
+    """Two names that look the same as files and have the same short hash, as anybody can make them."""
+    seen: dict[str, str] = {}
+    for odd in itertools.product('\x01\x02\x03\x04\x05\x06\x07\x08*?<>|:"/', repeat=5):
+        name = f"E{''.join(odd)}"
+        if (other := seen.setdefault(name_hash(name), name)) != name:
+            return other, name
+    raise AssertionError("no two of a million names have the same 32 bits")
+
+
+def test_names_made_to_meet() -> None:
+    one, two = alike()
+    assert safe_name(one) == safe_name(two)
+    for names in ([one, two], [two, one], ["E_____", "e_____", one, two], ["e_____", one, "E_____", two]):
+        folder = Names()
+        found = [folder.of(name) for name in names]
+        assert len({f.casefold() for f in found}) == len(names)
+        assert [folder.of(name) for name in names] == found
+        assert max(map(len, found)) < 200
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv"])
+def test_a_trace_with_such_names_can_be_exported(tmp_path: Path, format: Format) -> None:
+    builder = TraceBuilder()
+    for number, name in enumerate(alike()):
+        builder.described("App", name, {"X": (9, number)}, id=number + 1)
+    with clrevents.open(builder.build()) as trace:
+        written = export_directory(trace, tmp_path / "out", Options(format), {})
+    assert (written.tables, written.rows) == (2, 2)
+    assert len(list((tmp_path / "out" / "App").iterdir())) == 2

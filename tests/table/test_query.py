@@ -260,7 +260,7 @@ def test_files_only_when_asked(sample: clrevents.Trace, tmp_path: Path, sql: str
     assert [path.name for path in tmp_path.iterdir()] == ["x.csv"]
     relation = sample.query(sql.format(file=file), files=True)
     assert relation is None or relation.fetchall() is not None
-    with pytest.raises(Exception, match="external access"):
+    with pytest.raises(Exception, match=r"external.access"):
         sample.query("set enable_external_access = true")
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import click
 
+import clrevents
 from clrevents.analysis.listing import report_names, report_summaries
 from clrevents.cli.output import say
 from clrevents.errors import DamageError, PayloadError, TraceError
@@ -74,7 +75,8 @@ class _Root(click.Group):
         # Inside click's own handling of a closed pipe, which would exit with 1.
         try:
             code = super().invoke(ctx)
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
         except BrokenPipeError:
             _forget_output()
             return _GOOD
@@ -118,8 +120,6 @@ def _forget_output() -> None:
 
 def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        import clrevents
-
         click.echo(f"clrevents {clrevents.__version__}")
         ctx.exit()
 
@@ -146,7 +146,6 @@ def main() -> None:
     """The script `clrevents`."""
     # On import, numpy's linear algebra library would start threads, which takes 50 ms and is not needed by any command.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # A tenth of a short command's time would be spent looking for garbage among objects needed until the end.
-    gc.set_threshold(50_000, 20, 50)
+    clrevents.tune_process()
     atexit.register(gc.freeze)
     root.main(prog_name="clrevents")

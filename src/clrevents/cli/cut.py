@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from clrevents.cli.output import safe, say
-from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
+from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument, refuse_overwriting
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.rewrite import cut
 from clrevents.trace import passes_of
@@ -45,6 +45,7 @@ def command(
     Only the garbage collections of one thread:
         clrevents cut big.nettrace -o gc.nettrace --events 'GC*' --thread 4711
     """
+    refuse_overwriting(out, file)
     with Reading(file, errors) as reading:
         try:
             for what, moment in (("start", start), ("end", end)):

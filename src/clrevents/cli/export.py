@@ -16,7 +16,16 @@ import click
 
 from clrevents.cli.meter import Meter
 from clrevents.cli.output import event_label, say
-from clrevents.cli.reading import FailOn, Reading, damage_sentence, errors_option, fail_on_option, trace_source
+from clrevents.cli.reading import (
+    FailOn,
+    Reading,
+    damage_sentence,
+    errors_option,
+    fail_on_option,
+    refuse_overwriting,
+    spreadsheet_option,
+    trace_source,
+)
 from clrevents.errors import DamageError, ErrorMode, PayloadError, TraceError
 from clrevents.words import counted, lost_events
 
@@ -45,6 +54,7 @@ _TRACES: Final = (".nettrace", ".netperf")
 @click.option("--skip-existing", is_flag=True, help="Skip traces already exported to OUT with these options.")
 @click.option("--names", is_flag=True, help="Write enums and flags as text instead of numbers.")
 @click.option("--activity-ids", is_flag=True, help="Add columns for activity and related activity ids.")
+@spreadsheet_option
 @errors_option
 @fail_on_option("damage")
 def command(
@@ -55,6 +65,7 @@ def command(
     skip_existing: bool,
     names: bool,
     activity_ids: bool,
+    spreadsheet: bool,
     errors: ErrorMode,
     fail_on: FailOn,
 ) -> int:
@@ -82,7 +93,7 @@ def command(
     single = _single(out)
     try:
         kind: Any = single or format or "parquet"
-        options = Options(kind, selectors, names, len(files) == 1, activity_ids)
+        options = Options(kind, selectors, names, len(files) == 1, activity_ids, spreadsheet)
         if single is None:
             return _folder(files, Path(out), options, jobs, skip_existing, errors, fail_on)
         if format not in (None, single):
@@ -90,6 +101,7 @@ def command(
         if len(files) != 1 or (single != "jsonl" and len(selectors) != 1):
             wanted = "one FILE" if single == "jsonl" else "one FILE and one NAME"
             raise click.UsageError(f"{out} is a file, which takes {wanted}; give a folder for more")
+        refuse_overwriting(out, files[0])
         return _file(files[0], selectors, Path(out), options, errors, fail_on)
     except OSError as error:
         # Reading raises its own exceptions, so this is about writing.

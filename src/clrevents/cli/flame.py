@@ -10,7 +10,7 @@ import click
 
 import clrevents
 from clrevents.cli.output import say
-from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
+from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument, refuse_overwriting
 from clrevents.cli.sampling import in_all, samples_of, sampling_options, say_what_is_missing
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.export.flame import FLAME_FORMATS, FlameFormat, Look, flame_bytes, flame_format
@@ -66,8 +66,7 @@ def command(
         raise click.UsageError(f"cannot tell the format of {out} by its suffix; use -f {'|'.join(FLAME_FORMATS)}")
     if merge_threads and format == "chrome":
         raise click.UsageError("chrome files show threads over time, so threads cannot be merged")
-    if os.path.exists(out) and os.path.exists(file) and os.path.samefile(out, file):
-        raise click.UsageError("OUT is the trace itself")
+    refuse_overwriting(out, file)
     with Reading(file, errors) as reading:
         try:
             samples = samples_of(reading, event, weight, threads, start, end)

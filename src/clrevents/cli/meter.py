@@ -12,9 +12,9 @@ _PATIENCE: Final = 1.0
 class Meter:
     """Shows bytes done out of a total. `disturbs`: other lines are printed where the bar would be drawn."""
 
-    def __init__(self, stream: TextIO, disturbs: bool = False, what: str = "reading") -> None:
+    def __init__(self, stream: TextIO | None, disturbs: bool = False, what: str = "reading") -> None:
         self._stream = stream
-        self._wanted = stream.isatty() and not disturbs
+        self._wanted = stream is not None and stream.isatty() and not disturbs
         self._what = what
         self._started = time.monotonic()
         self._bar: Any = None

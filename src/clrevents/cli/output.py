@@ -5,6 +5,7 @@ Nothing from a file reaches a terminal as a control sequence: all text passes th
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -35,6 +36,8 @@ class Output:
     """Standard output. On a terminal each line is written at once; into a pipe many at a time."""
 
     def __init__(self) -> None:
+        if sys.stdout is None:
+            raise OSError(errno.EBADF, "standard output is closed")
         self._stream = sys.stdout
         self._lines: list[str] = []
         self.terminal = self._stream.isatty()
@@ -77,9 +80,10 @@ class Output:
 
     def facts(self, pairs: Sequence[tuple[str, str]]) -> None:
         """Write names and values, one per line."""
-        width = max(len(name) for name, _ in pairs)
-        for name, value in pairs:
-            self.line(f"{self.bold(name.ljust(width))}  {safe(value)}")
+        shown = [(safe(name), safe(value)) for name, value in pairs]
+        width = max(len(name) for name, _ in shown)
+        for name, value in shown:
+            self.line(f"{self.bold(name.ljust(width))}  {value}")
 
     def bold(self, text: str) -> str:
         return click.style(text, bold=True) if self.colour else text

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import atexit
 import gc
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final
 
 import click
 
 from clrevents.cli.output import Output, safe, say
-from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
+from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument, spreadsheet_option
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.export.answers import (
     answer_columns,
@@ -38,7 +38,8 @@ _LONG: Final = 300
     metavar="N",
     help=f"Print at most N rows. [default: {_SHOWN}; all with --json or --csv]",
 )
-@click.option("--files", is_flag=True, help="Allow the SQL to read and write files.")
+@click.option("--files", is_flag=True, help="Allow the SQL to read and write files, and to change settings.")
+@spreadsheet_option
 @errors_option
 @fail_on_option("damage")
 def command(
@@ -48,6 +49,7 @@ def command(
     as_csv: bool,
     limit: int | None,
     files: bool,
+    spreadsheet: bool,
     errors: ErrorMode,
     fail_on: FailOn,
 ) -> int:
@@ -82,7 +84,7 @@ def command(
             code = reading.finish(fail_on)
             if answer is not None:
                 with Output() as out:
-                    _show(out, answer, as_json, as_csv, limit)
+                    _show(out, answer, as_json, as_csv, limit, spreadsheet)
             return code
         except (DamageError, PayloadError) as error:
             return reading.stopped(error, fail_on)
@@ -93,13 +95,13 @@ def command(
             raise click.UsageError(_lines(str(error))) from None
 
 
-def _show(out: Output, answer: Any, as_json: bool, as_csv: bool, limit: int | None) -> None:
+def _show(out: Output, answer: Any, as_json: bool, as_csv: bool, limit: int | None, spreadsheet: bool) -> None:
     columns, rows = answer_columns(answer), answer_rows(answer)
     if as_json:
         out.lines(json_line(columns, row) for row in islice(rows, limit))
     elif as_csv:
-        out.line(csv_line(columns))
-        out.lines(csv_line(row) for row in islice(rows, limit))
+        lines = (csv_line(row, spreadsheet) for row in chain([columns], islice(rows, limit)))
+        out.lines(map(safe, lines) if out.terminal else lines)
     else:
         wanted = _SHOWN if limit is None else limit
         shown = [[_cell(value) for value in row] for row in islice(rows, wanted)]

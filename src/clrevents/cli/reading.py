@@ -5,6 +5,8 @@ Opens the trace and reports what makes it unreliable; the rest is up to the subc
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -48,6 +50,15 @@ def file_argument(command: F) -> F:
     return click.argument("file", metavar="FILE")(command)
 
 
+def spreadsheet_option(command: F) -> F:
+    """Whether texts in CSV may be formulas."""
+    return click.option(
+        "--spreadsheet",
+        is_flag=True,
+        help="In CSV, put an apostrophe before texts that begin with = + - @, which a spreadsheet runs as formulas.",
+    )(command)
+
+
 def errors_option(command: F) -> F:
     """How damage affects the reading."""
     return click.option(
@@ -81,7 +92,7 @@ class Reading:
     def __init__(self, file: str, errors: ErrorMode = "salvage", *, busy_output: bool = False) -> None:
         self._file = file
         self._errors = errors
-        self._meter = Meter(sys.stderr, busy_output and sys.stdout.isatty())
+        self._meter = Meter(sys.stderr, busy_output and sys.stdout is not None and sys.stdout.isatty())
         self._filters = warnings.catch_warnings()
         self._warned: list[str] = []
         self._trace: clrevents.Trace | None = None
@@ -165,10 +176,23 @@ def trace_source(file: str) -> Any:
     """The argument of `open` for FILE."""
     if file != "-":
         return file
+    if sys.stdin is None:
+        raise click.UsageError("standard input is closed; pipe a trace into it")
     stdin = sys.stdin.buffer
     if stdin.isatty():
         raise click.UsageError("standard input is a terminal; pipe a trace into it")
     return stdin
+
+
+def refuse_overwriting(out: str | os.PathLike[str], file: str) -> None:
+    """Raises UsageError if OUT is FILE, be it through a link or standard input."""
+    try:
+        there = os.stat(out)
+        trace = os.stat(file) if file != "-" else os.fstat(sys.stdin.fileno())
+    except (OSError, ValueError, AttributeError):
+        return
+    if stat.S_ISREG(there.st_mode) and os.path.samestat(there, trace):
+        raise click.UsageError("OUT is the trace itself; write to another file")
 
 
 def damage_sentence(name: str, damage: Sequence[Problem]) -> str:

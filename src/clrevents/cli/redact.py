@@ -7,7 +7,7 @@ import re
 import click
 
 from clrevents.cli.output import say
-from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
+from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument, refuse_overwriting
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.rewrite import RULES, Rule, redact
 from clrevents.words import counted
@@ -47,6 +47,7 @@ def command(
     for option, patterns in (("--field", fields), ("--text", texts)):
         for pattern in patterns:
             rules.append(_rule(option, pattern))
+    refuse_overwriting(out, file)
     with Reading(file, errors) as reading:
         try:
             done = redact(reading.trace, out, rules=rules, key=key.encode() if key else None)

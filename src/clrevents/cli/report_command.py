@@ -5,8 +5,6 @@ Knows no report. Text shows metrics, facts and one table; everything that limits
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -23,8 +21,9 @@ from clrevents.analysis.framework.show import fact_lines, note_text, people_colu
 from clrevents.analysis.listing import report_summaries
 from clrevents.analysis.reports import ask_one, find_report
 from clrevents.cli.output import Output, safe, say
-from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
+from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument, spreadsheet_option
 from clrevents.errors import DamageError, PayloadError
+from clrevents.export.csv_lines import csv_lines
 from clrevents.words import counted
 
 _NOTHING: Final = "nothing"
@@ -86,6 +85,7 @@ def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
         click.option(
             "--json", "as_json", is_flag=True, help="Everything as one JSON object; with --table one row a line."
         ),
+        spreadsheet_option,
         errors_option,
         fail_on_option("damage", also=_NOTHING),
     ]
@@ -111,6 +111,7 @@ def _run(
     sort: str | None,
     limit: int | None,
     as_csv: bool,
+    spreadsheet: bool,
     as_json: bool,
     errors: Any,
     fail_on: FailOn,
@@ -140,7 +141,7 @@ def _run(
             elif as_json:
                 _lines(out, rows if limit is None else rows[:limit], chosen)
             elif as_csv:
-                _csv(out, rows if limit is None else rows[:limit], chosen)
+                _csv(out, rows if limit is None else rows[:limit], chosen, spreadsheet)
             else:
                 _text(out, declared, found, name, rows, _LIMIT if limit is None else limit, chosen)
         _say_notes(declared, found, quiet=as_json or as_csv)
@@ -234,23 +235,22 @@ def _lines(out: Output, rows: ReportTable[Any], chosen: Sequence[ColumnDeclarati
         out.line(json.dumps(kept, ensure_ascii=True, allow_nan=False))
 
 
-def _csv(out: Output, rows: ReportTable[Any], chosen: Sequence[ColumnDeclaration] | None) -> None:
+def _csv(out: Output, rows: ReportTable[Any], chosen: Sequence[ColumnDeclaration] | None, spreadsheet: bool) -> None:
     names = [c.name for c in (columns_of(rows.row_class) if chosen is None else chosen)]
-    out.line(_csv_line(names))
+    out.line(_csv_line(names, spreadsheet))
     for row in rows.rows():
-        out.line(_csv_line([_csv_cell(row[name]) for name in names]))
+        out.line(_csv_line([_csv_cell(row[name]) for name in names], spreadsheet))
 
 
 def _csv_cell(value: Any) -> Any:
     if isinstance(value, list | bool):
         return json.dumps(value, ensure_ascii=True)
-    return "" if value is None else safe(value) if isinstance(value, str) else value
+    return safe(value) if isinstance(value, str) else value
 
 
-def _csv_line(values: Sequence[Any]) -> str:
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="").writerow(values)
-    return text.getvalue()
+def _csv_line(values: Sequence[Any], spreadsheet: bool) -> str:
+    (line,) = csv_lines([values], spreadsheet)
+    return line
 
 
 def _order(row_class: type[Any], order: str | None) -> tuple[str, bool] | None:

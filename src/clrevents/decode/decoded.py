@@ -150,7 +150,7 @@ class DecodedRows:
         stack_id = int(self.stack_ids[row])
         start, end = int(self.starts[row]), int(self.ends[row])
         return attrs.evolve(
-            self.take([row]),
+            attrs.evolve(self, records=[]).take([row]),
             kinds=[self.kind(row)],
             kind_indexes=np.zeros(1, dtype=np.int64),
             data=self.data[start:end],

@@ -12,7 +12,6 @@ import numpy as np
 
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows, PayloadPlaces, own_rows, payloads_of
-from clrevents.decode.kernels.objects import collector_paused
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
 from clrevents.decode.payload.records.record_maker import RecordMaker
@@ -101,9 +100,8 @@ class EventPass:
         ready: list[DecodedRows] = []
         try:
             for rows in released:
-                with collector_paused():
-                    for decoded in self._select(rows):
-                        ready.append(decoded)
+                for decoded in self._select(rows):
+                    ready.append(decoded)
         except _Stop as stop:
             ready.append(stop.sound)
         if not ready and self._error is not None:

@@ -5,8 +5,7 @@ Integers stay integers of any size; bytes are hex, times ISO 8601, and values wi
 
 from __future__ import annotations
 
-import csv
-import io
+import itertools
 import json
 import math
 import re
@@ -16,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from clrevents.export.csv_lines import csv_lines
 from clrevents.table.table import needed
 
 _ROWS: Final = 1 << 14
@@ -59,11 +59,19 @@ def json_line(columns: Sequence[str], row: Sequence[Any]) -> str:
     return _encode(dict(zip(columns, row, strict=True)))
 
 
-def csv_line(row: Sequence[Any]) -> str:
-    """A row of CSV without its newline: null is an empty field, lists and structs are JSON."""
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="").writerow("" if value is None else as_text(value) for value in row)
-    return text.getvalue()
+def csv_line(row: Sequence[Any], spreadsheet: bool = False) -> str:
+    """A row of CSV without its newline: null is an empty field, lists and structs are JSON.
+
+    With `spreadsheet`, no text is a formula.
+    """
+    (line,) = csv_lines([[_csv_cell(value) for value in row]], spreadsheet)
+    return line
+
+
+def _csv_cell(value: Any) -> Any:
+    """Numbers stay numbers, so that a negative one is not taken for a formula."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if value is None or number else as_text(value)
 
 
 def as_text(value: Any) -> str:
@@ -81,8 +89,8 @@ def _values(array: Any) -> list[Any]:
         return _times(array)
     if types.is_struct(type):
         names = [type.field(i).name for i in range(type.num_fields)]
-        rows = zip(*map(_values, array.flatten()), strict=True)
         valid = array.is_valid().to_pylist()
+        rows = zip(*map(_values, array.flatten()), strict=True) if names else itertools.repeat((), len(valid))
         return [dict(zip(names, row, strict=True)) if good else None for good, row in zip(valid, rows, strict=True)]
     if types.is_map(type):
         return [None if not item.is_valid else _pairs(_values(item.values)) for item in array]

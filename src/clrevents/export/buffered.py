@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from clrevents.export.formats import GROUP_BYTES, GROUP_ROWS, WRITERS, Format, Writer
+from clrevents.export.formats import GROUP_BYTES, GROUP_ROWS, WRITERS, Format, MakeWriter, SpreadsheetWriter, Writer
 from clrevents.export.sink import FileSink
 from clrevents.outputs import PARTIAL
 from clrevents.table.table import Table
@@ -37,22 +37,22 @@ class TableFile:
     def partial(self) -> Path:
         return self.path.with_name(self.path.name + PARTIAL)
 
-    def flush(self, format: Format) -> None:
+    def flush(self, make: MakeWriter) -> None:
         """Write the waiting rows, after the file's header the first time."""
-        writer, rest = self._open(format), self._taken()
+        writer, rest = self._open(make), self._taken()
         if len(rest):
             writer.write(rest)
             writer.sink.flush()
 
-    def finish(self, format: Format) -> None:
+    def finish(self, make: MakeWriter) -> None:
         """Write the waiting rows and the end of the file."""
-        self._open(format).close(self._taken())
+        self._open(make).close(self._taken())
         self.writer = None
 
-    def _open(self, format: Format) -> Writer:
+    def _open(self, make: MakeWriter) -> Writer:
         if self.writer is None:
             self.partial.parent.mkdir(parents=True, exist_ok=True)
-            self.writer = WRITERS[format](FileSink(self.partial), self.like, self.metadata)
+            self.writer = make(FileSink(self.partial), self.like, self.metadata)
         return self.writer
 
     def _taken(self) -> Table:
@@ -62,10 +62,13 @@ class TableFile:
 
 
 class TableFiles:
-    """All the files of one export. `close` completes them; without it they keep their temporary names."""
+    """All the files of one export. `close` completes them; without it they keep their temporary names.
 
-    def __init__(self, format: Format, budget: int = _BUDGET) -> None:
-        self._format = format
+    With `spreadsheet`, no text in CSV is a formula.
+    """
+
+    def __init__(self, format: Format, budget: int = _BUDGET, *, spreadsheet: bool = False) -> None:
+        self._make = SpreadsheetWriter if spreadsheet and format == "csv" else WRITERS[format]
         self._budget = budget
         self._held = 0
         self._files: list[TableFile] = []
@@ -98,13 +101,13 @@ class TableFiles:
         """Write the rest of every file, and give all of them their final names."""
         for file in self._files:
             self._held -= file.waiting_bytes
-            file.finish(self._format)
+            file.finish(self._make)
         for file in self._files:
             file.partial.replace(file.path)
 
     def _flush(self, file: TableFile) -> None:
         self._held -= file.waiting_bytes
-        file.flush(self._format)
+        file.flush(self._make)
 
 
 def table_bytes(table: Table) -> int:

@@ -34,7 +34,7 @@ _BRIEF: Final = ("file", "format", "format_version", "process_id", "pointer_size
 class Options:
     """The contents of an export; a folder exported with other options is a different export.
 
-    `known`: an unknown name is an error, and nothing is written.
+    `known`: an unknown name is an error, and nothing is written. `spreadsheet`: no text in CSV is a formula.
     """
 
     format: Format = "parquet"
@@ -42,6 +42,7 @@ class Options:
     names: bool = False
     known: bool = False
     activity_ids: bool = False
+    spreadsheet: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -59,6 +60,7 @@ class Options:
             "selectors": sorted(set(self.selectors)),
             "names": self.names,
             "activity_ids": self.activity_ids,
+            "spreadsheet": self.spreadsheet,
         }
 
 
@@ -97,7 +99,7 @@ class _Export:
         self._trace = trace
         self._folder = folder
         self._options = options
-        self._files = TableFiles(options.format)
+        self._files = TableFiles(options.format, spreadsheet=options.spreadsheet)
         self._providers = Names()
         self._names: dict[str, Names] = {}
         self._tables: dict[Event, TableFile] = {}

@@ -34,9 +34,9 @@ def safe_name(name: str) -> str:
     return f"{cut or 'unnamed'}~{name_hash(name)}"
 
 
-def name_hash(name: str) -> str:
-    """Eight hex digits that distinguish names."""
-    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+def name_hash(name: str, digits: int = 8) -> str:
+    """Hex digits that distinguish names, up to 64. Eight distinguish all but those made to have the same."""
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
 
 
 def _harmless(char: str) -> bool:
@@ -44,16 +44,20 @@ def _harmless(char: str) -> bool:
 
 
 class Names:
-    """Names inside one folder, distinct even if they differ only by case."""
+    """Names inside one folder, distinct even if they differ only by case or were made to have equal hashes."""
 
     def __init__(self) -> None:
         self._taken: dict[str, str] = {}
+        self._given: dict[str, str] = {}
 
     def of(self, name: str) -> str:
         """The file's name; the same for every call."""
-        safe = safe_name(name)
-        owner = self._taken.setdefault(_folded(safe), name)
-        return safe if owner == name else f"{safe.partition('~')[0]}~{name_hash(name)}"
+        if name not in self._given:
+            safe = safe_name(name)
+            shown = safe.partition("~")[0]
+            tries = (safe, f"{shown}~{name_hash(name)}", f"{shown}~{name_hash(name, 64)}")
+            self._given[name] = next(file for file in tries if self._taken.setdefault(_folded(file), name) == name)
+        return self._given[name]
 
 
 def _folded(name: str) -> str:

@@ -6,8 +6,6 @@ imported on use.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from abc import ABC, abstractmethod
@@ -16,8 +14,10 @@ from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
+from clrevents.export.csv_lines import csv_lines
 from clrevents.export.sink import FileSink
 from clrevents.table.arrow import arrow_schema
+from clrevents.table.childless import childful_fields, without_childless
 from clrevents.table.table import Table, needed
 
 Format: TypeAlias = Literal["parquet", "arrow", "csv", "jsonl"]
@@ -53,15 +53,16 @@ class ParquetWriter(Writer):
     """zstd at its fastest level, dictionaries for text only, deltas for times: docs/tables.md has the measurements.
 
     A row group costs memory until the file is complete, and takes readers time. Rows too few for one therefore go to
-    a temporary file until there are more.
+    a temporary file until there are more. Structs without fields are left out.
     """
 
     def __init__(self, sink: FileSink, table: Table, metadata: Mapping[str, str]) -> None:
         super().__init__(sink, table, metadata)
         self._ipc = needed("pyarrow.ipc", "arrow", "a Parquet file")
         self._parquet = needed("pyarrow.parquet", "arrow", "a Parquet file")
-        self._schema = arrow_schema(table.fields, metadata)
-        self._texts = [path for f in table.fields for path in _texts(f.type, f.name)]
+        fields = childful_fields(table.fields)
+        self._schema = arrow_schema(fields, metadata)
+        self._texts = [path for f in fields for path in _texts(f.type, f.name)]
         self._times = [f.name for f in table.fields if f.name in ("time_ns", "time") and f.wire is None]
         self._writer: Any = None
         self._aside: Any = None
@@ -83,7 +84,7 @@ class ParquetWriter(Writer):
         self.sink.close()
 
     def _arrow(self, table: Table) -> Any:
-        return table.to_arrow().replace_schema_metadata(self._schema.metadata)
+        return without_childless(table).to_arrow().replace_schema_metadata(self._schema.metadata)
 
     def _put_aside(self, table: Any) -> None:
         if self._stream is None:
@@ -143,6 +144,8 @@ class ArrowWriter(Writer):
 class CsvWriter(Writer):
     """A header line, then a line per row; null is an empty field, lists and structs are JSON."""
 
+    _spreadsheet = False
+
     def __init__(self, sink: FileSink, table: Table, metadata: Mapping[str, str]) -> None:
         super().__init__(sink, table, metadata)
         self._rows([table.columns])
@@ -152,9 +155,13 @@ class CsvWriter(Writer):
             self._rows(zip(*map(_cells, part), strict=True))
 
     def _rows(self, rows: Iterable[Iterable[Any]]) -> None:
-        text = io.StringIO(newline="")
-        csv.writer(text, lineterminator="\n").writerows(rows)
-        self.sink.write(text.getvalue().encode("utf-8"))
+        self.sink.write("\n".join([*csv_lines(rows, self._spreadsheet), ""]).encode("utf-8"))
+
+
+class SpreadsheetWriter(CsvWriter):
+    """The same, and no text is a formula."""
+
+    _spreadsheet = True
 
 
 class JsonWriter(Writer):
@@ -168,7 +175,8 @@ class JsonWriter(Writer):
             self.sink.write("\n".join([*lines, ""]).encode("ascii"))
 
 
-WRITERS: Final[Mapping[str, Callable[[FileSink, Table, Mapping[str, str]], Writer]]] = {
+MakeWriter: TypeAlias = Callable[[FileSink, Table, Mapping[str, str]], Writer]
+WRITERS: Final[Mapping[str, MakeWriter]] = {
     "parquet": ParquetWriter,
     "arrow": ArrowWriter,
     "csv": CsvWriter,

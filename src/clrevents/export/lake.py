@@ -74,9 +74,9 @@ def jobs(files: Sequence[str], out: Path, options: Options, errors: ErrorMode = 
     """A job for each file, in a folder with its name, or that and a hash if another trace has the name.
 
     A folder belongs to a trace according to the facts in it: the same path, or the same content. Raises OSError if no
-    folder is available.
-    folder for one.
+    folder is available, or one of them holds a trace.
     """
+    inputs = {parent for file in files if file != "-" for parent in Path(os.path.realpath(file)).parents}
     found: list[Job] = []
     taken: set[str] = set()
     for file in dict.fromkeys(files):
@@ -88,6 +88,10 @@ def jobs(files: Sequence[str], out: Path, options: Options, errors: ErrorMode = 
         name = next((n for n in names if n.casefold() not in taken and _free(out / n, source)), None)
         if name is None:
             raise FileExistsError(None, f"{out / stem} exists and is not an export of this trace")
+        if Path(os.path.realpath(out / name)) in inputs:
+            raise FileExistsError(
+                None, "holds a trace that is to be exported, which replacing the folder would delete", str(out / name)
+            )
         taken.add(name.casefold())
         found.append(replace(job, folder=out / name))
     return found

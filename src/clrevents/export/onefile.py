@@ -26,7 +26,7 @@ def export_table(trace: Trace, selector: Any, path: Path, options: Options) -> W
     event = passes.one_event(selector)
     wanted = Wanted(enum_names=options.names, default=options.columns)
     with _whole(path) as partial:
-        files = TableFiles(options.format)
+        files = TableFiles(options.format, spreadsheet=options.spreadsheet)
         file = None
         for table in passes.tables(selector, wanted, rows=1 << 18):
             if file is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copyreg
 import keyword
+import linecache
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
@@ -30,6 +31,7 @@ from clrevents.schema.wire import (
     VarIntType,
     WireType,
 )
+from clrevents.words import safe
 
 _RESERVED: Final = frozenset({"self", "cls"})
 _TYPES: Final[dict[int, WireType]] = {
@@ -252,12 +254,21 @@ def make_class(name: str, layout: Layout) -> type[Any]:
         repr=False,
         eq=False,
     )
+    _forget_source(made)
     made.__name__ = made.__qualname__ = name
     made.__doc__ = "A record as the trace describes it."
     made.__layout__ = layout
     made.__fields__ = tuple(attributes)
     made.__repr__ = _repr
     return made  # type: ignore[no-any-return]
+
+
+def _forget_source(cls: type[Any]) -> None:
+    """attrs keeps the source of the methods that it generates in `linecache`, for as long as the process lives."""
+    for value in vars(cls).values():
+        code = getattr(value, "__code__", None)
+        if code is not None and code.co_filename.startswith("<attrs generated"):
+            linecache.cache.pop(code.co_filename, None)
 
 
 def is_plain(name: str) -> bool:
@@ -310,7 +321,8 @@ def _attributes(cls: Any) -> dict[str, str]:
 
 def _repr(self: Any) -> str:
     named = zip(self.__layout__.fields, self.__fields__, strict=True)
-    return record_text(type(self).__name__, ((field.name, getattr(self, name)) for field, name in named))
+    name = safe(type(self).__name__)
+    return record_text(name, ((safe(field.name), getattr(self, attribute)) for field, attribute in named))
 
 
 _REMADE: Final = ClassCache(1000)

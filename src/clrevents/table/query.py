@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from clrevents.table.table import Table, needed
 
-# How duckdb reports that a name is unknown, and that a query may not access files.
+# How duckdb reports that a name is unknown, and that a query may not change settings.
 _MISSING: Final = re.compile(r"Catalog Error: Table with name (.+?) does not exist(?:!| because)", re.DOTALL)
+_LOCKED: Final = "configuration has been locked"
 _LISTING: Final = re.compile(r"\s*show\s+(all\s+)?tables\s*;?\s*", re.IGNORECASE)
 _LIST: Final = "select * from tables"
 # From this version on a relation keeps its connection alive.
@@ -28,7 +29,8 @@ def ask(
 
     `table` returns None for an unknown name, which then raises the result of `unknown`; the table `tables` answers
     SHOW TABLES. Returns duckdb's relation, the last one for several statements; it may be None if there are no rows to
-    return. Unless `files` is true, any access to disk or network raises PermissionError. Raises ImportError without
+    return. Unless `files` is true, access to disk or network and settings, some of which name files,
+    raise PermissionError. Raises ImportError without
     duckdb and pyarrow, and duckdb's own exceptions for invalid SQL. What a relation needs to stay usable is put into
     `held`.
     """
@@ -42,6 +44,9 @@ def ask(
     with contextlib.suppress(duckdb.Error):
         # Otherwise days and hours depend on the local time zone.
         connection.execute("set TimeZone = 'UTC'")
+    if not files:
+        # Some settings name files that duckdb then writes.
+        connection.execute("set lock_configuration = true")
     made: set[str] = set()
 
     def make(name: str) -> bool:
@@ -62,6 +67,10 @@ def ask(
             answer = _run(connection, statement, made, make, unknown)
     except duckdb.PermissionException as error:
         raise PermissionError(f"the query accesses files, which requires files=True: {error}") from error
+    except duckdb.Error as error:
+        if _LOCKED in str(error):
+            raise PermissionError(f"the query changes a setting, which requires files=True: {error}") from error
+        raise
     return answer
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from clrevents.decode.kernels.objects import Maker, collector_paused
+from clrevents.decode.kernels.objects import Maker
 from clrevents.decode.payload.payload_decoder import RawPayload
 from clrevents.decode.selection import Selector
 from clrevents.decode.stream.losses import Loss
@@ -77,8 +77,7 @@ class Batch(EventRows):
             del events
 
     def _next(self, first: int, portions: Iterator[list[Any]]) -> list[Event[Any]]:
-        with collector_paused():
-            return self._events(first, next(portions, []))
+        return self._events(first, next(portions, []))
 
     def _events(self, first: int, payloads: list[Any]) -> list[Event[Any]]:
         """The events of the rows from `first` on, with these payloads."""

@@ -24,7 +24,8 @@ P_co = TypeVar("P_co", covariant=True)
 class Event(Generic[P_co]):
     """One event: its header, and its payload as a record.
 
-    Events can be compared, hashed and pickled, and stay usable after the trace is closed. For the meaning of header
+    Events can be compared, hashed and pickled, and stay usable after the trace is closed. An event that is kept keeps
+    those read together with it; see `detach`. For the meaning of header
     fields see docs/format.md, "What header fields mean" and "Time".
     """
 
@@ -172,6 +173,15 @@ class Event(Generic[P_co]):
     def payload_tail(self) -> bytes:
         """Bytes after the last known field, if the event is newer than the registry; usually empty."""
         return self._rows.rows.tails.get(self._row, b"")
+
+    def detach(self) -> Event[P_co]:
+        """An equal event that keeps nothing of other events in memory.
+
+        Events share the bytes and header columns of up to 131,072 events that were read together, and one kept event
+        keeps all of them. Detach the few that are kept for long; that takes longer than reading an event. A detached
+        event still names its frames.
+        """
+        return Event(EventRows(self._rows.rows.only(self._row), self._rows.resolver), 0, self.payload)
 
     def __repr__(self) -> str:
         return f"<Event {safe(self.name)} at {self.time_ns / 1e6:.3f} ms, thread {self.thread_id}: {self.payload!r}>"

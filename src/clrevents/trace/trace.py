@@ -278,9 +278,9 @@ class Trace:
         `headers`, `threads`, `methods`, `stacks` and `frames`; SHOW TABLES lists all (see docs/query.md). Only tables
         named in the query are read. Statements without a result return None or a relation without rows.
 
-        Raises PermissionError for SQL that accesses files unless `files` is true, UnknownEventError for a table that
-        does not exist, AmbiguousEventError for one that may mean several events, duckdb's own exceptions for invalid
-        SQL, and ImportError unless duckdb is installed.
+        Raises PermissionError for SQL that accesses files or changes settings unless `files` is true,
+        UnknownEventError for a table that does not exist, AmbiguousEventError for one that may mean several events,
+        duckdb's own exceptions for invalid SQL, and ImportError unless duckdb is installed.
         """
         whole = {
             "headers": lambda: self.headers(columns=HEADERS_IN_SQL),

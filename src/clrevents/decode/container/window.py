@@ -132,7 +132,10 @@ class Cursor:
         raise Short(f"{what} (an overlong varint)", self.base + self.pos, 0, self.left)
 
     def utf16z(self, what: str) -> str:
-        """UTF-16LE text up to its terminating zero, which is consumed."""
+        """UTF-16LE text up to its terminating zero, which is consumed; lone surrogates become U+FFFD.
+
+        Otherwise a name could be neither the name of a class nor a column's nor a file's.
+        """
         start = self.pos
         at = self.data.find(b"\0\0", start, self.end)
         while at >= 0 and (at - start) & 1:
@@ -140,7 +143,7 @@ class Cursor:
         if at < 0 or at - start > self.limit:
             raise Short(f"{what} (unterminated text)", self.base + start, 2, self.left)
         self.pos = at + 2
-        return self.data[start:at].decode("utf-16-le", "surrogatepass")
+        return self.data[start:at].decode("utf-16-le", "replace")
 
     def utf8(self, what: str) -> str:
         """UTF-8 text after its varint byte count; invalid bytes become U+FFFD."""

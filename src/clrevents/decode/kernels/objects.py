@@ -1,13 +1,11 @@
-"""Many objects of one slotted class at once, through the fill kernel; and a pause of the garbage collector.
+"""Many objects of one slotted class at once, through the fill kernel.
 
 Knows slots and columns, but not what is made.
 """
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -58,22 +56,6 @@ class Maker(Generic[T]):
             return made
 
         return make
-
-
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """Pause the garbage collector while making many objects, none of which can be garbage.
-
-    The collector is triggered by the number of objects made, and would scan all of them again and again. It is shared
-    by the whole process: garbage of other threads waits for some milliseconds.
-    """
-    paused = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if paused:
-            gc.enable()
 
 
 def scatter(into: list[Any], rows: NDArray[np.int64], values: list[Any]) -> None:

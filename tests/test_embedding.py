@@ -1,0 +1,178 @@
+"""A program that embeds the library keeps its process: importing, opening and reading change nothing in it.
+
+Asks fresh interpreters, because this one has seen too much.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from project_files import SOURCE, fixture
+
+SAMPLE: Final = fixture("net8-sample")
+
+READ: Final = """
+import clrevents, sys
+def read(source, **options):
+    with clrevents.open(source, **options) as trace:
+        n = len(list(trace.events()))
+        repr(trace), trace.summary(), trace.check(), trace.methods, trace.stacks
+        [len(table) for tables in trace.tables() for table in tables.values()]
+        return n
+"""
+OWN: Final = """
+from clrevents.testing.builder import TraceBuilder
+def own(number):
+    fields = {f"Number{number}": (9, number), "Inner": (1, {"Text": (18, "x")})}
+    return TraceBuilder().described("App", "Own", fields).build()
+"""
+# What a program can ask about itself, of what it may have chosen.
+STATE: Final = """
+import decimal, faulthandler, gc, linecache, locale, os, random, signal, sys, threading, time, warnings
+import attrs, numpy  # not ours, and they change the process
+def state():
+    mask = os.umask(0)
+    os.umask(mask)
+    return {
+        "collector": (gc.isenabled(), gc.get_threshold(), gc.get_freeze_count(), list(gc.callbacks), gc.get_debug()),
+        "signals": [signal.getsignal(number) for number in sorted(signal.valid_signals())],
+        "threads": [thread.name for thread in threading.enumerate()],
+        "tasks": len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 0,
+        "environment": dict(os.environ),
+        "locale": locale.setlocale(locale.LC_ALL),
+        "time zone": (time.tzname, time.timezone),
+        "warnings": (list(warnings.filters), warnings.showwarning, sys.warnoptions),
+        "hooks": (sys.excepthook, sys.displayhook, sys.unraisablehook, threading.excepthook, sys.gettrace(),
+                  sys.getprofile(), sys.breakpointhook, sys.stdout, sys.stderr, sys.stdin),
+        "limits": (sys.getrecursionlimit(), sys.getswitchinterval(), threading.stack_size()),
+        "digits": sys.get_int_max_str_digits(),
+        "place": (os.getcwd(), mask, list(sys.path), sys.meta_path[:], sys.path_hooks[:]),
+        "arithmetic": (repr(decimal.getcontext()), numpy.geterr(), numpy.get_printoptions(), random.getstate()),
+        "faults": faulthandler.is_enabled(),
+    }
+"""
+
+
+def run(code: str, *arguments: object) -> str:
+    """What a fresh interpreter prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": str(SOURCE.parent)},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_process_is_left_as_it_was() -> None:
+    code = """
+def same(before, when):
+    after = state()
+    assert after == before, (when, [name for name in before if after[name] != before[name]])
+before = state()
+import clrevents
+same(before, "importing")
+for name in clrevents.__all__: getattr(clrevents, name)
+same(before, "importing every name")
+for _ in range(2):
+    read(sys.argv[1])
+    read(open(sys.argv[1], "rb"), errors="salvage")
+    same(before, "reading")
+    # What the program chose stays chosen.
+    gc.set_threshold(123, 4, 5)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    warnings.simplefilter("error")
+    before = state()
+"""
+    run(STATE + READ.replace("import clrevents, sys", "") + code, SAMPLE)
+
+
+@pytest.mark.parametrize("choice", ["enable", "disable"])
+def test_the_collector_is_never_switched(choice: str) -> None:
+    """Nor for a moment, which another thread would see: asked at every call while reading."""
+    code = f"""
+import gc
+read(sys.argv[1])
+gc.{choice}()
+seen = set()
+sys.setprofile(lambda *event: seen.add((gc.isenabled(), gc.get_threshold(), gc.get_freeze_count())))
+read(sys.argv[1])
+sys.setprofile(None)
+print(seen == {{(gc.isenabled(), gc.get_threshold(), 0)}}, gc.isenabled())
+"""
+    assert run(READ + code, SAMPLE) == f"True {choice == 'enable'}\n"
+
+
+def test_classes_of_traces_leave_no_source_lines() -> None:
+    code = """
+import linecache, pickle
+read(own(0))
+before = set(linecache.cache)
+for number in range(1, 6):
+    read(own(number))
+    with clrevents.open(own(number)) as trace:
+        (event,) = trace.events()
+        assert pickle.loads(pickle.dumps(event)) == event
+print(sorted(set(linecache.cache) - before), sum("Learned" in name for name in linecache.cache))
+"""
+    assert run(READ + OWN + code) == "[] 0\n"
+
+
+MALLOC: Final = """
+import ctypes
+class Info(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in
+        ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")]
+libc = ctypes.CDLL(None)
+libc.mallinfo2.restype = Info
+def own_mapping():
+    "Whether a large block is a mapping of its own, which freeing it gives back to the system at once."
+    before = libc.mallinfo2().hblks
+    block = bytearray(20 << 20)
+    return libc.mallinfo2().hblks - before == 1
+"""
+glibc = pytest.mark.skipif(
+    not (sys.platform == "linux" and hasattr(ctypes.CDLL(None), "mallinfo2")), reason="needs mallinfo2 of glibc 2.33"
+)
+
+
+@glibc
+def test_the_allocator_is_left_as_it_was() -> None:
+    code = "read(sys.argv[1])\nread(open(sys.argv[1], 'rb'))\nprint(own_mapping())"
+    assert run(MALLOC + READ + code, SAMPLE) == "True\n"
+
+
+@glibc
+def test_tuning_keeps_freed_memory() -> None:
+    assert run(MALLOC + "import clrevents\nclrevents.tune_process()\nprint(own_mapping())") == "False\n"
+
+
+def test_tuning_lets_the_collector_run_less_often() -> None:
+    code = """
+import clrevents, gc
+def tuned(*thresholds):
+    gc.set_threshold(*thresholds)
+    clrevents.tune_process()
+    return gc.get_threshold()
+print(tuned(700, 10, 10)[:2], tuned(0, 10, 10)[:2], tuned(100_000, 5, 5)[:2], gc.isenabled())
+gc.disable()
+clrevents.tune_process()
+print(gc.isenabled())
+"""
+    assert run(code) == "(50000, 20) (0, 10) (100000, 20) True\nFalse\n"
+
+
+def test_the_command_tunes_itself(tmp_path: Path) -> None:
+    """The command is a process of its own, so it may."""
+    code = "import gc, sys\nfrom clrevents.cli import main\nsys.argv[1:] = ['--version']\n"
+    code += "try: main()\nexcept SystemExit: print(gc.get_threshold()[:2])"
+    assert run(code).endswith("(50000, 20)\n")
