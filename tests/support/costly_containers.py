@@ -1,0 +1,73 @@
+"""Small streams that once cost far more than their size: searches after damage, tables that grow, things defined again.
+
+Each takes its size in pieces, so that a test can compare several sizes. Knows no reader.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+from typing import Final
+
+from clrevents.encode.netperf import NetPerf12Writer
+from clrevents.encode.nettrace6 import NetTrace6Writer
+from clrevents.encode.values import Choices, EventRecord, MetadataRecord, ThreadRow, TraceHeader
+from clrevents.schema.codes import BlockKind
+
+EMPTY_UNKNOWN_BLOCK: Final = b"\0\0\0\x09"
+"""Four bytes that NetTrace 6 skips as a block of a kind it does not know, and that no search takes for a block."""
+
+
+def six(header: TraceHeader | None = None) -> tuple[io.BytesIO, NetTrace6Writer]:
+    """A NetTrace 6 stream to append to."""
+    sink = io.BytesIO()
+    return sink, NetTrace6Writer(sink, header)
+
+
+def unchained_stacks(pieces: int) -> bytes:
+    """Stack blocks, each followed by four bytes that no known block starts with: a fault after every block."""
+    sink, writer = six()
+    for number in range(pieces):
+        writer.stacks(1 + number, [(7,)])
+        writer.raw(EMPTY_UNKNOWN_BLOCK)
+    return sink.getvalue()
+
+
+def distant_ends(pieces: int) -> bytes:
+    """End blocks that are none, since a few blocks follow each; all declare to end where nothing follows for long."""
+    sink, writer = six()
+    whole = 60 * pieces
+    for at in range(0, whole, 60):
+        writer.raw((whole - at - 4).to_bytes(3, "little") + bytes(1))
+        _chain(writer)
+        writer.raw(b"\xff" * 20)
+    writer.raw(b"\xff" * whole)
+    _chain(writer)
+    return sink.getvalue()
+
+
+def _chain(writer: NetTrace6Writer) -> None:
+    for _ in range(3):
+        writer.raw_block(BlockKind.STACKS, struct.pack("<II", 1, 0))
+
+
+def doubtful_events(pieces: int) -> bytes:
+    """Stack blocks whose ids do not follow each other, and after each an event outside its block's span."""
+    sink, writer = six()
+    writer.metadata([MetadataRecord(1, "P", 1, 0, "E")])
+    writer.threads([ThreadRow(1, 1)])
+    for number in range(pieces):
+        writer.stacks(1 + 2 * number, [(7,)])
+        writer.events([EventRecord(1, 5, 1, stack_id=1)], Choices(span=(6, 7)))
+    return sink.getvalue()
+
+
+def broken_records(pieces: int) -> bytes:
+    """NetPerf 2: four sound records and a byte that belongs to none, again and again."""
+    sink = io.BytesIO()
+    writer = NetPerf12Writer(sink, 2)
+    writer.metadata([MetadataRecord(1, "P", 1, 0, "E")])
+    for number in range(pieces):
+        writer.events([EventRecord(1, number, 1) for _ in range(4)])
+        writer.raw(b"\xff")
+    return sink.getvalue()
