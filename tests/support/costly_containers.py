@@ -7,15 +7,25 @@ from __future__ import annotations
 
 import io
 import struct
+from collections.abc import Iterator
 from typing import Final
 
 from clrevents.encode.netperf import NetPerf12Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
-from clrevents.encode.values import Choices, EventRecord, MetadataRecord, ThreadRow, TraceHeader
-from clrevents.schema.codes import BlockKind
+from clrevents.encode.values import (
+    Choices,
+    EventRecord,
+    FieldDescription,
+    Label,
+    MetadataRecord,
+    ThreadRow,
+    TraceHeader,
+)
+from clrevents.schema.codes import BlockKind, Forget, LabelKind, TypeCode
 
 EMPTY_UNKNOWN_BLOCK: Final = b"\0\0\0\x09"
 """Four bytes that NetTrace 6 skips as a block of a kind it does not know, and that no search takes for a block."""
+_FIELDS: Final = (FieldDescription("x", TypeCode.INT32),)
 
 
 def six(header: TraceHeader | None = None) -> tuple[io.BytesIO, NetTrace6Writer]:
@@ -71,3 +81,58 @@ def broken_records(pieces: int) -> bytes:
         writer.events([EventRecord(1, number, 1) for _ in range(4)])
         writer.raw(b"\xff")
     return sink.getvalue()
+
+
+def endless(points: int) -> Iterator[bytes]:
+    """A service recorded for long: kinds, threads, stacks and labels are defined anew after each sequence point.
+
+    The same ones each time, with other ids. Piece by piece, without an end mark.
+    """
+    sink, writer = six()
+    for point in range(points):
+        turn = point % 3
+        ids = [1 + (place + turn) % 3 for place in range(3)]
+        writer.metadata(
+            [MetadataRecord(id, "P", 10 + place, 0, f"E{place}", fields=_FIELDS) for place, id in enumerate(ids)]
+        )
+        writer.threads([ThreadRow(id, 100 + place, 7, f"worker {place}") for place, id in enumerate(ids)])
+        writer.stacks(1, [(7, 8), (9,)])
+        writer.labels(1, [[Label(LabelKind.TEXT, "value", "key"), Label(LabelKind.LEVEL, 3)]])
+        writer.events(
+            [
+                EventRecord(id, 10 * point, id, bytes(4), stack_id=1 + point % 2, label_id=place % 2)
+                for place, id in enumerate(ids)
+            ]
+        )
+        writer.sequence_point(10 * point + 9, flags=Forget.THREADS | Forget.METADATA)
+        yield sink.getvalue()
+        sink.seek(0)
+        sink.truncate()
+
+
+def many_kinds(kinds: int, points: int) -> tuple[bytes, bytes]:
+    """So many descriptions, and after them so many sequence points that forget all of them, each with one event."""
+    sink, writer = six()
+    described = [MetadataRecord(1 + number, "P", number % 1000, 0, f"E{number}") for number in range(kinds)]
+    for at in range(0, kinds, 1000):
+        writer.metadata(described[at : at + 1000])
+    writer.threads([ThreadRow(1, 1)])
+    first = sink.getvalue()
+    for point in range(points):
+        writer.metadata(described[-1:])
+        writer.events([EventRecord(kinds, point, 1)])
+        writer.sequence_point(point, {}, flags=Forget.METADATA)
+    return first, sink.getvalue()[len(first) :]
+
+
+def many_threads(threads: int, points: int) -> tuple[bytes, bytes]:
+    """So many threads, and after them so many sequence points, each after one event."""
+    sink, writer = six()
+    writer.metadata([MetadataRecord(1, "P", 1, 0, "E")])
+    for at in range(0, threads, 1000):
+        writer.threads([ThreadRow(1 + number, number, 7) for number in range(at, at + 1000)])
+    first = sink.getvalue()
+    for point in range(points):
+        writer.events([EventRecord(1, point, 1 + point)])
+        writer.sequence_point(point, {})
+    return first, sink.getvalue()[len(first) :]

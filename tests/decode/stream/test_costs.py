@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +16,7 @@ from clrevents.decode.stream.input import InputBuffer
 from clrevents.decode.stream.stream import Stream
 from clrevents.errors import ErrorMode
 from support import costly_containers as costly
+from support.counting import calls
 
 SIZES = (100, 400, 1600)
 Make = Callable[[int], bytes]
@@ -28,22 +28,6 @@ def read(data: bytes, errors: ErrorMode = "salvage", piece: int = 1 << 20) -> St
         stream.feed(data[at : at + piece])
     stream.close()
     return stream
-
-
-def calls(step: Callable[[], Any]) -> int:
-    """How many functions are called, in Python or in C."""
-    count = 0
-
-    def note(frame: object, event: str, arg: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    sys.setprofile(note)
-    try:
-        step()
-    finally:
-        sys.setprofile(None)
-    return count
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ class LossLog:
         self.lost = 0
         self.destroyed: list[Loss] = []
         self.missing = 0
-        self.numbers = SequenceNumbers(limits)
+        self.numbers = SequenceNumbers(limits, threads.born)
         self._limits = limits
         self._threads = threads
         self._clock: Clock | None = None
@@ -61,7 +61,7 @@ class LossLog:
 
     def damaged(self) -> None:
         """Events may be missing from here on for a reason other than loss."""
-        self.numbers.damaged(len(self._threads.all))
+        self.numbers.damaged(self._threads.definitions)
 
     def follow(self, columns: HeaderColumns, offset: int) -> Sequence[Problem]:
         """Look for gaps in the numbers of these events."""
