@@ -136,3 +136,17 @@ def many_threads(threads: int, points: int) -> tuple[bytes, bytes]:
         writer.events([EventRecord(1, point, 1 + point)])
         writer.sequence_point(point, {})
     return first, sink.getvalue()[len(first) :]
+
+
+def far(times: list[int], sync_qpc: int = 0, frequency: int = 10**9, process_id: int = 5) -> bytes:
+    """An event and the load of a method at each of these ticks, all with stacks, and a loss after them."""
+    sink, writer = six(TraceHeader(sync_qpc=sync_qpc, frequency=frequency))
+    writer.metadata([MetadataRecord(1, "P", 1, 0, "E"), MetadataRecord(2, "Microsoft-Windows-DotNETRuntime", 143, 2)])
+    writer.stacks(1, [(5, 6)])
+    writer.threads([ThreadRow(1, 1, process_id)])
+    texts = "".join(text + "\0" for text in ("n", "m", "void ()")).encode("utf-16-le")
+    load = struct.pack("<QQQIII", 9, 7, 5, 16, 1, 1) + texts + bytes(2) + bytes(8)
+    for time in times:
+        writer.events([EventRecord(1, time, 1, stack_id=1), EventRecord(2, time, 1, load, stack_id=1)])
+    writer.sequence_point(times[-1], {1: 2 * len(times) + 3})
+    return sink.getvalue()

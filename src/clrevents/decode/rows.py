@@ -214,8 +214,8 @@ class Rows:
             return None
         threads = self.release.thread_rows
         if len(threads) > len(self):
-            return [threads[place].process_id if place >= 0 else None for place in self.thread_places.tolist()]
-        known = [*(row.process_id for row in threads), None]
+            return [threads[place].process if place >= 0 else None for place in self.thread_places.tolist()]
+        known = [*(row.process for row in threads), None]
         return [known[place] for place in self.thread_places.tolist()]
 
     def _guids(self, rows: Ints, offsets: Ints) -> Guids | None:

@@ -21,7 +21,8 @@ from clrevents.errors import Limits, Problem, damage
 class Loss:
     """Events that a thread tried to write but that never reached the file, and when.
 
-    `thread_id` is the thread that wrote them; the window is in nanoseconds since the session started.
+    `thread_id` is the thread that wrote them; the window is in nanoseconds since the session started, where 64 bits
+    cannot hold a time the nearest number that they can.
     """
 
     thread_id: int
@@ -102,7 +103,7 @@ class LossLog:
         if len(where) < self._limits.problems:
             clock = self._clock
             assert clock is not None
-            where.append(Loss(self._thread_id(gap), gap.count, clock.ns(gap.start), clock.ns(gap.end)))
+            where.append(Loss(self._thread_id(gap), gap.count, clock.nearest_ns(gap.start), clock.nearest_ns(gap.end)))
 
     def _thread_id(self, gap: Gap) -> int:
         """The operating system's id of the thread whose numbers have this gap."""
