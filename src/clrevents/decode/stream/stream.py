@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from clrevents.decode.calls import Calls
 from clrevents.decode.clock import Clock
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.kernels.tally import Tally
 from clrevents.decode.rows import Rows
 from clrevents.decode.stream.block_handler import BlockHandler
 from clrevents.decode.stream.block_reader import BlockReader
-from clrevents.decode.stream.calls import Calls
 from clrevents.decode.stream.error_policy import ErrorPolicy
 from clrevents.decode.stream.input import InputBuffer
 from clrevents.decode.stream.losses import Loss
