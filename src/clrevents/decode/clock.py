@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 _BILLION = 10**9
 _SAFE = 1 << 62
+_LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -28,6 +29,10 @@ class Clock:
         """Nanoseconds since the session started, rounded down; negative before it."""
         return (tick - self.sync_qpc) * _BILLION // self.frequency
 
+    def nearest_ns(self, tick: int) -> int:
+        """The same as the nearest number that 64 bits can hold."""
+        return min(max(self.ns(tick), _LOWEST), _HIGHEST)
+
     def ns_list(self, ticks: NDArray[np.int64]) -> list[int]:
         """The same for many ticks, as exact Python integers."""
         found = self._ns(ticks)
@@ -38,8 +43,7 @@ class Clock:
         """The same for many ticks; results outside 64 bits become the nearest representable value."""
         found = self._ns(ticks)
         if found is None:
-            low, high = -(1 << 63), (1 << 63) - 1
-            found = np.array([min(max(self.ns(tick), low), high) for tick in ticks.tolist()], dtype=np.int64)
+            found = np.array([self.nearest_ns(tick) for tick in ticks.tolist()], dtype=np.int64)
         return found
 
     def _ns(self, ticks: NDArray[np.int64]) -> NDArray[np.int64] | None:

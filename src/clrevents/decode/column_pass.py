@@ -111,9 +111,10 @@ class ColumnPass:
         self.selection.check_names(stream.kinds.all)
 
     def _add(self, released: list[Rows]) -> Iterator[Chunk]:
+        released.reverse()
         while released:
             # Removed from the list, so that rows are freed as soon as they have been read.
-            self._wait(released.pop(0))
+            self._wait(released.pop())
             while sum(map(len, self._waiting)) >= self._chunk_rows or self._waiting_bytes >= _BYTES:
                 yield from self._flush(self._chunk_rows)
 

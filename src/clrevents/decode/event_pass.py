@@ -90,6 +90,10 @@ class EventPass:
         return _then_raise(ready, self._error)
 
     def _run(self, step: Callable[[], list[Rows]]) -> list[DecodedRows]:
+        with self.stream.calls:
+            return self._selected(step)
+
+    def _selected(self, step: Callable[[], list[Rows]]) -> list[DecodedRows]:
         if self._error is not None:
             raise self._error
         try:

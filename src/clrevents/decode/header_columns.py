@@ -101,10 +101,14 @@ def _of_kind(type: ColumnType, value: Callable[[EventKind], object]) -> Make:
     """A column determined by the event's kind."""
 
     def make(rows: HeaderRows, known: Known) -> Column:
-        each = from_values(type, [value(kind) for kind in known.kinds])
+        kinds, places = known.kinds, rows.kind_indexes
+        if len(kinds) > len(places):
+            used, places = np.unique(places, return_inverse=True)
+            kinds = [kinds[index] for index in used.tolist()]
+        each = from_values(type, [value(kind) for kind in kinds])
         if type == STRING:
-            return Column(STRING, len(rows), rows.kind_indexes, texts=each)
-        return each.take(rows.kind_indexes)
+            return Column(STRING, len(rows), places, texts=each)
+        return each.take(places)
 
     return make
 

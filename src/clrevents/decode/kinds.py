@@ -1,12 +1,14 @@
 """Kinds of event: the trace's descriptions combined with what the registry knows, by metadata id.
 
-Decides the names of events. Sees neither payloads nor blocks; kinds last for the whole trace, only ids may expire.
+Decides the names of events. Sees neither payloads nor blocks; kinds last for the whole trace, only ids may expire. A
+description that comes again after that is the kind that it was.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from hashlib import blake2b
 from typing import Any
 
 import attrs
@@ -15,10 +17,12 @@ from numpy.typing import NDArray
 
 from clrevents.decode.container.blocks import MetadataRow
 from clrevents.errors import Limits, Problem, damage
+from clrevents.schema.dynamic import FieldDescription
 from clrevents.schema.registry import Entry, EventInfo, Registry
 
 # How many placeholders for missing descriptions a trace may have: damage invents ids.
 _MOST_UNDEFINED = 1000
+_SMALL_TABLE = 64
 
 
 @attrs.frozen(order=True)
@@ -83,7 +87,9 @@ class Kinds:
         self._limits = limits
         self._by_id: dict[int, EventKind] = {}
         # From metadata ids, which are never negative, to indexes; -1 where there is none, always including the last.
-        self.table = np.full(64, -1, dtype=np.int64)
+        self.table = np.full(_SMALL_TABLE, -1, dtype=np.int64)
+        # Kinds by what they describe, once ids have expired.
+        self._described: dict[bytes, EventKind] | None = None
         self._variants: dict[tuple[int, tuple[tuple[str, int], ...]], int] = {}
         self._undefined_count = 0
         self._last_undefined: EventKind | None = None
@@ -97,15 +103,21 @@ class Kinds:
         old = self._by_id.get(row.metadata_id)
         if old is not None and not old.undefined and old.row == row:
             return None
-        if len(self.all) >= self._limits.metadata:
-            return damage(
-                "too-many-kinds",
-                "more event descriptions than Limits.metadata",
-                row.offset,
-                None,
-                "later kinds",
-            )
-        kind = self._add(row)
+        described = None if self._described is None else _identity(row)
+        kind = self._described.get(described) if self._described is not None and described is not None else None
+        if kind is None:
+            if len(self.all) >= self._limits.metadata:
+                return damage(
+                    "too-many-kinds",
+                    "more event descriptions than Limits.metadata",
+                    row.offset,
+                    None,
+                    "later kinds",
+                )
+            kind = self._make(row, False)
+            if self._described is not None and described is not None:
+                self._described[described] = kind
+        self._give(row.metadata_id, kind)
         if old is None or old.undefined:
             return None
         text = f"event description {row.metadata_id} is redefined as {kind.key}; it was {old.key}"
@@ -113,8 +125,11 @@ class Kinds:
 
     def forget(self) -> None:
         """Drop all ids (NetTrace 6 may request it at a sequence point); kinds keep their indexes."""
-        self._by_id.clear()
-        self.table.fill(-1)
+        if self._described is None:
+            self._described = {_identity(k.row): k for k in reversed(self._by_id.values()) if not k.undefined}
+        # New ones, since clearing a large table for every few ids would take longer than defining these.
+        self._by_id = {}
+        self.table = np.full(_SMALL_TABLE, -1, dtype=np.int64)
 
     def indexes(self, metadata_ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], bool]:
         """Kind indexes of metadata ids, and whether any of them had no description."""
@@ -156,22 +171,22 @@ class Kinds:
         if self._undefined_count >= _MOST_UNDEFINED and self._last_undefined is not None:
             return self._last_undefined
         self._undefined_count += 1
-        self._last_undefined = self._add(MetadataRow(metadata_id, "", metadata_id & 0xFFFF, 0), undefined=True)
+        self._last_undefined = self._make(MetadataRow(metadata_id, "", metadata_id & 0xFFFF, 0), True)
+        self._give(metadata_id, self._last_undefined)
         return self._last_undefined
 
-    def _add(self, row: MetadataRow, undefined: bool = False) -> EventKind:
-        kind = self._make(row, undefined)
-        self._by_id[row.metadata_id] = kind
+    def _give(self, metadata_id: int, kind: EventKind) -> None:
+        """Let an id refer to this kind from now on."""
+        self._by_id[metadata_id] = kind
         # The table is for dense ids, as all writers use; others are looked up one by one.
-        if row.metadata_id < 64 * (len(self._by_id) + 16):
+        if metadata_id < 64 * (len(self._by_id) + 16):
             # Its last place stays free: ids beyond it are looked up there.
-            if row.metadata_id >= len(self.table) - 1:
-                grown = np.full(2 * row.metadata_id + 2, -1, dtype=np.int64)
+            if metadata_id >= len(self.table) - 1:
+                grown = np.full(2 * metadata_id + 2, -1, dtype=np.int64)
                 grown[: len(self.table)] = self.table
                 self.table = grown
-            if row.metadata_id >= 0 and not undefined:
-                self.table[row.metadata_id] = kind.index
-        return kind
+            if metadata_id >= 0 and not kind.undefined:
+                self.table[metadata_id] = kind.index
 
     def _make(self, row: MetadataRow, undefined: bool) -> EventKind:
         entry = self._registry.entry(row.provider, row.id)
@@ -193,6 +208,31 @@ class Kinds:
         )
         self.all.append(kind)
         return kind
+
+
+def _identity(row: MetadataRow) -> bytes:
+    """Equal for descriptions that differ at most in their id and place."""
+    values = (
+        row.provider,
+        row.id,
+        row.version,
+        row.name,
+        row.keywords,
+        row.level,
+        row.opcode,
+        tuple(map(_plain, row.fields)),
+        row.attributes,
+        row.description,
+        row.message,
+        None if row.provider_guid is None else row.provider_guid.bytes,
+    )
+    # A digest: unlike Python's hashes of numbers, nobody can choose descriptions for which it is equal.
+    return blake2b(repr(values).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _plain(field: FieldDescription) -> tuple[object, ...]:
+    element = None if field.element is None else _plain(field.element)
+    return field.name, field.code, element, tuple(map(_plain, field.members)), field.count
 
 
 _OPCODES = {

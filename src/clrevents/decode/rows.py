@@ -212,7 +212,10 @@ class Rows:
         """Process ids if the thread table gives them; None for all if there is no such table."""
         if self.thread_places is None:
             return None
-        known = [*(row.process_id for row in self.release.thread_rows), None]
+        threads = self.release.thread_rows
+        if len(threads) > len(self):
+            return [threads[place].process if place >= 0 else None for place in self.thread_places.tolist()]
+        known = [*(row.process for row in threads), None]
         return [known[place] for place in self.thread_places.tolist()]
 
     def _guids(self, rows: Ints, offsets: Ints) -> Guids | None:

@@ -93,6 +93,24 @@ class Wish:
     exact: str | None = None
 
 
+class _Tested:
+    """The answers of a test for the kinds of a trace by their index, each asked once."""
+
+    def __init__(self, test: Callable[[EventKind], bool]) -> None:
+        self._test = test
+        self._count = 0
+        self._answers = np.zeros(64, dtype=np.bool_)
+
+    def of(self, kinds: list[EventKind]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """At least as many answers as kinds."""
+        if len(kinds) > len(self._answers):
+            self._answers = np.concatenate((self._answers, np.zeros(2 * len(kinds), dtype=np.bool_)))
+        for index in range(self._count, len(kinds)):
+            self._answers[index] = self._test(kinds[index])
+        self._count = max(self._count, len(kinds))
+        return self._answers
+
+
 class Selection:
     """Selectors and filters, resolved once; kinds are tested as they turn up in a trace.
 
@@ -108,7 +126,8 @@ class Selection:
         self._wishes = [self._resolve(selector) for selector in selectors]
         self._always = [self._resolve(selector).test for selector in always]
         self._known: dict[int, bool] = {}
-        self._array = np.zeros(0, dtype=np.bool_)
+        self._wanted_kinds = _Tested(self.wants)
+        self._always_kinds = _Tested(lambda kind: any(test(kind) for test in self._always))
         self._window: tuple[int | None, int | None] | None = None
         self.typed = bool(self._wishes) and all(isinstance(wish.selector, type) for wish in self._wishes)
 
@@ -163,7 +182,7 @@ class Selection:
         Kinds selected by `always` pass every filter.
         """
         if self._always:
-            always = np.array([any(test(k) for test in self._always) for k in kinds], dtype=np.bool_)[rows.kind_indexes]
+            always = self._always_kinds.of(kinds)[rows.kind_indexes]
             chosen = np.zeros(len(rows), dtype=np.bool_)
             place = attrs.evolve(rows, file_rows=np.arange(len(rows)))
             chosen[self._filtered(place, kinds, clock, duration_ns, process_id).file_rows] = True
@@ -210,9 +229,7 @@ class Selection:
             raise unknown_event(name, known)
 
     def _wanted(self, kinds: list[EventKind]) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        if len(self._array) < len(kinds):
-            self._array = np.array([self.wants(k) for k in kinds], dtype=np.bool_)
-        return self._array
+        return self._wanted_kinds.of(kinds)
 
     def _ticks(self, clock: Clock, duration_ns: Callable[[], int]) -> tuple[int | None, int | None]:
         if self._window is None:

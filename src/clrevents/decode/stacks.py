@@ -23,6 +23,7 @@ Addresses: TypeAlias = NDArray[np.uint64]
 
 # A stack for the walk kernel: a run of four bytes, then as many single bytes as these say.
 _STACK: Final = Program([0, 0, 4, 0, 0, 0, 3, 0, 1, 0, 0, 4])
+_NO_STRETCHES: Final[Ints] = np.zeros((3, 0), dtype=np.int64)
 
 
 @attrs.frozen(eq=False)
@@ -60,9 +61,10 @@ class StackTable:
     def __init__(self, base: int = 1) -> None:
         self.next = base
         self._blocks: list[tuple[Stacks | InlineStacks, int, int]] = []
-        self._firsts: list[int] = []
-        self._ends: list[int] = []
-        self._bases: list[int] = []
+        # First id, end and base of each stretch of ids: what a lookup has, which keeps its part when more are added.
+        self._stretches: Ints = _NO_STRETCHES
+        self._count = 0
+        self._end = 0
         self._numbers: list[int] = []
         self._walked: dict[int, tuple[Ints, Ints]] = {}
         self._base = base
@@ -71,22 +73,26 @@ class StackTable:
 
     def restarts(self, block: Stacks | InlineStacks) -> bool:
         """Whether ids restart with this block, without a sequence point (which was damaged)."""
-        return bool(self._ends) and block.first_id < self._ends[-1]
+        return self._count > 0 and block.first_id < self._end
 
     def add(self, block: Stacks | InlineStacks) -> None:
         count = len(block.starts) if isinstance(block, InlineStacks) else block.count
         if not count:
             return
         if self.restarts(block):
-            self._firsts, self._ends, self._bases = [], [], []
+            self._stretches, self._count = _NO_STRETCHES, 0
         self._blocks.append((block, self.next, count))
         self._numbers.append(self.next)
-        if self._ends and block.first_id == self._ends[-1]:
-            self._ends[-1] += count
+        first, self._end = block.first_id, block.first_id + count
+        if self._lookup is None and self._count and first == self._stretches[1, self._count - 1]:
+            self._stretches[1, self._count - 1] = self._end
         else:
-            self._firsts.append(block.first_id)
-            self._ends.append(block.first_id + count)
-            self._bases.append(self.next)
+            if self._count == self._stretches.shape[1]:
+                room = np.zeros((3, 2 * self._count + 8), dtype=np.int64)
+                room[:, : self._count] = self._stretches
+                self._stretches = room
+            self._stretches[:, self._count] = first, self._end, self.next
+            self._count += 1
         self._lookup = None
         self.next += count
 
@@ -97,8 +103,7 @@ class StackTable:
     def lookup(self) -> StackLookup:
         """The current meaning of ids."""
         if self._lookup is None:
-            columns = (self._firsts, self._ends, self._bases)
-            self._lookup = StackLookup(*(np.array(column, dtype=np.int64) for column in columns))
+            self._lookup = StackLookup(*self._stretches[:, : self._count])
         return self._lookup
 
     def data(self, number: int) -> bytes | None:

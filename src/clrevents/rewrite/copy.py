@@ -6,6 +6,7 @@ stays NetTrace 6; everything older becomes NetTrace 4. Has no rules about what t
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import IO, Any, Final
 
@@ -69,13 +70,16 @@ class Copier:
         header = _header(info)
         self._writer: Any = NetTrace6Writer(sink, header) if self._labelled else NetTrace4Writer(sink, header)
         # Stable: of two adjacent losses of a thread, the first ends before the second starts.
-        self._points = sorted(self._loss_points(losses), key=lambda point: point.tick)
+        self._points = deque(sorted(self._loss_points(losses), key=lambda point: point.tick))
         self._numbers: dict[int, int] = {}
         self._ids: dict[int, int] = {}
         self._used: set[int] = set()
         self._next_id = 1
         self._threads: set[int] = set()
         self._losers: dict[int, int] = {}
+        # The first place of each thread id, of as many places as were looked at.
+        self._places: dict[int | None, int] = {}
+        self._placed = 0
         self._new: list[MetadataRecord] = []
         self._events: list[EventRecord] = []
         self._bytes = 0
@@ -100,7 +104,7 @@ class Copier:
                 continue
             tick = ticks[row]
             while self._points and self._points[0].tick <= tick:
-                self._pass(self._points.pop(0))
+                self._pass(self._points.popleft())
             payload = rows.payload_bytes[row] if payloads is None else payloads[row]
             self._event(events, row, tick, captures[row], payload)
 
@@ -264,9 +268,12 @@ class Copier:
 
     def _loser(self, thread_id: int) -> int:
         """The index of a thread known only by the operating system's id, or (-1) not even by that."""
-        place = next((p for p, row in enumerate(self._rows) if row.thread_id == thread_id), -1)
-        if place >= 0:
-            return self._thread(place)
+        for place in range(self._placed, len(self._rows)):
+            self._places.setdefault(self._rows[place].thread_id, place)
+        self._placed = max(self._placed, len(self._rows))
+        known = self._places.get(thread_id)
+        if known is not None:
+            return self._thread(known)
         index = self._losers.get(thread_id)
         if index is None:
             # Far beyond all places, which later threads may still take.

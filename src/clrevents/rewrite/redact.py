@@ -120,7 +120,8 @@ class _Redaction:
         self._parts: dict[tuple[type[Any], int], type[Any]] = {}
         self._scattered: dict[type[Any], bool] = {}
         self._kinds: dict[int, tuple[Any, Any]] = {}
-        self._threads: dict[int, tuple[Any, Any]] = {}
+        self._redacted_kinds: list[Any] = []
+        self._redacted_threads: list[Any] = []
         self.replaced: Counter[str] = Counter()
         self.blanked = 0
         self.tails = 0
@@ -148,7 +149,9 @@ class _Redaction:
 
     def surroundings(self, given: DecodedRows) -> DecodedRows:
         """The rows with their descriptions, labels and threads redacted."""
-        kinds = [self._once(self._kinds, kind, self._kind) for kind in given.kinds]
+        # Both lists only grow from rows to rows.
+        kinds = self._redacted_kinds
+        kinds += [self._once(self._kinds, kind, self._kind) for kind in given.kinds[len(kinds) :]]
         if given.labels is None and not given.thread_rows:
             return attrs.evolve(given, kinds=kinds)
         labels = given.labels
@@ -156,7 +159,8 @@ class _Redaction:
             # Only for these rows: a trace may have as many lists as events.
             done: dict[int, tuple[Any, Any]] = {}
             labels = [None if item is None else self._once(done, item, self._labels) for item in labels]
-        rows = [self._once(self._threads, row, self._thread) for row in given.thread_rows]
+        rows = self._redacted_threads
+        rows += map(self._thread, given.thread_rows[len(rows) :])
         return attrs.evolve(given, kinds=kinds, labels=labels, thread_rows=rows)
 
     def pairs(self, pairs: tuple[tuple[str, Any], ...]) -> tuple[tuple[str, Any], ...]:

@@ -19,7 +19,7 @@ from clrevents.decode.selection import Filters, Selection
 from clrevents.errors import LimitError, Limits
 from clrevents.schema.layout import FixedStep
 from clrevents.schema.registry import RUNDOWN, RUNTIME, Registry
-from clrevents.symbols.lifetimes import LISTED, LOAD, UNLOAD
+from clrevents.symbols.lifetimes import LISTED, LOAD, UNLOAD, Ints, bounded
 
 ENTRY: Final = 3
 """A ready-to-run entry point: code that existed before, with a size that only some versions report."""
@@ -119,6 +119,7 @@ class Feed:
     def take(self, given: DecodedRows) -> None:
         """Keep what these rows say about code; skips other events. Raises LimitError if there are too many."""
         self.pointer_size = given.pointer_size
+        times = bounded(given.clock.ns_array(given.ticks))
         groups: dict[int, list[int]] = {}
         for row, index in enumerate(given.kind_indexes.tolist()):
             groups.setdefault(index, []).append(row)
@@ -127,7 +128,7 @@ class Feed:
             what = (kind.key.provider, kind.key.name)
             role = METHODS.get(what)
             if role is not None:
-                self._methods(given, rows, kind, role)
+                self._methods(given, rows, kind, role, times)
             elif what in COMPLETE:
                 self.complete = True
             elif what in STARTED:
@@ -136,7 +137,7 @@ class Feed:
                 kept = self._list(what)
                 if kept is None:
                     continue
-                kept += [CodeRow(kind, given.times_ns[r], _process(given, r), given.payload_bytes[r]) for r in rows]
+                kept += [CodeRow(kind, int(times[r]), _process(given, r), given.payload_bytes[r]) for r in rows]
             self.taken += len(rows)
             self.held += len(rows)
             if self.held > self._limit:
@@ -178,7 +179,7 @@ class Feed:
             return self.maps
         return self.native if what in NATIVE else None
 
-    def _methods(self, given: DecodedRows, rows: list[int], kind: EventKind, role: int) -> None:
+    def _methods(self, given: DecodedRows, rows: list[int], kind: EventKind, role: int, times: Ints) -> None:
         data = [given.payload_bytes[r] for r in rows]
         if role == ENTRY or kind.newer or kind.info is None:
             sound, numbers = self._one_by_one(kind, data)
@@ -188,7 +189,7 @@ class Feed:
         self._parts.append(
             MethodColumns(
                 np.full(len(kept), role, dtype=np.int8),
-                np.array([given.times_ns[r] for r in kept], dtype=np.int64),
+                times[kept],
                 np.array([_process(given, r) for r in kept], dtype=np.int64),
                 {name: column[sound] for name, column in numbers.items()},
                 [kind] * len(kept),

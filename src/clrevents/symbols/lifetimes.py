@@ -28,6 +28,22 @@ ALWAYS: Final = np.iinfo(np.int64).min
 FOREVER: Final = np.iinfo(np.int64).max
 """The `end` of code that existed when the trace ended."""
 
+_MOST: Final = 1 << 62
+
+
+def bounded(times: Ints) -> Ints:
+    """Times that are neither ALWAYS nor FOREVER, and not so near that a sum with one overflows.
+
+    146 years from the start of a session mean the same as any more.
+    """
+    return np.clip(times, -_MOST, _MOST)
+
+
+def bounded_ns(time_ns: int) -> int:
+    """The same for one time, of any size."""
+    return max(-_MOST, min(time_ns, _MOST))
+
+
 GRACE_NS: Final = 10_000_000
 """Code may run before its load is written (0.1 ms in one of our traces). Used if nothing else is known."""
 

@@ -11,6 +11,7 @@ from clrevents.decode.decoded import DecodedRows
 from clrevents.errors import LimitError, Limits
 from clrevents.symbols.feed import Feed
 from clrevents.symbols.frame import Frame
+from clrevents.symbols.lifetimes import bounded_ns
 from clrevents.symbols.methods import Methods
 
 _ROOM: Final = 1 << 16
@@ -34,7 +35,7 @@ class LiveMethods:
         """Learn from rows; their payloads need not be decoded."""
         if not len(rows) or self._full:
             return
-        self._now = max(self._now, rows.times_ns[-1])
+        self._now = max(self._now, bounded_ns(rows.times_ns[-1]))
         try:
             self._feed.take(rows)
         except LimitError:

@@ -18,7 +18,17 @@ from clrevents.schema.method_flags import MethodFlags
 from clrevents.symbols.feed import ENTRY, Feed, with_entries
 from clrevents.symbols.frame import Frame
 from clrevents.symbols.il import ILMaps
-from clrevents.symbols.lifetimes import ALWAYS, FOREVER, LISTED, Addresses, Ints, Sightings, lifetimes
+from clrevents.symbols.lifetimes import (
+    ALWAYS,
+    FOREVER,
+    LISTED,
+    Addresses,
+    Ints,
+    Sightings,
+    bounded,
+    bounded_ns,
+    lifetimes,
+)
 from clrevents.symbols.method import (
     ADVICE,
     NATIVE,
@@ -124,6 +134,8 @@ class Methods:
 
         All addresses except the first are treated as return addresses.
         """
+        if time_ns is not None:
+            time_ns = bounded_ns(time_ns)
         cache = self._cache
         frames: list[Frame | None] = []
         for place, address in enumerate(addresses):
@@ -152,6 +164,7 @@ class Methods:
         the session started. Returns two arrays of that length: the indexes of the pieces of code (int64, -1 for none)
         and the codes of the reasons (uint8); pass both to `frame`.
         """
+        times = None if times is None else bounded(times)
         index, outcome = self._ranges.find(addresses, times, process_id)
         reason = np.full(len(index), NOT_MANAGED if self.complete else NO_RUNDOWN, dtype=np.uint8)
         reason[outcome == FOUND] = RESOLVED

@@ -39,7 +39,8 @@ class Decoder:
     With `symbols`, the decoder also follows events about code, whether they are selected or not; `methods` and the
     events' `frames` then cover what was read so far. Methods loaded before the trace began are listed at its end.
 
-    After a TraceError, each call raises the same error again.
+    After a TraceError, each call raises the same error again. If another exception such as KeyboardInterrupt leaves a
+    call in its middle, events may be missing: each later call raises RuntimeError.
     """
 
     def __init__(
@@ -88,11 +89,13 @@ class Decoder:
         `buffer` is bytes, a bytearray or a memoryview, and may be reused afterwards. Raises TraceError
         for damage or for exceeded limits, and ValueError after `close`.
         """
-        return list(self._batches(self._pass.feed(buffer)))
+        with self._stream.calls:
+            return list(self._batches(self._pass.feed(buffer)))
 
     def flush(self) -> list[Batch]:
         """Return the events still waiting to be sorted by time, for instance when a live session has gone quiet."""
-        return list(self._batches(self._pass.flush()))
+        with self._stream.calls:
+            return list(self._batches(self._pass.flush()))
 
     def close(self) -> Iterator[Batch]:
         """End the input and iterate over the last batches.

@@ -94,6 +94,6 @@ def _thread_info(
     thread: int, events: int, first_ns: int, last_ns: int, row: ThreadRow | None, process_id: int | None
 ) -> ThreadInfo:
     """What the trace says about a thread (NetTrace 6) combined with what its events show."""
-    process = process_id if row is None or row.process_id is None else row.process_id
+    process = process_id if row is None or row.process is None else row.process
     thread = -1 if thread == UNKNOWN_THREAD and row is None else thread
     return ThreadInfo(thread, events, first_ns, last_ns, process, None if row is None else row.name)

@@ -147,6 +147,12 @@ class ThreadRow:
     attributes: tuple[tuple[str, str], ...] = ()
     offset: int = attrs.field(default=0, eq=False)
 
+    @property
+    def process(self) -> int | None:
+        """The process id as a signed number of 64 bits, as columns hold it: ids that no system gives are below 0."""
+        known = self.process_id
+        return known if known is None or known < 1 << 63 else known - (1 << 64)
+
 
 @attrs.frozen(eq=False)
 class Threads:

@@ -34,6 +34,8 @@ _APART: Final = 72
 # The first numbers of the scan's state: where it stopped, and how many rows, runs and marks it wrote.
 _COUNTS: Final = 4
 _THREADS: Final = 1
+# Rows are few if there are this many times more kinds.
+_SPARSE: Final = 16
 _NO_MARKS: Final = np.empty((0, 3), dtype=np.int64)
 
 
@@ -199,6 +201,11 @@ def arranged(kinds: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[tuple[in
     """Row numbers by kind, ascending within each; and each kind that occurs with the slice of its rows among them."""
     if not len(kinds):
         return np.empty(0, dtype=np.int64), []
+    if int(kinds.max()) > _SPARSE * len(kinds):
+        # As long as there are kinds in all would take longer than as long as there are rows.
+        used, places = np.unique(kinds, return_inverse=True)
+        order, groups = arranged(places)
+        return order, [(int(used[place]), part) for place, part in groups]
     if COMPILED:
         ends, order = np.zeros(int(kinds.max()) + 1, dtype=np.int64), np.empty(len(kinds), dtype=np.int64)
         SCAN.arrange(len(kinds), given(kinds), len(ends), ends, order)

@@ -43,6 +43,7 @@ class EventIntake:
         self._plausibility = plausibility
         self._tally = tally
         self._latest = _NEVER
+        self._indexes: Ints = np.arange(0)
 
     @property
     def latest(self) -> int:
@@ -87,7 +88,9 @@ class EventIntake:
             if self._tally is None:
                 self._gather(rows, block, first)
             else:
-                counted = self._count(rows.columns, rows.kind_indexes, np.arange(len(self._kinds.all)))
+                if len(self._kinds.all) > len(self._indexes):
+                    self._indexes = np.arange(2 * len(self._kinds.all))
+                counted = self._count(rows.columns, rows.kind_indexes, self._indexes)
                 assert counted, "these are kinds"
         if rows.fault is not None:
             self._errors.report_all((rows.fault,))

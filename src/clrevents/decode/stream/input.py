@@ -13,12 +13,14 @@ from clrevents.decode.kernels.header_scan import PADDING
 _PADDING = bytes(PADDING)
 # A copied window includes this many bytes before the first unparsed one, because errors show the surrounding bytes.
 _CONTEXT = 32
+# One in this many copied bytes must be new or have been parsed.
+_SHARE = 8
 
 
 class InputBuffer:
     """The unparsed bytes of a stream; `offset` is the stream offset of the first of them.
 
-    `needed` is how many bytes the next block takes, as far as that is known.
+    `needed` is how many bytes the next window takes: at least as many as the next block, as far as that is known.
     """
 
     def __init__(self) -> None:
@@ -27,6 +29,7 @@ class InputBuffer:
         self._pieces: deque[bytes] = deque()
         self._start = 0
         self._held = 0
+        self._copied = 0
 
     def add(self, data: bytes | bytearray | memoryview) -> None:
         """Take more bytes; mutable ones are copied."""
@@ -42,9 +45,11 @@ class InputBuffer:
         """The next bytes to parse: at least `needed` of them, or all when `final`."""
         piece = self._pieces[0] if self._pieces else b""
         if not final and len(piece) - self._start - PADDING >= self.needed:
+            self._copied = 0
             return Window(piece, len(piece) - PADDING, self.offset - self._start, False, self._start)
         before = min(self._start, _CONTEXT + (self.offset & 15))
         data = self._copy(before, self._held if final else self.needed)
+        self._copied = len(data) - before - PADDING
         return Window(data, len(data) - PADDING, self.offset - before, final, before)
 
     def _copy(self, before: int, count: int) -> bytes:
@@ -62,6 +67,10 @@ class InputBuffer:
     def consume(self, count: int, needed: int) -> None:
         """Drop the next `count` bytes, which were parsed; the next block takes `needed`."""
         self.needed = needed
+        if count < self._copied // _SHARE:
+            # Bytes that were copied and not parsed are copied again only together with new ones, so that copies are in
+            # proportion to the stream however it is sliced and however far a search looks ahead.
+            self.needed = max(needed, self._copied + self._copied // _SHARE - count)
         self.offset += count
         self._held -= count
         self._start += count

@@ -21,7 +21,8 @@ from clrevents.errors import Limits, Problem, damage
 class Loss:
     """Events that a thread tried to write but that never reached the file, and when.
 
-    `thread_id` is the thread that wrote them; the window is in nanoseconds since the session started.
+    `thread_id` is the thread that wrote them; the window is in nanoseconds since the session started, where 64 bits
+    cannot hold a time the nearest number that they can.
     """
 
     thread_id: int
@@ -47,7 +48,7 @@ class LossLog:
         self.lost = 0
         self.destroyed: list[Loss] = []
         self.missing = 0
-        self.numbers = SequenceNumbers(limits)
+        self.numbers = SequenceNumbers(limits, threads.born)
         self._limits = limits
         self._threads = threads
         self._clock: Clock | None = None
@@ -61,7 +62,7 @@ class LossLog:
 
     def damaged(self) -> None:
         """Events may be missing from here on for a reason other than loss."""
-        self.numbers.damaged(len(self._threads.all))
+        self.numbers.damaged(self._threads.definitions)
 
     def follow(self, columns: HeaderColumns, offset: int) -> Sequence[Problem]:
         """Look for gaps in the numbers of these events."""
@@ -102,7 +103,7 @@ class LossLog:
         if len(where) < self._limits.problems:
             clock = self._clock
             assert clock is not None
-            where.append(Loss(self._thread_id(gap), gap.count, clock.ns(gap.start), clock.ns(gap.end)))
+            where.append(Loss(self._thread_id(gap), gap.count, clock.nearest_ns(gap.start), clock.nearest_ns(gap.end)))
 
     def _thread_id(self, gap: Gap) -> int:
         """The operating system's id of the thread whose numbers have this gap."""

@@ -5,7 +5,7 @@ Never guesses: a step back is not a loss, and after damage a thread's first gap 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import attrs
 
@@ -37,19 +37,23 @@ class Gap:
 
 
 class SequenceNumbers:
-    """The last sequence number of each capture thread. `starts_at_zero`: a thread's first event has number 1."""
+    """The last sequence number of each capture thread. `starts_at_zero`: a thread's first event has number 1.
 
-    def __init__(self, limits: Limits) -> None:
+    `born` says how many threads were defined before this one (NetTrace 6).
+    """
+
+    def __init__(self, limits: Limits, born: Callable[[int], int]) -> None:
         self.starts_at_zero = False
         # Last number, its tick, and the number of damages seen before it, by thread.
         self._last: dict[int, tuple[int, int, int]] = {}
         self._damages = 0
         self._known = 0
         self._limits = limits
+        self._born = born
 
     def damaged(self, known: int) -> None:
         """Events may be missing here for a reason other than loss, including those of the first `known` threads
-        (NetTrace 6) that have no event yet.
+        defined (NetTrace 6) that have no event yet.
         """
         self._damages += 1
         self._known = known
@@ -58,7 +62,7 @@ class SequenceNumbers:
         """Whether there was damage since this thread's last number."""
         last = self._last.get(thread)
         if last is None:
-            return self._damages > 0 and not self._known <= thread < _UNKNOWN_KEY
+            return self._damages > 0 and (thread == _UNKNOWN_KEY or self._born(thread) < self._known)
         return last[2] != self._damages
 
     def follow(self, columns: HeaderColumns) -> Sequence[Gap]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from clrevents.decode.calls import Calls
 from clrevents.decode.clock import Clock
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.kernels.tally import Tally
@@ -29,7 +30,8 @@ class Stream:
     """One pass over one trace. `feed` and `close` return rows; after a fatal error each call raises it again.
 
     `walk_stacks` checks every stack block, which otherwise happens only if a stack is requested. With a `tally` no rows
-    come out: every piece of a block is counted in it, in file order.
+    come out: every piece of a block is counted in it, in file order. `calls` is entered by every call, and by those
+    who do more within the same one.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Stream:
         self._handler = BlockHandler(registry or DEFAULT, limits, self.threads, self._rows, self._errors, tally)
         self.kinds = self._handler.kinds
         self._closed = False
+        self.calls = Calls()
 
     @property
     def info(self) -> TraceInfo | None:
@@ -106,31 +109,41 @@ class Stream:
         return self._handler.latest
 
     def feed(self, data: Buffer) -> list[Rows]:
-        """Take more bytes (not kept); returns rows that became ready. Raises the TraceError that ended the stream."""
-        if self.error is not None:
-            raise self.error
-        if self._closed:
-            raise ValueError("this decoder is closed")
-        if len(data) and not self._errors.stopped:
-            self._input.add(data)
-            if self._input.enough:
-                self._parse(final=False)
-        return self._ready()
+        """Take more bytes (not kept); returns rows that became ready. Raises the TraceError that ended the stream.
+
+        If any other exception leaves a call that has begun, such as KeyboardInterrupt, later ones raise RuntimeError.
+        """
+        with self.calls:
+            if self.error is not None:
+                raise self.error
+            if self._closed:
+                raise ValueError("this decoder is closed")
+            taken = data if isinstance(data, bytes) else bytes(memoryview(data))
+            self.calls.begin()
+            if len(taken) and not self._errors.stopped:
+                self._input.add(taken)
+                if self._input.enough:
+                    self._parse(final=False)
+            return self._ready()
 
     def flush(self) -> list[Rows]:
         """Release the rows waiting to be ordered; later rows may then be earlier in time."""
-        if self.error is not None:
-            raise self.error
-        self._rows.release()
-        return self._ready()
+        with self.calls:
+            if self.error is not None:
+                raise self.error
+            self.calls.begin()
+            self._rows.release()
+            return self._ready()
 
     def close(self) -> list[Rows]:
         """End the stream: parse the rest of a truncated block, release everything."""
-        if not self._closed and self.error is None:
-            self._closed = True
-            self._parse(final=True)
-            self._errors.report_all(self._rows.end_region())
-        return self._ready()
+        with self.calls:
+            self.calls.begin()
+            if not self._closed and self.error is None:
+                self._closed = True
+                self._parse(final=True)
+                self._errors.report_all(self._rows.end_region())
+            return self._ready()
 
     def end_in(self, fault: Problem) -> None:
         """The source itself is damaged where the stream ends: to be called before `close`.

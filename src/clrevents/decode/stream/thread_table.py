@@ -1,9 +1,12 @@
 """The threads of NetTrace 6: from the indexes used by events to threads, as defined at that moment.
 
-Pure bookkeeping of values from `blocks`; sees no bytes.
+Pure bookkeeping of values from `blocks`; sees no bytes. A thread that is described again after it was forgotten or
+removed has the place that it had.
 """
 
 from __future__ import annotations
+
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,32 +19,65 @@ from clrevents.errors import Limits, Problem, damage
 class ThreadTable:
     """The threads of NetTrace 6: from the indexes used by events to threads, which may reuse an index.
 
-    A thread keeps its place in `all`; an index refers to it from its definition to its removal.
+    A thread keeps its place in `all`; an index refers to it from its definition to its removal. `definitions` counts
+    them.
     """
 
     def __init__(self, limits: Limits) -> None:
         self.all: list[ThreadRow] = []
+        self.definitions = 0
         self._limits = limits
         self._by_index: dict[int, int] = {}
+        # How many definitions there were before that of each place.
+        self._born: list[int] = []
+        # Places of threads that no index refers to, by what describes these.
+        self._free: dict[bytes, list[int]] = {}
         self._ids = np.full(64, UNKNOWN_THREAD, dtype=np.uint64)
 
     def define(self, row: ThreadRow) -> Problem | None:
         """Add a thread; returns a problem if its index is in use."""
         old = self._by_index.get(row.index)
-        if old is not None and self.all[old] == row:
+        if old is not None and _description(self.all[old]) == _description(row):
             return None
-        if len(self.all) >= self._limits.threads:
-            return damage("too-many-threads", "more threads than Limits.threads", row.offset, None, "later threads")
-        place = self._by_index[row.index] = len(self.all)
-        self.all.append(row)
-        if place + 1 == len(self._ids):
-            self._ids = np.concatenate((self._ids, np.full_like(self._ids, UNKNOWN_THREAD)))
-        if row.thread_id is not None:
-            self._ids[place] = row.thread_id
+        place = self._take_free(row) if self._free else None
+        if place is None:
+            place = len(self.all)
+            if place >= self._limits.threads:
+                return damage("too-many-threads", "more threads than Limits.threads", row.offset, None, "later threads")
+            self._add(row)
+        self._by_index[row.index] = place
+        self._born[place] = self.definitions
+        self.definitions += 1
         if old is None:
             return None
         text = f"thread index {row.index} is redefined while in use"
         return damage("redefined-thread", text, row.offset, None, "which thread these events are about")
+
+    def _add(self, row: ThreadRow) -> None:
+        place = len(self.all)
+        self.all.append(row)
+        self._born.append(0)
+        if place + 1 == len(self._ids):
+            self._ids = np.concatenate((self._ids, np.full_like(self._ids, UNKNOWN_THREAD)))
+        if row.thread_id is not None:
+            self._ids[place] = row.thread_id
+
+    def _take_free(self, row: ThreadRow) -> int | None:
+        key = _identity(row)
+        places = self._free.get(key)
+        if not places:
+            return None
+        place = places.pop()
+        if not places:
+            del self._free[key]
+        return place
+
+    def _let_go(self, place: int) -> None:
+        self._free.setdefault(_identity(self.all[place]), []).append(place)
+
+    def born(self, place: int) -> int:
+        """How many definitions there were before the last one of the thread at this place."""
+        return self._born[place] if place < len(self._born) else self.definitions
 
     def find(self, index: int) -> int | None:
         """The place of the thread that an index currently refers to."""
@@ -49,10 +85,15 @@ class ThreadTable:
 
     def remove(self, index: int) -> int | None:
         """Forget an index; returns its thread's place."""
-        return self._by_index.pop(index, None)
+        place = self._by_index.pop(index, None)
+        if place is not None:
+            self._let_go(place)
+        return place
 
     def forget(self) -> None:
-        self._by_index.clear()
+        for place in self._by_index.values():
+            self._let_go(place)
+        self._by_index = {}
 
     def places(self, indexes: NDArray[np.uint64]) -> tuple[NDArray[np.int64], int | None]:
         """Places of many indexes (-1 if undefined), and the first undefined index."""
@@ -71,3 +112,13 @@ class ThreadTable:
         """The operating system's id of one thread; -1 if unknown."""
         known = self.all[place].thread_id
         return -1 if known is None else known
+
+
+def _description(row: ThreadRow) -> tuple[object, ...]:
+    """What a row says of the thread itself."""
+    return row.thread_id, row.process_id, row.name, row.attributes
+
+
+def _identity(row: ThreadRow) -> bytes:
+    # A digest, for which nobody can choose rows that are equal, and which is small.
+    return blake2b(repr(_description(row)).encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -23,8 +23,10 @@ from clrevents.schema.codes import ObjectTag
 
 _HEADER = struct.Struct("<i8hqq")
 _SMALLEST = RECORD.size + 4
-# After damage, this many consecutive records are not a coincidence; this many bytes are searched at a time.
+# After damage, this many consecutive records are not a coincidence. Few bytes are searched at first, then more at a
+# time: looking far where records are near would take longer than reading them.
 _CHAIN = 3
+_FIRST_STRIDE = 1 << 8
 _STRIDE = 1 << 20
 
 # NetPerf 1's placeholder for a provider name.
@@ -138,11 +140,14 @@ class NetPerf12:
 
     def _resume(self, window: Window) -> tuple[bool, int]:
         """Whether consecutive complete records follow after this position, and where, or how far was searched."""
-        start, end = window.pos + 1, min(window.end, window.pos + self._limits.block_bytes)
-        for at in range(start, end, _STRIDE):
-            for pos in _candidates(window.data, at, min(at + _STRIDE, end), window.end):
+        at, end = window.pos + 1, min(window.end, window.pos + self._limits.block_bytes)
+        stride = _FIRST_STRIDE
+        while at < end:
+            stop = min(at + stride, end)
+            for pos in _candidates(window.data, at, stop, window.end):
                 if self._chains(window, pos):
                     return True, pos
+            at, stride = stop, min(2 * stride, _STRIDE)
         if not window.final and end == window.end:
             raise NeedMore(2 * window.available + 64)
         return False, window.end if end == window.end else end

@@ -55,6 +55,7 @@ class NetTrace6:
         self._limits = limits
         self._salvage = salvage
         self._scanner = HeaderScanner()
+        self._search = search.Search()
         self._seen_header = False
 
     def read(self, window: Window) -> Iterator[Block]:
@@ -74,7 +75,7 @@ class NetTrace6:
         at = window.base + start
         name = _name(kind)
         if kind == _END and self._seen_header:
-            if not self._salvage or not search.spurious_end(window, size):
+            if not self._salvage or not self._search.spurious_end(window):
                 if not window.final:
                     window.require(4 + size)
                 window.pos = min(start + 4 + size, window.end)
@@ -126,7 +127,7 @@ class NetTrace6:
         if not known:
             yield from self._lost(window)
             return
-        found, stop = search.find(window)
+        found, stop = self._search.find(window)
         if not found:
             stop = min(end, window.end)
         yield from self._content(window, kind, start + 4, stop, True)
@@ -141,7 +142,7 @@ class NetTrace6:
     def _lost(self, window: Window) -> Iterator[Block]:
         """No block starts here: continue where several follow each other."""
         start = window.pos
-        _, stop = search.find(window)
+        _, stop = self._search.find(window)
         text = f"no block starts here; skipped {stop - start} bytes"
         window.pos = stop
         yield Fault(damage("bad-block", text, window.base + start, stop - start, _IMPACT))

@@ -1,7 +1,8 @@
 """Finds the blocks of NetTrace 6 again after damage: there are no marks, only sizes that lead to the next block.
 
 A block head is trusted if the first bytes of its block fit its kind, a position if several such blocks follow each
-other. Looks only at these first bytes of a block. Reading from a `Window` may raise NeedMore.
+other. Looks only at these first bytes of a block, and once at each position, however many searches cover it. Reading
+from a `Window` may raise NeedMore.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ PEEK: Final = 24
 # How far to search for blocks at a time, after damage and after an end mark.
 _REACH: Final = 1 << 20
 _CHAIN: Final = 3
+# Positions looked at together: few at first, because blocks are usually close.
+_FIRST_STRIDE: Final = 1 << 8
 _STRIDE: Final = 1 << 20
 _SMALLEST: Final = 2
 _HEADER_LIMIT: Final = 1024
@@ -45,23 +48,57 @@ def followed(window: Window, end: int) -> bool:
     return _follows(window.data, end, window.end, window.final)
 
 
-def spurious_end(window: Window, size: int) -> bool:
-    """In salvage mode an end block is trusted only if no other blocks can be found after it."""
-    if not window.final:
-        window.require(_REACH)
-    stop = min(window.end, window.pos + _REACH)
-    return _resume_in(window, window.pos + 4 + size, stop) is not None
+class Search:
+    """Searches one stream, each from a position at or after that of the last."""
 
+    def __init__(self) -> None:
+        # Stream offsets between which no blocks start.
+        self._from = self._to = 0
 
-def find(window: Window) -> tuple[bool, int]:
-    """Whether consecutive blocks follow within reach after this position, and where, or how far was searched."""
-    stop = min(window.end, window.pos + _REACH)
-    found = _resume_in(window, window.pos + 1, stop)
-    if found is not None:
-        return True, found
-    if not window.final and stop == window.end:
-        raise NeedMore(min(2 * window.available + 64, _REACH))
-    return False, stop
+    def spurious_end(self, window: Window) -> bool:
+        """In salvage mode an end block is trusted only if no other blocks can be found after it starts."""
+        if not window.final:
+            window.require(_REACH)
+        return self._first(window, min(window.end, window.pos + _REACH)) is not None
+
+    def find(self, window: Window) -> tuple[bool, int]:
+        """Whether consecutive blocks follow within reach after this position, and where, or how far was searched."""
+        stop = min(window.end, window.pos + _REACH)
+        found = self._first(window, stop)
+        if found is not None:
+            return True, found
+        if not window.final and stop == window.end:
+            raise NeedMore(min(2 * window.available + 64, _REACH))
+        return False, stop
+
+    def _first(self, window: Window, stop: int) -> int | None:
+        """The first position after this one and before `stop` from which several blocks follow each other, if any.
+
+        Raises NeedMore where a position may be one: taking a later one would depend on how the stream is sliced.
+        """
+        start, base = window.pos + 1, window.base
+        if not self._from <= base + start <= self._to:
+            self._from = self._to = base + start
+        at = self._to - base
+        stride = _FIRST_STRIDE
+        known: dict[int, bool] = {}
+        while at < stop:
+            until = min(at + stride, stop)
+            for place in _heads(window, at, until):
+                try:
+                    found = _chains(window.data, place, window.end, window.final, known)
+                except _Undecided as undecided:
+                    self._to = base + place
+                    # At least twice as much each time, so that a long search stays linear.
+                    raise NeedMore(max(undecided.end - window.pos, 2 * window.available)) from None
+                if found:
+                    self._to = base + place
+                    return place
+            # The last three positions have no whole head yet.
+            self._to = base + max(at, min(until, window.end - 3))
+            at = until
+            stride = min(2 * stride, _STRIDE)
+        return None
 
 
 def _fits(data: bytes, pos: int, end: int) -> bool:
@@ -125,14 +162,6 @@ _FITS: Final[dict[int, Callable[[int, bytes], bool]]] = {
 }
 
 
-def _resume_in(window: Window, start: int, stop: int) -> int | None:
-    try:
-        return _resume(window.data, start, stop, window.end, window.final)
-    except _Undecided as undecided:
-        # At least twice as much each time, so that a long search stays linear.
-        raise NeedMore(max(undecided.end - window.pos, 2 * window.available)) from None
-
-
 def _follows(data: bytes, pos: int, end: int, final: bool) -> bool:
     """Whether the stream continues or ends at `pos`, with at least a head and PEEK bytes after it, or all there are."""
     if pos == end:
@@ -151,30 +180,23 @@ class _Undecided(Exception):
         self.end = end
 
 
-def _resume(data: bytes, start: int, stop: int, end: int, final: bool) -> int | None:
-    """The first position before `stop` from which several blocks follow each other; None if there is none.
-
-    Raises _Undecided where a position may be one: taking a later one would depend on how the stream is sliced.
-    """
-    raw = np.frombuffer(data, dtype=np.uint8)
-    known: dict[int, bool] = {}
-    for at in range(start, stop, _STRIDE):
-        # The kind is the fourth byte of a head, after a three-byte size that must lead to another block.
-        kinds = raw[at + 3 : min(at + _STRIDE, stop, end - 3) + 3]
-        places = np.flatnonzero((kinds >= BlockKind.EVENTS) & (kinds <= BlockKind.LABELS)) + at
-        sizes = raw[places] + (raw[places + 1].astype(np.int64) << 8) + (raw[places + 2].astype(np.int64) << 16)
-        believed = sizes >= _SMALLEST
-        if final:
-            believed &= places + 4 + sizes <= end
-        for place in places[believed].tolist():
-            if _chains(data, place, end, final, known):
-                return int(place)
-    return None
+def _heads(window: Window, start: int, stop: int) -> list[int]:
+    """The positions from `start` to `stop` that may be heads of blocks by their kind and size alone."""
+    raw = np.frombuffer(window.data, dtype=np.uint8)
+    # The kind is the fourth byte of a head, after a three-byte size that must lead to another block.
+    kinds = raw[start + 3 : max(min(stop, window.end - 3), start) + 3]
+    places = np.flatnonzero((kinds >= BlockKind.EVENTS) & (kinds <= BlockKind.LABELS)) + start
+    sizes = raw[places] + (raw[places + 1].astype(np.int64) << 8) + (raw[places + 2].astype(np.int64) << 16)
+    believed = sizes >= _SMALLEST
+    if window.final:
+        believed &= places + 4 + sizes <= window.end
+    found: list[int] = places[believed].tolist()
+    return found
 
 
 def _chains(data: bytes, pos: int, end: int, final: bool, known: dict[int, bool]) -> bool:
     for number in range(_CHAIN):
-        if number and final and (pos == end or data[pos:end] == bytes(4)):
+        if number and final and (pos == end or (end - pos == 4 and data[pos:end] == bytes(4))):
             return True
         if not final and pos + 4 + PEEK > end:
             raise _Undecided(pos + 4 + PEEK)

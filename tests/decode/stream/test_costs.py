@@ -1,0 +1,103 @@
+"""What a stream costs is in proportion to its size, whatever it holds: counted, never timed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from clrevents.decode.container.blocks import Stacks
+from clrevents.decode.container.netperf import netperf12
+from clrevents.decode.container.nettrace6 import nettrace6_search
+from clrevents.decode.stacks import StackTable
+from clrevents.decode.stream.input import InputBuffer
+from clrevents.decode.stream.stream import Stream
+from clrevents.errors import ErrorMode
+from support import costly_containers as costly
+from support.counting import calls
+
+SIZES = (100, 400, 1600)
+Make = Callable[[int], bytes]
+
+
+def read(data: bytes, errors: ErrorMode = "salvage", piece: int = 1 << 20) -> Stream:
+    stream = Stream(errors=errors)
+    for at in range(0, len(data), piece):
+        stream.feed(data[at : at + piece])
+    stream.close()
+    return stream
+
+
+@pytest.fixture
+def looked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many bytes each search of salvage looks at."""
+    found: list[int] = []
+    heads, candidates = nettrace6_search._heads, netperf12._candidates
+
+    def count_heads(window: Any, start: int, stop: int) -> list[int]:
+        found.append(stop - start)
+        return heads(window, start, stop)
+
+    def count_candidates(data: bytes, start: int, stop: int, end: int) -> list[int]:
+        found.append(stop - start)
+        return candidates(data, start, stop, end)
+
+    monkeypatch.setattr(nettrace6_search, "_heads", count_heads)
+    monkeypatch.setattr(netperf12, "_candidates", count_candidates)
+    return found
+
+
+@pytest.mark.parametrize("pieces", SIZES)
+@pytest.mark.parametrize("make", [costly.unchained_stacks, costly.distant_ends, costly.broken_records])
+def test_salvage_looks_at_each_byte_a_bounded_number_of_times(make: Make, pieces: int, looked: list[int]) -> None:
+    data = make(pieces)
+    assert calls(lambda: read(data)) < 20 * len(data)
+    assert sum(looked) < 4 * len(data)
+
+
+@pytest.mark.parametrize("make", [costly.unchained_stacks, costly.distant_ends, costly.broken_records])
+def test_a_search_in_pieces_finds_the_same(make: Make) -> None:
+    data = make(50)
+    whole = read(data).problems
+    for piece in (1, 97, 4096):
+        assert read(data, piece=piece).problems.items == whole.items
+
+
+@pytest.mark.parametrize("piece", [1, 10, 1000])
+def test_bytes_that_a_search_waits_for_are_not_copied_again_and_again(
+    piece: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied = 0
+    copy = InputBuffer._copy
+
+    def count(self: InputBuffer, before: int, size: int) -> bytes:
+        nonlocal copied
+        copied += size
+        return copy(self, before, size)
+
+    monkeypatch.setattr(InputBuffer, "_copy", count)
+    data = costly.unchained_stacks(1000)
+    read(data, piece=piece)
+    assert copied < 20 * len(data)
+
+
+def test_lookups_of_stacks_share_what_was_there_before() -> None:
+    table = StackTable()
+    memory = set()
+    for number in range(1000):
+        table.add(Stacks(1 + 2 * number, 1, b"", 0, 0, 0))
+        lookup = table.lookup()
+        memory.add(id(lookup.firsts.base))
+        assert lookup.unique(np.array([1 + 2 * number, 2 + 2 * number])).tolist() == [1 + number, -1]
+    assert len(memory) < 20
+
+
+def test_a_lookup_keeps_its_meaning_when_stacks_are_added() -> None:
+    table = StackTable()
+    table.add(Stacks(1, 2, b"", 0, 0, 0))
+    before = table.lookup()
+    table.add(Stacks(3, 2, b"", 0, 0, 0))
+    assert before.unique(np.arange(6)).tolist() == [0, 1, 2, -1, -1, -1]
+    assert table.lookup().unique(np.arange(6)).tolist() == [0, 1, 2, 3, 4, -1]
