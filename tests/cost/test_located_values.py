@@ -1,4 +1,4 @@
-"""Located values of one payload, which may all point at the same bytes: their elements are in proportion to its size."""
+"""Located values of one payload, which may all point at the same bytes: as many elements as its size allows."""
 
 from __future__ import annotations
 

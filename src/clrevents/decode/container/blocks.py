@@ -5,8 +5,11 @@ Pure values. A container turns bytes into these; the later stages see nothing el
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import TypeAlias
+from functools import cached_property
+from types import MappingProxyType
+from typing import Protocol, TypeAlias
 from uuid import UUID
 
 import attrs
@@ -167,7 +170,7 @@ class RemovedThreads:
 class LabelList:
     """What NetTrace 6 adds to individual events: activity and trace ids, and (key, value) pairs.
 
-    `overrides` holds (attribute, value) pairs that replace those of the event's description.
+    `overrides` holds (attribute, value) pairs that replace those of the event's description, one for each attribute.
     """
 
     activity_id: bytes | None = None
@@ -177,13 +180,29 @@ class LabelList:
     pairs: tuple[tuple[str, str | int], ...] = ()
     overrides: tuple[tuple[str, int], ...] = ()
 
+    @cached_property
+    def by_name(self) -> Mapping[str, str | int]:
+        """The pairs by key, with the last value of a repeated key. Made once, however many events have the list."""
+        return MappingProxyType(dict(self.pairs))
+
+
+class LabelLists(Protocol):
+    """Label lists that are read when they are asked for, each time anew."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int, /) -> LabelList: ...
+    def __iter__(self) -> Iterator[LabelList]: ...
+    def stored(self, index: int) -> bytes:
+        """The bytes of one list: lists with equal bytes are equal."""
+        ...
+
 
 @attrs.frozen(eq=False)
 class Labels:
     """Label lists `first_id`, `first_id + 1`, …; they are valid until the next sequence point."""
 
     first_id: int
-    lists: tuple[LabelList, ...]
+    lists: LabelLists
 
 
 @attrs.frozen(eq=False)

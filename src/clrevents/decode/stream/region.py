@@ -6,6 +6,8 @@ the orders that the format allows and the only deterministic one (docs/format.md
 
 from __future__ import annotations
 
+from array import array
+
 import numpy as np
 
 from clrevents.decode.container.blocks import Events, InlineStacks, LabelList, Stacks, ThreadRow
@@ -41,7 +43,8 @@ class Region:
         self._windows: list[bytes] = []
         self._marks: list[Ints] = []
         self._has_activity = False
-        self._label_rows: list[tuple[int, int]] = []
+        # Rows and places in turn.
+        self._label_rows = array("q")
         self._label_lists: list[LabelList] = []
         self._sequenced = True
 
@@ -83,14 +86,14 @@ class Region:
 
     def _add_labels(self, changes: LabelChanges, first: bool) -> None:
         """Where label lists change in the piece that is added next."""
-        if first and self._label_rows and self._label_rows[-1][1] >= 0:
-            self._label_rows.append((self.events, _NOWHERE))
+        if first and self._label_rows and self._label_rows[-1] >= 0:
+            self._label_rows.extend((self.events, _NOWHERE))
         for row, labels in changes:
             place = _NOWHERE
             if labels is not None:
                 place = len(self._label_lists)
                 self._label_lists.append(labels)
-            self._label_rows.append((self.events + row, place))
+            self._label_rows.extend((self.events + row, place))
 
     def add_stacks(self, block: Stacks | InlineStacks) -> None:
         """Take stacks. If ids restart, those of the events so far are resolved first."""
@@ -183,8 +186,8 @@ def _guid_places(marks: list[Ints]) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints
     return (rows[activity], places[activity]), (rows[related], after[related])
 
 
-def _pairs(items: list[tuple[int, int]]) -> tuple[Ints, Ints]:
+def _pairs(items: array[int]) -> tuple[Ints, Ints]:
     if not items:
         return _NO_INTS, _NO_INTS
     table = np.array(items, dtype=np.int64)
-    return table[:, 0], table[:, 1]
+    return table[0::2], table[1::2]
