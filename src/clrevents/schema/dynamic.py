@@ -286,11 +286,14 @@ def attribute_names(layout: Layout) -> Iterator[str]:
 def _unique_names(fields: tuple[FieldDescription, ...]) -> Iterator[str]:
     """Wire names, made distinct if a description repeats one."""
     seen: set[str] = set()
+    # From where to count on, or equal names would all count from 2.
+    numbers: dict[str, int] = {}
     for field in fields:
-        name, n = field.name, 2
+        name = field.name
         while name in seen:
-            name = f"{field.name} ({n})"
-            n += 1
+            number = numbers.get(field.name, 2)
+            numbers[field.name] = number + 1
+            name = f"{field.name} ({number})"
         seen.add(name)
         yield name
 
@@ -304,7 +307,12 @@ def _codes(fields: tuple[FieldDescription, ...]) -> Iterator[int]:
 
 
 def _attributes(cls: Any) -> dict[str, str]:
-    return dict(zip((f.name for f in cls.__layout__.fields), cls.__fields__, strict=True))
+    """From wire names to attributes; made once for a class."""
+    known: dict[str, str] | None = cls.__dict__.get("__by_wire_name__")
+    if known is None:
+        known = dict(zip((f.name for f in cls.__layout__.fields), cls.__fields__, strict=True))
+        cls.__by_wire_name__ = known
+    return known
 
 
 def _repr(self: Any) -> str:
