@@ -137,12 +137,12 @@ def equal_names(n: int) -> bytes:
 
 
 def vast_method(methods: int, samples: int) -> bytes:
-    """Samples above `methods` small methods, the lowest of which claims all addresses up to 4 GiB beyond."""
+    """Samples above the last of `methods` small methods, the lowest of which claims all addresses up to 4 GiB beyond."""
     trace = TraceBuilder().thread(7).method_load("Vast", "Run", address=0x1000, size=(1 << 32) - 1)
     for n in range(methods):
         trace.method_load("Small", f"M{n}", address=0x100000 + 0x100 * n, size=0x10)
     for n in range(samples):
-        trace.sample(0x100000 + 0x100 * (n % methods) + 0x80)
+        trace.sample(0x100000 + 0x100 * (methods - 1 - n % methods) + 0x80)
     return trace.rundown().build()
 
 
