@@ -5,11 +5,12 @@ Pure values. A container turns bytes into these; the later stages see nothing el
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import struct
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias, cast
 from uuid import UUID
 
 import attrs
@@ -123,12 +124,38 @@ class Stacks:
     base: int
 
 
+class ThreadNumbers:
+    """Threads with their last sequence numbers, 12 bytes each: as stored in NetTrace 4. A block may have millions."""
+
+    __slots__ = ("_packed",)
+
+    def __init__(self, packed: bytes | bytearray) -> None:
+        self._packed = packed
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[int, int]]) -> ThreadNumbers:
+        """From (thread, number) pairs."""
+        packed = bytearray()
+        for thread, number in pairs:
+            packed += _THREAD_NUMBER.pack(thread, number)
+        return cls(packed)
+
+    def __len__(self) -> int:
+        return len(self._packed) // _THREAD_NUMBER.size
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        return cast("Iterator[tuple[int, int]]", _THREAD_NUMBER.iter_unpack(self._packed))
+
+
+_THREAD_NUMBER: Final = struct.Struct("<QI")
+
+
 @attrs.frozen(eq=False)
 class SequencePoint:
     """No event before it is later and none after it is earlier. Stack ids are valid up to here."""
 
     time: int
-    threads: tuple[tuple[int, int], ...]
+    threads: ThreadNumbers
     offset: int
     forget_threads: bool = False
     forget_metadata: bool = False
@@ -160,9 +187,9 @@ class Threads:
 
 @attrs.frozen(eq=False)
 class RemovedThreads:
-    """Threads that cease to exist here, as (index, last sequence number) (NetTrace 6)."""
+    """Threads that cease to exist here, by index, with their last sequence numbers (NetTrace 6)."""
 
-    threads: tuple[tuple[int, int], ...]
+    threads: ThreadNumbers
     offset: int
 
 

@@ -8,8 +8,18 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
+from typing import Final
 
-from clrevents.decode.container.blocks import Block, Fault, LabelList, Labels, RemovedThreads, ThreadRow, Threads
+from clrevents.decode.container.blocks import (
+    Block,
+    Fault,
+    LabelList,
+    Labels,
+    RemovedThreads,
+    ThreadNumbers,
+    ThreadRow,
+    Threads,
+)
 from clrevents.decode.container.window import Cursor, Short
 from clrevents.errors import Problem
 from clrevents.schema.codes import LAST_LABEL, LabelKind, ThreadItem
@@ -19,6 +29,7 @@ _ACTIVITY_ID, _RELATED_ID, _TRACE_ID, _SPAN_ID, _TEXT, _NUMBER, _OPCODE, _KEYWOR
     int, LabelKind
 )
 
+_ROWS: Final = 1000
 # The labels of a fixed size.
 _SIZES = {
     _ACTIVITY_ID: 16,
@@ -49,18 +60,22 @@ def read_count(cursor: Cursor, smallest: int, what: str) -> int:
 
 def read_threads(cursor: Cursor) -> Iterator[Block]:
     """A thread block. Raises Short, after yielding what was read, if it ends inside a row."""
-    rows: list[ThreadRow] = []
     wrong: Fault | None = None
     short: Short | None = None
-    try:
-        while cursor.left:
-            row, unknown = _thread_row(cursor)
-            rows.append(row)
-            wrong = unknown or wrong
-    except Short as caught:
-        short = caught
-    # Even if the block ends early: what was read is valid.
-    yield Threads(tuple(rows))
+    more = True
+    while more:
+        # A few at a time: a block may have millions, which a limit stops.
+        rows: list[ThreadRow] = []
+        try:
+            while cursor.left and len(rows) < _ROWS:
+                row, unknown = _thread_row(cursor)
+                rows.append(row)
+                wrong = unknown or wrong
+        except Short as caught:
+            short = caught
+        # Even if the block ends early: what was read is valid.
+        yield Threads(tuple(rows))
+        more = cursor.left > 0 and short is None
     if wrong is not None:
         yield wrong
     if short is not None:
@@ -70,10 +85,14 @@ def read_threads(cursor: Cursor) -> Iterator[Block]:
 def read_removed_threads(cursor: Cursor) -> RemovedThreads:
     """A block of removed threads. Raises Short."""
     at = cursor.base + cursor.pos
-    threads = []
-    while cursor.left:
-        threads.append((cursor.varint(64, "thread index"), cursor.varint(32, "sequence number")))
-    return RemovedThreads(tuple(threads), at)
+    return RemovedThreads(ThreadNumbers.of(iter(lambda: _number_row(cursor), None)), at)
+
+
+def _number_row(cursor: Cursor) -> tuple[int, int] | None:
+    """A thread index and a sequence number; None at the end. Raises Short."""
+    if not cursor.left:
+        return None
+    return cursor.varint(64, "thread index"), cursor.varint(32, "sequence number")
 
 
 def read_labels(cursor: Cursor) -> Iterator[Block]:
