@@ -21,7 +21,7 @@ def frames(methods: int) -> int:
     with clrevents.open(vast_method(methods, SAMPLES)) as trace:
         assert len(trace.methods) == methods + 1
         events = list(trace.events("ThreadSample"))
-        reasons = set()
+        reasons: set[str | None] = set()
 
         def run() -> None:
             reasons.update(frame.reason for event in events for frame in event.frames)

@@ -35,8 +35,8 @@ def _kind(number: int, *fields: FieldDescription) -> MetadataRecord:
     return MetadataRecord(number, "P", number, 0, "E", fields=fields)
 
 
-def _events(count: int, payload: bytes = b"", **more: int) -> Callable[[NetTrace6Writer], object]:
-    return lambda w: w.events([EventRecord(1, 5, 1, payload, **more)] * count)
+def _events(count: int, payload: bytes = b"", label_id: int = 0) -> Callable[[NetTrace6Writer], object]:
+    return lambda w: w.events([EventRecord(1, 5, 1, payload, label_id=label_id)] * count)
 
 
 def located_fields(n: int, shared: int) -> bytes:
@@ -137,7 +137,7 @@ def equal_names(n: int) -> bytes:
 
 
 def vast_method(methods: int, samples: int) -> bytes:
-    """Samples above the last of `methods` small methods, the lowest of which claims all addresses up to 4 GiB beyond."""
+    """Samples above the last of `methods` small methods; one below claims all addresses up to 4 GiB beyond."""
     trace = TraceBuilder().thread(7).method_load("Vast", "Run", address=0x1000, size=(1 << 32) - 1)
     for n in range(methods):
         trace.method_load("Small", f"M{n}", address=0x100000 + 0x100 * n, size=0x10)
