@@ -18,6 +18,7 @@ from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.words import counted
 
 _LONG: Final = 300
+_LABELS: Final = 20
 _RAW: Final = 64
 
 
@@ -150,7 +151,9 @@ def _fields(event: clrevents.Event[Any]) -> Iterator[str]:
         yield f"activity={event.activity_id}"
     if event.related_activity_id is not None:
         yield f"related={event.related_activity_id}"
-    yield from (f"{safe(name)}:{_value(value)}" for name, value in event.labels.items())
+    yield from (f"{safe(name)}:{_value(value)}" for name, value in islice(event.labels.items(), _LABELS))
+    if len(event.labels) > _LABELS:
+        yield f"(and {counted(len(event.labels) - _LABELS, 'label')})"
 
 
 def _value(value: Any) -> str:

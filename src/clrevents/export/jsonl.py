@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import weakref
 from collections.abc import Callable
 from enum import Enum
 from operator import attrgetter
@@ -28,9 +29,14 @@ from clrevents.schema.wire import (
     VarIntType,
     WireType,
 )
+from clrevents.trace import label_list
 
 Convert: TypeAlias = Callable[[Any], Any]
 Record: TypeAlias = Callable[[Any], dict[str, Any]]
+
+# How long a list of labels may be that is written with every event, and the room for longer ones, in characters.
+_ALWAYS: Final = 1024
+_ROOM: Final = 16 << 20
 
 _encode: Final = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=False).encode
 
@@ -40,13 +46,18 @@ class EventJson:
 
     `names` writes enums and times as text, `stacks` adds each event's stack; together they add the names of its
     frames. Use one instance per trace: it caches what it knows about each record class.
+
+    Events of NetTrace 6 may share a list of labels of any length. One of more than 1,024 characters is written with
+    its first event; with later ones as long as there is room: `label_room` characters, and 1,024 more for each event
+    with labels. Without room, `labels_omitted` is the number of labels.
     """
 
-    def __init__(self, *, names: bool = False, stacks: bool = False) -> None:
+    def __init__(self, *, names: bool = False, stacks: bool = False, label_room: int = _ROOM) -> None:
         self._names = names
         self._stacks = stacks
         self._records: dict[type, Record | None] = {}
         self._heads: dict[int, tuple[object, str]] = {}
+        self._labels = _LabelRoom(label_room)
 
     def object(self, event: Any) -> dict[str, Any]:
         """The event as a dict that `json.dumps` accepts."""
@@ -109,8 +120,12 @@ class EventJson:
             extras["trace_id"] = trace_id
         if (span_id := event.span_id) is not None:
             extras["span_id"] = span_id
-        if labels := event.labels:
-            extras["labels"] = labels
+        labels = label_list(event)
+        if labels is not None and labels.pairs:
+            if self._labels.fits(labels):
+                extras["labels"] = dict(labels.by_name)
+            else:
+                extras["labels_omitted"] = len(labels.by_name)
         return extras
 
     def _head(self, key: Any) -> str:
@@ -169,6 +184,30 @@ class EventJson:
             return list(values) if convert is None else [convert(v) for v in values]
 
         return change
+
+
+class _LabelRoom:
+    """Decides whether labels are written again. Lists are told apart by identity, and not kept alive."""
+
+    def __init__(self, room: int) -> None:
+        self._room = room
+        self._known: dict[int, tuple[weakref.ref[Any], int]] = {}
+
+    def fits(self, labels: Any) -> bool:
+        """Whether an event's labels are to be written."""
+        self._room += _ALWAYS
+        known = self._known.get(id(labels))
+        if known is None:
+            size = len(_encode(dict(labels.by_name)))
+            key, forget = id(labels), self._known.pop
+            self._known[key] = weakref.ref(labels, lambda _: forget(key, None)), size
+            return True
+        size = known[1]
+        if size > _ALWAYS:
+            if size > self._room:
+                return False
+            self._room -= size
+        return True
 
 
 def _number(value: int | None) -> int | str:

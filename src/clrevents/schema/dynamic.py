@@ -132,31 +132,54 @@ def _values(record: Any) -> tuple[Any, ...]:
     return tuple(getattr(record, attribute) for attribute in type(record).__fields__)
 
 
+# How many fields classes and layouts may have on average if there are as many classes as allowed; and so many more,
+# because few may be large. A field of a class takes two kilobytes with all that is made for reading it.
+_CLASS_FIELDS: Final = 16
+_LAYOUT_FIELDS: Final = 32
+_MORE_FIELDS: Final = 8192
+
+
 class ClassCache:
-    """Makes one class per layout, at most `limit` of them; the same layout gets the same class again."""
+    """Makes one class per layout, at most `limit` of them, with 16 fields on average; the same layout gets the same
+    class again.
+    """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._known: dict[tuple[str, Layout], type[Any]] = {}
+        self._layouts: dict[tuple[tuple[FieldDescription, ...], Variant], Layout] = {}
+        self._class_room = _CLASS_FIELDS * limit + _MORE_FIELDS
+        self._layout_room = _LAYOUT_FIELDS * limit + _MORE_FIELDS
 
     def get(self, name: str, layout: Layout) -> type[Any] | None:
         """The record class; None if there are too many already."""
         known = self._known.get((name, layout))
-        if known is None and len(self._known) < self._limit:
+        size = len(layout.fields)
+        if known is None and len(self._known) < self._limit and size <= self._class_room:
+            self._class_room -= size
             known = self._known[name, layout] = make_class(name, layout)
         return known
 
     def layout(self, fields: tuple[FieldDescription, ...], variant: Variant) -> Layout | None:
-        """The layout of a described event; None if there would be too many nested records. Raises Undescribable."""
+        """The layout of a described event; None if there would be too many nested records, or fields in all layouts.
+
+        Raises Undescribable.
+        """
         if len(fields) == 1 and fields[0].code == TypeCode.OBJECT and not fields[0].name:
             # The unnamed wrapper of EventSource's self-describing format.
             fields = fields[0].members
-        try:
-            return self._layout(fields, variant)
-        except _TooMany:
-            return None
+        known = self._layouts.get((fields, variant))
+        if known is None:
+            try:
+                known = self._layouts[fields, variant] = self._layout(fields, variant)
+            except _TooMany:
+                return None
+        return known
 
     def _layout(self, fields: tuple[FieldDescription, ...], variant: Variant) -> Layout:
+        if len(fields) > self._layout_room:
+            raise _TooMany
+        self._layout_room -= len(fields)
         names = list(_unique_names(fields))
         return Layout(
             tuple(Field(name, self._type(f, variant, top=True)) for name, f in zip(names, fields, strict=True))
@@ -298,11 +321,14 @@ def attribute_names(layout: Layout) -> Iterator[str]:
 def _unique_names(fields: tuple[FieldDescription, ...]) -> Iterator[str]:
     """Wire names, made distinct if a description repeats one."""
     seen: set[str] = set()
+    # From where to count on, or equal names would all count from 2.
+    numbers: dict[str, int] = {}
     for field in fields:
-        name, n = field.name, 2
+        name = field.name
         while name in seen:
-            name = f"{field.name} ({n})"
-            n += 1
+            number = numbers.get(field.name, 2)
+            numbers[field.name] = number + 1
+            name = f"{field.name} ({number})"
         seen.add(name)
         yield name
 
@@ -316,7 +342,12 @@ def _codes(fields: tuple[FieldDescription, ...]) -> Iterator[int]:
 
 
 def _attributes(cls: Any) -> dict[str, str]:
-    return dict(zip((f.name for f in cls.__layout__.fields), cls.__fields__, strict=True))
+    """From wire names to attributes; made once for a class."""
+    known: dict[str, str] | None = cls.__dict__.get("__by_wire_name__")
+    if known is None:
+        known = dict(zip((f.name for f in cls.__layout__.fields), cls.__fields__, strict=True))
+        cls.__by_wire_name__ = known
+    return known
 
 
 def _repr(self: Any) -> str:

@@ -6,6 +6,7 @@ starts nearest below the address is used.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -16,8 +17,45 @@ from clrevents.symbols.lifetimes import Addresses, Ints, Lifetimes, ends_of
 FOUND, NOTHING, GONE, EARLY = 0, 1, 2, 3
 """The result of a query: found, never anything there, no longer there, not there yet."""
 
-_STEPS: Final = 1000
-"""The number of ranges examined below an address; only hostile ones overlap so often."""
+_STEPS: Final = 4
+"""How many start addresses of ranges around an address are examined in any case: one in an intact trace, or a few where
+code of other times was at other addresses nearby."""
+_MORE: Final = 10_000
+"""How many more are examined in all queries together; only hostile ranges overlap so often."""
+
+
+class _LastBeyond:
+    """Finds the last of some ends that lies beyond an address, in as many steps as their number has bits."""
+
+    def __init__(self, ends: Addresses) -> None:
+        # A binary tree of maxima: node n has the children 2n and 2n + 1, the leaves begin at `leaves`.
+        self._leaves = 1 << len(ends).bit_length()
+        self._largest = np.zeros(2 * self._leaves, dtype=np.uint64)
+        self._largest[self._leaves : self._leaves + len(ends)] = ends
+        low = self._leaves
+        while low > 1:
+            self._largest[low // 2 : low] = self._largest[low : 2 * low].reshape(-1, 2).max(axis=1)
+            low //= 2
+
+    def before(self, places: Ints, addresses: Addresses) -> Ints:
+        """The last place before each of `places` whose end is beyond the address there; -1 if there is none."""
+        found = np.full(len(places), -1, dtype=np.int64)
+        node = places + self._leaves
+        up = np.arange(len(places))
+        # Up, past everything to the left of a node, until some of it lies beyond.
+        while len(up):
+            there = ((node[up] & 1) == 1) & (self._largest[node[up] - 1] > addresses[up])
+            done = up[there]
+            found[done] = node[done] - 1
+            node[up] >>= 1
+            up = up[~there & (node[up] > 1)]
+        down = np.flatnonzero((found >= 0) & (found < self._leaves))
+        while len(down):
+            right = 2 * found[down] + 1
+            found[down] = right - (self._largest[right] <= addresses[down])
+            down = down[found[down] < self._leaves]
+        found[found >= 0] -= self._leaves
+        return found
 
 
 class Ranges:
@@ -34,6 +72,7 @@ class Ranges:
         self._limit = np.append(self._first[1:], count) if count else self._first
         self._starts = made.start[self._first]
         self._bounds = [np.searchsorted(made.space[self._first], [s, s + 1]).tolist() for s in range(len(spaces))]
+        self._more = _MORE
         self._reach = np.zeros(len(self._first), dtype=np.uint64)
         for low, high in self._bounds:
             if high > low:
@@ -74,12 +113,15 @@ class Ranges:
         outcome: NDArray[np.uint8],
     ) -> None:
         group = np.searchsorted(self._starts[low:high], addresses[open_], "right") - 1 + low
-        for _ in range(_STEPS):
+        steps = 0
+        while True:
             keep = group >= low
             keep[keep] = self._reach[group[keep]] > addresses[open_[keep]]
             open_, group = open_[keep], group[keep]
-            if not len(open_):
+            if not len(open_) or (steps >= _STEPS and not self._more):
                 return
+            self._more -= steps >= _STEPS
+            steps += 1
             asked = addresses[open_]
             if times is None:
                 at, how = self._latest(group, asked)
@@ -89,7 +131,19 @@ class Ranges:
             outcome[open_[better]] = how[better]
             found = how == FOUND
             index[open_[found]] = at[found]
-            open_, group = open_[~found], group[~found] - 1
+            open_, group = open_[~found], group[~found]
+            if len(open_):
+                group = self._around(group, addresses[open_])
+
+    @cached_property
+    def _beyond(self) -> _LastBeyond:
+        """Made when it is needed first: never, where ranges do not overlap."""
+        return _LastBeyond(self._ends)
+
+    def _around(self, group: Ints, asked: Addresses) -> Ints:
+        """The last group of ranges with the same start before each group that reaches beyond its address, or -1."""
+        at = self._beyond.before(self._first[group], asked)
+        return np.searchsorted(self._first, at, "right") - 1
 
     def _alive(self, group: Ints, asked: Addresses, times: Ints) -> tuple[Ints, NDArray[np.uint8]]:
         """Of the ranges that start at the same address, the one that existed at its time."""
@@ -117,10 +171,8 @@ class Ranges:
 
     def _latest(self, group: Ints, asked: Addresses) -> tuple[Ints, NDArray[np.uint8]]:
         at = self._limit[group] - 1
-        first = self._first[group]
-        for _ in range(_STEPS):
-            back = (asked >= self._ends[at]) & (at > first)
-            if not np.any(back):
-                break
-            at = at - back
+        over = np.flatnonzero(asked >= self._ends[at])
+        if len(over):
+            last = self._beyond.before(at[over], asked[over])
+            at[over] = np.maximum(last, self._first[group[over]])
         return at, np.where(asked < self._ends[at], FOUND, NOTHING).astype(np.uint8)

@@ -92,7 +92,7 @@ def plain(value: Any) -> Any:
 
 def renamed(fields: Sequence[TableField], taken: Iterable[str]) -> tuple[TableField, ...]:
     """The fields renamed so that none clashes with `taken`: `payload.<Name>` instead of a taken name."""
-    used = {name.lower() for name in taken}
+    used = dict.fromkeys((name.lower() for name in taken), 2)
     return tuple(attrs.evolve(field, name=unique_name(field.name, used)) for field in fields)
 
 

@@ -69,15 +69,19 @@ def header_fields(names: Iterable[str]) -> tuple[TableField, ...]:
     return tuple(TableField(name, HEADERS[name].type, HEADERS[name].nullable) for name in names)
 
 
+_BEGIN: Final = ("", -1)
+
+
 def payload_fields(layouts: Sequence[Layout], optional: bool = False) -> tuple[TableField, ...]:
     """The union of all versions, oldest first: a field missing from some is nullable, all are if `optional`.
 
     A field whose width changed gets the wider type; one that changed otherwise becomes two.
     """
     fields: dict[tuple[str, int], _Union] = {}
-    order: list[tuple[str, int]] = []
+    # From each field to the next one; the first follows _BEGIN.
+    follows: dict[tuple[str, int], tuple[str, int] | None] = {_BEGIN: None}
     for layout in layouts:
-        before = -1
+        before = _BEGIN
         for field in layout.fields:
             type = column_type(field.type)
             key = (field.name, 0)
@@ -86,8 +90,8 @@ def payload_fields(layouts: Sequence[Layout], optional: bool = False) -> tuple[T
             known = fields.get(key)
             if known is None:
                 # In wire order: right after the preceding field.
-                before += 1
-                order.insert(before, key)
+                follows[key], follows[before] = follows[before], key
+                before = key
                 fields[key] = _Union(type, _enum(field.type), 1, is_address(field.name, field.type))
                 continue
             wide = common(known.type, type)
@@ -95,10 +99,12 @@ def payload_fields(layouts: Sequence[Layout], optional: bool = False) -> tuple[T
             known.type, known.count = wide, known.count + 1
             known.enum = _enum(field.type) or known.enum
             known.address |= is_address(field.name, field.type)
-            before = order.index(key)
-    taken = {name.lower() for name in TABLE_HEADERS}
-    found = []
-    for index, key in enumerate(order):
+            before = key
+    taken = dict.fromkeys((name.lower() for name in TABLE_HEADERS), 2)
+    found: list[TableField] = []
+    place = follows[_BEGIN]
+    while place is not None:
+        key, index, place = place, len(found), follows[place]
         union = fields[key]
         name = unique_name(key[0] or f"field_{index}", taken)
         nullable = optional or union.count < len(layouts) or _may_be_null(union.type)
@@ -106,15 +112,18 @@ def payload_fields(layouts: Sequence[Layout], optional: bool = False) -> tuple[T
     return tuple(found)
 
 
-def unique_name(name: str, taken: set[str]) -> str:
-    """An unused column name, ignoring case: `payload.<Name>` if it is taken. Adds the result to `taken`."""
+def unique_name(name: str, taken: dict[str, int]) -> str:
+    """An unused column name, ignoring case: `payload.<Name>` if it is taken. Adds the result to `taken`, which holds
+    the number to try next for each name (2 at first), so that many equal names do not all count from there.
+    """
     if name.lower() in taken:
         name = f"payload.{name}"
-    plain, number = name, 2
+    plain = name
     while name.lower() in taken:
+        number = taken[plain.lower()]
+        taken[plain.lower()] = number + 1
         name = f"{plain} ({number})"
-        number += 1
-    taken.add(name.lower())
+    taken[name.lower()] = 2
     return name
 
 

@@ -10,6 +10,7 @@ from clrevents.errors import DamageError
 from clrevents.trace.batch import Batch
 from clrevents.trace.batch_tables import BatchTables, tables_of_registry
 from clrevents.trace.decoder import Decoder, duration_so_far, occurred_in, stream_moment, stream_of
+from clrevents.trace.event import label_list
 from clrevents.trace.event_rows import EventRows
 from clrevents.trace.report import KindReport, Report, ThreadInfo
 from clrevents.trace.trace import Trace, open, passes_of
@@ -34,6 +35,7 @@ __all__ = [
     "Trace",
     "TraceInfo",
     "duration_so_far",
+    "label_list",
     "occurred_in",
     "open",
     "passes_of",

@@ -6,9 +6,10 @@ because the rows own their data.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from types import MappingProxyType
+from typing import Any, Final, Generic, TypeVar
 from uuid import UUID
 
 from clrevents.decode.container.blocks import LabelList
@@ -19,6 +20,7 @@ from clrevents.trace.event_rows import EventRows
 from clrevents.words import counted, safe
 
 P_co = TypeVar("P_co", covariant=True)
+_NO_LABELS: Final[Mapping[str, str | int]] = MappingProxyType({})
 
 
 class Event(Generic[P_co]):
@@ -135,10 +137,10 @@ class Event(Generic[P_co]):
         return None if labels is None or labels.span_id is None else f"{labels.span_id:016x}"
 
     @property
-    def labels(self) -> dict[str, str | int]:
-        """Labels by name, with the last value of a repeated name. Only NetTrace 6 has them."""
+    def labels(self) -> Mapping[str, str | int]:
+        """Labels by name, with the last value of a repeated name; read-only. Only NetTrace 6 has them."""
         labels = self._labels
-        return {} if labels is None else dict(labels.pairs)
+        return _NO_LABELS if labels is None else labels.by_name
 
     @property
     def _labels(self) -> LabelList | None:
@@ -225,6 +227,11 @@ class Event(Generic[P_co]):
 
     def __reduce__(self) -> tuple[Callable[..., Event[Any]], tuple[Any, ...]]:
         return _event_of, (self._rows.only(self._row), self.payload)
+
+
+def label_list(event: Event[Any]) -> LabelList | None:
+    """The event's labels as the trace has them, the same object for events that share a list."""
+    return event._labels
 
 
 def _event_of(rows: EventRows, payload: Any) -> Event[Any]:

@@ -101,7 +101,7 @@ def test_a_hundred_thousand_kinds_stay_bounded() -> None:
     assert len(events) == 100_001
     assert len({type(e.payload) for e in events}) <= 11 + 1
     assert events[-1].payload == clrevents.RawPayload(
-        b"\1\0\0\0", "the trace describes more kinds of events than Limits.learned"
+        b"\1\0\0\0", "the trace describes more kinds of events, or fields of them, than Limits.learned allows"
     )
 
 

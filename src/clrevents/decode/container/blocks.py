@@ -5,8 +5,12 @@ Pure values. A container turns bytes into these; the later stages see nothing el
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import TypeAlias
+from functools import cached_property
+from types import MappingProxyType
+from typing import Final, Protocol, TypeAlias, cast
 from uuid import UUID
 
 import attrs
@@ -120,12 +124,38 @@ class Stacks:
     base: int
 
 
+class ThreadNumbers:
+    """Threads with their last sequence numbers, 12 bytes each: as stored in NetTrace 4. A block may have millions."""
+
+    __slots__ = ("_packed",)
+
+    def __init__(self, packed: bytes | bytearray) -> None:
+        self._packed = packed
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[int, int]]) -> ThreadNumbers:
+        """From (thread, number) pairs."""
+        packed = bytearray()
+        for thread, number in pairs:
+            packed += _THREAD_NUMBER.pack(thread, number)
+        return cls(packed)
+
+    def __len__(self) -> int:
+        return len(self._packed) // _THREAD_NUMBER.size
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        return cast("Iterator[tuple[int, int]]", _THREAD_NUMBER.iter_unpack(self._packed))
+
+
+_THREAD_NUMBER: Final = struct.Struct("<QI")
+
+
 @attrs.frozen(eq=False)
 class SequencePoint:
     """No event before it is later and none after it is earlier. Stack ids are valid up to here."""
 
     time: int
-    threads: tuple[tuple[int, int], ...]
+    threads: ThreadNumbers
     offset: int
     forget_threads: bool = False
     forget_metadata: bool = False
@@ -163,9 +193,9 @@ class Threads:
 
 @attrs.frozen(eq=False)
 class RemovedThreads:
-    """Threads that cease to exist here, as (index, last sequence number) (NetTrace 6)."""
+    """Threads that cease to exist here, by index, with their last sequence numbers (NetTrace 6)."""
 
-    threads: tuple[tuple[int, int], ...]
+    threads: ThreadNumbers
     offset: int
 
 
@@ -173,7 +203,7 @@ class RemovedThreads:
 class LabelList:
     """What NetTrace 6 adds to individual events: activity and trace ids, and (key, value) pairs.
 
-    `overrides` holds (attribute, value) pairs that replace those of the event's description.
+    `overrides` holds (attribute, value) pairs that replace those of the event's description, one for each attribute.
     """
 
     activity_id: bytes | None = None
@@ -183,13 +213,29 @@ class LabelList:
     pairs: tuple[tuple[str, str | int], ...] = ()
     overrides: tuple[tuple[str, int], ...] = ()
 
+    @cached_property
+    def by_name(self) -> Mapping[str, str | int]:
+        """The pairs by key, with the last value of a repeated key. Made once, however many events have the list."""
+        return MappingProxyType(dict(self.pairs))
+
+
+class LabelLists(Protocol):
+    """Label lists that are read when they are asked for, each time anew."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int, /) -> LabelList: ...
+    def __iter__(self) -> Iterator[LabelList]: ...
+    def stored(self, index: int) -> bytes:
+        """The bytes of one list: lists with equal bytes are equal."""
+        ...
+
 
 @attrs.frozen(eq=False)
 class Labels:
     """Label lists `first_id`, `first_id + 1`, …; they are valid until the next sequence point."""
 
     first_id: int
-    lists: tuple[LabelList, ...]
+    lists: LabelLists
 
 
 @attrs.frozen(eq=False)

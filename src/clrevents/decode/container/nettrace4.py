@@ -16,6 +16,7 @@ from clrevents.decode.container.blocks import (
     Metadata,
     SequencePoint,
     Stacks,
+    ThreadNumbers,
 )
 from clrevents.decode.container.container import (
     BLOCK_HEADER,
@@ -116,7 +117,7 @@ class NetTrace4(ObjectContainer):
             time, count = struct.unpack_from("<qi", window.data, body.start)
             if 0 <= count <= (room - 12) // 12:
                 entries = window.data[body.start + 12 : body.start + 12 + 12 * count]
-                yield SequencePoint(time, tuple(struct.iter_unpack("<QI", entries)), at)
+                yield SequencePoint(time, ThreadNumbers(entries), at)
                 return
         if not body.broken:
             yield Fault(

@@ -147,11 +147,15 @@ class Cursor:
 
     def utf8(self, what: str) -> str:
         """UTF-8 text after its varint byte count; invalid bytes become U+FFFD."""
+        at = self.skip_utf8(what)
+        return self.data[at : self.pos].decode("utf-8", "replace")
+
+    def skip_utf8(self, what: str) -> int:
+        """Skip such a text; returns the position where its bytes start."""
         count = self.varint(32, what)
         if count > self.limit:
             raise Short(f"{what} (longer than the limit)", self.base + self.pos, count, self.left)
-        at = self.take(count, what)
-        return self.data[at : at + count].decode("utf-8", "replace")
+        return self.take(count, what)
 
 
 def unpack_words(data: bytes, size: int) -> tuple[int, ...]:

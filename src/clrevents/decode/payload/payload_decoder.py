@@ -36,7 +36,7 @@ class RawPayload:
 
 
 UNKNOWN = "unknown event, and the trace does not describe its fields"
-TOO_MANY = "the trace describes more kinds of events than Limits.learned"
+TOO_MANY = "the trace describes more kinds of events, or fields of them, than Limits.learned allows"
 NO_FIELDS = "the trace describes this event without fields, but it has a payload"
 
 

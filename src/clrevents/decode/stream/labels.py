@@ -5,9 +5,11 @@ Ids expire at the next sequence point. Pure bookkeeping of values from `blocks`;
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from bisect import bisect_right
+from collections import deque
+from typing import Final, TypeAlias
 
-from clrevents.decode.container.blocks import LabelList, Labels
+from clrevents.decode.container.blocks import LabelList, LabelLists, Labels
 from clrevents.decode.kernels.header_scan import HeaderColumns
 from clrevents.decode.kinds import Kinds
 from clrevents.decode.rows import Ints
@@ -20,22 +22,83 @@ LabelChanges: TypeAlias = list[tuple[int, LabelList | None]]
 _HAS_LABELS = 16
 
 
-class LabelTable:
-    """The label lists that ids currently refer to, and the list of the last event."""
+# Ids ascend from block to block; this often they may start again before older blocks are forgotten.
+_RUNS: Final = 16
+# Lists of up to so many bytes are read again rather than kept by id; so many different ones are kept by their bytes.
+_SHORT: Final = 64
+_KEPT: Final = 4096
+
+
+class _Run:
+    """Blocks whose ids ascend."""
 
     def __init__(self) -> None:
-        self._lists: dict[int, LabelList] = {}
-        self._last: LabelList | None = None
-
-    def __len__(self) -> int:
-        return len(self._lists)
+        self.firsts: list[int] = []
+        self.blocks: list[LabelLists] = []
+        self.end = 0
 
     def add(self, block: Labels) -> None:
-        self._lists.update(enumerate(block.lists, block.first_id))
+        self.firsts.append(block.first_id)
+        self.blocks.append(block.lists)
+        self.end = block.first_id + len(block.lists)
+
+    def find(self, label: int) -> tuple[LabelLists, int] | None:
+        """The block that defines an id, and the place in it."""
+        at = bisect_right(self.firsts, label) - 1
+        if at < 0 or label - self.firsts[at] >= len(self.blocks[at]):
+            return None
+        return self.blocks[at], label - self.firsts[at]
+
+
+class LabelTable:
+    """The label lists that ids currently refer to, and the list of the last event.
+
+    A list is read once an event has it. Where ids overlap, the newer block counts.
+    """
+
+    def __init__(self) -> None:
+        self._runs: deque[_Run] = deque(maxlen=_RUNS)
+        self._long: dict[int, LabelList] = {}
+        self._short: dict[bytes, LabelList] = {}
+        self._last: LabelList | None = None
+
+    def add(self, block: Labels) -> None:
+        if not len(block.lists):
+            return
+        if not self._runs or block.first_id < self._runs[-1].end:
+            self._runs.append(_Run())
+            self._long.clear()
+        self._runs[-1].add(block)
 
     def clear(self) -> None:
         """A sequence point: ids restart."""
-        self._lists.clear()
+        self._runs.clear()
+        self._long.clear()
+        self._short.clear()
+
+    def _list(self, label: int) -> LabelList | None:
+        """The list that an id currently refers to."""
+        known = self._long.get(label)
+        if known is not None:
+            return known
+        for run in reversed(self._runs):
+            found = run.find(label)
+            if found is not None:
+                return self._read(label, *found)
+        return None
+
+    def _read(self, label: int, lists: LabelLists, index: int) -> LabelList:
+        """The same object for the same list, and for equal short ones."""
+        stored = lists.stored(index)
+        if len(stored) > _SHORT:
+            made = self._long[label] = lists[index]
+            return made
+        known = self._short.get(stored)
+        if known is None:
+            if len(self._short) >= _KEPT:
+                self._short.clear()
+            known = self._short[stored] = lists[index]
+        return known
 
     def changes(self, columns: HeaderColumns) -> tuple[LabelChanges, list[Problem]]:
         """Where the label list changes, and a problem for each list that is missing."""
@@ -43,8 +106,9 @@ class LabelTable:
         problems = []
         for row, flags, label in columns.marks.tolist():
             if flags & _HAS_LABELS:
-                changes.append((row, self._lists.get(label)))
-                if label and label not in self._lists:
+                labels = self._list(label) if label else None
+                changes.append((row, labels))
+                if label and labels is None:
                     text = f"an event refers to undefined label list {label}"
                     at = int(columns.offsets[row])
                     problems.append(Problem("missing-labels", "note", text, at, impact="the labels of these events"))

@@ -6,7 +6,10 @@ the orders that the format allows and the only deterministic one (docs/format.md
 
 from __future__ import annotations
 
+from array import array
+
 import numpy as np
+from numpy.typing import NDArray
 
 from clrevents.decode.container.blocks import Events, InlineStacks, LabelList, Stacks, ThreadRow
 from clrevents.decode.kernels.header_scan import HeaderColumns, joined
@@ -21,6 +24,29 @@ _NO_PROCESSOR = 0xFFFFFFFF
 _NO_INTS: Ints = np.empty(0, dtype=np.int64)
 
 
+# So many small pieces become one, since a piece takes two kilobytes whatever it holds; and their average size in rows.
+_PIECES = 256
+_SMALL = 64
+
+
+class _Pieces:
+    """Arrays to be concatenated; many small ones are from time to time."""
+
+    def __init__(self) -> None:
+        self.parts: list[Ints] = []
+        self._joined = 0
+        self._rows = 0
+
+    def append(self, part: Ints) -> None:
+        self.parts.append(part)
+        self._rows += len(part)
+        many = len(self.parts) - self._joined
+        if many >= _PIECES:
+            if self._rows < _SMALL * many:
+                self.parts[self._joined :] = [np.concatenate(self.parts[self._joined :])]
+            self._joined, self._rows = len(self.parts), 0
+
+
 class Region:
     """Collects the event blocks of one region until they may be released."""
 
@@ -33,15 +59,20 @@ class Region:
         self.bytes = 0
         self._start = 0
         self._columns: list[HeaderColumns] = []
-        self._kind_indexes: list[Ints] = []
-        self._thread_places: list[Ints] = []
-        # One item for each of the first columns: the meaning of their stack ids before ids restarted.
-        self._stack_numbers: list[Ints] = []
+        # From here on columns are pieces as they were added, with as many rows together.
+        self._loose = 0
+        self._loose_rows = 0
+        self._kind_indexes = _Pieces()
+        self._thread_places = _Pieces()
+        # Of the rows of the first columns, so many: the meaning of their stack ids before ids restarted.
+        self._stack_numbers = _Pieces()
+        self._resolved = 0
         self._bases: list[int] = []
         self._windows: list[bytes] = []
-        self._marks: list[Ints] = []
+        self._marks = _Pieces()
         self._has_activity = False
-        self._label_rows: list[tuple[int, int]] = []
+        # Rows and places in turn.
+        self._label_rows = array("q")
         self._label_lists: list[LabelList] = []
         self._sequenced = True
 
@@ -58,8 +89,21 @@ class Region:
             self._thread_places.append(rows.thread_places)
         self._sequenced = block.counted
         self._columns.append(rows.columns)
+        self._loose_rows += len(rows.columns)
+        if len(self._columns) - self._loose >= _PIECES:
+            self._join_columns()
         self._kind_indexes.append(rows.kind_indexes)
         self.count(rows.columns)
+
+    def _join_columns(self) -> None:
+        """Make few columns of the loose ones if these are small; resolved ones stay apart from others."""
+        loose, resolved = self._columns[self._loose :], max(self._resolved - self._loose, 0)
+        if self._loose_rows < _SMALL * len(loose):
+            parts = [_as_one(part) for part in (loose[:resolved], loose[resolved:]) if part]
+            self._columns[self._loose :] = parts
+            if resolved:
+                self._resolved = self._loose + 1
+        self._loose, self._loose_rows = len(self._columns), 0
 
     def count(self, columns: HeaderColumns) -> None:
         """Only record how much there is."""
@@ -83,14 +127,14 @@ class Region:
 
     def _add_labels(self, changes: LabelChanges, first: bool) -> None:
         """Where label lists change in the piece that is added next."""
-        if first and self._label_rows and self._label_rows[-1][1] >= 0:
-            self._label_rows.append((self.events, _NOWHERE))
+        if first and self._label_rows and self._label_rows[-1] >= 0:
+            self._label_rows.extend((self.events, _NOWHERE))
         for row, labels in changes:
             place = _NOWHERE
             if labels is not None:
                 place = len(self._label_lists)
                 self._label_lists.append(labels)
-            self._label_rows.append((self.events + row, place))
+            self._label_rows.extend((self.events + row, place))
 
     def add_stacks(self, block: Stacks | InlineStacks) -> None:
         """Take stacks. If ids restart, those of the events so far are resolved first."""
@@ -101,7 +145,9 @@ class Region:
     def _resolve_stacks(self) -> None:
         """Give all events so far trace-wide stack numbers, by the current meaning of their ids."""
         lookup = self.stacks.lookup()
-        self._stack_numbers += [lookup.unique(c.stack_ids) for c in self._columns[len(self._stack_numbers) :]]
+        for columns in self._columns[self._resolved :]:
+            self._stack_numbers.append(lookup.unique(columns.stack_ids))
+        self._resolved = len(self._columns)
 
     def release(self, in_time_order: bool, threads: list[ThreadRow]) -> Rows | None:
         """All rows collected so far, or None; stacks stay until `end`."""
@@ -110,18 +156,18 @@ class Region:
             return None
         lookup: StackLookup | None = self.stacks.lookup()
         thread_ids, stack_ids, ticks, offsets, sizes = joined(self._columns)
-        if self._stack_numbers:
+        if self._resolved:
             self._resolve_stacks()
-            stack_ids, lookup = np.concatenate(self._stack_numbers), None
+            stack_ids, lookup = np.concatenate(self._stack_numbers.parts), None
         rows = Rows(
-            np.concatenate(self._kind_indexes),
+            np.concatenate(self._kind_indexes.parts),
             ticks,
             thread_ids,
             stack_ids,
             offsets,
             sizes,
             np.arange(self.events),
-            np.concatenate(self._thread_places) if self._thread_places else None,
+            np.concatenate(self._thread_places.parts) if self._thread_places.parts else None,
             self._shared(lookup, threads),
         )
         self._clear()
@@ -129,7 +175,7 @@ class Region:
 
     def _shared(self, lookup: StackLookup | None, threads: list[ThreadRow]) -> Release:
         """What the released rows refer to."""
-        activity, related = _guid_places(self._marks)
+        activity, related = _guid_places(self._marks.parts)
         labels = _pairs(self._label_rows)
         return Release(
             np.array(self._bases, dtype=np.int64),
@@ -153,17 +199,30 @@ class Region:
         self.stacks = self.stacks.successor()
 
 
-def _runs(columns: list[HeaderColumns]) -> Runs:
-    """The runs of all columns, as if these were one."""
+def _as_one(columns: list[HeaderColumns]) -> HeaderColumns:
+    """Columns as they are kept here, with neither marks nor descriptions."""
+    threads, stacks, ticks, offsets, sizes = joined(columns)
+    table, firsts = _run_table(columns)
+    table[:, 0] = firsts
+    return HeaderColumns(_NO_INTS, threads, stacks, ticks, offsets, sizes, table, columns[0].marks[:0])
+
+
+def _run_table(columns: list[HeaderColumns]) -> tuple[NDArray[np.uint64], Ints]:
+    """The runs of all columns, and their first rows as if the columns were one."""
     tables, firsts, at = [], [], 0
     for c in columns:
         tables.append(c.runs)
         firsts.append(c.runs[:, 0].astype(np.int64) + at)
         at += len(c)
-    table = np.concatenate(tables)
+    return np.concatenate(tables), np.concatenate(firsts)
+
+
+def _runs(columns: list[HeaderColumns]) -> Runs:
+    """The runs of all columns, as if these were one."""
+    table, firsts = _run_table(columns)
     processors = table[:, 3].astype(np.int64)
     processors[processors == _NO_PROCESSOR] = -1
-    return Runs(np.concatenate(firsts), np.ascontiguousarray(table[:, 1]), processors)
+    return Runs(firsts, np.ascontiguousarray(table[:, 1]), processors)
 
 
 def _reset(row: int) -> Ints:
@@ -183,8 +242,8 @@ def _guid_places(marks: list[Ints]) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints
     return (rows[activity], places[activity]), (rows[related], after[related])
 
 
-def _pairs(items: list[tuple[int, int]]) -> tuple[Ints, Ints]:
+def _pairs(items: array[int]) -> tuple[Ints, Ints]:
     if not items:
         return _NO_INTS, _NO_INTS
     table = np.array(items, dtype=np.int64)
-    return table[:, 0], table[:, 1]
+    return table[0::2], table[1::2]

@@ -90,7 +90,16 @@ class Resolver:
         runs = columns.runs.copy()
         runs[:, 1] = captures.astype(np.uint64)
         thread_ids = self._threads.thread_ids(places)
-        rows.columns = attrs.evolve(columns, thread_ids=thread_ids, runs=runs, place=None)
+        rows.columns = HeaderColumns(
+            columns.metadata_ids,
+            thread_ids,
+            columns.stack_ids,
+            columns.ticks,
+            columns.offsets,
+            columns.sizes,
+            runs,
+            columns.marks,
+        )
         rows.thread_places = places
 
     def _resolve_labels(self, rows: ResolvedRows, first: bool) -> None:

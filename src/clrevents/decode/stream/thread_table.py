@@ -15,6 +15,9 @@ from clrevents.decode.container.blocks import ThreadRow
 from clrevents.decode.rows import UNKNOWN_THREAD
 from clrevents.errors import Limits, Problem, damage
 
+# Looked up one by one: a trace may have as many blocks as events.
+_FEW = 16
+
 
 class ThreadTable:
     """The threads of NetTrace 6: from the indexes used by events to threads, which may reuse an index.
@@ -97,6 +100,9 @@ class ThreadTable:
 
     def places(self, indexes: NDArray[np.uint64]) -> tuple[NDArray[np.int64], int | None]:
         """Places of many indexes (-1 if undefined), and the first undefined index."""
+        if len(indexes) < _FEW:
+            few = [self._by_index.get(index, -1) for index in indexes.tolist()]
+            return np.array(few, dtype=np.int64), few.index(-1) if -1 in few else None
         uniques, inverse = np.unique(indexes, return_inverse=True)
         found = [self._by_index.get(index, -1) for index in uniques.tolist()]
         places = np.array(found, dtype=np.int64)[inverse]

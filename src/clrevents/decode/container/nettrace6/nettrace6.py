@@ -11,7 +11,17 @@ from collections.abc import Iterator
 from typing import Final
 
 from clrevents.decode.container import container as shared
-from clrevents.decode.container.blocks import Block, End, Events, Fault, Header, SequencePoint, Stacks, TraceInfo
+from clrevents.decode.container.blocks import (
+    Block,
+    End,
+    Events,
+    Fault,
+    Header,
+    SequencePoint,
+    Stacks,
+    ThreadNumbers,
+    TraceInfo,
+)
 from clrevents.decode.container.container import BLOCK_HEADER, COMPRESSED, bad_event, cut, one, stack_count
 from clrevents.decode.container.nettrace6 import nettrace6_search as search
 from clrevents.decode.container.nettrace6.nettrace6_metadata import read_descriptions
@@ -237,10 +247,11 @@ class NetTrace6:
         at = cursor.base + cursor.pos
         time = cursor.i64("time")
         flags = cursor.u32("flags")
-        threads = []
-        for _ in range(read_count(cursor, 2, "threads")):
-            threads.append((cursor.varint(64, "thread index"), cursor.varint(32, "sequence number")))
-        return SequencePoint(time, tuple(threads), at, bool(flags & Forget.THREADS), bool(flags & Forget.METADATA))
+        count = read_count(cursor, 2, "threads")
+        threads = ThreadNumbers.of(
+            (cursor.varint(64, "thread index"), cursor.varint(32, "sequence number")) for _ in range(count)
+        )
+        return SequencePoint(time, threads, at, bool(flags & Forget.THREADS), bool(flags & Forget.METADATA))
 
     def _stacks(self, window: Window, cursor: Cursor, broken: bool) -> Stacks:
         first = cursor.u32("first id")

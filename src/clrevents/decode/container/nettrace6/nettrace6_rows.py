@@ -6,9 +6,20 @@ descriptions are rows too, in a module of their own. What a row means for events
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
+from typing import Final
 
-from clrevents.decode.container.blocks import Block, Fault, LabelList, Labels, RemovedThreads, ThreadRow, Threads
+from clrevents.decode.container.blocks import (
+    Block,
+    Fault,
+    LabelList,
+    Labels,
+    RemovedThreads,
+    ThreadNumbers,
+    ThreadRow,
+    Threads,
+)
 from clrevents.decode.container.window import Cursor, Short
 from clrevents.errors import Problem
 from clrevents.schema.codes import LAST_LABEL, LabelKind, ThreadItem
@@ -17,6 +28,19 @@ from clrevents.schema.codes import LAST_LABEL, LabelKind, ThreadItem
 _ACTIVITY_ID, _RELATED_ID, _TRACE_ID, _SPAN_ID, _TEXT, _NUMBER, _OPCODE, _KEYWORDS, _LEVEL, _VERSION = map(
     int, LabelKind
 )
+
+_ROWS: Final = 1000
+# The labels of a fixed size.
+_SIZES = {
+    _ACTIVITY_ID: 16,
+    _RELATED_ID: 16,
+    _TRACE_ID: 16,
+    _SPAN_ID: 8,
+    _OPCODE: 1,
+    _KEYWORDS: 8,
+    _LEVEL: 1,
+    _VERSION: 1,
+}
 
 
 def read_row(cursor: Cursor, what: str) -> Cursor:
@@ -36,18 +60,22 @@ def read_count(cursor: Cursor, smallest: int, what: str) -> int:
 
 def read_threads(cursor: Cursor) -> Iterator[Block]:
     """A thread block. Raises Short, after yielding what was read, if it ends inside a row."""
-    rows: list[ThreadRow] = []
     wrong: Fault | None = None
     short: Short | None = None
-    try:
-        while cursor.left:
-            row, unknown = _thread_row(cursor)
-            rows.append(row)
-            wrong = unknown or wrong
-    except Short as caught:
-        short = caught
-    # Even if the block ends early: what was read is valid.
-    yield Threads(tuple(rows))
+    more = True
+    while more:
+        # A few at a time: a block may have millions, which a limit stops.
+        rows: list[ThreadRow] = []
+        try:
+            while cursor.left and len(rows) < _ROWS:
+                row, unknown = _thread_row(cursor)
+                rows.append(row)
+                wrong = unknown or wrong
+        except Short as caught:
+            short = caught
+        # Even if the block ends early: what was read is valid.
+        yield Threads(tuple(rows))
+        more = cursor.left > 0 and short is None
     if wrong is not None:
         yield wrong
     if short is not None:
@@ -57,25 +85,59 @@ def read_threads(cursor: Cursor) -> Iterator[Block]:
 def read_removed_threads(cursor: Cursor) -> RemovedThreads:
     """A block of removed threads. Raises Short."""
     at = cursor.base + cursor.pos
-    threads = []
-    while cursor.left:
-        threads.append((cursor.varint(64, "thread index"), cursor.varint(32, "sequence number")))
-    return RemovedThreads(tuple(threads), at)
+    return RemovedThreads(ThreadNumbers.of(iter(lambda: _number_row(cursor), None)), at)
+
+
+def _number_row(cursor: Cursor) -> tuple[int, int] | None:
+    """A thread index and a sequence number; None at the end. Raises Short."""
+    if not cursor.left:
+        return None
+    return cursor.varint(64, "thread index"), cursor.varint(32, "sequence number")
 
 
 def read_labels(cursor: Cursor) -> Iterator[Block]:
     """A label block; an unknown kind of label ends it after yielding what was before. Raises Short."""
     first = cursor.u32("first index")
-    lists = []
+    count = read_count(cursor, 2, "label lists")
+    begin = cursor.pos
+    starts = array("I", [0])
     try:
-        for _ in range(read_count(cursor, 2, "label lists")):
-            lists.append(_label_list(cursor))
+        for _ in range(count):
+            _skip_label_list(cursor)
+            starts.append(cursor.pos - begin)
     except _UnknownLabel as unknown:
         text = f"a label of unknown kind {unknown.kind}; the rest of its block is unreadable"
-        yield Labels(first, tuple(lists))
+        yield Labels(first, _StoredLists(cursor, begin, starts))
         yield Fault(Problem("unknown-item", "note", text, unknown.offset, cursor.left, impact="later labels"))
         return
-    yield Labels(first, tuple(lists))
+    yield Labels(first, _StoredLists(cursor, begin, starts))
+
+
+class _StoredLists:
+    """The label lists of a block, each read when it is asked for: a block may have far more of them than events do.
+
+    `starts` are their places in the block, and the end of the last.
+    """
+
+    __slots__ = ("_data", "_limit", "_starts")
+
+    def __init__(self, cursor: Cursor, begin: int, starts: array[int]) -> None:
+        self._data = cursor.data[begin : begin + starts[-1]]
+        self._starts = starts
+        self._limit = cursor.limit
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def __getitem__(self, index: int) -> LabelList:
+        return _label_list(Cursor(self._data, self._starts[index], self._starts[index + 1], 0, self._limit))
+
+    def __iter__(self) -> Iterator[LabelList]:
+        return (self[index] for index in range(len(self)))
+
+    def stored(self, index: int) -> bytes:
+        """The bytes of one list."""
+        return self._data[self._starts[index] : self._starts[index + 1]]
 
 
 class _UnknownLabel(Exception):
@@ -109,11 +171,45 @@ def _thread_row(cursor: Cursor) -> tuple[ThreadRow, Fault | None]:
     return ThreadRow(index, thread, process, name, tuple(attributes), offset), wrong
 
 
+def _skip_label_list(cursor: Cursor) -> None:
+    """Move the cursor behind a list, which is then known to be readable."""
+    data, pos, end = cursor.data, cursor.pos, cursor.end
+    last = False
+    while not last:
+        kind = data[pos] if pos < end else -1
+        size = _SIZES.get(kind & ~LAST_LABEL, -1)
+        if size < 0 or size > end - pos - 1:
+            cursor.pos = pos
+            _skip_label(cursor)
+            pos = cursor.pos
+        else:
+            pos += 1 + size
+        last = kind >= LAST_LABEL
+    cursor.pos = pos
+
+
+def _skip_label(cursor: Cursor) -> None:
+    """A label without a fixed size, or one that does not fit or is unknown."""
+    offset = cursor.base + cursor.pos
+    kind = cursor.u8("label kind") & ~LAST_LABEL
+    if kind == _TEXT:
+        cursor.skip_utf8("label key")
+        cursor.skip_utf8("label value")
+    elif kind == _NUMBER:
+        cursor.skip_utf8("label key")
+        cursor.varint(64, "label value")
+    elif kind in _SIZES:
+        cursor.take(_SIZES[kind], LabelKind(kind).name.lower().replace("_", " "))
+    else:
+        raise _UnknownLabel(kind, offset)
+
+
 def _label_list(cursor: Cursor) -> LabelList:
     activity = related = trace = None
     span: int | None = None
     pairs: list[tuple[str, str | int]] = []
-    overrides: list[tuple[str, int]] = []
+    # By name, so that events with a long list do not pay for its repetitions.
+    overrides: dict[str, int] = {}
     last = False
     while not last:
         offset = cursor.base + cursor.pos
@@ -135,16 +231,16 @@ def _label_list(cursor: Cursor) -> LabelList:
             value = cursor.varint(64, "label value")
             pairs.append((key, (value >> 1) ^ -(value & 1)))
         elif kind == _OPCODE:
-            overrides.append(("opcode", cursor.u8("opcode")))
+            overrides["opcode"] = cursor.u8("opcode")
         elif kind == _KEYWORDS:
-            overrides.append(("keywords", cursor.u64("keywords")))
+            overrides["keywords"] = cursor.u64("keywords")
         elif kind == _LEVEL:
-            overrides.append(("level", cursor.u8("level")))
+            overrides["level"] = cursor.u8("level")
         elif kind == _VERSION:
-            overrides.append(("version", cursor.u8("version")))
+            overrides["version"] = cursor.u8("version")
         else:
             raise _UnknownLabel(kind, offset)
-    return LabelList(activity, related, trace, span, tuple(pairs), tuple(overrides))
+    return LabelList(activity, related, trace, span, tuple(pairs), tuple(sorted(overrides.items())))
 
 
 def _bytes(cursor: Cursor, what: str) -> bytes:

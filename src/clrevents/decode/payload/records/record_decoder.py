@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from clrevents.decode.payload.records.conversions import converter
 from clrevents.decode.payload.records.misfit import Misfit, ShortValue
 from clrevents.decode.payload.records.record_text import One, TextCache
-from clrevents.decode.payload.records.record_values import Scope, many_values, one_value
+from clrevents.decode.payload.records.record_values import LocatedBudget, Scope, many_values, one_value
 from clrevents.schema.layout import BoundLayout, FixedStep, VariableStep
 from clrevents.schema.wire import BytesType, CountedType, StructType
 
@@ -31,17 +31,33 @@ def record_decoder(
     With `absent_is_none`, fields that start exactly at the end are None: self-described events of older writers
     lack the newest fields.
     """
-    scope = Scope(texts, layout.pointer_size, lambda wire: _struct(wire, texts, layout.pointer_size))
+    return _record_decoder(layout, record, texts, absent_is_none, LocatedBudget(), outer=True)
+
+
+def _record_decoder(
+    layout: BoundLayout,
+    record: Callable[..., Any],
+    texts: TextCache,
+    absent_is_none: bool,
+    located: LocatedBudget,
+    outer: bool,
+) -> Decode:
+    """One record of a payload: the `outer` one, which is all of it, or one inside, which shares the budget."""
+    pointer_size = layout.pointer_size
+    scope = Scope(texts, pointer_size, lambda wire: _struct(wire, texts, pointer_size, located), located)
     steps = [_fixed(step) if isinstance(step, FixedStep) else _variable(step, scope) for step in layout.steps]
     names = [field.name for field in layout.fields]
     if len(steps) == 1 and isinstance(layout.steps[0], FixedStep):
         return _fixed_only(layout.steps[0], record, names, steps[0], absent_is_none)
 
     scattered = any(field.type.located for field in layout.fields)
+    budgeted = outer and located.needed
 
     def read(data: bytes, pos: int, end: int) -> tuple[Any, int]:
         values: _Values = []
         start = pos
+        if budgeted:
+            located.renew(end - pos)
         try:
             for step in steps:
                 start = pos
@@ -134,9 +150,9 @@ def _variable(step: VariableStep, scope: Scope) -> _Step:
     return one
 
 
-def _struct(wire: StructType, texts: TextCache, pointer_size: int) -> One:
+def _struct(wire: StructType, texts: TextCache, pointer_size: int, located: LocatedBudget) -> One:
     """A record inside a record: a misfit names its fields as parts of the outer one."""
-    read = record_decoder(wire.layout.bind(pointer_size), wire.record, texts)
+    read = _record_decoder(wire.layout.bind(pointer_size), wire.record, texts, False, located, outer=False)
 
     def inner(data: bytes, pos: int, end: int) -> tuple[Any, int]:
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -32,13 +32,43 @@ from clrevents.schema.wire import (
 _U64 = (1 << 64) - 1
 
 
+# Values may overlap, as when a writer stores equal ones once; but many fields could all claim the whole payload.
+_OVERLAP: Final = 8
+_OVERLAP_FREE: Final = 4096
+
+
+class LocatedBudget:
+    """How many bytes the located values of one payload may have together: a multiple of its size, and a few more.
+
+    `needed` once a layout has such values.
+    """
+
+    __slots__ = ("left", "needed")
+
+    def __init__(self) -> None:
+        self.left = 0
+        self.needed = False
+
+    def renew(self, size: int) -> None:
+        """A payload of `size` bytes is read next."""
+        self.left = _OVERLAP * size + _OVERLAP_FREE
+
+    def spend(self, size: int) -> bool:
+        """Whether a value of `size` bytes is still within the budget."""
+        self.left -= size
+        return self.left >= 0
+
+
 @attrs.frozen
 class Scope:
-    """What the values of one trace share: strings, the pointer size, and how a struct's values are read."""
+    """What the values of one trace share: strings, the pointer size, how a struct's values are read, and the budget of
+    located values.
+    """
 
     texts: TextCache
     pointer_size: int
     struct: Callable[[StructType], One]
+    located: LocatedBudget = attrs.Factory(LocatedBudget)
 
 
 def one_value(wire: WireType, scope: Scope) -> One:
@@ -122,6 +152,8 @@ def _located(wire: LocatedType, scope: Scope) -> One:
     """Elements elsewhere in the payload, which is all of `data`."""
     many = _elements(wire, scope)
     width = wire.element.fixed_size or 1
+    budget = scope.located
+    budget.needed = True
 
     def read(data: bytes, pos: int, end: int) -> tuple[Any, int]:
         if end - pos < 4:
@@ -133,6 +165,8 @@ def _located(wire: LocatedType, scope: Scope) -> One:
             raise ShortValue(pos, size, f"its {size} bytes at {start} are outside the payload")
         if size % width:
             raise ShortValue(pos, width, f"its {size} bytes are not a whole number of elements")
+        if not budget.spend(size):
+            raise ShortValue(pos, size, f"the payload's located values overlap more than {_OVERLAP} times")
         value, _ = many(data, start, start + size, size // width)
         return value, pos + 4
 

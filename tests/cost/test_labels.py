@@ -1,0 +1,138 @@
+"""Label lists of any length and number: what an event costs does not depend on the length of its list."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import tracemalloc
+
+import pytest
+
+import clrevents
+from clrevents.decode.kinds import Kinds
+from clrevents.encode.nettrace6 import NetTrace6Writer
+from clrevents.encode.values import EventRecord, Label, MetadataRecord, ThreadRow
+from clrevents.export.jsonl import EventJson
+from clrevents.schema.codes import LabelKind
+from costly import long_label_list, long_override_list, short_label_lists
+
+SIZES = (1000, 2000, 4000)
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_a_list_is_resolved_once(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every row asks for the kind that its list makes of it, by as many values as there are attributes."""
+    asked = []
+    found = Kinds.overridden
+
+    def counting(self: Kinds, index: int, overrides: tuple[tuple[str, int], ...]) -> int:
+        asked.append(len(overrides))
+        return found(self, index, overrides)
+
+    monkeypatch.setattr(Kinds, "overridden", counting)
+    with clrevents.open(long_override_list(n, n)) as trace:
+        assert {(event.opcode, event.level) for event in trace.events()} == {(7, 3)}
+    assert len(asked) % n == 0
+    assert set(asked) == {2}
+
+
+def test_the_last_override_counts() -> None:
+    one = [Label(LabelKind.OPCODE, 7), Label(LabelKind.VERSION, 3), Label(LabelKind.OPCODE, 8)]
+    other = [Label(LabelKind.VERSION, 3), Label(LabelKind.OPCODE, 8)]
+    with clrevents.open(labelled([one, other])) as trace:
+        assert [(e.opcode, e.version) for e in trace.events()] == [(8, 3), (8, 3)]
+        assert list(trace.event_counts().values()) == [2]
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_events_share_the_names_of_their_list(n: int) -> None:
+    with clrevents.open(long_label_list(n, 50)) as trace:
+        names = [event.labels for event in trace.events()]
+    assert len({id(each) for each in names}) == 1
+    assert names[0] == {f"{i:x}": i for i in range(n)}
+    with pytest.raises(TypeError):
+        names[0]["more"] = 1  # type: ignore[index]
+
+
+def test_pickled_labels() -> None:
+    with clrevents.open(long_label_list(3, 2)) as trace:
+        event, _ = trace.events()
+    assert event.labels == {"0": 0, "1": 1, "2": 2}
+    assert pickle.loads(pickle.dumps(event)).labels == event.labels
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_lines_do_not_repeat_long_lists_without_end(n: int) -> None:
+    data = long_label_list(n, n)
+    line = EventJson(label_room=1 << 16).line
+    with clrevents.open(data) as trace:
+        lines = [line(event) for event in trace.events()]
+    assert sum(map(len, lines)) < (1 << 16) + 200 * len(data) + 2000 * n
+    first, last = json.loads(lines[0]), json.loads(lines[-1])
+    assert first["labels"] == {f"{i:x}": i for i in range(n)}
+    assert "labels" not in last
+    assert last["labels_omitted"] == n
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_lines_of_lists_that_are_used_once_are_whole(n: int) -> None:
+    lists = [[Label(LabelKind.TEXT, "v" * 1500, str(i))] for i in range(n // 10)]
+    line = EventJson(label_room=1).line
+    with clrevents.open(labelled(lists)) as trace:
+        found = [json.loads(line(event))["labels"] for event in trace.events()]
+    assert found == [{str(i): "v" * 1500} for i in range(n // 10)]
+
+
+def test_lines_always_repeat_short_lists() -> None:
+    line = EventJson(label_room=1).line
+    with clrevents.open(long_label_list(50, 500)) as trace:
+        assert all(len(json.loads(line(event))["labels"]) == 50 for event in trace.events())
+
+
+@pytest.mark.parametrize("n", [50_000, 100_000, 200_000])
+def test_lists_that_no_event_has_stay_bytes(n: int) -> None:
+    data = short_label_lists(n)
+    tracemalloc.start()
+    try:
+        with clrevents.open(data) as trace:
+            (event,) = trace.events()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert event.opcode == 9
+    assert peak < 10 * len(data) + 4_000_000
+
+
+@pytest.mark.parametrize("first", [1, 3, 40])
+def test_newer_lists_count_where_ids_overlap(first: int) -> None:
+    sink = io.BytesIO()
+    writer = begun(sink)
+    writer.labels(2, [[Label(LabelKind.NUMBER, i, "old")] for i in range(30)])
+    writer.labels(first, [[Label(LabelKind.NUMBER, i, "new")] for i in range(4)])
+    writer.events([EventRecord(1, 5, 1, label_id=i) for i in range(2, 44)])
+    writer.end()
+    with clrevents.open(sink.getvalue()) as trace:
+        found = [dict(event.labels) for event in trace.events()]
+    expected: list[dict[str, int]] = [{"old": i - 2} if i < 32 else {} for i in range(2, 44)]
+    for i in range(4):
+        if first + i >= 2:
+            expected[first + i - 2] = {"new": i}
+    assert found == expected
+
+
+def begun(sink: io.BytesIO) -> NetTrace6Writer:
+    writer = NetTrace6Writer(sink)
+    writer.threads([ThreadRow(1, 1)])
+    writer.metadata([MetadataRecord(1, "P", 1, 0, "E")])
+    return writer
+
+
+def labelled(lists: list[list[Label]]) -> bytes:
+    """One event for each list."""
+    sink = io.BytesIO()
+    writer = begun(sink)
+    writer.labels(1, lists)
+    writer.events([EventRecord(1, 5, 1, label_id=i + 1) for i in range(len(lists))])
+    writer.end()
+    return sink.getvalue()

@@ -1,0 +1,94 @@
+"""Which code is at an address: as many steps with ranges that claim everything as without them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import clrevents
+from clrevents.symbols.lifetimes import Lifetimes
+from clrevents.symbols.ranges import FOUND, Ranges
+from costly import operations, vast_method
+
+SIZES = (250, 500, 1000)
+SAMPLES = 40
+
+
+def frames(methods: int) -> int:
+    """The number of operations for the frames of samples above many small methods."""
+    with clrevents.open(vast_method(methods, SAMPLES)) as trace:
+        assert len(trace.methods) == methods + 1
+        events = list(trace.events("ThreadSample"))
+        reasons: set[str | None] = set()
+
+        def run() -> None:
+            reasons.update(frame.reason for event in events for frame in event.frames)
+
+        count = operations(run)
+    # The small methods showed that the vast one was gone.
+    assert reasons == {"unloaded"}
+    return count
+
+
+def test_a_method_that_claims_everything() -> None:
+    small, *larger = (frames(n) / SAMPLES for n in SIZES)
+    assert all(count < small + 100 for count in larger)
+
+
+def of(ranges: list[tuple[int, int, int, int]]) -> Ranges:
+    """An index of ranges (start, size, begin, end)."""
+    start, size, begin, end = np.array(sorted(ranges, key=lambda r: (r[0], r[2])), dtype=np.int64).reshape(-1, 4).T
+    none = np.zeros(len(ranges), dtype=np.int64)
+    made = Lifetimes(none, start.astype(np.uint64), size.astype(np.uint64), begin, end, none, none, none, none)
+    return Ranges(made, (-1,))
+
+
+def found(index: Ranges, addresses: list[int], time: int | None) -> list[int]:
+    times = None if time is None else np.full(len(addresses), time)
+    places, outcome = index.find(np.array(addresses, dtype=np.uint64), times)
+    assert ((places >= 0) == (outcome == FOUND)).all()
+    return list(places.tolist())
+
+
+a_range = st.tuples(st.integers(0, 60), st.integers(1, 40), st.integers(0, 9), st.integers(1, 5)).map(
+    lambda r: (r[0], r[1], r[2], r[2] + r[3])
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(a_range, min_size=1, max_size=40, unique_by=lambda r: r[0]), st.integers(0, 14))
+def test_the_nearest_start_below_that_was_there(ranges: list[tuple[int, int, int, int]], time: int) -> None:
+    addresses = list(range(105))
+    ranges.sort()
+
+    def there(address: int, time: int | None) -> int:
+        fits = [
+            place
+            for place, (start, size, begin, end) in enumerate(ranges)
+            if start <= address < start + size and (time is None or begin <= time < end)
+        ]
+        return max(fits, default=-1)
+
+    index = of(ranges)
+    assert found(index, addresses, time) == [there(address, time) for address in addresses]
+    assert found(index, addresses, None) == [there(address, None) for address in addresses]
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_ranges_of_other_times_around_each_address(n: int) -> None:
+    index = of([(16 * i, 1 << 20, 1000, 2000) for i in range(n)])
+    # What all queries together have for such ranges is used up.
+    count = operations(lambda: [found(index, [16 * n + i], 5) for i in range(60_000 // n)])
+    assert count > 10_000
+    assert operations(lambda: found(index, [16 * n + 7], 5)) < 1000
+    assert found(index, [16 * n + 7], 1500) == [n - 1]
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_ranges_with_the_same_start(n: int) -> None:
+    index = of([(64, 1 << 20, 0, 1), *((64, 8, 10 * i, 10 * i + 5) for i in range(1, n))])
+    assert found(index, [80], None) == [0]
+    assert found(index, [70], None) == [n - 1]
+    assert operations(lambda: found(index, [80], None)) < 500
