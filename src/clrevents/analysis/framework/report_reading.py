@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from clrevents.analysis.framework.answer import Answer
-from clrevents.analysis.framework.answer_values import Question, TimeWindow, TraceIdentity
+from clrevents.analysis.framework.answer_values import ALWAYS, FOREVER, Question, TimeWindow, TraceIdentity
 from clrevents.analysis.framework.collector import Collector, Context, LateNaming, ReportChunk
 from clrevents.analysis.framework.declaration import ReportDeclaration
 from clrevents.analysis.framework.marks import Hole
@@ -203,7 +203,8 @@ class ReportReading:
             question=question,
             process_id=process,
             info=info,
-            duration_ns=known.duration_ns,
+            # A crafted clock may say more than 64 bits hold.
+            duration_ns=max(ALWAYS, min(known.duration_ns, FOREVER - 1)),
             needs=declared.needs,
             metrics=declared.metrics,
             kinds=known.kinds,
