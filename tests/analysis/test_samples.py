@@ -166,10 +166,10 @@ def test_floats_weigh_too() -> None:
 @pytest.mark.parametrize(
     ("code", "value", "text"),
     [
-        (14, float("nan"), "below zero or no number"),
-        (14, float("inf"), "below zero or no number"),
-        (14, -1.0, "below zero or no number"),
-        (11, -1, "below zero"),
+        (14, float("nan"), "negative or not a number"),
+        (14, float("inf"), "negative or not a number"),
+        (14, -1.0, "negative or not a number"),
+        (11, -1, "negative"),
     ],
 )
 def test_weights_that_are_none(code: int, value: object, text: str) -> None:
@@ -179,7 +179,7 @@ def test_weights_that_are_none(code: int, value: object, text: str) -> None:
 
 def test_what_is_refused() -> None:
     trace = traced(alloc(TraceBuilder(), 1, 0x1010))
-    with pytest.raises(ValueError, match="'What' is no number"):
+    with pytest.raises(ValueError, match="'What' is not a number"):
         read_samples(trace, "Sold", "What")
     with pytest.raises(KeyError, match=r"no column 'Sise'; available: .*Size, What"):
         read_samples(trace, "Sold", "Sise")

@@ -233,8 +233,8 @@ def test_processes_have_rows_of_their_own() -> None:
     ("options", "error", "text"),
     [
         ({"weight": "Size"}, ValueError, "weight needs event: samples of the profiler weigh the time"),
-        ({"event": "Sold", "weight": "What"}, ValueError, "'What' is no number, so it cannot be a weight"),
-        ({"event": "Sold", "weight": "Less"}, ValueError, "'Less' is below zero in some events"),
+        ({"event": "Sold", "weight": "What"}, ValueError, "'What' is not a number, so it cannot be a weight"),
+        ({"event": "Sold", "weight": "Less"}, ValueError, "'Less' is negative in some events"),
         ({"event": "Sold", "weight": "Sise"}, KeyError, r"Sold has no column 'Sise'; .*Size, What"),
         ({"event": "Soled"}, clrevents.UnknownEventError, "Soled"),
         ({"event": "GC*"}, clrevents.AmbiguousEventError, "means several events"),

@@ -218,7 +218,7 @@ def test_top(run: Run, shop: Path) -> None:
         ["30.00", "%", "3.000", "3.000", "100.00", "%", "1", r"Shop.Wait\x1b[2J(int)"],
         ["10.00", "%", "1.000", "10.000", "0.00", "%", "2", "Shop.Main(int)"],
     ]
-    assert "time on the clock" in result.stderr
+    assert "wall-clock time" in result.stderr
     sold = run("top", shop, "--event", "Sold", "--weight", "Size")
     assert facts(sold)["total"] == "42 bytes"
     assert run("top", shop, "--weight", "Size").exit_code == 1

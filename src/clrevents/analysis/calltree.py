@@ -33,7 +33,7 @@ class StackSums:
 
 @attrs.frozen(eq=False)
 class CallTree:
-    """Nodes of calls, callers in front of what they call. `parent` is a node (-1 for roots), `frame` a place in the
+    """Nodes of calls, callers before their callees. `parent` is a node (-1 for roots), `frame` a place in the
     samples' frames; at a root of a thread it is -1 - the thread's place. `own` is the weight of the node alone."""
 
     parent: Ints

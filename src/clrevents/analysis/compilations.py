@@ -26,7 +26,7 @@ NONE: Final = -1
 class Compilations:
     """One value for each compilation, in order of time; `precompiled` counts loads of code that was there before.
 
-    `begin` and `load` are rows of the events of that side (all loads one behind the other), -1 without one. Places
+    `begin` and `load` are rows of the events of that side (all loads concatenated), -1 without one. Places
     count all events gathered; a compilation without a begin or an end spans nothing.
     """
 
@@ -77,7 +77,7 @@ def compilations(begins: Gathered, loads: Sequence[Gathered]) -> Compilations:
 
 
 def column(parts: Sequence[Gathered], name: str) -> Array:
-    """A column of numbers of several events, one behind the other."""
+    """A column of numbers of several events, concatenated."""
     return np.concatenate([rows.numbers(name) for rows in parts])
 
 

@@ -92,7 +92,7 @@ def gather(
 
 
 def matched(begins: Sequence[Gathered], ends: Sequence[Gathered], keys: Sequence[str]) -> tuple[Ints, Ints]:
-    """Which begin each end belongs to, as rows of all begins and of all ends one behind the other: see `pairs`."""
+    """Which begin each end belongs to, as rows of all begins and of all ends, each concatenated: see `pairs`."""
     sides = [*begins, *ends]
     if not any(map(len, begins)) or not any(map(len, ends)):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)

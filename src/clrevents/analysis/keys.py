@@ -19,7 +19,7 @@ _TEXT: Final = ("string", "binary")
 
 
 def group_numbers(columns: Sequence[Sequence[Column]], lengths: Sequence[int]) -> tuple[Ints, int]:
-    """Numbers from 0 for the rows of several tables one behind the other, -1 where a column is null; and how many.
+    """Numbers from 0 for the rows of several concatenated tables, -1 where a column is null; and how many.
 
     `columns` has for each key the columns of all tables, `lengths` the tables' rows. TypeError for a list, a struct,
     or a text beside a number.

@@ -25,7 +25,7 @@ NO_STACK: Final = "no stack"
 class StackFrame:
     """One method as a line of stacks; its code of several tiers and addresses is one line.
 
-    `name` is as C# would write it, `raw` as the runtime does, behind its module and `!`. `reason` says why an address
+    `name` is as C# would write it, `raw` as the runtime does, after its module and `!`. `reason` says why an address
     has no name; None when it has one.
     """
 

@@ -1,6 +1,6 @@
 """`spans`: a begin and the end that belongs to it, as one row with a duration.
 
-The primitive that reports are built on. Knows no event: what is paired, and on which columns, is the caller's word.
+Knows no event: the caller says what is paired, and on which columns.
 """
 
 from __future__ import annotations
@@ -53,21 +53,21 @@ def spans(
     enum_names: bool = False,
     **filters: Unpack[FilterOptions],
 ) -> Table:
-    """One row for each begin with its end, in the order of the begins.
+    """Pair each begin with its end: one row per pair, in the order of the begins.
 
-    An end belongs to the last begin, not yet ended, that has the same values in the columns `on`: header or payload
-    columns of both events, none for the whole trace. So what is nested pairs innermost first; where a value is null
-    (a field that an old version lacks), nothing pairs. Filters are those of `Trace`, and both sides have to pass: what
-    begins in a window and ends after it is an unmatched begin.
+    An end belongs to the last open begin with the same values in the columns `on`: header or payload columns of both
+    events, or none to pair across the whole trace. Nested spans therefore pair innermost first. Nulls (a field that an
+    old version lacks) pair with nothing. Both events must pass the filters, which are those of `Trace`: a begin in the
+    window whose end is after it is unmatched.
 
-    Columns: `start_ns`, `end_ns`, `duration_ns` (ns, since the session started); the begin's `thread_id`, the end's as
-    `end_thread_id`; the begin's `stack_id`, `activity_id` and payload; what the end's payload has beyond that; and
-    `lossy`: whether the row touches a window in which events of its thread were lost; of any thread, where `on` has
-    no `thread_id`. With `enum_names` enums are text. The metadata counts `unmatched_begins` and `unmatched_ends`, and
-    as `unmatched_by_activity` those ends that have a begin with `activity_id` in the place of `thread_id`; an event
-    whose payload cannot be read is in none of these. AmbiguousEventError and UnknownEventError as for `Trace.table`;
-    KeyError for a column that a side lacks, ValueError when begin and end are the same event, TypeError for a column
-    that has no order.
+    Columns: `start_ns`, `end_ns` and `duration_ns`; the begin's `thread_id`, and the end's as `end_thread_id`; the
+    begin's `stack_id`, `activity_id` and payload; the fields that only the end's payload has; and `lossy`, true if
+    events of the thread (of any thread, unless `on` has `thread_id`) were lost or destroyed during the span. With
+    `enum_names`, enums are text. The metadata counts `unmatched_begins` and `unmatched_ends`, and as
+    `unmatched_by_activity` the ends that would have a begin with `activity_id` instead of `thread_id`; events whose
+    payload cannot be read are not counted. Raises AmbiguousEventError and UnknownEventError as `Trace.table` does,
+    KeyError for a column that an event lacks, ValueError if begin and end are the same event, and TypeError for a
+    column that cannot be compared.
     """
     keys = tuple(on) if not isinstance(on, str) else (on,)
     one_event = passes_of(trace).one_event
@@ -154,7 +154,7 @@ def _shown(side: Gathered, field: TableField, rows: Ints, enum_names: bool) -> C
 
 @attrs.frozen
 class SpanSummary:
-    """What all rows of `spans` together are like; times in ns, None where there is no row."""
+    """Sums and quantiles over the rows of `spans`; times in ns, None if there are no rows."""
 
     spans: int
     total_ns: int

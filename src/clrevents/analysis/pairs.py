@@ -29,7 +29,7 @@ def pair(groups: NDArray[Any], opens: Mask) -> tuple[Ints, Ints]:
     number = np.repeat(np.arange(len(first), dtype=np.int64), sizes)
     depth = np.cumsum(steps)
     depth -= np.repeat(depth[first] - steps[first], sizes)
-    # The lowest depth so far. Each group lies so far below the one in front of it that one pass does for all.
+    # The lowest depth so far. Each group lies so far below the one before it that one pass does for all.
     fall = number * (2 * len(order) + 2)
     floor = np.minimum(np.minimum.accumulate(depth - fall) + fall, 0)
     # Within a level begins and their ends take turns. An end that has none follows another end, or nothing.

@@ -1,7 +1,7 @@
 """Call stacks with weights: of the sample profiler, weighed by time, or of any event, weighed by count or by a field.
 
 What flame graphs and lists of hot methods are added up from. A sample's weight is the time to the same thread's next
-sample, because the profiler says where threads were, not what they used: it is time on the clock, waiting included.
+sample, because the profiler says where threads were, not what they used: it is wall-clock time, waiting included.
 Knows no viewer and no file format.
 """
 
@@ -153,11 +153,11 @@ def read_samples(
     start: Moment | None = None,
     end: Moment | None = None,
 ) -> Samples:
-    """AddressStacks of the sample profiler (weight: ns to the thread's next sample, 0 for its last), or of any `event`.
+    """Read the stacks of the sample profiler, each weighing the ns to its thread's next sample, or of any `event`.
 
-    Those weigh 1 each, or what their field `weight` says. `start` and `end` are half-open; a sample's time is cut at
-    them, so that parts add up to the whole. KeyError for a field that the event lacks, ValueError for weights that
-    are no numbers or below zero; AmbiguousEventError and UnknownEventError as from `Trace.table`.
+    Events weigh 1 each, or the value of their field `weight`. The window from `start` to before `end` clips a sample's
+    time, so that windows add up to the whole. Raises KeyError for a field that the event lacks, ValueError for weights
+    that are negative or not numbers, and AmbiguousEventError and UnknownEventError as `Trace.table` does.
     """
     timed = event is None and weight is None
     field = SAMPLE_TYPE if timed else weight
@@ -166,7 +166,7 @@ def read_samples(
         None if start is None else moment_ns(start, "start"), None if end is None else moment_ns(end, "end")
     )
     wanted = Wanted.of([*SAMPLE_HEADERS, "process_id", *([] if field is None else [field])])
-    # The samples in front of a window say where the threads are when it begins.
+    # The samples before a window say where the threads are when it begins.
     low, high = (None, None) if timed else (start, end)
     filters = Filters.of({"thread_id": thread_id, "start": low, "end": high})
     selector = SAMPLES if event is None else event

@@ -1,7 +1,7 @@
-"""Columns of events with stacks → what each of them weighs, in which unit, and which of them lie in a window.
+"""Columns of events with stacks → the weight of each, its unit, and which of them lie in a window.
 
-A sample of the profiler weighs the time to the next one of its thread; other events weigh 1, or what a field says.
-Knows no names, neither of events nor of methods, and reads no trace.
+A sample of the profiler weighs the time to its thread's next sample; other events weigh 1, or the value of a field.
+Knows no names of events or methods, and reads no trace.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Weights: TypeAlias = NDArray[np.int64 | np.float64]
 Unit: TypeAlias = Literal["nanoseconds", "bytes", "count", "none"]
 
 SAMPLE_HEADERS: Final = ("time_ns", "thread_id", "stack_id")
-"""The header columns that weighing needs; beside them `process_id`, where there may be several processes."""
+"""The header columns that weighing needs, and `process_id` if there may be several processes."""
 SAMPLE_TYPE: Final = "Type"
-"""The field of the sample profiler's event that tells native code from managed code."""
+"""The field of the sample profiler's event that distinguishes native code from managed code."""
 
 _EXTERNAL: Final = 1
 _UNKNOWN: Final = -1
@@ -36,7 +36,7 @@ _TIMES: Final = ("ns", "nanoseconds")
 class SampleColumns:
     """Columns of events of one kind, in order of time; threads and processes are -1 where unknown.
 
-    `field` are the values of one field of the payload, None where none was asked for.
+    `field` has the values of one payload field; None if none was requested.
     """
 
     time: Ints
@@ -55,7 +55,7 @@ class SampleColumns:
             none: Ints = np.zeros(0, dtype=np.int64)
             return cls(none, none, none, none, None if field is None else none)
         if field is not None and not table.column(field).type.kind.startswith(_NUMBERS):
-            raise ValueError(f"{field!r} is no number, so it cannot be a weight")
+            raise ValueError(f"{field!r} is not a number, so it cannot be a weight")
         time, thread, stack_id = (_filled(table, name, _UNKNOWN).astype(np.int64) for name in SAMPLE_HEADERS)
         if "process_id" in table and process_id is None:
             process = _filled(table, "process_id", _UNKNOWN).astype(np.int64)
@@ -135,10 +135,10 @@ def _weights(values: NDArray[Any], name: str) -> Weights:
     """As 64-bit numbers whose sum is one too. ValueError for negative and unending ones."""
     if values.dtype.kind == "f":
         if not np.isfinite(values).all() or (values < 0).any():
-            raise ValueError(f"{name!r} is below zero or no number in some events, so it cannot be a weight")
+            raise ValueError(f"{name!r} is negative or not a number in some events, so it cannot be a weight")
         return values.astype(np.float64)
     if values.dtype.kind == "i" and (values < 0).any():
-        raise ValueError(f"{name!r} is below zero in some events, so it cannot be a weight")
+        raise ValueError(f"{name!r} is negative in some events, so it cannot be a weight")
     if sum(values.tolist()) > _LARGEST:
-        raise ValueError(f"{name!r} adds up to more than 64 bits hold, so it cannot be a weight")
+        raise ValueError(f"{name!r} has a sum above 64 bits, so it cannot be a weight")
     return values.astype(np.int64)

@@ -1,6 +1,6 @@
-"""Where the weight is: methods or modules by what they weigh alone (exclusive) and with all they call (inclusive).
+"""Methods or modules by their own weight (exclusive) and by that with everything they call (inclusive).
 
-A method that calls itself counts once a stack. Adds up what `samples` has read; knows no percentages and no page.
+A recursive method counts once per stack. Adds up what `samples` has read; knows no percentages and no page.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ By: TypeAlias = Literal["method", "module"]
 BY: Final[tuple[By, ...]] = ("method", "module")
 
 CAVEAT: Final = (
-    "the sampler notes where each managed thread is, whether it runs or waits: this is time on the clock, not of a "
-    "processor"
+    "the sampler records where each managed thread is, whether it runs or waits: this is wall-clock time, not "
+    "processor time"
 )
-"""What to keep in mind when reading weights of the sample profiler."""
+"""How to read the weights of the sample profiler."""
 
 
 @attrs.frozen
@@ -29,7 +29,7 @@ class HotMethod:
     """One method or module. Weights are in the samples' unit.
 
     `samples` were taken in it, `inclusive_samples` in it or in what it called. `external` is the part of `exclusive`
-    that was in native code or waiting (None where the events do not tell).
+    that was in native code or waiting (None if the events do not say).
     """
 
     name: str

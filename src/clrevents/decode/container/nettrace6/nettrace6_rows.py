@@ -172,7 +172,7 @@ def _thread_row(cursor: Cursor) -> tuple[ThreadRow, Fault | None]:
 
 
 def _skip_label_list(cursor: Cursor) -> None:
-    """Move the cursor behind a list, which is then known to be readable."""
+    """Move the cursor past a list, which is then known to be readable."""
     data, pos, end = cursor.data, cursor.pos, cursor.end
     last = False
     while not last:
