@@ -12,6 +12,7 @@ from uuid import UUID
 import pytest
 
 import clrevents
+from clrevents.decode.container.blocks import LabelList
 from clrevents.export.jsonl import EventJson
 from clrevents.schema.dynamic import make_class
 from clrevents.schema.event import event, struct
@@ -156,6 +157,7 @@ def an_event(payload: Any, **changes: Any) -> Any:
         "trace_id": None,
         "span_id": None,
         "labels": {},
+        "_labels": None,
     }
     return SimpleNamespace(**{**header, **changes})
 
@@ -198,9 +200,8 @@ def test_header_and_key_order() -> None:
 
 def test_what_only_some_events_have() -> None:
     raw = clrevents.RawPayload(b"\x01\x02", "short", {"Big": 1})
-    found = both(
-        raw, stacks=True, payload_tail=b"\x09", trace_id="ab" * 16, span_id="cd" * 8, labels={"k": 2**63, "x": "\ud800"}
-    )
+    labels = LabelList(pairs=(("k", 2**63), ("x", "\ud800")))
+    found = both(raw, stacks=True, payload_tail=b"\x09", trace_id="ab" * 16, span_id="cd" * 8, _labels=labels)
     assert list(found)[13:] == ["payload", "payload_tail", "payload_bytes", "stack", "trace_id", "span_id", "labels"]
     assert found["payload"] is None
     assert found["payload_tail"] == "09"

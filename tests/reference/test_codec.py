@@ -128,7 +128,7 @@ def test_located_values_that_are_out_of_reach() -> None:
         codec(record).build(record(None, ""))
     third = learned(*(FieldDescription(name, TypeCode.RELLOC, text) for name in ("A", "B", "C")))
     assert codec(third).build(third("a" * 0x7FF0, "b", "c"))
-    with pytest.raises(ValueError, match=r"^Learned\.B: 2 bytes at 65538 are beyond"):
+    with pytest.raises(ValueError, match=r"^Learned\.B: 2 bytes at 65538 do not fit in 16 bits"):
         codec(third).build(third("a" * 0x7FFF, "b", "c"))
 
 

@@ -76,8 +76,9 @@ def test_names_from_a_file_are_shown_not_obeyed() -> None:
         assert ESCAPED in text
 
 
-def test_a_path_is_shown_not_obeyed(tmp_path: Path) -> None:
-    path = tmp_path / "a\x1b[2Jb\n.nettrace"
+def test_a_path_is_shown_not_obeyed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = Path("a\x1b[2Jb\n.nettrace")
     path.write_bytes(unpacked(fixture("net8-sample")))
     trace = clrevents.open(path)
     for text in (repr(trace), trace.summary().splitlines()[0]):

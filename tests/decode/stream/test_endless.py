@@ -28,7 +28,7 @@ from support.counting import calls
 
 SIZES = (1000, 4000, 16000)
 # What a few blocks need, however much came before.
-LITTLE = 100_000
+LITTLE = 200_000
 
 
 def peak(step: Callable[[], Any]) -> int:

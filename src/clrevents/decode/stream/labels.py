@@ -62,6 +62,10 @@ class LabelTable:
         self._short: dict[bytes, LabelList] = {}
         self._last: LabelList | None = None
 
+    def __len__(self) -> int:
+        """The number of lists that are kept, read or not."""
+        return sum(len(lists) for run in self._runs for lists in run.blocks)
+
     def add(self, block: Labels) -> None:
         if not len(block.lists):
             return
