@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode.kernels.engine import SCAN, given, numbers_room, scratch, zeros
+from clrevents.decode.kernels.engine import COMPILED, SCAN, given, numbers_room, scratch, zeros
 from clrevents.decode.kernels.header_scan import HeaderColumns
 
 
@@ -54,6 +54,11 @@ class Tally:
             self._fold()
             self._room = max(self._room, 2 * rows)
             self._ids, self._sums = scratch(self._room), numbers_room(3 * self._room)
+        if not COMPILED and len(table) > rows:
+            # The interpreted kernel takes lists: not one of the whole table for each small block.
+            if rows and not (values.min() >= 0 and values.max() < len(table)):
+                return False
+            values, table = np.arange(rows, dtype=np.int64), table[values]
         times, threads = given(columns.ticks), given(columns.thread_ids)
         arguments = (given(values), given(table), len(table), threads, times)
         used = int(SCAN.tally(rows, *arguments, self._counts, self._used, self._ids, self._sums, self._latest))
