@@ -400,7 +400,7 @@ def test_thread_ids_of_64_bits(thread: int, compressed: bool) -> None:
         read = Read(built.build())
         assert [e.thread_id for e in read.events] == [thread, thread]
         assert [(loss.thread_id, loss.count) for loss in read.losses] == [(thread, 3)]
-    # docs/format.md: process ids are signed numbers of 64 bits here.
+    # Process ids are kept as signed numbers of 64 bits.
     process = thread - 1
     assert read.events[0].process_id == (process if process < 1 << 63 else process - (1 << 64))
 
