@@ -23,7 +23,7 @@ from clrevents.analysis.reports import ask_one, find_report
 from clrevents.cli.output import Output, safe, say
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument, spreadsheet_option
 from clrevents.errors import DamageError, PayloadError
-from clrevents.export.csv_lines import csv_lines
+from clrevents.export.answers import csv_line
 from clrevents.words import counted
 
 _NOTHING: Final = "nothing"
@@ -237,20 +237,9 @@ def _lines(out: Output, rows: ReportTable[Any], chosen: Sequence[ColumnDeclarati
 
 def _csv(out: Output, rows: ReportTable[Any], chosen: Sequence[ColumnDeclaration] | None, spreadsheet: bool) -> None:
     names = [c.name for c in (columns_of(rows.row_class) if chosen is None else chosen)]
-    out.line(_csv_line(names, spreadsheet))
+    out.line(csv_line(names, spreadsheet))
     for row in rows.rows():
-        out.line(_csv_line([_csv_cell(row[name]) for name in names], spreadsheet))
-
-
-def _csv_cell(value: Any) -> Any:
-    if isinstance(value, list | bool):
-        return json.dumps(value, ensure_ascii=True)
-    return safe(value) if isinstance(value, str) else value
-
-
-def _csv_line(values: Sequence[Any], spreadsheet: bool) -> str:
-    (line,) = csv_lines([values], spreadsheet)
-    return line
+        out.line(csv_line([safe(v) if isinstance(v := row[name], str) else v for name in names], spreadsheet))
 
 
 def _order(row_class: type[Any], order: str | None) -> tuple[str, bool] | None:
