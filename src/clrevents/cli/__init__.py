@@ -140,7 +140,7 @@ def root() -> None:
         clrevents schema MethodLoadVerbose
 
     Exit status: 0 for success, 1 for a usage error or an unknown event, 2 if the file cannot be read, 3 if it is
-    damaged (--fail-on selects what counts).
+    damaged (--fail-on selects what counts), 4 if a condition of --assert does not hold.
     """
 
 
