@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-import attrs
 import numpy as np
 
 from clrevents.analysis.framework.collector import Context
+from clrevents.analysis.framework.row_class import as_columns
 from clrevents.analysis.gather import Gathered
 from clrevents.analysis.gc.gc_collections import (
     GLOBAL,
@@ -42,7 +42,6 @@ from clrevents.schema.gc_flags import GCRootKind
 
 MARKED: Final = "runtime/GCMarkWithType"
 _US: Final = 1000
-_FILLED: Final = ("process_id", "lossy", "clipped")
 _PHASES: Final = ("mark_ns", "plan_ns", "relocate_ns", "compact_ns", "sweep_ns")
 
 
@@ -99,25 +98,32 @@ class Built:
 
     def collection_columns(self) -> dict[str, Any]:
         """The table of collections."""
-        listed = [
-            {**self._about(one), **self._stats(one), **self._history(one, place)}
-            for place, one in enumerate(self.collections)
-        ]
-        named = [field.name for field in attrs.fields(GarbageCollection) if field.name not in _FILLED]
-        found: dict[str, Any] = {name: [row.get(name) for row in listed] for name in named}
         parts = self.parts
         free_list = parts.values["free_list_after_bytes"]
         survived, before = parts.total(parts.survived, parts.condemned), parts.total(parts.live_before, parts.condemned)
-        found["survival"] = [share(a, b) for a, b in zip(survived, before, strict=True)]
-        found["heap_before_bytes"] = parts.total(parts.values["size_before_bytes"])
-        found["free_list_bytes"] = parts.total(free_list)
-        found["fragmentation_bytes"] = parts.total(free_list + parts.values["free_objects_after_bytes"])
-        found["budget_bytes"] = parts.total(parts.values["budget_bytes"], parts.generation == 0)
-        found["imbalance"] = parts.imbalance()
-        found["allocated_bytes"], found["allocation_rate"] = self._allocated()
+        amounts, rates = self._allocated()
         committed = {row["number"]: row["committed_bytes"] for row in self.dynamic.committed}
-        found["committed_bytes"] = [committed.get(c.number) for c in self.collections]
-        return found
+        sums: dict[str, Sequence[Any]] = {
+            "survival": [share(a, b) for a, b in zip(survived, before, strict=True)],
+            "heap_before_bytes": parts.total(parts.values["size_before_bytes"]),
+            "free_list_bytes": parts.total(free_list),
+            "fragmentation_bytes": parts.total(free_list + parts.values["free_objects_after_bytes"]),
+            "budget_bytes": parts.total(parts.values["budget_bytes"], parts.generation == 0),
+            "imbalance": parts.imbalance(),
+            "allocated_bytes": amounts,
+            "allocation_rate": rates,
+            "committed_bytes": [committed.get(c.number) for c in self.collections],
+        }
+        rows = [
+            {
+                **self._about(one),
+                **self._stats(one),
+                **self._history(one, place),
+                **{name: values[place] for name, values in sums.items()},
+            }
+            for place, one in enumerate(self.collections)
+        ]
+        return as_columns(GarbageCollection, rows)
 
     def _about(self, one: Collected) -> dict[str, Any]:
         """What its own events, its suspensions and its request tell."""
@@ -129,8 +135,8 @@ class Built:
             "generation": one.generation,
             "kind": kind_word(one.type, one.inside is not None),
             "reason": None if one.reason is None else reason_word(one.reason),
-            "start_ns": _time(start),
-            "end_ns": _time(end),
+            "start_ns": time_of(start),
+            "end_ns": time_of(end),
             "pause_ns": None if pieces is None else sum(b - a for a, b in pieces),
             "suspend_ns": self._stopping(one),
             "duration_ns": end.time_ns - start.time_ns if start is not None and end is not None else None,
@@ -321,8 +327,8 @@ class Built:
         values = [
             (
                 c.number,
-                _time(c.start),
-                _time(c.end),
+                time_of(c.start),
+                time_of(c.end),
                 None if c.start is None else c.start.thread_id,
                 None if c.end is None else c.end.thread_id,
             )
@@ -350,7 +356,8 @@ _PER_HEAP: Final = (
 )
 
 
-def _time(moment: Moment | None) -> int | None:
+def time_of(moment: Moment | None) -> int | None:
+    """When it was; None if it is not in the trace."""
     return None if moment is None else moment.time_ns
 
 

@@ -1,7 +1,7 @@
 """Collections: their begins and ends by number, and which of the other events belong to each.
 
-A walk over the events in order. What cannot be given to one collection for certain is given to none, so that a lost event
-makes a gap and not a wrong row.
+A walk over the events in order. What cannot be given to one collection for certain is given to none, so that a lost
+event makes a gap and not a wrong row.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ class Walk:
         steps = []
         for selector, columns in _WALKED.items():
             events = rows[selector]
-            heads = (events.places, events.column("time_ns"), events.column("thread_id"))
-            values = [column.tolist() for column in (*heads, *(events.column(name) for name in columns))]
+            values = [events.places.tolist()]
+            values += [events.column(name).tolist() for name in ("time_ns", "thread_id", *columns)]
             steps += [(place, row, selector, *rest) for row, (place, *rest) in enumerate(zip(*values, strict=True))]
         steps.sort()
         for place, row, selector, time, thread, *values in steps:
@@ -210,7 +210,7 @@ def give_pauses(walk: Walk, held: Suspensions) -> list[list[Collected]]:
     _give_background(walk, held, found)
     starts, stops = held.times[0].tolist(), held.times[3].tolist()
     known = held.known(0, 3).tolist()
-    lost = set()
+    lost: set[int] = set()
     for suspension, mine in enumerate(found):
         for one in mine:
             one.suspensions.append(suspension)

@@ -1,7 +1,7 @@
 """Events that the GC defines by itself: its committed memory, and how it adapts its heaps (DATAS).
 
-Each is a name and packed little-endian numbers. One that is shorter than its layout, or of another version, is left out and
-counted; what follows the known part is ignored.
+Each is a name and packed little-endian numbers. One that is shorter than its layout, or of another version, is left out
+and counted; what follows the known part is ignored.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ _LAYOUTS: Final[Mapping[str, struct.Struct]] = {
 _VERSION: Final = 1
 _US: Final = 1000
 
-SERVER_ONLY: Final = frozenset(name for name in _LAYOUTS if name.startswith("SizeAdaptation"))
-
 
 @attrs.define(eq=False)
 class DynamicTables:
@@ -36,6 +34,11 @@ class DynamicTables:
     samples: list[dict[str, Any]] = attrs.field(factory=list)
     tunings: list[dict[str, Any]] = attrs.field(factory=list)
     unread: int = 0
+
+    @property
+    def adapts(self) -> bool:
+        """Whether there is anything that only server GC writes."""
+        return bool(self.samples or self.tunings)
 
 
 def dynamic_tables(rows: Gathered, running: Iterable[int | None]) -> DynamicTables:

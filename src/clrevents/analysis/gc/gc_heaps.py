@@ -49,7 +49,7 @@ class HeapParts:
     generation: Ints
     values: Mapping[str, Ints]
     condemned: NDArray[np.bool_]
-    """Whether the generation was collected."""
+    """Whether the generation was collected, by a collection that tells what survived."""
     complete: NDArray[np.bool_]
     """Of each collection: whether all of its heaps told."""
 
@@ -185,6 +185,8 @@ def heap_parts(rows: Mapping[str, Gathered], collections: Sequence[Collected]) -
             values[name] = np.zeros(0, dtype=np.int64)
     depth = np.array([NOTHING if c.generation is None else c.generation for c in collections], dtype=np.int64)
     of = owners[which]
-    condemned = (generation <= depth[of]) | ((depth[of] >= 2) & (generation > 2))
+    # A background collection does not tell what survived it.
+    told = np.array([c.type is not None and not c.background for c in collections], dtype=np.bool_)
+    condemned = ((generation <= depth[of]) | ((depth[of] >= 2) & (generation > 2))) & told[of]
     heap = events.numbers("HeapIndex").astype(np.int64)[mine][which]
     return HeapParts(of, mine[which], heap, generation, values, condemned, complete)

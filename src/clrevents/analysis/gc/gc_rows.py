@@ -54,7 +54,9 @@ class GarbageCollection(SpanRow):
         "What survived, as the runtime adds it up; null for a background one, of which the runtime repeats the number "
         "of the collection before."
     )
-    survival: Ratio | None = column("The survivors' share of the objects in the generations that were collected.")
+    survival: Ratio | None = column(
+        "The survivors' share of the objects in the generations that were collected; null for a background one."
+    )
     fragmentation_bytes: Bytes | None = column("Free space inside of the generations afterwards.", hidden=True)
     free_list_bytes: Bytes | None = column("How much of that can be allocated from.", hidden=True)
     budget_bytes: Bytes | None = column(
@@ -128,9 +130,11 @@ class CollectedGeneration(SpanRow):
     generation: Word = column(_GENERATION)
     size_before_bytes: Bytes = column("Its size before, with free space in it.")
     size_after_bytes: Bytes = column("Its size afterwards, with free space in it.")
-    survived_bytes: Bytes | None = column("What survived of it; null if it was not collected.")
-    survival: Ratio | None = column("The survivors' share of its objects; null if it was not collected.")
-    pinned_survived_bytes: Bytes | None = column("How much of the survivors could not be moved.")
+    survived_bytes: Bytes | None = column(
+        "What survived of it; null if it was not collected, or by a background collection, which does not tell."
+    )
+    survival: Ratio | None = column("The survivors' share of its objects; null where those are.")
+    pinned_survived_bytes: Bytes | None = column("How much of that was pinned.")
     moved_in_bytes: Bytes = column("What came from the younger generation.")
     free_list_before_bytes: Bytes = column("Free space before that could be allocated from.", hidden=True)
     free_list_after_bytes: Bytes = column("Free space afterwards that can be allocated from.")
@@ -234,16 +238,14 @@ class AdaptationTuning(Row):
 class GcFacts:
     """Which GC it is, and how well the trace tells."""
 
-    server: Flag | None = column("Whether it is server GC, with a heap for each processor; null if nothing tells.")
-    server_evidence: Word | None = column(
+    flavor: Word | None = column("`server`, with a heap for each processor, or `workstation`; null if nothing tells.")
+    flavor_evidence: Word | None = column(
         "`event`: the runtime's own start-up flags; `inferred`: several heaps, or events that only server GC writes."
     )
-    concurrent: Flag | None = column("Whether background collections were allowed.")
+    background_allowed: Word | None = column("`yes` or `no`: whether collections may run while the program does.")
     pause_mode: Word | None = column("The latency mode at the last collection that tells it.")
     most_heaps: Count | None = column("The most heaps that one collection told of.")
     hard_limit_bytes: Bytes | None = column("The limit of the heap's size, where one was set.")
-    first_number: Ordinal | None = column("The lowest number of a collection in the trace.")
-    last_number: Ordinal | None = column("The highest number.")
     other_suspensions: Count | None = column(
         "Suspensions for other reasons, such as the sample profiler's: they are in no other number."
     )

@@ -108,7 +108,8 @@ def suspensions(events: Sequence[Gathered]) -> Suspensions:
     step = np.repeat(np.arange(4), [len(rows) for rows in events])
     thread, known = _threads(events)
     order = np.lexsort((places, thread))
-    times, places, step, thread, known = (values[order] for values in (times, places, step, thread, known))
+    times, places, step = times[order], places[order], step[order]
+    thread, known = thread[order], known[order]
     same = np.zeros(len(order), dtype=np.bool_)
     same[1:] = (thread[1:] == thread[:-1]) & (known[1:] == known[:-1])
     begins = ~same
