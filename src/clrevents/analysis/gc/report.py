@@ -84,7 +84,7 @@ _METRICS: Final = (
     ),
     MetricDeclaration("suspend_total", "ns", "How much of the pauses it took until all threads had stopped.", "less"),
     MetricDeclaration(
-        "full_blocking", "count", "Collections of generation 2 for which the program stood still.", "less"
+        "full_blocking", "count", "Collections of generation 2 that were not background ones.", "less"
     ),
     MetricDeclaration("background", "count", "Collections while the program ran on."),
     MetricDeclaration("induced", "count", "Collections that were asked for, and not caused by allocation."),
@@ -282,10 +282,8 @@ REPORT: Final = ReportDeclaration(
     collector=GcCollector,
     parameters=GcParameters,
     headline="collections",
-    shown=(
-        *("number", "generation", "kind", "reason", "start_ns", "pause_ns"),
-        *("heap_before_bytes", "heap_after_bytes", "survival", "requested_by"),
-    ),
+    # As many as a terminal of 80 columns can show.
+    shown=("number", "generation", "kind", "reason", "start_ns", "pause_ns", "heap_after_bytes", "requested_by"),
     sort="pause_ns",
     examples=(
         ("Which collections stopped the program for longest?", "clrevents gc app.nettrace"),
