@@ -108,6 +108,7 @@ def metrics(listed: Listed, parts: ReportTable[Any], committed: ReportTable[Any]
     begun = listed.begun
     rows = [row for row, counts in enumerate(begun) if counts]
     generation, kind, reason = (listed.values(name) for name in ("generation", "kind", "reason"))
+    whole = listed.suspensions.column("pause_ns").known.all()
     total = int(context.overlap(listed.suspensions).sum())
     pauses = sorted(value for value in listed.values("pause_ns") if value is not None)
     allocated = listed.values("allocated_bytes")
@@ -119,7 +120,7 @@ def metrics(listed: Listed, parts: ReportTable[Any], committed: ReportTable[Any]
         "full_blocking": sum(generation[row] == 2 and kind[row] not in (None, "background") for row in rows),
         "induced": sum(reason[row] in _INDUCED for row in rows),
         "pause_total": total,
-        "paused": share(total, length),
+        "paused": share(total, length) if whole else None,
         "pause_max": max(pauses, default=None),
         **{name: _percentile(pauses, percent) for name, percent in _PERCENTILES.items()},
         "suspend_total": listed.stopping(),
@@ -180,8 +181,8 @@ def notes(listed: Listed, built: Sequence[Built]) -> list[Note]:
         found.append(Note("events-without-collection", "warning", text, touched, {"events": orphans}))
     pauses = sum(value is None for value in listed.values("pause_ns"))
     if pauses:
-        text = f"the pauses of {counted(pauses, 'collection')} are not whole in the trace, or begin before it"
-        found.append(Note("pauses-unknown", "info", text, ("pause_ns", "pause_max"), {"collections": pauses}))
+        text = f"the pauses of {counted(pauses, 'collection')} are not whole in the trace, and not in the metrics"
+        found.append(Note("pauses-unknown", "warning", text, ("pause_ns", "pause_total"), {"collections": pauses}))
     silent = sum(value is None for value in listed.values("allocated_bytes"))
     if silent and listed.collections:
         text = f"{counted(silent, 'collection')} of {len(listed.collections):,} cannot tell what was allocated before"

@@ -59,7 +59,7 @@ class Built:
         self.walk = Walk(rows)
         self.collections: Sequence[Collected] = self.walk.collections
         self._forget_spoilt()
-        every = suspensions([rows[name] for name in STEPS])
+        every = suspensions([rows[name] for name in STEPS], context.marks)
         mine = np.isin(every.reason, FOR_GC) | ((every.reason == NOTHING) & self._collecting(every))
         self.held: Suspensions = every.only(np.flatnonzero(mine))
         self.others: Suspensions = every.only(np.flatnonzero(~mine))
@@ -74,18 +74,24 @@ class Built:
         self._caller = caller
 
     def _forget_spoilt(self) -> None:
-        """Drop what is told of a collection after its end, where a loss may lie in between."""
+        """Drop histories that may be another collection's, because a loss lies before them.
+
+        Between a begin and its end they are the collection's own, whatever was lost.
+        """
         if not self.context.marks:
             return
-        history = self.rows[GLOBAL].numbers("time_ns")
-        heaps = self.rows[PER_HEAP].numbers("time_ns")
+        told = self.rows[GLOBAL].numbers("time_ns")
+        of_heaps = self.rows[PER_HEAP].numbers("time_ns")
         for one in self.collections:
-            if one.history is None or one.end is None or not one.background:
+            if one.history is None:
                 continue
-            last = max([int(history[one.history]), *(int(heaps[row]) for row in one.heaps.values())])
-            thread = [] if one.end.thread_id is None else [np.array([one.end.thread_id], dtype=np.uint64)]
-            if self.context.marks.touched(np.array([one.end.time_ns]), np.array([last]), thread)[0]:
-                one.history = None
+            last = max([int(told[one.history]), *(int(of_heaps[row]) for row in one.heaps.values())])
+            since = one.end or one.first
+            if last <= since.time_ns:
+                continue
+            thread = [] if since.thread_id is None else [np.array([since.thread_id], dtype=np.uint64)]
+            if self.context.marks.touched(np.array([since.time_ns]), np.array([last]), thread)[0]:
+                one.history = one.concurrent = None
                 one.heaps.clear()
 
     def _collecting(self, every: Suspensions) -> Any:
@@ -133,7 +139,7 @@ class Built:
         return {
             "number": one.number,
             "generation": one.generation,
-            "kind": kind_word(one.type, one.inside is not None),
+            "kind": kind_word(one.type, one.background, one.inside is not None),
             "reason": None if one.reason is None else reason_word(one.reason),
             "start_ns": time_of(start),
             "end_ns": time_of(end),

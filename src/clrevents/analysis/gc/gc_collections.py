@@ -57,6 +57,8 @@ class Collected:
     type: int | None = None
     inside: Collected | None = None
     """The background collection during which it began."""
+    concurrent: bool | None = None
+    """Whether it ran while the program did, by its history; None without one."""
     start: Moment | None = None
     end: Moment | None = None
     stats: int | None = None
@@ -68,8 +70,8 @@ class Collected:
 
     @property
     def background(self) -> bool:
-        """Whether it ran while the program did."""
-        return self.type == GCType.BackgroundGC
+        """Whether it ran while the program did: one that is announced so may yet turn out to be blocking."""
+        return self.type == GCType.BackgroundGC and self.concurrent is not False
 
     @property
     def first(self) -> Moment:
@@ -126,7 +128,7 @@ class Walk:
         # A blocking collection ends before the next begins, so one that is open here has lost its end.
         self._open = [c for c in self._open if c.background and type != GCType.BackgroundGC]
         around = self._open[-1] if self._open else None
-        found = Collected(number, generation, reason, type, around, at)
+        found = Collected(number, generation, reason, type, around, start=at)
         asked = [(row, thread) for row, why, thread in self._asked if why == reason]
         if asked:
             # Several may have asked for it; one that collects by itself is who did.
@@ -167,7 +169,7 @@ class Walk:
         elif selector == GLOBAL:
             found = self._of_history(last, about, *values)
             if found is not None and found.history is None:
-                found.history = row
+                found.history, found.concurrent = row, bool(values[1] & CONCURRENT)
                 return found
         else:
             found = about if last == GLOBAL else None
@@ -180,7 +182,7 @@ class Walk:
     def _of_history(self, last: str, about: Collected | None, generation: int, mechanisms: int) -> Collected | None:
         concurrent = bool(mechanisms & CONCURRENT)
         if not concurrent:
-            found = self._open[-1] if self._open and not self._open[-1].background else None
+            found = self._open[-1] if self._open else None
         else:
             # .NET 10 writes a background one's after its end, earlier runtimes before it.
             found = next((c for c in self._open if c.background), None)

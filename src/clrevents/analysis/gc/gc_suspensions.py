@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.answer_values import FOREVER, Ints
+from clrevents.analysis.framework.marks import Marks
 from clrevents.analysis.gather import Gathered
 
 SUSPENDING: Final = "runtime/GCSuspendEEBegin"
@@ -97,11 +98,12 @@ class Suspensions:
         return np.where(both, until(self.times[1]) - until(self.times[0]), 0)
 
 
-def suspensions(events: Sequence[Gathered]) -> Suspensions:
+def suspensions(events: Sequence[Gathered], marks: Marks) -> Suspensions:
     """Of the rows of the four events, in the order of `STEPS`.
 
     A suspension's events come in order on one thread; so one that is not later in that order than the one before it
-    begins another suspension.
+    begins another suspension. So does the first one after a loss on that thread, or nobody would know how many were
+    lost.
     """
     times = np.concatenate([rows.numbers("time_ns") for rows in events])
     places = np.concatenate([rows.places for rows in events])
@@ -114,6 +116,8 @@ def suspensions(events: Sequence[Gathered]) -> Suspensions:
     same[1:] = (thread[1:] == thread[:-1]) & (known[1:] == known[:-1])
     begins = ~same
     begins[1:] |= step[1:] <= step[:-1]
+    if marks and len(order):
+        begins[1:] |= marks.touched(times[:-1] + 1, times[1:] - 1, [thread[1:]])
     group = np.cumsum(begins) - 1
     count = int(begins.sum())
     all_times = np.full((4, count), NOTHING, dtype=np.int64)

@@ -81,12 +81,12 @@ def reason_word(code: int) -> str:
     return str(GCReason(code))
 
 
-def kind_word(code: int | None, inside: bool) -> str | None:
+def kind_word(code: int | None, background: bool, inside: bool) -> str | None:
     """How it ran, by its type and whether a background one was running; None where the type is unknown."""
-    if code is None:
-        return None
+    if code is None or background:
+        return None if code is None else "background"
     if code == GCType.BackgroundGC:
-        return "background"
+        return "blocking"
     if code == GCType.ForegroundGC:
         return "foreground"
     if code == GCType.NonConcurrentGC:

@@ -83,9 +83,7 @@ _METRICS: Final = (
         for percent in (50, 95, 99)
     ),
     MetricDeclaration("suspend_total", "ns", "How much of the pauses it took until all threads had stopped.", "less"),
-    MetricDeclaration(
-        "full_blocking", "count", "Collections of generation 2 that were not background ones.", "less"
-    ),
+    MetricDeclaration("full_blocking", "count", "Collections of generation 2 that were not background ones.", "less"),
     MetricDeclaration("background", "count", "Collections while the program ran on."),
     MetricDeclaration("induced", "count", "Collections that were asked for, and not caused by allocation."),
     MetricDeclaration(
