@@ -109,6 +109,9 @@ def suspensions(events: Sequence[Gathered], marks: Marks) -> Suspensions:
     places = np.concatenate([rows.places for rows in events])
     step = np.repeat(np.arange(4), [len(rows) for rows in events])
     thread, known = _threads(events)
+    if not len(places):
+        nothing = np.zeros((4, 0), dtype=np.int64)
+        return Suspensions(nothing, nothing, nothing[0], thread, known, nothing[0], nothing[0])
     order = np.lexsort((places, thread))
     times, places, step = times[order], places[order], step[order]
     thread, known = thread[order], known[order]
@@ -116,7 +119,7 @@ def suspensions(events: Sequence[Gathered], marks: Marks) -> Suspensions:
     same[1:] = (thread[1:] == thread[:-1]) & (known[1:] == known[:-1])
     begins = ~same
     begins[1:] |= step[1:] <= step[:-1]
-    if marks and len(order):
+    if marks:
         begins[1:] |= marks.touched(times[:-1] + 1, times[1:] - 1, [thread[1:]])
     group = np.cumsum(begins) - 1
     count = int(begins.sum())
@@ -131,7 +134,7 @@ def suspensions(events: Sequence[Gathered], marks: Marks) -> Suspensions:
     # Where the event is missing, threads are held from or to the next one of that thread that says otherwise.
     before = np.where(same[first], places[np.maximum(first - 1, 0)], NOTHING)
     last = np.append(first[1:], len(order)) - 1
-    following = np.minimum(last + 1, max(len(order) - 1, 0))
+    following = np.minimum(last + 1, len(order) - 1)
     goes_on = (last + 1 < len(order)) & same[following]
     after = np.where(goes_on, places[following], FOREVER)
     found = Suspensions(
