@@ -5,7 +5,7 @@ Each event was given to its collection before (`gc_collections`); here their val
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, Final
 
 import numpy as np
@@ -59,7 +59,10 @@ class Built:
         self.walk = Walk(rows)
         self.collections: Sequence[Collected] = self.walk.collections
         self._forget_spoilt()
-        every = suspensions([rows[name] for name in STEPS], context.marks)
+        moments = [m for c in self.collections for m in (c.start, c.end) if m is not None]
+        others = sorted((m.place, m.time_ns) for m in moments)
+        told = np.array(others, dtype=np.int64).reshape(-1, 2)
+        every = suspensions([rows[name] for name in STEPS], context.marks, context.holes, (told[:, 1], told[:, 0]))
         mine = np.isin(every.reason, FOR_GC) | ((every.reason == NOTHING) & self._collecting(every))
         self.held: Suspensions = every.only(np.flatnonzero(mine))
         self.others: Suspensions = every.only(np.flatnonzero(~mine))
@@ -255,7 +258,7 @@ class Built:
             if one.start is not None and one.inside is None and complete[place]:
                 if last is None:
                     amount = sum(before[place].values()) if one.number == 1 else None
-                elif complete[last] and numbers.issuperset(range(self.collections[last].number + 1, one.number)):
+                elif complete[last] and self._follows(place, last, numbers):
                     left = after[last]
                     amount = sum(held - left.get(heap, 0) for heap, held in before[place].items())
                     rate = self._rate(amount, self.collections[last], one)
@@ -264,6 +267,12 @@ class Built:
             amounts.append(amount)
             rates.append(rate)
         return amounts, rates
+
+    def _follows(self, place: int, last: int, numbers: Set[int]) -> bool:
+        """Whether nothing collected between the end of one collection and the begin of another."""
+        before, one, ended = self.collections[place - 1], self.collections[place], self.collections[last]
+        nothing_lost = numbers.issuperset(range(ended.number + 1, one.number))
+        return nothing_lost and ended.end is not None and before.first.place <= ended.end.place
 
     def _rate(self, amount: int, last: Collected, one: Collected) -> float | None:
         if not last.pieces or not one.pieces or last.end is None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.answer_values import FOREVER, Ints
-from clrevents.analysis.framework.marks import Marks
+from clrevents.analysis.framework.marks import Hole, Marks
 from clrevents.analysis.gather import Gathered
 
 SUSPENDING: Final = "runtime/GCSuspendEEBegin"
@@ -98,8 +98,10 @@ class Suspensions:
         return np.where(both, until(self.times[1]) - until(self.times[0]), 0)
 
 
-def suspensions(events: Sequence[Gathered], marks: Marks) -> Suspensions:
-    """Of the rows of the four events, in the order of `STEPS`.
+def suspensions(
+    events: Sequence[Gathered], marks: Marks, holes: Sequence[Hole] = (), others: tuple[Ints, Ints] | None = None
+) -> Suspensions:
+    """Of the rows of the four events, in the order of `STEPS`; `others` are times and places of other events, in order.
 
     A suspension's events come in order on one thread; so one that is not later in that order than the one before it
     begins another suspension. So does the first one after a loss on that thread, or nobody would know how many were
@@ -119,8 +121,10 @@ def suspensions(events: Sequence[Gathered], marks: Marks) -> Suspensions:
     same[1:] = (thread[1:] == thread[:-1]) & (known[1:] == known[:-1])
     begins = ~same
     begins[1:] |= step[1:] <= step[:-1]
+    spoilt = np.zeros(len(order), dtype=np.bool_)
     if marks:
-        begins[1:] |= marks.touched(times[:-1] + 1, times[1:] - 1, [thread[1:]])
+        spoilt[1:] = same[1:] & marks.touched(times[:-1] + 1, times[1:] - 1, [thread[1:]])
+    begins |= spoilt
     group = np.cumsum(begins) - 1
     count = int(begins.sum())
     all_times = np.full((4, count), NOTHING, dtype=np.int64)
@@ -137,6 +141,15 @@ def suspensions(events: Sequence[Gathered], marks: Marks) -> Suspensions:
     following = np.minimum(last + 1, len(order) - 1)
     goes_on = (last + 1 < len(order)) & same[following]
     after = np.where(goes_on, places[following], FOREVER)
+    for place in np.flatnonzero(spoilt[first]).tolist():
+        # And not beyond the loss between the two.
+        row = int(first[place])
+        low, high = _hole(holes, int(thread[row]), int(times[row - 1]), int(times[row]))
+        other_times, other_places = others or (times[:0], places[:0])
+        until = other_places[: int(np.searchsorted(other_times, high))]
+        since = other_places[int(np.searchsorted(other_times, low, side="right")) :]
+        before[place] = max([before[place], *until[-1:].tolist()])
+        after[place - 1] = min([after[place - 1], *since[:1].tolist()])
     found = Suspensions(
         all_times,
         all_places,
@@ -147,6 +160,13 @@ def suspensions(events: Sequence[Gathered], marks: Marks) -> Suspensions:
         _first_known((all_places[2], all_places[3]), after),
     )
     return found.only(np.argsort(np.where(all_places == NOTHING, FOREVER, all_places).min(axis=0, initial=FOREVER)))
+
+
+def _hole(holes: Sequence[Hole], thread: int, since: int, until: int) -> tuple[int, int]:
+    """From when to when events of a thread may be missing, between two of its events."""
+    mine = [h for h in holes if h.thread_id in (None, thread) and h.start_ns < until and h.end_ns > since]
+    low = min((max(h.start_ns, since) for h in mine), default=since)
+    return low, max((min(h.end_ns, until) for h in mine), default=until)
 
 
 def _first_known(choices: Sequence[Ints], otherwise: Ints) -> Ints:
