@@ -119,7 +119,7 @@ def test_those_that_must_be_there() -> None:
         ("net10-servergc-11", 0.015, 0.003),
         ("net8-garbage-44", 0.03, 0.007),
         ("net8-servergc-44", 0.03, 0.005),
-        ("net31-garbage-44", None, 0.015),
+        ("net31-garbage-44", None, 0.003),
     ],
 )
 def test_what_the_program_says_of_itself(name: str, tolerance: float | None, allocated: float) -> None:
@@ -147,13 +147,13 @@ def test_everything_adds_up(trace: Shared) -> None:
     assert all(s.number is not None for s in report.suspensions)
     sizes: dict[int, int] = {}
     for generation in report.generations:
-        sizes[generation.number] = sizes.get(generation.number, 0) + generation.size_after_bytes
+        sizes[generation.number] = sizes.get(generation.number, 0) + (generation.size_after_bytes or 0)
     for one in report.collections:
         if one.end_ns is None:
             continue
         assert one.heaps is not None
-        # A background collection's histories were made before its end; .NET Core 3.1 reckons with segments' ends.
-        if one.kind != "background" and not trace.short.startswith("net31"):
+        # A background collection's histories were made before its end, and .NET Core 3.1 leaves some sizes out.
+        if one.kind != "background" and one.fragmentation_bytes is not None:
             assert sizes[one.number] == one.heap_after_bytes
         if one.kind not in ("background", "ephemeral", "foreground"):
             assert one.allocated_bytes is not None
@@ -177,7 +177,7 @@ def test_a_background_collection_that_shares_its_pause() -> None:
         (6, "ephemeral", 1, 1_064_468, 1_064_468, 1),
     ]
     shared = [(s.number, s.others, s.pause_ns) for s in report.suspensions if s.number == 5]
-    assert shared == [(5, (6,), 2_363_182), (5, (), 212_240), (5, (), 500_218)]
+    assert shared == [(5, (6,), 2_363_155), (5, (), 212_156), (5, (), 500_286)]
 
 
 def test_losses_leave_gaps_and_no_wrong_rows() -> None:

@@ -5,7 +5,7 @@ Each event was given to its collection before (`gc_collections`); here their val
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -108,16 +108,16 @@ class Built:
     def collection_columns(self) -> dict[str, Any]:
         """The table of collections."""
         parts = self.parts
-        free_list = parts.values["free_list_after_bytes"]
+        free_list, free_objects = (parts.values[f"free_{what}_after_bytes"] for what in ("list", "objects"))
         survived, before = parts.total(parts.survived, parts.condemned), parts.total(parts.live_before, parts.condemned)
         amounts, rates = self._allocated()
         committed = {row["number"]: row["committed_bytes"] for row in self.dynamic.committed}
         sums: dict[str, Sequence[Any]] = {
             "survival": [share(a, b) for a, b in zip(survived, before, strict=True)],
             "heap_before_bytes": parts.total(parts.values["size_before_bytes"]),
-            "free_list_bytes": parts.total(free_list),
-            "fragmentation_bytes": parts.total(free_list + parts.values["free_objects_after_bytes"]),
-            "budget_bytes": parts.total(parts.values["budget_bytes"], parts.generation == 0),
+            "free_list_bytes": parts.total(free_list, known=parts.after_told),
+            "fragmentation_bytes": parts.total(free_list + free_objects, known=parts.after_told),
+            "budget_bytes": parts.total(parts.values["budget_bytes"], parts.generation == 0, parts.budgeted),
             "imbalance": parts.imbalance(),
             "allocated_bytes": amounts,
             "allocation_rate": rates,
@@ -244,7 +244,7 @@ class Built:
         """
         before, after = (self.parts.of_objects(live) for live in (self.parts.live_before, self.parts.live_after))
         complete = self.parts.complete.tolist()
-        numbers = {c.number for c in self.collections}
+        numbers = frozenset(c.number for c in self.collections)
         amounts: list[int | None] = []
         rates: list[float | None] = []
         last: int | None = None
@@ -268,7 +268,7 @@ class Built:
             rates.append(rate)
         return amounts, rates
 
-    def _follows(self, place: int, last: int, numbers: Set[int]) -> bool:
+    def _follows(self, place: int, last: int, numbers: frozenset[int]) -> bool:
         """Whether nothing collected between the end of one collection and the begin of another."""
         before, one, ended = self.collections[place - 1], self.collections[place], self.collections[last]
         nothing_lost = numbers.issuperset(range(ended.number + 1, one.number))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import attrs
 import numpy as np
@@ -18,6 +18,9 @@ from clrevents.analysis.gather import Gathered
 from clrevents.analysis.gc.gc_collections import GLOBAL, PER_HEAP, Collected
 from clrevents.analysis.gc.gc_suspensions import NOTHING
 from clrevents.analysis.gc.gc_words import GENERATIONS
+from clrevents.analysis.optional_rows import nulled
+
+Mask: TypeAlias = NDArray[np.bool_]
 
 _VALUES: Final[Mapping[str, str]] = {
     "size_before_bytes": "SizeBefore",
@@ -31,6 +34,7 @@ _VALUES: Final[Mapping[str, str]] = {
     "free_objects_after_bytes": "FreeObjAfter",
     "budget_bytes": "NewAllocation",
 }
+_AFTER: Final = ("size_after_bytes", "free_list_after_bytes", "free_objects_after_bytes")
 _OF_OBJECTS: Final = (0, 3, 4)
 """The generations that objects are allocated in."""
 
@@ -48,9 +52,13 @@ class HeapParts:
     heap: Ints
     generation: Ints
     values: Mapping[str, Ints]
-    condemned: NDArray[np.bool_]
+    condemned: Mask
     """Whether the generation was collected, by a collection that tells what survived."""
-    complete: NDArray[np.bool_]
+    budgeted: Mask
+    """Whether it got a new budget."""
+    after_told: Mask
+    """Whether its sizes afterwards are told: .NET Core 3.1 leaves those out that generation 0's do not change."""
+    complete: Mask
     """Of each collection: whether all of its heaps told."""
 
     @cached_property
@@ -64,12 +72,13 @@ class HeapParts:
 
     @cached_property
     def live_after(self) -> Ints:
-        """Objects afterwards, without free space."""
-        return (
+        """Objects afterwards, without free space; those before, where the collection left them alone."""
+        told = (
             self.values["size_after_bytes"]
             - self.values["free_list_after_bytes"]
             - self.values["free_objects_after_bytes"]
         )
+        return np.where(self.after_told, told, self.live_before)
 
     @cached_property
     def survived(self) -> Ints:
@@ -78,14 +87,18 @@ class HeapParts:
 
     def columns(self) -> dict[str, Any]:
         """The columns that a table of these rows has of them."""
-        return {"generation": words(self.generation), **sized(self.values, self.live_before, self.condemned)}
+        known = self.condemned, self.budgeted, self.after_told
+        return {"generation": words(self.generation), **sized(self.values, self.live_before, *known)}
 
-    def total(self, values: Ints, chosen: NDArray[np.bool_] | None = None) -> list[int | None]:
-        """A sum for each collection; None where not all heaps told."""
-        kept = slice(None) if chosen is None else chosen
+    def total(self, values: Ints, chosen: Mask | None = None, known: Mask | None = None) -> list[int | None]:
+        """A sum for each collection; None where not all heaps told, or one of the values is not `known`."""
+        kept = np.ones(len(values), dtype=np.bool_) if chosen is None else chosen
         sums = np.zeros(len(self.complete), dtype=np.int64)
         np.add.at(sums, self.collection[kept], values[kept])
-        return [value if known else None for value, known in zip(sums.tolist(), self.complete.tolist(), strict=True)]
+        whole = self.complete.copy()
+        if known is not None:
+            whole[self.collection[kept & ~known]] = False
+        return nulled(sums, whole)
 
     def of_objects(self, values: Ints) -> list[dict[int, int]]:
         """Of each collection, by heap: the sum over the generations that objects are allocated in."""
@@ -124,26 +137,31 @@ class HeapParts:
             np.add.at(sums, group, values[chosen])
             return sums
 
-        condemned = summed(self.condemned.astype(np.int64)) > 0
+        known = [summed(mask.astype(np.int64)) > 0 for mask in (self.condemned, self.budgeted, self.after_told)]
         values = {name: summed(values) for name, values in self.values.items()}
         generation = found % len(GENERATIONS)
         return found // len(GENERATIONS), {
             "generation": words(generation),
-            **sized(values, summed(self.live_before), condemned),
+            **sized(values, summed(self.live_before), *known),
         }
 
 
-def sized(values: Mapping[str, Ints], live_before: Ints, condemned: NDArray[np.bool_]) -> dict[str, Any]:
-    """Columns of sizes; what survived is null where nothing was collected."""
-    known = condemned.tolist()
-    survived = (values["pinned_survived_bytes"] + values["others_survived_bytes"]).tolist()
-    pinned = values["pinned_survived_bytes"].tolist()
-    made = {name: numbers for name, numbers in values.items() if name != "others_survived_bytes"}
+def sized(
+    values: Mapping[str, Ints], live_before: Ints, condemned: Mask, budgeted: Mask, after: Mask
+) -> dict[str, Any]:
+    """Columns of sizes, each null where it is not told."""
+    survived = values["pinned_survived_bytes"] + values["others_survived_bytes"]
+    known = {"pinned_survived_bytes": condemned, "budget_bytes": budgeted, **dict.fromkeys(_AFTER, after)}
+    made = {
+        name: nulled(numbers, known[name]) if name in known else numbers
+        for name, numbers in values.items()
+        if name != "others_survived_bytes"
+    }
+    shares = zip(nulled(survived, condemned), live_before.tolist(), strict=True)
     return {
         **made,
-        "survived_bytes": [value if k else None for value, k in zip(survived, known, strict=True)],
-        "pinned_survived_bytes": [value if k else None for value, k in zip(pinned, known, strict=True)],
-        "survival": [share(a, b) if k else None for a, b, k in zip(survived, live_before.tolist(), known, strict=True)],
+        "survived_bytes": nulled(survived, condemned),
+        "survival": [share(part, whole) for part, whole in shares],
     }
 
 
@@ -185,8 +203,12 @@ def heap_parts(rows: Mapping[str, Gathered], collections: Sequence[Collected]) -
             values[name] = np.zeros(0, dtype=np.int64)
     depth = np.array([NOTHING if c.generation is None else c.generation for c in collections], dtype=np.int64)
     of = owners[which]
-    # A background collection does not tell what survived it.
-    told = np.array([c.type is not None and not c.background for c in collections], dtype=np.bool_)
-    condemned = ((generation <= depth[of]) | ((depth[of] >= 2) & (generation > 2))) & told[of]
+    # A background collection does not tell what survived it, and gives budgets to the generations that it swept.
+    background = np.array([c.type is None or c.background for c in collections], dtype=np.bool_)
+    collected = (generation <= depth[of]) | ((depth[of] >= 2) & (generation > 2))
+    budgeted = collected & ((generation >= 2) | ~background[of])
+    after_told = (counts[which] == len(GENERATIONS)) | (depth[of] > 0) | (generation < 2)
     heap = events.numbers("HeapIndex").astype(np.int64)[mine][which]
-    return HeapParts(of, mine[which], heap, generation, values, condemned, complete)
+    return HeapParts(
+        of, mine[which], heap, generation, values, collected & ~background[of], budgeted, after_told, complete
+    )

@@ -60,7 +60,8 @@ class GarbageCollection(SpanRow):
     fragmentation_bytes: Bytes | None = column("Free space inside of the generations afterwards.", hidden=True)
     free_list_bytes: Bytes | None = column("How much of that can be allocated from.", hidden=True)
     budget_bytes: Bytes | None = column(
-        "How much may be allocated in generation 0 of all heaps before the next collection.", hidden=True
+        "How much may be allocated in generation 0 of all heaps before the next collection; null for a background one.",
+        hidden=True,
     )
     allocated_bytes: Bytes | None = column(
         "What was allocated since the end of the collection before; null inside of a background one.", hidden=True
@@ -129,7 +130,9 @@ class CollectedGeneration(SpanRow):
     number: Ordinal = column("The collection's number.")
     generation: Word = column(_GENERATION)
     size_before_bytes: Bytes = column("Its size before, with free space in it.")
-    size_after_bytes: Bytes = column("Its size afterwards, with free space in it.")
+    size_after_bytes: Bytes | None = column(
+        "Its size afterwards, with free space in it; null where .NET Core 3.1 does not tell, because it is the same."
+    )
     survived_bytes: Bytes | None = column(
         "What survived of it; null if it was not collected, or by a background collection, which does not tell."
     )
@@ -137,10 +140,12 @@ class CollectedGeneration(SpanRow):
     pinned_survived_bytes: Bytes | None = column("How much of that was pinned.")
     moved_in_bytes: Bytes = column("What came from the younger generation.")
     free_list_before_bytes: Bytes = column("Free space before that could be allocated from.", hidden=True)
-    free_list_after_bytes: Bytes = column("Free space afterwards that can be allocated from.")
+    free_list_after_bytes: Bytes | None = column("Free space afterwards that can be allocated from.")
     free_objects_before_bytes: Bytes = column("Free space before that was too small for that.", hidden=True)
-    free_objects_after_bytes: Bytes = column("Free space afterwards that is too small for that.")
-    budget_bytes: Bytes = column("How much may be allocated in it before it is collected again.")
+    free_objects_after_bytes: Bytes | None = column("Free space afterwards that is too small for that.")
+    budget_bytes: Bytes | None = column(
+        "How much may be allocated in it before it is collected again; null if it was not collected."
+    )
     start_ns: Ns | None = column(_START, hidden=True)
     end_ns: Ns | None = column(_END, hidden=True)
     start_thread_id: ThreadId | None = column("The thread that wrote its begin.", hidden=True)
