@@ -11,7 +11,14 @@ import attrs
 import numpy as np
 
 from clrevents.analysis.framework.answer import Answer, answer, table
-from clrevents.analysis.framework.answer_values import FOREVER, Evidence, Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.answer_values import (
+    FOREVER,
+    MANY_PROCESSES,
+    Evidence,
+    Metric,
+    MetricDeclaration,
+    Note,
+)
 from clrevents.analysis.framework.cells import Bytes, CodeName, Count, DurationNs, Number, Ratio, Word
 from clrevents.analysis.framework.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions, parameter, parameters
@@ -21,7 +28,7 @@ from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import Row, column, row
 from clrevents.analysis.gather import Gathered
 from clrevents.analysis.reports import ask_one
-from clrevents.analysis.samples import MANY_PROCESSES, SAMPLES, Samples, name_samples
+from clrevents.analysis.samples import SAMPLES, Samples, name_samples
 from clrevents.analysis.top.hot import BY, CAVEAT, By, HotMethod, hottest
 from clrevents.analysis.weighing import (
     SAMPLE_HEADERS,
