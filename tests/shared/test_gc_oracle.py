@@ -1,6 +1,6 @@
 """The gc report against the official decoder's, collection by collection, and against what programs say of themselves.
 
-Where the official one is known to be wrong, the difference is asserted: see docs/errata.md, "Garbage collections".
+Where the official one is known to be wrong, the difference is asserted: see docs/errata.md, "Collections: …".
 """
 
 from __future__ import annotations

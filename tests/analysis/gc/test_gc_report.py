@@ -256,6 +256,11 @@ def test_a_history_of_a_heap_lost() -> None:
     assert [h.size_before_bytes for h in found.heaps] == [1000]
 
 
+def test_a_phase_below_0_is_not_known() -> None:
+    found = asked(GcTrace().suspend(90).start(100, 1).history(150, late=(1 << 32) - 1).end(160, 1).restart(170).build())
+    assert rows(found, "mark_ns", "plan_ns", "sweep_ns") == [(15_000, 20_000, None)]
+
+
 def test_two_heaps() -> None:
     heaps = ((1000, 400, 0, 300), (0, 300, 0, 0)), ((3000, 100, 0, 100), (500, 600, 0, 0))
     made = GcTrace().suspend(100).start(110, 1).history(150, 0, heaps).end(160, 1, promoted=400).restart(170)

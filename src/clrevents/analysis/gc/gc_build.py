@@ -42,6 +42,7 @@ from clrevents.schema.gc_flags import GCRootKind
 
 MARKED: Final = "runtime/GCMarkWithType"
 _US: Final = 1000
+_LONGEST_US: Final = (1 << 31) - 1
 _PHASES: Final = ("mark_ns", "plan_ns", "relocate_ns", "compact_ns", "sweep_ns")
 
 
@@ -218,18 +219,22 @@ class Built:
             found |= self._phases(one.history, bits or 0, one.background)
         return found
 
-    def _phases(self, row: int, bits: int, background: bool) -> dict[str, int]:
-        """Times of phases. A background collection has other phases, of which the last is its sweep."""
+    def _phases(self, row: int, bits: int, background: bool) -> dict[str, int | None]:
+        """Times of phases, of which a background collection has others.
+
+        The runtime reckons them from two clocks: one that comes out below 0 is huge in the event, and null here.
+        """
         times = self.rows[GLOBAL].column("Values").slice(row, row + 1).tolist()[0] or []
-        micros = [value["Time"] for value in times]
-        if background or len(micros) < 7:
+        spent = [value["Time"] * _US if value["Time"] <= _LONGEST_US else None for value in times]
+        if background or len(spent) < 7:
             return {}
-        found = {"mark_ns": sum(micros[1:5]), "plan_ns": micros[5]}
-        if bits & COMPACTION and len(micros) > 7:
-            found |= {"relocate_ns": micros[6], "compact_ns": micros[7]}
+        marks = [time for time in spent[1:5] if time is not None]
+        found = {"mark_ns": sum(marks) if len(marks) == 4 else None, "plan_ns": spent[5]}
+        if bits & COMPACTION and len(spent) > 7:
+            found |= {"relocate_ns": spent[6], "compact_ns": spent[7]}
         elif not bits & COMPACTION:
-            found["sweep_ns"] = micros[6]
-        return {name: value * _US for name, value in found.items()}
+            found["sweep_ns"] = spent[6]
+        return found
 
     def _value(self, selector: str, name: str, row: int) -> int | None:
         """A number of one row; None where this version of the event has none."""

@@ -113,15 +113,16 @@ class HeapParts:
 
     def imbalance(self) -> list[float | None]:
         """Of each collection: what survived in the heap where it was most, by the mean; None of fewer than two."""
-        found: list[float | None] = []
         by_heap: list[dict[int, int]] = [{} for _ in self.complete]
+        mine = self.condemned
         for collection, heap, value in zip(
-            self.collection.tolist(), self.heap.tolist(), self.survived.tolist(), strict=True
+            self.collection[mine].tolist(), self.heap[mine].tolist(), self.survived[mine].tolist(), strict=True
         ):
             by_heap[collection][heap] = by_heap[collection].get(heap, 0) + value
+        found: list[float | None] = []
         for known, heaps in zip(self.complete.tolist(), by_heap, strict=True):
             total = sum(heaps.values())
-            found.append(max(heaps.values()) * len(heaps) / total if known and len(heaps) > 1 and total else None)
+            found.append(max(heaps.values()) * len(heaps) / total if known and len(heaps) > 1 and total > 0 else None)
         return found
 
     def summed(self) -> tuple[Ints, dict[str, Any]]:
