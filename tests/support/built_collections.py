@@ -93,11 +93,14 @@ class GcTrace:
         mechanisms: int = 0x4,
         thread: int = 5,
         told: int | None = None,
+        late: int = 30,
     ) -> GcTrace:
-        """What it did: the sizes of each generation of each heap. `told` is how many heaps it says that there are."""
-        times = tuple(
-            GCGlobalHeapHistoryValue(time) for time in (0, 10, 0, 0, 5, 20, 30, 40)[: 8 if mechanisms & 2 else 7]
-        )
+        """What it did: the sizes of each generation of each heap.
+
+        `told` is how many heaps it says that there are, `late` the time of the phase after planning.
+        """
+        phases = (0, 10, 0, 0, 5, 20, late, 40)[: 8 if mechanisms & 2 else 7]
+        times = tuple(map(GCGlobalHeapHistoryValue, phases))
         decided = GCGlobalHeapHistory_V3(
             0, len(heaps) if told is None else told, generation, 0, 0, mechanisms, 0, 1, 25, 0, 0
         )
