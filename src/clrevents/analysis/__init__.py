@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:
     # Written by tools/make_report_docs.py, for type checkers:
+    from clrevents.analysis.gc.report import GcReport as GcReport
+    from clrevents.analysis.gc.report import gc_report as gc_report
     from clrevents.analysis.jit.report import JitReport as JitReport
     from clrevents.analysis.jit.report import jit_report as jit_report
     from clrevents.analysis.modules.report import ModulesReport as ModulesReport

@@ -1,0 +1,1 @@
+"""Show the garbage collections: pauses, heap sizes, reasons."""

@@ -1,0 +1,385 @@
+"""One runtime's events → the columns of the GC report's tables. Sees the whole trace; cuts nothing.
+
+Each event was given to its collection before (`gc_collections`); here their values become columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from clrevents.analysis.framework.collector import Context
+from clrevents.analysis.framework.row_class import as_columns
+from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gc.gc_collections import (
+    GLOBAL,
+    PER_HEAP,
+    STATS,
+    TRIGGERED,
+    Collected,
+    Moment,
+    Walk,
+    give_pauses,
+)
+from clrevents.analysis.gc.gc_dynamic import DYNAMIC, DynamicTables, dynamic_tables
+from clrevents.analysis.gc.gc_heaps import HeapParts, heap_parts, share
+from clrevents.analysis.gc.gc_rows import GarbageCollection
+from clrevents.analysis.gc.gc_suspensions import FOR_GC, NOTHING, STEPS, Suspensions, suspensions
+from clrevents.analysis.gc.gc_words import (
+    COMPACTION,
+    compact_words,
+    condemned_words,
+    expand_words,
+    kind_word,
+    mechanism_words,
+    pause_mode_word,
+    reason_word,
+)
+from clrevents.schema.events.gc_suspension import GCSuspendEEReason
+from clrevents.schema.gc_flags import GCRootKind
+
+MARKED: Final = "runtime/GCMarkWithType"
+_US: Final = 1000
+_LONGEST_US: Final = (1 << 31) - 1
+_PHASES: Final = ("mark_ns", "plan_ns", "relocate_ns", "compact_ns", "sweep_ns")
+
+
+class Built:
+    """The collections of one runtime and the columns of all tables, from the rows of its events by selector.
+
+    `caller` names the method that asked for a collection, by the stack of its request.
+    """
+
+    def __init__(
+        self, context: Context, rows: Mapping[str, Gathered], caller: Callable[[int, int], str | None]
+    ) -> None:
+        self.context = context
+        self.rows = rows
+        self.walk = Walk(rows)
+        self.collections: Sequence[Collected] = self.walk.collections
+        self._forget_spoilt()
+        moments = [m for c in self.collections for m in (c.start, c.end) if m is not None]
+        others = sorted((m.place, m.time_ns) for m in moments)
+        told = np.array(others, dtype=np.int64).reshape(-1, 2)
+        every = suspensions([rows[name] for name in STEPS], context.marks, context.holes, (told[:, 1], told[:, 0]))
+        mine = np.isin(every.reason, FOR_GC) | ((every.reason == NOTHING) & self._collecting(every))
+        self.held: Suspensions = every.only(np.flatnonzero(mine))
+        self.others: Suspensions = every.only(np.flatnonzero(~mine))
+        self.every = every
+        self.owners = give_pauses(self.walk, self.held)
+        self.parts: HeapParts = heap_parts(rows, self.collections)
+        numbers = [c.number for c in self.collections]
+        running = self.walk.at(rows[DYNAMIC].places).tolist()
+        self.dynamic: DynamicTables = dynamic_tables(
+            rows[DYNAMIC], [None if place == NOTHING else numbers[place] for place in running]
+        )
+        self._caller = caller
+
+    def _forget_spoilt(self) -> None:
+        """Drop histories that may be another collection's, because a loss lies before them.
+
+        Between a begin and its end they are the collection's own, whatever was lost.
+        """
+        if not self.context.marks:
+            return
+        told = self.rows[GLOBAL].numbers("time_ns")
+        of_heaps = self.rows[PER_HEAP].numbers("time_ns")
+        for one in self.collections:
+            if one.history is None:
+                continue
+            last = max([int(told[one.history]), *(int(of_heaps[row]) for row in one.heaps.values())])
+            since = one.end or one.first
+            if last <= since.time_ns:
+                continue
+            thread = [] if since.thread_id is None else [np.array([since.thread_id], dtype=np.uint64)]
+            if self.context.marks.touched(np.array([since.time_ns]), np.array([last]), thread)[0]:
+                one.history = one.concurrent = None
+                one.heaps.clear()
+
+    def _collecting(self, every: Suspensions) -> Any:
+        """Which suspensions have a begin or an end of a collection in them."""
+        found = np.zeros(len(every), dtype=np.bool_)
+        places = [moment.place for c in self.collections for moment in (c.start, c.end) if moment is not None]
+        inside = every.holding(np.array(places, dtype=np.int64))
+        found[inside[inside != NOTHING]] = True
+        return found
+
+    def collection_columns(self) -> dict[str, Any]:
+        """The table of collections."""
+        parts = self.parts
+        free_list, free_objects = (parts.values[f"free_{what}_after_bytes"] for what in ("list", "objects"))
+        survived, before = parts.total(parts.survived, parts.condemned), parts.total(parts.live_before, parts.condemned)
+        amounts, rates = self._allocated()
+        committed = {row["number"]: row["committed_bytes"] for row in self.dynamic.committed}
+        sums: dict[str, Sequence[Any]] = {
+            "survival": [share(a, b) for a, b in zip(survived, before, strict=True)],
+            "heap_before_bytes": parts.total(parts.values["size_before_bytes"]),
+            "free_list_bytes": parts.total(free_list, known=parts.after_told),
+            "fragmentation_bytes": parts.total(free_list + free_objects, known=parts.after_told),
+            "budget_bytes": parts.total(parts.values["budget_bytes"], parts.generation == 0, parts.budgeted),
+            "imbalance": parts.imbalance(),
+            "allocated_bytes": amounts,
+            "allocation_rate": rates,
+            "committed_bytes": [committed.get(c.number) for c in self.collections],
+        }
+        rows = [
+            {
+                **self._about(one),
+                **self._stats(one),
+                **self._history(one, place),
+                **{name: values[place] for name, values in sums.items()},
+            }
+            for place, one in enumerate(self.collections)
+        ]
+        return as_columns(GarbageCollection, rows)
+
+    def _about(self, one: Collected) -> dict[str, Any]:
+        """What its own events, its suspensions and its request tell."""
+        start, end, pieces = one.start, one.end, one.pieces
+        pauses = self.held.times[0][one.suspensions].tolist()
+        first = one.suspensions[0] if one.suspensions else None
+        return {
+            "number": one.number,
+            "generation": one.generation,
+            "kind": kind_word(one.type, one.background, one.inside is not None),
+            "reason": None if one.reason is None else reason_word(one.reason),
+            "start_ns": time_of(start),
+            "end_ns": time_of(end),
+            "pause_ns": None if pieces is None else sum(b - a for a, b in pieces),
+            "suspend_ns": self._stopping(one),
+            "duration_ns": end.time_ns - start.time_ns if start is not None and end is not None else None,
+            "pause_start_ns": pauses[0] if pauses and pauses[0] != NOTHING else None,
+            "pauses": len(pauses),
+            "start_thread_id": None if start is None else start.thread_id,
+            "end_thread_id": None if end is None else end.thread_id,
+            "suspend_thread_id": None if first is None else _thread(self.held, first),
+            **self._request(one),
+        }
+
+    def _stopping(self, one: Collected) -> int | None:
+        """How long its threads took to stop: of the suspensions that it owns."""
+        mine = [s for s in one.suspensions if self.owners[s][0] is one]
+        if not one.suspensions or not self.held.known(0, 1)[mine].all() or (one.background and one.end is None):
+            return None
+        return int((self.held.times[1] - self.held.times[0])[mine].sum())
+
+    def _request(self, one: Collected) -> dict[str, Any]:
+        if one.triggered is None:
+            return dict.fromkeys(("requested_ns", "requested_thread_id", "requested_stack_id", "requested_by"))
+        rows = self.rows[TRIGGERED]
+        time, thread, stack = (rows.column(n).slice(one.triggered, one.triggered + 1).tolist()[0] for n in _REQUEST)
+        return {
+            "requested_ns": time,
+            "requested_thread_id": thread,
+            "requested_stack_id": stack,
+            "requested_by": self._caller(stack, time),
+        }
+
+    def _stats(self, one: Collected) -> dict[str, Any]:
+        """The heap afterwards. Of a background one the runtime repeats what the collection before promoted."""
+        if one.stats is None:
+            return dict.fromkeys(_STATS)
+        sizes = (self._value(STATS, f"GenerationSize{n}", one.stats) or 0 for n in range(5))
+        found = {"heap_after_bytes": sum(sizes), "promoted_bytes": None}
+        found["pinned_objects"] = self._value(STATS, "PinnedObjectCount", one.stats)
+        found["handles"] = self._value(STATS, "GCHandleCount", one.stats)
+        found["finalizable_objects"] = found["finalizable_bytes"] = None
+        if one.type is not None and not one.background:
+            promoted = (self._value(STATS, f"TotalPromotedSize{n}", one.stats) or 0 for n in range(5))
+            found["promoted_bytes"] = sum(promoted)
+            found["finalizable_objects"] = self._value(STATS, "FinalizationPromotedCount", one.stats)
+            found["finalizable_bytes"] = self._value(STATS, "FinalizationPromotedSize", one.stats)
+        return found
+
+    def _history(self, one: Collected, place: int) -> dict[str, Any]:
+        """What it decided and did."""
+        heaps = [one.heaps[heap] for heap in sorted(one.heaps)]
+        per_heap = {name: [self._value(PER_HEAP, name, row) or 0 for row in heaps] for name in _PER_HEAP}
+        complete = bool(self.parts.complete[place])
+        found: dict[str, Any] = {
+            "condemned": condemned_words([*zip(per_heap["CondemnReasons0"], per_heap["CondemnReasons1"], strict=True)]),
+            "compact_reasons": compact_words(per_heap["CompactMechanisms"]),
+            "expand_reasons": expand_words(per_heap["ExpandMechanisms"]),
+            "free_list_allocated_bytes": sum(per_heap["FreeListAllocated"]) if complete else None,
+            "free_list_rejected_bytes": sum(per_heap["FreeListRejected"]) if complete else None,
+            "heaps": len(heaps) if complete else None,
+            "mechanisms": (),
+            "pause_mode": None,
+            "memory_load": None,
+            **dict.fromkeys(_PHASES),
+        }
+        if one.history is not None:
+            bits = self._value(GLOBAL, "GlobalMechanisms", one.history)
+            mode, load = (self._value(GLOBAL, name, one.history) for name in ("PauseMode", "MemoryPressure"))
+            found["mechanisms"] = mechanism_words(bits or 0)
+            found["pause_mode"] = None if mode is None else pause_mode_word(mode)
+            found["memory_load"] = None if load is None else load / 100
+            found |= self._phases(one.history, bits or 0, one.background)
+        return found
+
+    def _phases(self, row: int, bits: int, background: bool) -> dict[str, int | None]:
+        """Times of phases, of which a background collection has others.
+
+        The runtime reckons them from two clocks: one that comes out below 0 is huge in the event, and null here.
+        """
+        times = self.rows[GLOBAL].column("Values").slice(row, row + 1).tolist()[0] or []
+        spent = [value["Time"] * _US if value["Time"] <= _LONGEST_US else None for value in times]
+        if background or len(spent) < 7:
+            return {}
+        marks = [time for time in spent[1:5] if time is not None]
+        found = {"mark_ns": sum(marks) if len(marks) == 4 else None, "plan_ns": spent[5]}
+        if bits & COMPACTION and len(spent) > 7:
+            found |= {"relocate_ns": spent[6], "compact_ns": spent[7]}
+        elif not bits & COMPACTION:
+            found["sweep_ns"] = spent[6]
+        return found
+
+    def _value(self, selector: str, name: str, row: int) -> int | None:
+        """A number of one row; None where this version of the event has none."""
+        column = self.rows[selector].column(name)
+        return None if column.valid is not None and not column.valid[row] else int(column.values[row])
+
+    def _allocated(self) -> tuple[list[int | None], list[float | None]]:
+        """What was allocated since the collection before had ended, and how much that is in a second.
+
+        It is what objects there are more than that one left. Nobody knows it of one inside of a background collection,
+        nor where a number is missing in between.
+        """
+        before, after = (self.parts.of_objects(live) for live in (self.parts.live_before, self.parts.live_after))
+        complete = self.parts.complete.tolist()
+        numbers = frozenset(c.number for c in self.collections)
+        amounts: list[int | None] = []
+        rates: list[float | None] = []
+        last: int | None = None
+        ended = sorted((c.end.place, place) for place, c in enumerate(self.collections) if c.end is not None)
+        at = 0
+        for place, one in enumerate(self.collections):
+            while at < len(ended) and ended[at][0] < one.first.place:
+                last = ended[at][1]
+                at += 1
+            amount, rate = None, None
+            if one.start is not None and one.inside is None and complete[place]:
+                if last is None:
+                    amount = sum(before[place].values()) if one.number == 1 else None
+                elif complete[last] and self._follows(place, last, numbers):
+                    left = after[last]
+                    amount = sum(held - left.get(heap, 0) for heap, held in before[place].items())
+                    rate = self._rate(amount, self.collections[last], one)
+                if amount is not None and amount < 0:
+                    amount, rate = None, None
+            amounts.append(amount)
+            rates.append(rate)
+        return amounts, rates
+
+    def _follows(self, place: int, last: int, numbers: frozenset[int]) -> bool:
+        """Whether nothing collected between the end of one collection and the begin of another."""
+        before, one, ended = self.collections[place - 1], self.collections[place], self.collections[last]
+        nothing_lost = numbers.issuperset(range(ended.number + 1, one.number))
+        return nothing_lost and ended.end is not None and before.first.place <= ended.end.place
+
+    def _rate(self, amount: int, last: Collected, one: Collected) -> float | None:
+        if not last.pieces or not one.pieces or last.end is None:
+            return None
+        since = max(last.pieces[-1][1], last.end.time_ns)
+        took = one.pieces[0][0] - since
+        return amount / took * 1e9 if took > 0 else None
+
+    def suspension_columns(self, chosen: Suspensions, owners: Sequence[Sequence[Collected]]) -> dict[str, Any]:
+        """A table of suspensions."""
+        times = [[None if t == NOTHING else t for t in step] for step in chosen.times.tolist()]
+        paused, stopping = chosen.known(0, 3).tolist(), chosen.known(0, 1).tolist()
+        held_up = chosen.held_up(self.others if chosen is self.held else self.every).tolist()
+        pause, suspend = (chosen.times[3] - chosen.times[0]).tolist(), (chosen.times[1] - chosen.times[0]).tolist()
+        return {
+            "start_ns": times[0],
+            "end_ns": times[3],
+            "pause_ns": [value if known else None for value, known in zip(pause, paused, strict=True)],
+            "suspend_ns": [value if known else None for value, known in zip(suspend, stopping, strict=True)],
+            "held_up_ns": [value if known else None for value, known in zip(held_up, stopping, strict=True)],
+            "stopped_ns": times[1],
+            "restart_ns": times[2],
+            "reason": [None if r == NOTHING else str(GCSuspendEEReason(r)) for r in chosen.reason.tolist()],
+            "number": [mine[0].number if mine else None for mine in owners],
+            "others": [[c.number for c in mine[1:]] for mine in owners],
+            "thread_id": [_thread(chosen, place) for place in range(len(chosen))],
+        }
+
+    def generation_columns(self) -> dict[str, Any]:
+        """The table of generations, of all heaps together."""
+        of, columns = self.parts.summed()
+        return {**columns, **self._times(of)}
+
+    def heap_columns(self) -> dict[str, Any]:
+        """The table of heaps."""
+        return {**self.parts.columns(), "heap": self.parts.heap, **self._times(self.parts.collection)}
+
+    def mark_columns(self) -> dict[str, Any]:
+        """The table of kinds of root."""
+        rows = self.rows[MARKED]
+        of = self.walk.at(rows.places)
+        chosen = np.flatnonzero(of != NOTHING)
+        of = of[chosen]
+        heap, time = rows.numbers("HeapNum")[chosen].astype(np.int64), rows.numbers("time_ns")[chosen]
+        order = np.lexsort((rows.places[chosen], heap, of))
+        same = np.zeros(len(order), dtype=np.bool_)
+        same[1:] = (of[order][1:] == of[order][:-1]) & (heap[order][1:] == heap[order][:-1])
+        begins = np.array([NOTHING if c.start is None else c.start.time_ns for c in self.collections], dtype=np.int64)
+        since = np.where(same, np.roll(time[order], 1), begins[of[order]] if len(order) else time[order])
+        took = np.zeros(len(order), dtype=np.int64)
+        took[order] = time[order] - since
+        times = self._times(of)
+        del times["start_thread_id"], times["end_thread_id"]
+        return {
+            "heap": heap,
+            "kind": [str(GCRootKind(kind)) for kind in rows.numbers("Type")[chosen].tolist()],
+            "mark_ns": took,
+            "marked_bytes": rows.numbers("Bytes")[chosen].astype(np.int64),
+            "time_ns": time,
+            "thread_id": rows.column("thread_id").take(chosen),
+            **times,
+        }
+
+    def _times(self, of: Any) -> dict[str, list[Any]]:
+        """Which collection each row is of, and where that lies in time."""
+        names = ("number", "start_ns", "end_ns", "start_thread_id", "end_thread_id")
+        values = [
+            (
+                c.number,
+                time_of(c.start),
+                time_of(c.end),
+                None if c.start is None else c.start.thread_id,
+                None if c.end is None else c.end.thread_id,
+            )
+            for c in self.collections
+        ]
+        return {name: [values[place][n] for place in of.tolist()] for n, name in enumerate(names)}
+
+
+_REQUEST: Final = ("time_ns", "thread_id", "stack_id")
+_STATS: Final = (
+    "heap_after_bytes",
+    "promoted_bytes",
+    "pinned_objects",
+    "handles",
+    "finalizable_objects",
+    "finalizable_bytes",
+)
+_PER_HEAP: Final = (
+    "CondemnReasons0",
+    "CondemnReasons1",
+    "CompactMechanisms",
+    "ExpandMechanisms",
+    "FreeListAllocated",
+    "FreeListRejected",
+)
+
+
+def time_of(moment: Moment | None) -> int | None:
+    """When it was; None if it is not in the trace."""
+    return None if moment is None else moment.time_ns
+
+
+def _thread(held: Suspensions, place: int) -> int | None:
+    return int(held.thread[place]) if held.thread_known[place] else None

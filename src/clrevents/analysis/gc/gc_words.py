@@ -1,0 +1,144 @@
+"""The runtime's codes about collections → words. Codes without a word stay numbers, as text.
+
+Holds no state. The bits are those of the runtime's `gc/gcrecord.h` and `gc/gcinterface.h`; no manifest has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from clrevents.schema.events.gc import GCReason, GCType
+
+GENERATIONS: Final = ("gen0", "gen1", "gen2", "large", "pinned")
+INDUCED: Final = frozenset((1, 7, 9, 10, 11, 13, 17))
+"""Reasons of collections that somebody asked for: the program, the system or whoever hosts the runtime."""
+CONCURRENT: Final = 0x1
+COMPACTION: Final = 0x2
+UNKNOWN: Final = "unknown"
+
+_MECHANISMS: Final = ("concurrent", "compaction", "promotion", "demotion", "card bundles")
+_PAUSE_MODES: Final = ("Batch", "Interactive", "LowLatency", "SustainedLowLatency", "NoGC")
+_COMPACT: Final = (
+    "low ephemeral space",
+    "high fragmentation",
+    "no gaps",
+    "large object heap forced",
+    "last collection",
+    "induced compacting",
+    "fragmented gen0",
+    "high memory load",
+    "high memory load and fragmentation",
+    "very high memory load and fragmentation",
+    "no-GC mode",
+)
+_EXPAND: Final = (
+    "reuse normal",
+    "reuse best fit",
+    "new segment with promotion",
+    "new segment",
+    "no memory",
+    "next full collection",
+)
+_CONDITIONS: Final = (
+    "induced",
+    "expand full collection",
+    "high memory load",
+    "very high memory load",
+    "low ephemeral space",
+    "few cards useful",
+    "ephemeral fragmentation",
+    "gen2 fragmentation",
+    "gen1 to gen2 fragmentation",
+    "gen2 fragmentation at high memory load",
+    "gen2 fragmentation at very high memory load",
+    "gen1 as large as can be",
+    "before out of memory",
+    "gen2 too small for background",
+    "induced, not forced",
+    "before background",
+    "almost as much allocated as can be",
+    "avoid unproductive",
+    "provisional mode, induced",
+    "provisional mode, large allocation",
+    "gen1 in provisional mode",
+    "hard limit, out of memory",
+    "hard limit, large object fragmentation",
+    "hard limit, large object reclaim",
+    "servo tuning: initial",
+    "servo tuning: blocking gen2",
+    "servo tuning: background",
+    "servo tuning: postponed",
+    "stress mix",
+    "stress",
+    "aggressive",
+)
+_DECIDED: Final = 1 << 31
+
+
+def reason_word(code: int) -> str:
+    """The name of a reason to collect."""
+    return str(GCReason(code))
+
+
+def kind_word(code: int | None, background: bool, inside: bool) -> str | None:
+    """How it ran, by its type and whether a background one was running; None where the type is unknown."""
+    if code is None or background:
+        return None if code is None else "background"
+    if code == GCType.BackgroundGC:
+        return "blocking"
+    if code == GCType.ForegroundGC:
+        return "foreground"
+    if code == GCType.NonConcurrentGC:
+        return "ephemeral" if inside else "blocking"
+    return str(code)
+
+
+def mechanism_words(bits: int) -> list[str]:
+    """What it did."""
+    return _bits(bits, _MECHANISMS)
+
+
+def pause_mode_word(code: int) -> str:
+    """The latency mode."""
+    return _PAUSE_MODES[code] if code < len(_PAUSE_MODES) else str(code)
+
+
+def compact_words(codes: Iterable[int]) -> list[str]:
+    """Why heaps compacted, each reason once."""
+    return _decided(codes, _COMPACT)
+
+
+def expand_words(codes: Iterable[int]) -> list[str]:
+    """How heaps made room, each way once."""
+    return _decided(codes, _EXPAND)
+
+
+def condemned_words(pairs: Sequence[tuple[int, int]]) -> list[str]:
+    """Why a generation was condemned: of those heaps whose final generation decided, each reason once."""
+    final = max((first >> 2 & 3 for first, _ in pairs), default=0)
+    found: dict[str, None] = {}
+    for first, conditions in pairs:
+        if first >> 2 & 3 != final:
+            continue
+        for shift, word in ((4, "budget exceeded"), (6, "time since the last one")):
+            generation = first >> shift & 3
+            if generation:
+                found[f"gen{generation} {word}"] = None
+        found.update(dict.fromkeys(_bits(conditions, _CONDITIONS)))
+    return list(found)
+
+
+def _decided(codes: Iterable[int], words: Sequence[str]) -> list[str]:
+    """The bits of codes whose highest bit says that something was decided."""
+    found: dict[str, None] = {}
+    for code in codes:
+        if code & _DECIDED:
+            found.update(dict.fromkeys(_bits(code & ~_DECIDED, words)))
+    return list(found)
+
+
+def _bits(bits: int, words: Sequence[str]) -> list[str]:
+    known = [word for place, word in enumerate(words) if bits >> place & 1]
+    rest = bits >> len(words) << len(words)
+    return [*known, f"{rest:#x}"] if rest else known
