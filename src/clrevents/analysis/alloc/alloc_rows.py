@@ -21,6 +21,12 @@ _LOW = "The truth is above this in 95 % of cases, together with `high_bytes`; nu
 _HIGH = "The truth is below this in 95 % of cases, together with `low_bytes`; null unless the source is `samples`."
 _LARGE = "How many of the bytes are on the large object heap."
 
+_TYPE = "The type as the runtime writes it; null where the trace does not name it."
+_STACK_ID = "One of the trace's stacks with these methods, 0 for none."
+_METHOD = "The innermost method; in brackets why there is no name."
+_CALLER = "The innermost method whose namespace is not the framework's; null without one."
+_STACK = "All methods, innermost first."
+
 
 @row
 class AllocatedSums(Row):
@@ -30,7 +36,7 @@ class AllocatedSums(Row):
     bytes: Bytes = column(_BYTES)
     low_bytes: Bytes | None = column(_LOW)
     high_bytes: Bytes | None = column(_HIGH)
-    large_bytes: Bytes = column(_LARGE)
+    large_bytes: Bytes = column(_LARGE, hidden=True)
     count: Count | None = column("How many objects that is, estimated for samples; null for ticks, which do not tell.")
     samples: Count = column("On how many events of the source this rests.")
 
@@ -39,7 +45,7 @@ class AllocatedSums(Row):
 class AllocatedType(AllocatedSums):
     """All allocations of one type."""
 
-    type: CodeName | None = column("The type as the runtime writes it; null where the trace does not name it.")
+    type: CodeName | None = column(_TYPE)
 
 
 @row
@@ -61,17 +67,21 @@ class AllocatingThread(AllocatedSums):
 class AllocatingStack(AllocatedSums):
     """All allocations with one call stack, of whatever code of its methods."""
 
-    stack_id: StackId = column("One of the trace's stacks with these methods, 0 for none.", hidden=True)
-    method: CodeName = column("The innermost method; in brackets why there is no name.")
-    caller: CodeName | None = column("The innermost method whose namespace is not the framework's; null without one.")
-    stack: tuple[CodeName, ...] = column("All methods, innermost first.", hidden=True)
+    stack_id: StackId = column(_STACK_ID, hidden=True)
+    method: CodeName = column(_METHOD)
+    caller: CodeName | None = column(_CALLER)
+    stack: tuple[CodeName, ...] = column(_STACK, hidden=True)
 
 
 @row
-class AllocatedTypeStack(AllocatingStack):
+class AllocatedTypeStack(AllocatedSums):
     """All allocations of one type with one call stack."""
 
-    type: CodeName | None = column("The type as the runtime writes it; null where the trace does not name it.")
+    type: CodeName | None = column(_TYPE)
+    stack_id: StackId = column(_STACK_ID, hidden=True)
+    method: CodeName = column(_METHOD)
+    caller: CodeName | None = column(_CALLER)
+    stack: tuple[CodeName, ...] = column(_STACK, hidden=True)
 
 
 @row(span=("start_ns", "end_ns"))

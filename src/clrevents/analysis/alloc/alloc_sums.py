@@ -31,7 +31,7 @@ class AllocationColumns:
     """Allocations of one source, a number in each array for each of them.
 
     `type` and `thread` are numbers that somebody else knows; `large` are the bytes of those on the large object heap;
-    the others are as in `alloc_estimate`.
+    the others are as in `allocation_estimate`.
     """
 
     time: Ints

@@ -12,7 +12,6 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.alloc.alloc_estimate import PARTS, interval
 from clrevents.analysis.alloc.alloc_rows import (
     AllocatedKind,
     AllocatedType,
@@ -21,8 +20,10 @@ from clrevents.analysis.alloc.alloc_rows import (
     AllocatingThread,
     AllocationInterval,
 )
-from clrevents.analysis.alloc.alloc_sources import AllocationReading, Source, kind_word
+from clrevents.analysis.alloc.alloc_sources import AllocationReading, kind_word
 from clrevents.analysis.alloc.alloc_sums import GroupedAllocations
+from clrevents.analysis.allocation_estimate import PARTS, interval
+from clrevents.analysis.allocation_events import Source
 from clrevents.analysis.framework.answer_values import FOREVER
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.framework.report_table import ReportTable
@@ -195,4 +196,4 @@ def _ordered(found: GroupedAllocations) -> GroupedAllocations:
 
 def _is_own(frame: StackFrame) -> bool:
     """Whether a method is not the framework's, by its namespace."""
-    return frame.reason is None and not frame.raw.rpartition("!")[2].startswith(_FRAMEWORK)
+    return frame.reason is None and not frame.name.startswith(_FRAMEWORK)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, Unpack
 
-from clrevents.analysis.alloc.alloc_estimate import PARTS, interval
+import attrs
+
 from clrevents.analysis.alloc.alloc_rows import (
     AllocatedKind,
     AllocatedType,
@@ -19,14 +20,15 @@ from clrevents.analysis.alloc.alloc_rows import (
     AllocationSource,
     AllocFacts,
 )
-from clrevents.analysis.alloc.alloc_sources import EVENTS, HIGH, LOW, SAMPLED, TICK, AllocationReading, Source
+from clrevents.analysis.alloc.alloc_sources import SELECTORS, AllocationReading
 from clrevents.analysis.alloc.alloc_sums import GroupedAllocations
 from clrevents.analysis.alloc.alloc_tables import AllocationTables
+from clrevents.analysis.allocation_estimate import PARTS, interval
+from clrevents.analysis.allocation_events import EVENTS, NEEDED, NEEDED_RARE, Source, best_source
 from clrevents.analysis.framework.answer import Answer, answer, table
-from clrevents.analysis.framework.answer_values import Evidence, Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.answer_values import Evidence, MetricDeclaration, Note
 from clrevents.analysis.framework.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions, parameter, parameters
-from clrevents.analysis.framework.needs import Need, met
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.record_line import ProviderNeed, record_line
 from clrevents.analysis.reports import ask_one
@@ -39,13 +41,6 @@ SOURCES: Final[tuple[Source, ...]] = tuple(EVENTS)
 ENOUGH_TICKS: Final = 30
 """A type's bytes are believed from this number of ticks on."""
 
-_ALLOCATIONS: Final = "allocations"
-_UNBIASED: Final = "allocations of rare types"
-_BARE: Final = {name: name.partition("/")[2] for name in (HIGH, LOW, SAMPLED, TICK)}
-_NEEDS: Final = (
-    Need(_ALLOCATIONS, (_BARE[TICK], _BARE[SAMPLED], _BARE[HIGH], _BARE[LOW]), 0x1, 5, essential=True),
-    Need(_UNBIASED, (_BARE[SAMPLED], _BARE[HIGH], _BARE[LOW]), 0x80000000000),
-)
 _METRICS: Final = (
     MetricDeclaration("bytes_total", "bytes", "The bytes of all allocations.", better="less"),
     MetricDeclaration("large_total", "bytes", "How many of them are on the large object heap."),
@@ -71,8 +66,8 @@ class AllocParameters:
 class AllocReport(Answer[AllocFacts]):
     """How many bytes were allocated, of which types, by which code, on which threads and when.
 
-    A runtime tells of allocations in three ways, and the report uses the best that the trace has, never two together.
-    *Objects* (GCSampledObjectAllocationHigh) are all of them, one by one: exact, and very expensive to record. *Samples*
+    A runtime tells of allocations in three ways, and the report uses the best that the trace has, never two at once.
+    *Objects* (GCSampledObjectAllocationHigh) are all of them, one by one: exact, and very costly to record. *Samples*
     (AllocationSampled, .NET 10) are objects that were chosen at random by their bytes; what they stand for is an
     estimate without bias, and its interval holds the truth in 95 of 100 cases. *Ticks* (GCAllocationTick) come about
     every 100 KB, with the number of bytes since the one before. Their total is good to about one percent, but all
@@ -101,14 +96,14 @@ class AllocReport(Answer[AllocFacts]):
 class AllocCollector(Collector[AllocReport]):
     """Keeps sums by type, stack and thread, and by time, of each source."""
 
+    selectors = SELECTORS
     stacks = True
 
     def __init__(self, asked: AllocParameters) -> None:
         if asked.source not in (BEST, *SOURCES):
             raise ValueError(f"source must be {', '.join((BEST, *SOURCES))}, not {asked.source!r}")
         self._asked = asked
-        self.selectors = tuple(name for events in EVENTS.values() for name in events)
-        self._reading = AllocationReading(SOURCES)
+        self._reading = AllocationReading()
 
     def take(self, chunk: ReportChunk) -> None:
         """See the next events."""
@@ -152,7 +147,7 @@ def alloc_report(
 
 def _chosen(asked: str, reading: AllocationReading) -> Source | None:
     """The source that was asked for, or the best; None where the trace lacks it. Not by window, so that all agree."""
-    return next((s for s in SOURCES if asked in (BEST, s) and reading.sums[s].events), None)
+    return best_source({source: sums.events for source, sums in reading.sums.items() if asked in (BEST, source)})
 
 
 def _certainty(source: Source | None, reading: AllocationReading) -> str | None:
@@ -173,20 +168,21 @@ def _large_by(source: Source | None) -> str | None:
 
 def _metrics(asked: str, source: Source | None, tables: AllocationTables, context: Context) -> dict[str, Any]:
     sums = tables.sums
-    if source is None:
-        quiet = asked == BEST and met(_NEEDS[0], context.kinds) != "unknown"
-        reason = "the trace does not tell" if asked == BEST else f"the trace has no {asked}"
-        return {m.name: 0 if quiet else Metric(None, m.unit, m.better, m.merge, reason=reason) for m in _METRICS}
+    if source is None and (asked != BEST or NEEDED.what in context.unknown):
+        reason = f"the trace has no {asked}" if asked != BEST else "the trace does not tell"
+        return {m.name: attrs.evolve(context.metric(m.name, None), reason=reason) for m in _METRICS}
     evidence: Evidence = "event" if source == "objects" else "sample"
     objects = None if source == "ticks" else (sums.total("object_parts") + PARTS // 2) // PARTS
-    why = "ticks do not tell how many objects there were" if objects is None else None
     low, high = _bounds(sums) if source == "samples" else (None, None)
-    return {
-        "bytes_total": Metric(sums.total("bytes"), "bytes", "less", low=low, high=high, evidence=evidence),
-        "large_total": Metric(sums.total("large"), "bytes", evidence=evidence),
-        "objects": Metric(objects, "count", evidence=evidence, reason=why),
-        "events": sums.total("samples"),
+    found = {
+        "bytes_total": attrs.evolve(context.metric("bytes_total", sums.total("bytes"), evidence), low=low, high=high),
+        "large_total": context.metric("large_total", sums.total("large"), evidence),
+        "objects": context.metric("objects", objects, evidence),
+        "events": context.metric("events", sums.total("samples")),
     }
+    if objects is None:
+        found["objects"] = attrs.evolve(found["objects"], reason="ticks do not tell how many objects there were")
+    return found
 
 
 def _bounds(sums: GroupedAllocations) -> tuple[int, int]:
@@ -251,7 +247,7 @@ def _notes(asked: str, source: Source | None, reading: AllocationReading, tables
 REPORT: Final = ReportDeclaration(
     answer=AllocReport,
     question="What was allocated, and by which code?",
-    needs=_NEEDS,
+    needs=(NEEDED, NEEDED_RARE),
     metrics=_METRICS,
     collector=AllocCollector,
     parameters=AllocParameters,
