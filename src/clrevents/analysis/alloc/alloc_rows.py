@@ -118,7 +118,7 @@ class AllocFacts:
     )
     certainty: Word | None = column(
         "`exact` for objects; `estimated`, with intervals, for samples; `approximate` for ticks, of which the total is "
-        "good and types with few of them are not."
+        "about right and types with few of them are not."
     )
     large_by: Word | None = column(
         "How large objects are told: `kind` as the runtime says, or `size` from 85,000 bytes, its default."
