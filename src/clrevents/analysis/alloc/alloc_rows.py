@@ -88,8 +88,8 @@ class AllocatedTypeStack(AllocatedSums):
 class AllocationInterval(SpanRow):
     """What was allocated in one stretch of time."""
 
-    start_ns: Ns = column("The beginning of the stretch. All stretches of a process are equally long.")
-    end_ns: Ns = column("Its end, which is not included.")
+    start_ns: Ns = column("The beginning of the stretch. All of a process but the last are equally long.")
+    end_ns: Ns = column("Its end, which is not included; the last one ends with the trace.")
     bytes: Bytes = column(f"{_BYTES[:-1]}, of the part inside the window.", windowed=True)
     low_bytes: Bytes | None = column(_LOW, windowed=True)
     high_bytes: Bytes | None = column(_HIGH, windowed=True)

@@ -91,7 +91,8 @@ class AllocationTables:
             AllocationInterval,
             {
                 "start_ns": starts,
-                "end_ns": ends,
+                # The last one ends with the trace, or a window that holds all of that would clip it.
+                "end_ns": np.minimum(ends, self._context.duration_ns + 1),
                 "bytes": values["bytes"],
                 "low_bytes": low,
                 "high_bytes": high,
