@@ -149,6 +149,6 @@ def test_a_flame_graph_of_allocations_weighs_what_the_report_says(big: clrevents
         methods = {row.name: row.exclusive_bytes for row in top_report(trace, by="alloc").methods}
     sums: Counter[str] = Counter()
     for row in report.stacks:
-        sums[row.method] += row.bytes
+        sums[row.innermost] += row.bytes
     assert {name: bytes for name, bytes in methods.items() if bytes} == dict(sums)
     assert flame.total == report.metrics["bytes_total"].value

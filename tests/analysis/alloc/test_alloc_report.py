@@ -60,11 +60,11 @@ def test_every_value_of_a_row() -> None:
         count=None,
         samples=1,
         stack_id=stack.stack_id,
-        method="System.Text.Add()",
-        caller="Shop.Pay()",
+        method="Shop.Pay()",
+        innermost="System.Text.Add()",
         stack=("System.Text.Add()", "Shop.Pay()", "Shop.Main()"),
     )
-    assert [(row.type, row.method, row.bytes) for row in report.type_stacks] == [
+    assert [(row.type, row.innermost, row.bytes) for row in report.type_stacks] == [
         ("System.Byte[]", "Shop.Main()", 900_000),
         ("System.String", "System.Text.Add()", 110_000),
         ("System.String", "Shop.Pay()", 102_400),

@@ -174,15 +174,15 @@ class AllocationTables:
         own = [_is_own(frame) for frame in merged.frames]
         bounds = list(zip(merged.offsets[:-1][places].tolist(), merged.offsets[1:][places].tolist(), strict=True))
         frames = [merged.values[low:high].tolist() for low, high in bounds]
-        callers = [next((frame for frame in stack if own[frame]), None) for stack in frames]
+        methods = [next((frame for frame in stack if own[frame]), stack[0]) for stack in frames]
         inner = text_column(names, merged.values)
         none = np.zeros(0, dtype=np.uint8)
         kind = ColumnType("list", (inner.type,))
         stacks = Column(kind, len(merged.offsets) - 1, none, merged.offsets, (inner,))
         return {
             "stack_id": ids[places].astype(np.int32),
-            "method": [names[stack[0]] for stack in frames],
-            "caller": [None if caller is None else names[caller] for caller in callers],
+            "method": [names[method] for method in methods],
+            "innermost": [names[stack[0]] for stack in frames],
             "stack": stacks.take(places),
         }
 

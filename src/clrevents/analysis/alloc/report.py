@@ -252,7 +252,7 @@ REPORT: Final = ReportDeclaration(
     collector=AllocCollector,
     parameters=AllocParameters,
     headline="types",
-    shown=("share", "bytes", "low_bytes", "high_bytes", "count", "samples", "type"),
+    shown=("share", "bytes", "low_bytes", "high_bytes", "samples", "type"),
     examples=(
         ("Which types are allocated most?", "clrevents alloc app.nettrace"),
         ("Which code allocates most?", "clrevents alloc app.nettrace --table stacks"),
