@@ -11,7 +11,7 @@ import click
 import clrevents
 from clrevents.cli.output import say
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument, refuse_overwriting
-from clrevents.cli.sampling import in_all, samples_of, sampling_options, say_what_is_missing
+from clrevents.cli.sampling import in_all, samples_of, sampling_options, say_how_sure, say_what_is_missing
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.export.flame import FLAME_FORMATS, FlameFormat, Look, flame_bytes, flame_format
 from clrevents.outputs import whole_file
@@ -57,7 +57,7 @@ def command(
     One thread during two seconds, as a page:
         clrevents flame app.nettrace --thread 4711 --start 10s --end 12s -o t4711.html
     Allocations, in bytes:
-        clrevents flame app.nettrace --event GCAllocationTick --weight AllocationAmount64 -o alloc.json.gz
+        clrevents flame app.nettrace --by alloc -o alloc.json.gz
 
     The sample profiler records each managed thread, running or waiting: widths are wall-clock time.
     """
@@ -83,5 +83,6 @@ def command(
             with whole_file(out) as target:
                 target.write(data)
             say(f"{out}: {in_all(samples)}{_OPENS.get(format, '')}")
+        say_how_sure(samples, weight)
         say_what_is_missing(samples)
         return code
