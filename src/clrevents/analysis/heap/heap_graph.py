@@ -1,0 +1,187 @@
+"""References and roots as one graph, and what the kernel finds in it: dominators, retained sizes, shortest ways.
+
+Works with numbers of objects only. Objects come first, then static fields, then the root of all.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.heap.heap_engine import KERNEL, Kernel
+
+Ints: TypeAlias = NDArray[np.int64]
+Places: TypeAlias = NDArray[np.int32]
+
+
+class _Roots(Protocol):
+    @property
+    def node(self) -> Places: ...
+
+
+class _Static(Protocol):
+    @property
+    def node(self) -> int: ...
+    @property
+    def slot(self) -> int: ...
+
+
+class _Snapshot(Protocol):
+    """What a graph is made of."""
+
+    def __len__(self) -> int: ...
+    @property
+    def address(self) -> NDArray[np.uint64]: ...
+    @property
+    def size(self) -> Ints: ...
+    @property
+    def offsets(self) -> Ints: ...
+    @property
+    def targets(self) -> Places: ...
+    @property
+    def roots(self) -> Any: ...
+    @property
+    def statics(self) -> Any: ...
+    @property
+    def dependents(self) -> tuple[Places, Places]: ...
+
+
+@attrs.frozen(eq=False)
+class Domination:
+    """The dominator tree, by numbers in depth-first order: 0 is the root of all, and dominators have smaller ones.
+
+    `order[k]` is what has number k: an object, a static field or the root. `above[k]` is the number of its immediate
+    dominator, `retained[k]` the bytes of everything below it, itself included.
+    """
+
+    order: Places
+    above: Places
+    retained: Ints
+
+    def of_objects(self, values: Ints, count: int, none: int) -> Ints:
+        """Values by number → by object."""
+        found = np.full(count, none, dtype=np.int64)
+        mine = self.order < count
+        found[self.order[mine]] = values[mine]
+        return found
+
+    def of_statics(self, values: Ints, objects: int, count: int) -> Ints:
+        """Values by number → by static field."""
+        found = np.zeros(count, dtype=np.int64)
+        mine = (self.order >= objects) & (self.order < objects + count)
+        found[self.order[mine] - objects] = values[mine]
+        return found
+
+    def objects_above(self, objects: int, statics: int) -> Ints:
+        """The immediate dominator of each object: an object, a static field behind them, -1, or -2 if not reached."""
+        dominator = self.order[self.above].astype(np.int64)
+        dominator[dominator == objects + statics] = -1
+        return self.of_objects(dominator, objects, -2)
+
+
+@attrs.frozen(eq=False)
+class Reach:
+    """Objects in the order of their distance from the roots: `queue`; and the one before each, by object: `parent`."""
+
+    queue: Places
+    parent: Places
+
+
+@attrs.frozen(eq=False)
+class HeapGraph:
+    """Edges of everything: those of node v lead to `targets[offsets[v]:offsets[v + 1]]`, negative ones nowhere."""
+
+    objects: int
+    statics: Places
+    """The object of each static field."""
+    roots: Places
+    """Objects that other roots refer to, each once."""
+    offsets: Ints
+    targets: Places
+    engine: Kernel = KERNEL
+
+    @classmethod
+    def of(cls, snapshot: _Snapshot, engine: Kernel = KERNEL) -> HeapGraph:
+        """The graph of a snapshot.
+
+        Static fields live in arrays that the runtime holds by handles. What such an array refers to by way of a field
+        is the field's, and not the array's.
+        """
+        objects = len(snapshot)
+        statics = np.array([static.node for static in snapshot.statics], dtype=np.int32)
+        _, first = np.unique(snapshot.roots.node, return_index=True)
+        roots = snapshot.roots.node[np.sort(first)]
+        offsets, targets = _with_dependents(snapshot.offsets, snapshot.targets, *snapshot.dependents)
+        edges = len(targets)
+        fields = np.arange(objects, objects + len(statics), dtype=np.int32)
+        targets = np.concatenate([targets, statics, fields, roots])
+        _drop_slots(snapshot, offsets, targets)
+        ends = np.array([edges + 2 * len(statics) + len(roots)], dtype=np.int64)
+        offsets = np.concatenate([offsets, edges + np.arange(1, len(statics) + 1, dtype=np.int64), ends])
+        return cls(objects, statics, roots, offsets, targets, engine)
+
+    def domination(self, sizes: Ints) -> Domination:
+        """Who dominates whom, and what everything retains."""
+        kernel, engine = self.engine.kernel, self.engine
+        nodes = len(self.offsets) - 1
+        offsets, targets = engine.given(self.offsets, np.int64), engine.given(self.targets)
+        number, order, parent, label = (engine.room(nodes, fill) for fill in (-1, None, None, None))
+        count = int(kernel.descend(nodes - 1, offsets, targets, number, order, parent, label))
+        starts, sources = engine.room(count + 1, 0, np.int64), engine.room(len(self.targets))
+        kernel.reverse(count, offsets, targets, number, order, starts, sources)
+        del number, offsets, targets
+        semi, stack, above = engine.room(count), engine.room(count), engine.room(count)
+        kernel.dominate(count, starts, sources, parent, semi, label, stack, above)
+        del parent, label, semi, stack, starts, sources
+        reached = engine.taken(order, count)
+        own = np.zeros(count, dtype=np.int64)
+        mine = reached < self.objects
+        own[mine] = sizes[reached[mine]]
+        retained = engine.given(own, np.int64)
+        kernel.gather_up(count, above, retained)
+        return Domination(reached, engine.taken(above, count), engine.taken(retained, count, np.int64))
+
+    def reach(self) -> Reach:
+        """Shortest ways from the roots, those from static fields first among equals."""
+        engine = self.engine
+        parent = np.full(self.objects, -2, dtype=np.int32)
+        parent[self.roots] = -1
+        # The first field of an object counts; assignment keeps the last.
+        parent[self.statics[::-1]] = np.arange(self.objects, self.objects + len(self.statics), dtype=np.int32)[::-1]
+        _, first = np.unique(self.statics, return_index=True)
+        sources = np.concatenate([self.statics[np.sort(first)], self.roots[parent[self.roots] == -1]])
+        queue = engine.room(self.objects)
+        queue[: len(sources)] = engine.given(sources)
+        parents = engine.given(parent)
+        offsets, targets = engine.given(self.offsets, np.int64), engine.given(self.targets)
+        count = int(engine.kernel.spread(offsets, targets, parents, queue, len(sources)))
+        return Reach(engine.taken(queue, count), engine.taken(parents))
+
+
+def _with_dependents(offsets: Ints, targets: Places, keys: Places, values: Places) -> tuple[Ints, Places]:
+    """An edge more from each key to its value."""
+    if not len(keys):
+        return offsets, targets
+    more = np.bincount(keys, minlength=len(offsets) - 1)
+    order = np.argsort(keys, kind="stable")
+    inserted = np.insert(targets, offsets[keys[order] + 1], values[order])
+    return offsets + np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(more)]), inserted
+
+
+def _drop_slots(snapshot: _Snapshot, offsets: Ints, targets: Places) -> None:
+    """Cut the edges that are static fields: one for each field that lies inside an object and has an edge there."""
+    if not len(snapshot) or not len(snapshot.statics):
+        return
+    slots = np.array([static.slot for static in snapshot.statics], dtype=np.uint64)
+    order = np.argsort(snapshot.address, kind="stable")
+    place = np.searchsorted(snapshot.address[order], slots, side="right") - 1
+    holder = order[np.maximum(place, 0)]
+    inside = (place >= 0) & (slots - snapshot.address[holder] < snapshot.size[holder].astype(np.uint64))
+    for at in np.flatnonzero(inside).tolist():
+        begin, end = offsets[holder[at]], offsets[holder[at] + 1]
+        (found,) = np.nonzero(targets[begin:end] == snapshot.statics[at].node)
+        if len(found):
+            targets[begin + found[0]] = -1
