@@ -113,11 +113,11 @@ class SnapshotDraft:
     )
     edges: BlockStream = attrs.field(factory=lambda: BlockStream.of(Value="uint64"))
     roots: BlockStream = attrs.field(
-        factory=lambda: BlockStream.of(RootedNodeAddress="uint64", GCRootKind="uint8", GCRootFlag="uint32", GCRootID="uint64")
+        factory=lambda: BlockStream.of(
+            RootedNodeAddress="uint64", GCRootKind="uint8", GCRootFlag="uint32", GCRootID="uint64"
+        )
     )
-    dependents: BlockStream = attrs.field(
-        factory=lambda: BlockStream.of(GCKeyNodeID="uint64", GCValueNodeID="uint64")
-    )
+    dependents: BlockStream = attrs.field(factory=lambda: BlockStream.of(GCKeyNodeID="uint64", GCValueNodeID="uint64"))
     wrappers: BlockStream = attrs.field(factory=lambda: BlockStream.of(ObjectID="uint64", Flags="uint32"))
     statics: list[tuple[int, int, int, str]] = attrs.field(factory=list)
     """Of each static field: where it is, its object, its flags, its name."""

@@ -46,9 +46,7 @@ def snapshot_of(
     nodes = draft.nodes.take()
     address, counts = nodes["Address"], nodes.pop("EdgeCount")
     seen, announced = len(draft.edges.columns["Value"]), _sum(counts)
-    sound = bool(
-        _sum(nodes["Size"]) < _LARGEST and len(address) + len(draft.statics) < _MOST and seen < _MOST
-    )
+    sound = bool(_sum(nodes["Size"]) < _LARGEST and len(address) + len(draft.statics) < _MOST and seen < _MOST)
     size = nodes.pop("Size").astype(np.int64) if sound else np.zeros(len(address), dtype=np.int64)
     place = AddressPlaces(address, size)
     linked = (

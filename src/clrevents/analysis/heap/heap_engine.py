@@ -1,4 +1,4 @@
-"""Picks the engine of the heap's kernel, as `clrevents.engine()` does of the decoder's. The only importer of the kernel.
+"""Picks the engine that runs the heap's kernel, as the decoder does for its own. The only importer of the kernel.
 
 Gives it arrays in the form that the engine reads fastest; does not know what the integers mean.
 """

@@ -17,18 +17,6 @@ Ints: TypeAlias = NDArray[np.int64]
 Places: TypeAlias = NDArray[np.int32]
 
 
-class _Roots(Protocol):
-    @property
-    def node(self) -> Places: ...
-
-
-class _Static(Protocol):
-    @property
-    def node(self) -> int: ...
-    @property
-    def slot(self) -> int: ...
-
-
 class _Snapshot(Protocol):
     """What a graph is made of."""
 
@@ -44,6 +32,10 @@ class _Snapshot(Protocol):
     @property
     def roots(self) -> Any: ...
     @property
+    def root_holders(self) -> Places: ...
+    @property
+    def holders(self) -> tuple[str, ...]: ...
+    @property
     def statics(self) -> Any: ...
     @property
     def dependents(self) -> tuple[Places, Places]: ...
@@ -53,7 +45,7 @@ class _Snapshot(Protocol):
 class Domination:
     """The dominator tree, by numbers in depth-first order: 0 is the root of all, and dominators have smaller ones.
 
-    `order[k]` is what has number k: an object, a static field or the root. `above[k]` is the number of its immediate
+    `order[k]` is what has number k: an object, a holder or the root. `above[k]` is the number of its immediate
     dominator, `retained[k]` the bytes of everything below it, itself included.
     """
 
@@ -68,17 +60,17 @@ class Domination:
         found[self.order[mine]] = values[mine]
         return found
 
-    def of_statics(self, values: Ints, objects: int, count: int) -> Ints:
-        """Values by number → by static field."""
+    def of_holders(self, values: Ints, objects: int, count: int) -> Ints:
+        """Values by number → by holder."""
         found = np.zeros(count, dtype=np.int64)
         mine = (self.order >= objects) & (self.order < objects + count)
         found[self.order[mine] - objects] = values[mine]
         return found
 
-    def objects_above(self, objects: int, statics: int) -> Ints:
-        """The immediate dominator of each object: an object, a static field behind them, -1, or -2 if not reached."""
+    def objects_above(self, objects: int, holders: int) -> Ints:
+        """The immediate dominator of each object: an object, a holder after them, -1, or -2 if not reached."""
         dominator = self.order[self.above].astype(np.int64)
-        dominator[dominator == objects + statics] = -1
+        dominator[dominator == objects + holders] = -1
         return self.of_objects(dominator, objects, -2)
 
 
@@ -92,13 +84,12 @@ class Reach:
 
 @attrs.frozen(eq=False)
 class HeapGraph:
-    """Edges of everything: those of node v lead to `targets[offsets[v]:offsets[v + 1]]`, negative ones nowhere."""
+    """Edges of everything: those of node v lead to `targets[offsets[v]:offsets[v + 1]]`, negative ones nowhere.
+
+    Nodes are the objects, then what holds them (static fields and kinds of roots), then the root of all.
+    """
 
     objects: int
-    statics: Places
-    """The object of each static field."""
-    roots: Places
-    """Objects that other roots refer to, each once."""
     offsets: Ints
     targets: Places
     engine: Kernel = KERNEL
@@ -110,18 +101,19 @@ class HeapGraph:
         Static fields live in arrays that the runtime holds by handles. What such an array refers to by way of a field
         is the field's, and not the array's.
         """
-        objects = len(snapshot)
-        statics = np.array([static.node for static in snapshot.statics], dtype=np.int32)
-        _, first = np.unique(snapshot.roots.node, return_index=True)
-        roots = snapshot.roots.node[np.sort(first)]
+        objects, holders = len(snapshot), len(snapshot.holders)
         offsets, targets = _with_dependents(snapshot.offsets, snapshot.targets, *snapshot.dependents)
+        held = np.array([static.node for static in snapshot.statics], dtype=np.int32)
+        # Each object once for each kind of root.
+        rooted = np.unique(snapshot.root_holders.astype(np.int64) << 32 | snapshot.roots.node)
+        by = np.concatenate([np.arange(len(held)), rooted >> 32])
+        nodes = (rooted & 0xFFFFFFFF).astype(np.int32)
+        everything = np.arange(objects, objects + holders, dtype=np.int32)
         edges = len(targets)
-        fields = np.arange(objects, objects + len(statics), dtype=np.int32)
-        targets = np.concatenate([targets, statics, fields, roots])
+        targets = np.concatenate([targets, held, nodes, everything])
+        ends = edges + np.cumsum(np.bincount(by, minlength=holders), dtype=np.int64)
         _drop_slots(snapshot, offsets, targets)
-        ends = np.array([edges + 2 * len(statics) + len(roots)], dtype=np.int64)
-        offsets = np.concatenate([offsets, edges + np.arange(1, len(statics) + 1, dtype=np.int64), ends])
-        return cls(objects, statics, roots, offsets, targets, engine)
+        return cls(objects, np.concatenate([offsets, ends, [len(targets)]]), targets, engine)
 
     def domination(self, sizes: Ints) -> Domination:
         """Who dominates whom, and what everything retains."""
@@ -145,19 +137,21 @@ class HeapGraph:
         return Domination(reached, engine.taken(above, count), engine.taken(retained, count, np.int64))
 
     def reach(self) -> Reach:
-        """Shortest ways from the roots, those from static fields first among equals."""
+        """Shortest ways from the roots; among equals those from the first holder, which static fields are."""
         engine = self.engine
+        first, last = int(self.offsets[self.objects]), int(self.offsets[-2])
+        held = self.targets[first:last]
+        counts = np.diff(self.offsets[self.objects : -1])
+        by = np.repeat(np.arange(self.objects, self.objects + len(counts), dtype=np.int32), counts)
+        known, place = np.unique(held, return_index=True)
+        place = np.sort(place)
         parent = np.full(self.objects, -2, dtype=np.int32)
-        parent[self.roots] = -1
-        # The first field of an object counts; assignment keeps the last.
-        parent[self.statics[::-1]] = np.arange(self.objects, self.objects + len(self.statics), dtype=np.int32)[::-1]
-        _, first = np.unique(self.statics, return_index=True)
-        sources = np.concatenate([self.statics[np.sort(first)], self.roots[parent[self.roots] == -1]])
+        parent[held[place]] = by[place]
         queue = engine.room(self.objects)
-        queue[: len(sources)] = engine.given(sources)
+        queue[: len(known)] = engine.given(held[place])
         parents = engine.given(parent)
         offsets, targets = engine.given(self.offsets, np.int64), engine.given(self.targets)
-        count = int(engine.kernel.spread(offsets, targets, parents, queue, len(sources)))
+        count = int(engine.kernel.spread(offsets, targets, parents, queue, len(known)))
         return Reach(engine.taken(queue, count), engine.taken(parents))
 
 

@@ -188,19 +188,38 @@ class HeapSnapshot:
         """
         return self.domination.of_objects(self.domination.retained, len(self), 0)
 
+    @cached_property
+    def holders(self) -> tuple[str, ...]:
+        """What holds objects from outside, in words: each static field, then each kind of other roots."""
+        return (*(static.label for static in self.statics), *self._root_kinds[0])
+
+    @cached_property
+    def _root_kinds(self) -> tuple[tuple[str, ...], Places]:
+        """The kinds of roots in words, and the place of each root's."""
+        pairs, which = np.unique(self.roots.kind.astype(np.int64) << 32 | self.roots.flags, return_inverse=True)
+        texts = [root_words(pair >> 32, pair & 0xFFFFFFFF) for pair in pairs.tolist()]
+        known = tuple(dict.fromkeys(texts))
+        return known, np.array([known.index(text) for text in texts], dtype=np.int32)[which.reshape(-1)]
+
     @property
-    def static_retained(self) -> Ints:
-        """The bytes that would be free if a static field were null, in the order of `statics`."""
-        return self.domination.of_statics(self.domination.retained, len(self), len(self.statics))
+    def root_holders(self) -> Places:
+        """Which of `holders` each of `roots` is of."""
+        found: Places = self._root_kinds[1] + np.int32(len(self.statics))
+        return found
+
+    @property
+    def holder_retained(self) -> Ints:
+        """The bytes that would be free without one of `holders`: what it alone keeps alive."""
+        return self.domination.of_holders(self.domination.retained, len(self), len(self.holders))
 
     @property
     def dominators(self) -> Ints:
-        """The object through which every way from the roots to an object leads, the nearest one.
+        """The nearest object through which every way from the roots to an object leads.
 
-        -1 where there is none; `len(snapshot) + k` for the static field `statics[k]`; -2 for objects that no root
-        reaches.
+        `len(snapshot) + k` if it is not an object but `holders[k]`; -1 where there is neither; -2 for objects that no
+        root reaches.
         """
-        return self.domination.objects_above(len(self), len(self.statics))
+        return self.domination.objects_above(len(self), len(self.holders))
 
     @property
     def parents(self) -> Places:
@@ -220,12 +239,9 @@ class HeapSnapshot:
         return tuple(reversed(found))
 
     def root_name(self, node: int) -> str:
-        """What holds an object directly, in words: a static field before other roots. Empty if nothing does."""
-        above = int(self.parents[node])
-        if above >= len(self):
-            return self.statics[above - len(self)].label
-        mine = np.flatnonzero(self.roots.node == node)
-        return root_words(int(self.roots.kind[mine[0]]), int(self.roots.flags[mine[0]])) if len(mine) else ""
+        """What the path to an object begins with, in words; empty if no root reaches it."""
+        path = self.path(node)
+        return self.holders[int(self.parents[path[0]]) - len(self)] if path else ""
 
     def of_type(self, name: str) -> Places:
         """The objects of all types of this name, as in C# or as the runtime writes it."""

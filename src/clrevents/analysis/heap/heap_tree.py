@@ -1,4 +1,4 @@
-"""Trees of objects → trees of types: objects of one type under the same types are one line, and so are chains of one type.
+"""Trees of objects → trees of types: objects of one type under the same types are one line, as are chains of one type.
 
 Works on any tree whose numbers grow from the root on, so that a list of a million elements is one line, and on arrays
 only. Knows no names.
@@ -25,8 +25,8 @@ class TreeLine:
     """One line of a tree: `above` is the place of the line above it, `group` what its members have in common."""
 
     above: int
-    depth: int
     group: int
+    depth: int
     first: int
     """The smallest number among its uppermost members."""
 
@@ -48,7 +48,13 @@ class TypeTree:
 
 
 def type_tree(
-    above: Places, group: Places, wanted: NDArray[np.bool_], weight: Ints, least: int, deepest: int, engine: Kernel = KERNEL
+    above: Places,
+    group: Places,
+    wanted: NDArray[np.bool_],
+    weight: Ints,
+    least: int,
+    deepest: int,
+    engine: Kernel = KERNEL,
 ) -> TypeTree:
     """The tree of those numbers that are `wanted`, with all that are above them.
 
@@ -64,6 +70,7 @@ def type_tree(
     uppermost = uppermost[np.argsort(depths[uppermost], kind="stable")]
     bounds = np.searchsorted(depths[uppermost], np.arange(deepest + 2))
     lines: list[TreeLine] = []
+    groups = int(group.max(initial=0)) + 1
     for level in range(deepest + 1):
         mine = uppermost[bounds[level] : bounds[level + 1]]
         parents = np.full(len(mine), NO_LINE, dtype=np.int64)
@@ -72,17 +79,16 @@ def type_tree(
             mine, parents = mine[parents >= 0], parents[parents >= 0]
         if not len(mine):
             break
-        keys = np.stack([parents, group[mine]], axis=1)
-        known, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-        which = which.reshape(-1)
+        keys = parents * groups + group[mine]
+        known, first, which = np.unique(keys, return_index=True, return_inverse=True)
         heavy = np.zeros(len(known), dtype=np.int64)
         np.add.at(heavy, which, weight[mine])
         kept = heavy >= least
         places = np.where(kept, len(lines) + np.cumsum(kept) - 1, NO_LINE)
         line[mine] = places[which]
         lines += [
-            TreeLine(int(parent), level, int(of), int(mine[at]))
-            for (parent, of), at, held in zip(known.tolist(), first.tolist(), kept.tolist(), strict=True)
+            TreeLine(*divmod(key, groups), level, int(mine[at]))
+            for key, at, held in zip(known.tolist(), first.tolist(), kept.tolist(), strict=True)
             if held
         ]
     return TypeTree(tuple(lines), line[tops])
