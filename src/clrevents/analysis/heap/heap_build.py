@@ -22,7 +22,7 @@ from clrevents.analysis.heap.heap_snapshot import (
     SnapshotCoverage,
     StaticField,
 )
-from clrevents.symbols.typenames import display_type, type_name
+from clrevents.symbols.typenames import KEYWORDS, type_name
 
 Array: TypeAlias = NDArray[Any]
 Ints: TypeAlias = NDArray[np.int64]
@@ -32,6 +32,7 @@ ModuleName: TypeAlias = Callable[[int, int], str | None]
 
 _AT_ONCE: Final = 1 << 20
 _MOST: Final = (1 << 31) - 1
+_MOST_ANNOUNCED: Final = (1 << 63) - 1
 _LARGEST: Final = float(1 << 62)
 _THREAD_LOCAL: Final = 0x1
 
@@ -45,7 +46,7 @@ def snapshot_of(
     repeated = sum(len(stream.indexes) - len(set(stream.indexes)) for stream in streams)
     nodes = draft.nodes.take()
     address, counts = nodes["Address"], nodes.pop("EdgeCount")
-    seen, announced = len(draft.edges.columns["Value"]), _sum(counts)
+    seen, announced = len(draft.edges.columns["Value"]), min(_sum(counts), _MOST_ANNOUNCED)
     sound = bool(_sum(nodes["Size"]) < _LARGEST and len(address) + len(draft.statics) < _MOST and seen < _MOST)
     size = nodes.pop("Size").astype(np.int64) if sound else np.zeros(len(address), dtype=np.int64)
     place = AddressPlaces(address, size)
@@ -167,13 +168,7 @@ def heap_type_name(raw: str) -> str:
     base = raw
     while base.endswith("]") and not base[base.rfind("[") + 1 : -1].strip(",*"):
         base = base[: base.rindex("[")]
-    short = display_type(base)
-    full = short if short in _KEYWORDS else type_name(base).text()
-    return full + raw[len(base) :]
-
-
-_KEYWORDS: Final = frozenset(("bool", "byte", "sbyte", "char", "decimal", "double", "float", "short", "int", "long"))
-_KEYWORDS |= frozenset(("ushort", "uint", "ulong", "nint", "nuint", "object", "string"))
+    return (KEYWORDS.get(base) or type_name(base).text()) + raw[len(base) :]
 
 
 def _roots(draft: SnapshotDraft, place: AddressPlaces) -> tuple[HeapRoots, int, int]:

@@ -99,7 +99,8 @@ def no_such_type(pattern: str, names: Sequence[str]) -> Note:
     return Note("no-such-type", "warning", f"no object on the heap is of a type {pattern!r}{more}", ("types", "paths"))
 
 
-def left_out(id: str, table: str, count: int, what: str, why: str) -> Iterator[Note]:
-    """What a table leaves out."""
+def rare_paths(count: int) -> Iterator[Note]:
+    """Objects whose paths are not given."""
     if count:
-        yield Note(id, "info", f"{table} leaves out {count:,} {what}: {why}", (table,), {what.replace(" ", "_"): count})
+        text = f"the paths of {counted(count, 'object')} are left out, because they are rare or very long"
+        yield Note("rare-paths", "info", text, ("paths",), {"objects": count})

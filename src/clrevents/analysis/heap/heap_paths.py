@@ -5,7 +5,7 @@ Names nothing that the snapshot does not name; a path is one of several, unless 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
@@ -16,13 +16,17 @@ from clrevents.analysis.framework.row_class import as_columns
 from clrevents.analysis.heap.heap_engine import KERNEL
 from clrevents.analysis.heap.heap_rows import RootPath
 from clrevents.analysis.heap.heap_snapshot import HeapSnapshot, HeapType
+from clrevents.analysis.heap.heap_tables import Namer, short_type_name
 from clrevents.analysis.heap.heap_tree import type_tree
 
 RAREST: Final = 1000
-"""A path is given if at least one object in this many is reached by it."""
+"""A path is given if at least one object of a type in this many is reached by it."""
 DEEPEST_PATH: Final = 64
 """Paths of more steps are left out."""
 ARROW: Final = " → "
+_WHOLE: Final = 1 << 30
+_TYPES_AT_ONCE: Final = 10
+"""Of more types, rarer paths are left out."""
 
 
 @attrs.frozen(eq=False)
@@ -49,7 +53,7 @@ def matching(types: Sequence[HeapType], pattern: str) -> list[int]:
 
 
 def root_paths(
-    snapshot: HeapSnapshot, chosen: Sequence[int], name: Callable[[HeapType], str], most: int | None = None
+    snapshot: HeapSnapshot, chosen: Sequence[int], name: Namer, most: int | None = None
 ) -> FoundPaths:
     """The paths to all objects of the chosen types; of each type, `most` of them."""
     reach, types, holders = snapshot.reach, len(snapshot.types), len(snapshot.holders)
@@ -61,26 +65,29 @@ def root_paths(
     kinds = np.arange(types, types + holders, dtype=np.int32)
     group = np.concatenate([kinds, snapshot.type[reach.queue]])
     target = np.isin(group, np.array(chosen, dtype=np.int32))
-    below = KERNEL.given(target.astype(np.int64), np.int64)
+    # All objects of a type weigh the same together, so that frequent types do not hide rare ones.
+    share = _WHOLE // np.maximum(np.bincount(group[target], minlength=types + holders), 1) + 1
+    below = KERNEL.given(np.where(target, share[group], 0), np.int64)
     above[:holders] = -1
     KERNEL.kernel.gather_up(len(above), KERNEL.given(above), below)
     weight = KERNEL.taken(below, dtype=np.int64)
-    wanted = weight > 0
-    least = max(1, int(target.sum()) // RAREST)
-    tree = type_tree(above, group, wanted, weight, least, DEEPEST_PATH)
+    least = _WHOLE // RAREST * max(1, len(chosen) // _TYPES_AT_ONCE)
+    tree = type_tree(above, group, weight > 0, weight, least, DEEPEST_PATH)
     size = np.concatenate([np.zeros(holders, dtype=np.int64), snapshot.size[reach.queue]])
     counts = tree.sums(target.astype(np.int64))
     sizes = tree.sums(np.where(target, size, 0))
     names = [*(name(type) for type in snapshot.types), *snapshot.holders]
+    short = [*(short_type_name(type, name) for type in snapshot.types), *snapshot.holders]
     rows: list[dict[str, Any]] = []
     for line, of in enumerate(tree.lines):
         if of.group >= types or not counts[line]:
             continue
-        steps, at = [], line
+        groups, at = [], line
         while at >= 0:
-            steps.append(names[tree.lines[at].group])
-            at, root = tree.lines[at].above, tree.lines[at].group - types
-        steps.reverse()
+            groups.append(tree.lines[at].group)
+            at = tree.lines[at].above
+        groups.reverse()
+        root, steps = groups[0] - types, [names[group] for group in groups]
         static = snapshot.statics[root] if root < len(snapshot.statics) else None
         nearest = int(reach.queue[of.first - holders])
         rows.append(
@@ -88,11 +95,11 @@ def root_paths(
                 "type": steps[-1],
                 "count": int(counts[line]),
                 "bytes": int(sizes[line]),
-                "root": steps[0] if static is None else static.label.removesuffix(f" {static.name}"),
+                "root": steps[0] if static is None else static.kind,
                 "static_field": None if static is None else static.name,
                 "distance": of.first,
                 "example": int(snapshot.address[nearest]),
-                "path": ARROW.join(steps),
+                "path": ARROW.join(short[group] for group in groups),
                 "steps": tuple(steps),
             }
         )

@@ -68,7 +68,10 @@ class TypeOnHeap(Row):
 
 @row
 class DominatorLine(Row):
-    """Objects of one type that are kept alive by the line above, and by nothing else."""
+    """Objects of one type that are kept alive by the line above, and by nothing else.
+
+    Lines that keep less than half a percent alive are left out; those at the top are summed up as `others`.
+    """
 
     row: RowNumber = column("The number of the line.", hidden=True)
     parent_row: RowNumber | None = column("The line above; null for what nothing else keeps alive.", hidden=True)
@@ -78,13 +81,14 @@ class DominatorLine(Row):
     bytes: Bytes = column("Their own size.")
     retained_bytes: Bytes = column("What they keep alive, themselves included.")
     share: Ratio = column("What they keep alive, of everything that roots keep alive.")
-    outline: CodeName = column("The name, indented by the depth.")
+    outline: CodeName = column("The name without namespaces, indented by the depth.")
 
 
 @row
 class RootGroup(Row):
     """A static field, or all other roots of one kind that refer to objects of one type."""
 
+    label: CodeName = column("The kind of root, with the static field's name.", hidden=True)
     kind: Word = column("`static`, `thread static`, `stack`, `handle`, `pinned handle`, `finalizer queue` and so on.")
     name: CodeName | None = column("The static field. The runtime does not tell whose it is.")
     count: Count = column("How many objects they refer to.")
@@ -103,8 +107,8 @@ class RootPath(Row):
     static_field: CodeName | None = column("The static field, if the root is one.", hidden=True)
     distance: Count = column("Objects on the path to the nearest of them, itself included.")
     example: Address = column("The address of the nearest of them.", hidden=True)
-    path: CodeText = column("The root and the types on the way; a chain of one type is one step.")
-    steps: tuple[CodeName, ...] = column("The path, step by step.", hidden=True)
+    path: CodeText = column("The root and the types on the way, without namespaces; a chain of one type is one step.")
+    steps: tuple[CodeName, ...] = column("The path, step by step, with namespaces.", hidden=True)
 
 
 @row
@@ -128,5 +132,5 @@ class HeapFacts:
     baseline: Ordinal | None = column("The number of the snapshot that growth is counted from.")
     taken_ns: Ns | None = column("When its collection began.")
     complete: Flag | None = column("Everything of it came, so that its numbers are exact.")
-    held_by: tuple[CodeText, ...] = column("The roots that alone keep the most bytes alive.")
+    held_by: tuple[CodeText, ...] = column("The roots that alone keep the most bytes alive, with their shares.")
     kept_by: tuple[CodeText, ...] = column("What keeps the objects of the type that was asked for alive.")

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.heap.heap_graph import Domination, HeapGraph, Reach
+from clrevents.symbols.typenames import display_type
 
 Ints: TypeAlias = NDArray[np.int64]
 Places: TypeAlias = NDArray[np.int32]
@@ -37,6 +38,11 @@ class HeapType:
     module: str | None = None
     """The module that declares it; None if the trace does not tell it."""
 
+    @property
+    def short_name(self) -> str:
+        """Its name without namespaces."""
+        return display_type(self.raw_name) if self.raw_name else self.name
+
 
 @attrs.frozen
 class StaticField:
@@ -50,9 +56,14 @@ class StaticField:
     thread_local: bool = False
 
     @property
+    def kind(self) -> str:
+        """`static` or `thread static`."""
+        return "thread static" if self.thread_local else "static"
+
+    @property
     def label(self) -> str:
         """Its name as a root: `static Name`."""
-        return f"{'thread static' if self.thread_local else 'static'} {self.name}"
+        return f"{self.kind} {self.name}"
 
 
 @attrs.frozen(eq=False)
@@ -155,6 +166,10 @@ class HeapSnapshot:
     def __repr__(self) -> str:
         return f"<heap snapshot {self.number}: {len(self):,} objects of {int(self.size.sum()):,} bytes>"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What it was made of; the rest follows from that."""
+        return {field.name: getattr(self, field.name) for field in attrs.fields(HeapSnapshot)}
+
     @cached_property
     def graph(self) -> HeapGraph:
         """Its references with the roots, in the form that the kernel wants. Holds a copy of the references.
@@ -178,7 +193,8 @@ class HeapSnapshot:
     @property
     def reached(self) -> NDArray[np.bool_]:
         """Which objects a strong root reaches."""
-        return self.reach.parent != -2
+        found: NDArray[np.bool_] = self.reach.parent != -2
+        return found
 
     @cached_property
     def retained(self) -> Ints:

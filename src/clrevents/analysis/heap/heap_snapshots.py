@@ -9,7 +9,7 @@ import attrs
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.framework.declaration import WindowOptions
 from clrevents.analysis.heap.heap_snapshot import HeapSnapshot
-from clrevents.analysis.heap.report import REPORT, HeapCollector, HeapParameters, HeapReport, heap_answer
+from clrevents.analysis.heap.report import ANYTHING, REPORT, HeapCollector, HeapReport, heap_answer
 from clrevents.analysis.reports import ask_one
 from clrevents.trace import Trace
 
@@ -21,7 +21,7 @@ def heap_snapshots(trace: Trace, **window: Unpack[WindowOptions]) -> tuple[HeapS
     TraceError for damage.
     """
     found: list[HeapSnapshot] = []
-    ask_one(trace, attrs.evolve(REPORT, collector=lambda _: _SnapshotKeeper(found)), HeapParameters(), window)
+    ask_one(trace, attrs.evolve(REPORT, collector=lambda _: _SnapshotKeeper(found)), ANYTHING, window)
     return tuple(found)
 
 
@@ -29,9 +29,9 @@ class _SnapshotKeeper(HeapCollector):
     """Keeps the snapshots; its answer has no rows."""
 
     def __init__(self, found: list[HeapSnapshot]) -> None:
-        super().__init__(HeapParameters())
+        super().__init__(ANYTHING)
         self._found = found
 
     def finish(self, context: Context) -> HeapReport:
         self._found += self.snapshots(context)
-        return heap_answer(context, HeapParameters(), [])
+        return heap_answer(context, ANYTHING, [])

@@ -27,6 +27,8 @@ Namer: TypeAlias = Callable[[HeapType], str]
 SMALLEST_SHARE: Final = 200
 """A line of the dominator tree keeps at least one part in this many of everything alive."""
 DEEPEST: Final = 16
+OTHERS: Final = "others"
+"""The name of the line for everything at the top that keeps less alive."""
 _INDENT: Final = "  "
 
 
@@ -133,8 +135,8 @@ def _groups(snapshot: HeapSnapshot, holders: NDArray[np.int32], root: int) -> ND
     return found
 
 
-def dominator_columns(snapshot: HeapSnapshot, name: Namer) -> tuple[Columns, int]:
-    """The dominator tree by types, each line before those below it, and how many bytes are in no line."""
+def dominator_columns(snapshot: HeapSnapshot, name: Namer) -> Columns:
+    """The dominator tree by types, each line before those below it, those that keep the most alive first."""
     found, types, holders = snapshot.domination, len(snapshot.types), len(snapshot.holders)
     group = _groups(snapshot, np.arange(types, types + holders, dtype=np.int32), types + holders)
     everything = int(found.retained[0])
@@ -146,14 +148,16 @@ def dominator_columns(snapshot: HeapSnapshot, name: Namer) -> tuple[Columns, int
     own[objects] = snapshot.size[found.order[objects]]
     size, count = tree.sums(own), tree.sums(objects.astype(np.int64))
     # What a line retains is what its uppermost members do.
-    retained = tree.sums(found.retained, np.flatnonzero(group != group[found.above]))
+    uppermost = np.flatnonzero(group != group[found.above])
+    retained = tree.sums(found.retained, uppermost)
     names = [*(name(type) for type in snapshot.types), *snapshot.holders, ""]
+    short = [*(short_type_name(type, name) for type in snapshot.types), *snapshot.holders, ""]
     below: dict[int, list[int]] = {}
     for place, line in enumerate(tree.lines):
         below.setdefault(line.above, []).append(place)
     rows: list[dict[str, Any]] = []
     # The line of the root itself is left out.
-    waiting = [(place, None) for place in _heaviest(below.get(0, []), retained)]
+    waiting: list[tuple[int, int | None]] = [(place, None) for place in _heaviest(below.get(0, []), retained)]
     while waiting:
         place, parent = waiting.pop()
         line = tree.lines[place]
@@ -168,11 +172,30 @@ def dominator_columns(snapshot: HeapSnapshot, name: Namer) -> tuple[Columns, int
                 "bytes": int(size[place]),
                 "retained_bytes": int(retained[place]),
                 "share": int(retained[place]) / everything,
-                "outline": _INDENT * (line.depth - 1) + names[line.group],
+                "outline": _INDENT * (line.depth - 1) + short[line.group],
             }
         )
         waiting += [(k, row) for k in _heaviest(below.get(place, []), retained)]
-    return as_columns(DominatorLine, rows), everything - int(size.sum())
+    small = everything - sum(row["retained_bytes"] for row in rows if row["parent_row"] is None)
+    if small:
+        inside = KERNEL.given(objects.astype(np.int64), np.int64)
+        KERNEL.kernel.gather_up(len(group), KERNEL.given(found.above), inside)
+        below_lines = tree.sums(KERNEL.taken(inside, dtype=np.int64), uppermost)
+        others = int(inside[0]) - sum(int(below_lines[place]) for place in below.get(0, []))
+        rows.append(
+            {
+                "row": len(rows),
+                "parent_row": None,
+                "depth": 0,
+                "name": OTHERS,
+                "count": others,
+                "bytes": small,
+                "retained_bytes": small,
+                "share": small / everything,
+                "outline": OTHERS,
+            }
+        )
+    return as_columns(DominatorLine, rows)
 
 
 def _heaviest(places: list[int], weight: Ints) -> list[int]:
@@ -188,7 +211,8 @@ def root_columns(snapshot: HeapSnapshot, name: Namer) -> Columns:
         retained = list(snapshot.holder_retained.tolist())
     rows: list[dict[str, Any]] = [
         {
-            "kind": static.label.removesuffix(f" {static.name}"),
+            "label": static.label,
+            "kind": static.kind,
             "name": static.name,
             "count": 1,
             "type": name(snapshot.types[snapshot.type[static.node]]),
@@ -203,6 +227,7 @@ def root_columns(snapshot: HeapSnapshot, name: Namer) -> Columns:
         others = f" and {len(kinds) - 1} other types" if len(kinds) > 2 else " and another type"
         rows.append(
             {
+                "label": snapshot.holders[place],
                 "kind": snapshot.holders[place],
                 "name": None,
                 "count": len(nodes),
@@ -226,7 +251,7 @@ def growth_columns(before: HeapSnapshot, after: HeapSnapshot, name: Namer) -> Co
             old = mine.get(name(type), (0, 0))
             mine[name(type)] = old[0] + count, old[1] + bytes
         sums.append(mine)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for text in {**sums[1], **sums[0]}:
         (count, bytes), (counts, sizes) = sums[0].get(text, (0, 0)), sums[1].get(text, (0, 0))
         rows.append(
@@ -240,7 +265,7 @@ def growth_columns(before: HeapSnapshot, after: HeapSnapshot, name: Namer) -> Co
                 "bytes_change": sizes - bytes,
             }
         )
-    rows.sort(key=lambda row: (-int(row["bytes_change"]), -int(row["count_change"]), str(row["type"])))
+    rows.sort(key=lambda row: (-row["bytes_change"], -row["count_change"], row["type"]))
     return as_columns(TypeGrowth, rows)
 
 
@@ -252,6 +277,11 @@ def display_name(type: HeapType) -> str:
 def raw_type_name(type: HeapType) -> str:
     """A type's name as the runtime writes it."""
     return type.raw_name or type.name
+
+
+def short_type_name(type: HeapType, name: Namer) -> str:
+    """A type's name without namespaces, where names are those of C#."""
+    return type.short_name if name is display_name else name(type)
 
 
 def heap_growth(before: HeapSnapshot, after: HeapSnapshot) -> ReportTable[TypeGrowth]:

@@ -87,7 +87,7 @@ def type_tree(
         places = np.where(kept, len(lines) + np.cumsum(kept) - 1, NO_LINE)
         line[mine] = places[which]
         lines += [
-            TreeLine(*divmod(key, groups), level, int(mine[at]))
+            TreeLine(key // groups, key % groups, level, int(mine[at]))
             for key, at, held in zip(known.tolist(), first.tolist(), kept.tolist(), strict=True)
             if held
         ]

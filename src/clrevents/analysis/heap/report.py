@@ -21,9 +21,9 @@ from clrevents.analysis.framework.row_class import as_columns
 from clrevents.analysis.heap.heap_blocks import SELECTORS, HeapBlocks
 from clrevents.analysis.heap.heap_build import snapshot_of
 from clrevents.analysis.heap.heap_notes import (
-    left_out,
     no_such_snapshot,
     no_such_type,
+    rare_paths,
     snapshot_notes,
     unnamed_types,
 )
@@ -83,6 +83,10 @@ class HeapParameters:
     snapshot: int = parameter(0, "The number of the snapshot that the tables are about; 0 for the last one.")
     baseline: int = parameter(0, "The number of the snapshot that growth is counted from; 0 for the first one.")
     raw: bool = parameter(False, "Names as the runtime writes them.")
+
+
+ANYTHING: Final = HeapParameters(type="", snapshot=0, baseline=0, raw=False)
+"""What is asked when nothing is said."""
 
 
 @answer(name="heap")
@@ -186,7 +190,7 @@ def heap_answer(context: Context, asked: HeapParameters, held: Sequence[HeapSnap
         count = len(next(iter(columns.values())))
         return context.table(row_class, {**columns, "lossy": [any(lossy[one.number] for one in of)] * count})
 
-    found: dict[str, ReportTable[Any]] = {
+    found: dict[str, Any] = {
         "types": rows(TypeOnHeap, as_columns(TypeOnHeap, [])),
         "dominators": rows(DominatorLine, as_columns(DominatorLine, [])),
         "roots": rows(RootGroup, as_columns(RootGroup, [])),
@@ -206,25 +210,23 @@ def heap_answer(context: Context, asked: HeapParameters, held: Sequence[HeapSnap
         found["roots"] = rows(RootGroup, root_columns(shown, name), shown)
         kept_by: tuple[str, ...] = ()
         if shown.coverage.linked:
-            tree, outside = dominator_columns(shown, name)
-            found["dominators"] = rows(DominatorLine, tree, shown)
-            notes += left_out("small-lines", "dominators", outside, "bytes", "of lines below half a percent")
+            found["dominators"] = rows(DominatorLine, dominator_columns(shown, name), shown)
             paths = _paths(shown, chosen, found["types"], name)
             found["paths"] = rows(RootPath, paths.columns, shown)
-            notes += left_out("rare-paths", "paths", paths.left_out, "objects", "of rare or very long paths")
+            notes += rare_paths(paths.left_out)
             if chosen:
                 kept_by = paths.texts(_TOLD)
         if before is not None:
             found["growth"] = rows(TypeGrowth, growth_columns(before, shown, name), before, shown)
+        numbers_of |= _metrics(shown)
         facts = HeapFacts(
             snapshot=shown.number,
             baseline=None if before is None else before.number,
             taken_ns=shown.start_ns,
             complete=shown.coverage.complete,
-            held_by=_held_by(found["roots"]),
+            held_by=_held_by(found["roots"], numbers_of["reached_bytes"]),
             kept_by=kept_by,
         )
-        numbers_of |= _metrics(shown)
     report: HeapReport = context.answer(
         HeapReport, facts=facts, metrics=numbers_of, notes=notes, snapshots=snapshots, **found
     )
@@ -242,10 +244,10 @@ def _paths(
     return attrs.evolve(root_paths(shown, first, name, most=1), left_out=0)
 
 
-def _held_by(roots: ReportTable[RootGroup]) -> tuple[str, ...]:
-    """The roots that hold the most, in words."""
-    held = [root for root in roots[:_TOLD] if root.retained_bytes]
-    return tuple(f"{root.kind}{f' {root.name}' if root.name else ''} ({root.retained_bytes:,} bytes)" for root in held)
+def _held_by(roots: ReportTable[RootGroup], everything: int | None) -> tuple[str, ...]:
+    """The roots that hold the most, in words, with their share of everything alive."""
+    held = [(root.label, root.retained_bytes) for root in roots[:_TOLD] if root.retained_bytes]
+    return tuple(f"{label} {100 * size / everything:.0f} %" for label, size in held if everything)
 
 
 def _metrics(shown: HeapSnapshot) -> dict[str, int | None]:
