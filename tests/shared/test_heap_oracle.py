@@ -1,4 +1,4 @@
-"""The heap report against what the scripted programs say that they had on their heaps, and against the report's laws."""
+"""The heap report against what the scripted programs say of their heaps, and against the laws of reports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import report_laws
 from clrevents.analysis import HeapSnapshot, heap_report, heap_snapshots
 from clrevents.analysis.heap.report import REPORT
 from clrevents.export.heapsnapshot import write_heapsnapshot
-from viewer_rules import check_heapsnapshot
+from heapsnapshot_rules import check_heapsnapshot
 
 HEAPS = [trace for trace in traces("scenarios") if "-heap-" in trace.name]
 NAMES = ("net10-heap-11", "net31-heap-44", "net8-heap-44")

@@ -189,7 +189,7 @@ def _heap(file: str, number: int | None, out: Path, errors: ErrorMode, fail_on: 
         one = known.get(number or max(known, default=0))
         if one is None:
             what = "heap snapshot" if number is None else f"heap snapshot {number}"
-            raise click.UsageError(f"{file} has no {what}; there are {counted(len(known), 'snapshot')}")
+            raise click.UsageError(f"{file} has no {what}; it has {counted(len(known), 'snapshot')}")
         try:
             with whole_file(out) as stream:
                 write_heapsnapshot(one, stream)

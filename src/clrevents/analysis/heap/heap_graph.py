@@ -102,18 +102,17 @@ class HeapGraph:
         is the field's, and not the array's.
         """
         objects, holders = len(snapshot), len(snapshot.holders)
-        offsets, targets = _with_dependents(snapshot.offsets, snapshot.targets, *snapshot.dependents)
         held = np.array([static.node for static in snapshot.statics], dtype=np.int32)
         # Each object once for each kind of root.
         rooted = np.unique(snapshot.root_holders.astype(np.int64) << 32 | snapshot.roots.node)
         by = np.concatenate([np.arange(len(held)), rooted >> 32])
         nodes = (rooted & 0xFFFFFFFF).astype(np.int32)
         everything = np.arange(objects, objects + holders, dtype=np.int32)
-        edges = len(targets)
-        targets = np.concatenate([targets, held, nodes, everything])
-        ends = edges + np.cumsum(np.bincount(by, minlength=holders), dtype=np.int64)
-        _drop_slots(snapshot, offsets, targets)
-        return cls(objects, np.concatenate([offsets, ends, [len(targets)]]), targets, engine)
+        targets = np.concatenate([snapshot.targets, held, nodes, everything])
+        _drop_slots(snapshot, targets)
+        ends = len(snapshot.targets) + np.cumsum(np.bincount(by, minlength=holders), dtype=np.int64)
+        offsets = np.concatenate([snapshot.offsets, ends, [len(targets)]])
+        return cls(objects, *_with_dependents(offsets, targets, *snapshot.dependents), engine)
 
     def domination(self, sizes: Ints) -> Domination:
         """Who dominates whom, and what everything retains."""
@@ -165,7 +164,7 @@ def _with_dependents(offsets: Ints, targets: Places, keys: Places, values: Place
     return offsets + np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(more)]), inserted
 
 
-def _drop_slots(snapshot: _Snapshot, offsets: Ints, targets: Places) -> None:
+def _drop_slots(snapshot: _Snapshot, targets: Places) -> None:
     """Cut the edges that are static fields: one for each field that lies inside an object and has an edge there."""
     if not len(snapshot) or not len(snapshot.statics):
         return
@@ -175,7 +174,7 @@ def _drop_slots(snapshot: _Snapshot, offsets: Ints, targets: Places) -> None:
     holder = order[np.maximum(place, 0)]
     inside = (place >= 0) & (slots - snapshot.address[holder] < snapshot.size[holder].astype(np.uint64))
     for at in np.flatnonzero(inside).tolist():
-        begin, end = offsets[holder[at]], offsets[holder[at] + 1]
+        begin, end = snapshot.offsets[holder[at]], snapshot.offsets[holder[at] + 1]
         (found,) = np.nonzero(targets[begin:end] == snapshot.statics[at].node)
         if len(found):
             targets[begin + found[0]] = -1

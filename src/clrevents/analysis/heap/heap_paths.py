@@ -52,9 +52,7 @@ def matching(types: Sequence[HeapType], pattern: str) -> list[int]:
     return [k for k, type in enumerate(types) if type.name.partition("<")[0].rpartition(".")[2] == pattern]
 
 
-def root_paths(
-    snapshot: HeapSnapshot, chosen: Sequence[int], name: Namer, most: int | None = None
-) -> FoundPaths:
+def root_paths(snapshot: HeapSnapshot, chosen: Sequence[int], name: Namer, most: int | None = None) -> FoundPaths:
     """The paths to all objects of the chosen types; of each type, `most` of them."""
     reach, types, holders = snapshot.reach, len(snapshot.types), len(snapshot.holders)
     count = len(reach.queue)
