@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 import io
 import json
-import shutil
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -22,10 +21,9 @@ from clrevents.analysis import HeapSnapshot
 from clrevents.cli import root
 from clrevents.export.heapsnapshot import write_heapsnapshot
 from clrevents.testing.builder import TraceBuilder
-from heapsnapshot_rules import ReadHeap, check_heapsnapshot, read_by_chromium
+from heapsnapshot_rules import CHROMIUM, ReadHeap, check_heapsnapshot, needs_chromium, read_by_chromium
 from random_heaps import LongWay, random_heap
 
-CHROMIUM: Final = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 HEAP: Final = Heap(
     {
         "fields": Thing("System.Object[]", 80, ("cache",)),
@@ -86,10 +84,9 @@ def referred_from_outside(snapshot: HeapSnapshot) -> bool:
     return any(snapshot.reached[to] for node in np.flatnonzero(~snapshot.reached).tolist() for to in slow.edges[node])
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium on the path")
+@needs_chromium
 def test_chrome_reads_the_same(tmp_path: Path) -> None:
     """Names and sizes, and what each object retains by Chrome's own dominators."""
-    assert CHROMIUM is not None
     rng = Random(4)
     drawn = [random_heap(rng) for _ in range(200)]
     # There what nobody reaches hangs on a node of its own, so that it would hold what it refers to.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import report_laws
 from clrevents.analysis import HeapSnapshot, heap_report, heap_snapshots
 from clrevents.analysis.heap.report import REPORT
 from clrevents.export.heapsnapshot import write_heapsnapshot
-from heapsnapshot_rules import check_heapsnapshot
+from heapsnapshot_rules import CHROMIUM, check_heapsnapshot, needs_chromium, read_by_chromium
 
 HEAPS = [trace for trace in traces("scenarios") if "-heap-" in trace.name]
 NAMES = ("net10-heap-11", "net31-heap-44", "net8-heap-44")
@@ -111,3 +112,18 @@ def test_written_for_chrome(trace: Shared) -> None:
     # What hangs on the field retains as much there.
     (root,) = [k for k, name in enumerate(found.names) if name == "static Root"]
     assert found.retained(root) == snapshot.holder_retained[snapshot.holders.index("static Root")]
+
+
+@needs_chromium
+@pytest.mark.parametrize("trace", params(HEAPS))
+def test_chrome_finds_the_same_retained_sizes(trace: Shared, tmp_path: Path) -> None:
+    """Of every object that a root reaches, and of every root, by Chrome's own dominators."""
+    snapshot = only_snapshot(trace)
+    file = io.BytesIO()
+    write_heapsnapshot(snapshot, file)
+    found = read_by_chromium(CHROMIUM, file.getvalue().decode(), tmp_path)
+    assert found["total"] == snapshot.size.sum()
+    retained = np.array([node[2] for node in found["nodes"]])
+    objects = retained[-len(snapshot) :]
+    assert np.array_equal(objects[snapshot.reached], snapshot.retained[snapshot.reached])
+    assert retained[1 : 1 + len(snapshot.holders)].tolist() == snapshot.holder_retained.tolist()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,10 @@ from typing import Any, Final
 
 import attrs
 import numpy as np
+import pytest
+
+CHROMIUM: Final = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
+needs_chromium: Final = pytest.mark.skipif(not CHROMIUM or os.name != "posix", reason="needs Chromium on the path")
 
 _KEYS: Final = (
     *("snapshot", "nodes", "edges", "trace_function_infos", "trace_tree", "samples", "locations", "strings"),
@@ -102,11 +107,15 @@ def check_heapsnapshot(file: Any) -> ReadHeap:
 @contextmanager
 def _browser(chromium: str, folder: Path) -> Iterator[Any]:
     """A function that sends a message to a browser without a window, through a pipe, and gives back the answer."""
+    import fcntl
+
     (read, theirs), (ours, write) = os.pipe(), os.pipe()
 
     def connect() -> None:
-        os.dup2(read, 3)
-        os.dup2(write, 4)
+        # One of them may be 3 or 4 itself.
+        away = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (read, write)]
+        for place, end in enumerate(away, 3):
+            os.dup2(end, place)
 
     options = [
         "--headless=new",
