@@ -27,17 +27,19 @@ class Snapshot(SpanRow):
     """One snapshot: everything on the heap at one moment, at which all threads stood still."""
 
     snapshot: Ordinal = column("The number of the snapshot in the trace, from 1.")
-    collection: Ordinal | None = column("The number of the collection that wrote it.")
+    collection: Ordinal | None = column("The number of the collection that wrote it.", hidden=True)
     start_ns: Ns | None = column("When that collection began.")
-    end_ns: Ns | None = column("When it ended; null if the trace does not tell.")
+    end_ns: Ns | None = column("When it ended; null if the trace does not tell.", hidden=True)
     nodes: Count = column("The objects that came.")
     bytes: Bytes = column("Their size.")
     edges: Count = column("The references that came.")
     roots: Count = column("Strong roots of objects that came, static fields not counted.")
-    statics: Count = column("Static fields that refer to an object that came.")
+    statics: Count = column("Static fields that refer to an object that came.", hidden=True)
     reached: Count | None = column("The objects that a root reaches.", hidden=True)
     reached_bytes: Bytes | None = column("The size of the objects that a root reaches.")
-    unreached: Count | None = column("The objects that no root reaches: frozen literals, or not yet collected.")
+    unreached: Count | None = column(
+        "The objects that no root reaches: frozen literals, or not yet collected.", hidden=True
+    )
     complete: Flag = column("Everything came, so that all numbers are exact.")
     linked: Flag = column("It is certain which references belong to which object.", hidden=True)
     edges_announced: Count = column("The references that the objects announce.", hidden=True)
@@ -88,9 +90,11 @@ class DominatorLine(Row):
 class RootGroup(Row):
     """A static field, or all other roots of one kind that refer to objects of one type."""
 
-    label: CodeName = column("The kind of root, with the static field's name.", hidden=True)
-    kind: Word = column("`static`, `thread static`, `stack`, `handle`, `pinned handle`, `finalizer queue` and so on.")
-    name: CodeName | None = column("The static field. The runtime does not tell whose it is.")
+    label: CodeName = column("The kind of root, with the static field's name.")
+    kind: Word = column(
+        "`static`, `thread static`, `stack`, `handle`, `pinned handle`, `finalizer queue` and so on.", hidden=True
+    )
+    name: CodeName | None = column("The static field. The runtime does not tell whose it is.", hidden=True)
     count: Count = column("How many objects they refer to.")
     type: CodeName = column("The type of the objects.")
     retained_bytes: Bytes | None = column("What only they keep alive.")
@@ -100,10 +104,10 @@ class RootGroup(Row):
 class RootPath(Row):
     """Objects of one type that are reached in the same way: by a shortest path through the same types."""
 
-    type: CodeName = column("The type of the objects.")
+    type: CodeName = column("The type of the objects.", hidden=True)
     count: Count = column("How many objects are reached in this way.")
     bytes: Bytes = column("Their own size.")
-    root: Word = column("The kind of root.")
+    root: Word = column("The kind of root.", hidden=True)
     static_field: CodeName | None = column("The static field, if the root is one.", hidden=True)
     distance: Count = column("Objects on the path to the nearest of them, itself included.")
     example: Address = column("The address of the nearest of them.", hidden=True)
