@@ -20,7 +20,13 @@ from house import House, Import, circles, dotted, house, house_of, imports, our_
 from project_files import SOURCE
 
 MODULES: Final = sorted(SOURCE.rglob("*.py"))
-KERNELS: Final = ("decode.kernels.scan", "decode.kernels.walk", "decode.kernels.fill")
+KERNELS: Final = {
+    "decode.kernels.scan": "decode.kernels.engine",
+    "decode.kernels.walk": "decode.kernels.engine",
+    "decode.kernels.fill": "decode.kernels.engine",
+    "analysis.heap.dominate": "analysis.heap.heap_engine",
+}
+"""Each with its only importer."""
 OPTIONAL: Final = ("altair", "duckdb", "pandas", "polars", "pyarrow", "pytz", "dateutil")
 
 
@@ -107,7 +113,7 @@ def _may_see(module: str, room: str, rules: Room, other: str) -> bool:
         home, _, name = other.partition(".")
         return home == "schema" and (name in VOCABULARY or name.endswith("_flags"))
     if other in KERNELS:
-        return module == "decode.kernels.engine"
+        return module == KERNELS[other]
     if room_of(other) == "schema.events":
         # Families are loaded by name on the first question about one of their events.
         return False

@@ -25,7 +25,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 SAMPLE: Final = ROOT / "fixtures" / "net8-sample.nettrace.gz"
 STUBS: Final = ROOT / "fixtures" / "net8-method-interop.nettrace.gz"
 SAMPLES: Final = ROOT / "fixtures" / "net8-netperf3.netperf.gz"
-KERNELS: Final = ("scan", "walk", "fill")
+KERNELS: Final = ("decode/kernels/scan", "decode/kernels/walk", "decode/kernels/fill", "analysis/heap/dominate")
 
 ALL_TYPES: Final = (
     "AllTypes_V0(b=True, u8=1, i8=-2, i16=-3, u16=4, i32=-5, u32=6, i64=-7, u64=8, f=1.25, d=-2.5, c='Z', "
@@ -52,7 +52,7 @@ def installed() -> Path:
 def files(folder: Path) -> None:
     """What an installation holds besides modules, and what it must not hold."""
     package = resources.files(clrevents)
-    for name in ("py.typed", "export/flame.html", *(f"decode/kernels/{k}.{e}" for k in KERNELS for e in ("py", "pxd"))):
+    for name in ("py.typed", "export/flame.html", *(f"{k}.{e}" for k in KERNELS for e in ("py", "pxd"))):
         same(f"whether {name} is installed", package.joinpath(name).is_file(), True)
     same("what was left of compiling", sorted(p.name for p in folder.rglob("*.c")), [])
     held = {str(path).partition("/")[0] for path in metadata.files("clrevents") or () if path.parts[0] != ".."}

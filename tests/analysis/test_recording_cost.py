@@ -250,7 +250,7 @@ def test_as_the_long_way_round(recording: tuple[list[Suspending], list[Sampled],
 
 @pytest.mark.parametrize("path", fixtures(), ids=lambda p: p.name.partition(".")[0])
 def test_fixtures(path: Path) -> None:
-    """None has events about suspensions, and one has samples."""
+    """One has events about a suspension, that of its heap snapshot, and another one has samples."""
     with clrevents.open(path) as trace:
         found = recording_cost_of(trace)
     assert (found.stops, found.own_stops, found.other_stops, found.held_ns) == (0, 0, 0, None)

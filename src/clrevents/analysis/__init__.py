@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from clrevents.analysis.framework.asking import ReportFeed as ReportFeed
     from clrevents.analysis.framework.declaration import WindowOptions as WindowOptions
     from clrevents.analysis.framework.report_table import ReportTable as ReportTable
+    from clrevents.analysis.heap.heap_snapshot import HeapSnapshot as HeapSnapshot
+    from clrevents.analysis.heap.heap_snapshots import heap_snapshots as heap_snapshots
+    from clrevents.analysis.heap.heap_tables import heap_growth as heap_growth
     from clrevents.analysis.pairing import spans as spans
     from clrevents.analysis.reports import feed_reports as feed_reports
     from clrevents.analysis.reports import run_reports as run_reports
@@ -49,6 +52,9 @@ _HOMES = {
     "framework.asking": ("ReportFeed",),
     "framework.declaration": ("WindowOptions",),
     "framework.report_table": ("ReportTable",),
+    "heap.heap_snapshot": ("HeapSnapshot",),
+    "heap.heap_snapshots": ("heap_snapshots",),
+    "heap.heap_tables": ("heap_growth",),
     "pairing": ("spans",),
     "reports": ("feed_reports", "run_reports"),
     "samples": ("read_samples",),

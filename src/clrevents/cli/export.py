@@ -37,6 +37,7 @@ _SUFFIXES: Final = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
 }
+_HEAP: Final = ".heapsnapshot"
 _LISTED: Final = 8
 _TRACES: Final = (".nettrace", ".netperf")
 
@@ -54,6 +55,12 @@ _TRACES: Final = (".nettrace", ".netperf")
 @click.option("--skip-existing", is_flag=True, help="Skip traces already exported to OUT with these options.")
 @click.option("--names", is_flag=True, help="Write enums and flags as text instead of numbers.")
 @click.option("--activity-ids", is_flag=True, help="Add columns for activity and related activity ids.")
+@click.option(
+    "--snapshot",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Of several heap snapshots, this one. [default: the last]",
+)
 @spreadsheet_option
 @errors_option
 @fail_on_option("damage")
@@ -65,6 +72,7 @@ def command(
     skip_existing: bool,
     names: bool,
     activity_ids: bool,
+    snapshot: int | None,
     spreadsheet: bool,
     errors: ErrorMode,
     fail_on: FailOn,
@@ -83,6 +91,8 @@ def command(
         clrevents export app.nettrace -o gcs.csv GCStart
     Every event as JSON lines, as in `clrevents events --json`:
         clrevents export app.nettrace -o events.jsonl
+    A heap snapshot, for the memory panel of Chrome's developer tools:
+        clrevents export app.nettrace -o app.heapsnapshot
 
     Each trace's folder also has _headers (a row per event), _stacks, and _trace.json with facts about the trace.
     Folders and files appear only when complete.
@@ -92,6 +102,11 @@ def command(
     files, selectors = _told_apart(things)
     single = _single(out)
     try:
+        if out.lower().endswith(_HEAP):
+            if len(files) != 1 or selectors or format:
+                raise click.UsageError(f"{out} takes one FILE, and neither NAME nor --format")
+            refuse_overwriting(out, files[0])
+            return _heap(files[0], snapshot, Path(out), errors, fail_on)
         kind: Any = single or format or "parquet"
         options = Options(kind, selectors, names, len(files) == 1, activity_ids, spreadsheet)
         if single is None:
@@ -156,6 +171,32 @@ def _file(file: str, selectors: tuple[str, ...], out: Path, options: Any, errors
         code = reading.finish(fail_on)
         say(f"{out}: {counted(count, 'event')}")
         _say_left_out(out, left_out)
+        return code
+
+
+def _heap(file: str, number: int | None, out: Path, errors: ErrorMode, fail_on: FailOn) -> int:
+    from clrevents.analysis import heap_snapshots
+    from clrevents.export.heapsnapshot import write_heapsnapshot
+    from clrevents.outputs import whole_file
+
+    with Reading(file, errors) as reading:
+        try:
+            found = heap_snapshots(reading.trace)
+        except (DamageError, PayloadError) as error:
+            return reading.stopped(error, fail_on)
+        code = reading.finish(fail_on)
+        known = {one.number: one for one in found}
+        one = known.get(number or max(known, default=0))
+        if one is None:
+            what = "heap snapshot" if number is None else f"heap snapshot {number}"
+            raise click.UsageError(f"{file} has no {what}; it has {counted(len(known), 'snapshot')}")
+        try:
+            with whole_file(out) as stream:
+                write_heapsnapshot(one, stream)
+        except ValueError as error:
+            say(str(error))
+            return 3
+        say(f"{out}: snapshot {one.number} of {len(known)}, {counted(len(one), 'object')}")
         return code
 
 

@@ -1,0 +1,1 @@
+"""What is on the heap, and what keeps it alive, from heap snapshots."""

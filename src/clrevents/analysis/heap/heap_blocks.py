@@ -1,0 +1,322 @@
+"""The bulk events of heap snapshots as they come: gathered into one draft for each garbage collection that wrote some.
+
+Nodes and edges are two flat streams, cut into numbered blocks that interleave in the file. Knows which events belong to
+which snapshot; resolves no address, and judges nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.gather import Gathered
+from clrevents.table.build import Column
+
+Array: TypeAlias = NDArray[Any]
+
+START, END = "runtime/GCStart", "runtime/GCEnd"
+NODES, EDGES, TYPES = "runtime/GCBulkNode", "runtime/GCBulkEdge", "runtime/BulkType"
+ROOTS, STATICS = "runtime/GCBulkRootEdge", "runtime/GCBulkRootStaticVar"
+DEPENDENTS, WRAPPERS = "runtime/GCBulkRootConditionalWeakTableElementEdge", "runtime/GCBulkRootCCW"
+SELECTORS: Final = (START, END, NODES, EDGES, TYPES, ROOTS, STATICS, DEPENDENTS, WRAPPERS)
+
+FULL: Final = 2
+"""The generation that a collection with a snapshot condemns."""
+BACKGROUND: Final = 1
+"""The type of collection that never writes one."""
+_FIRST_ROOM: Final = 1 << 12
+
+
+class GrowingArray:
+    """Numbers that are added piece by piece; grows in place where the system can."""
+
+    def __init__(self, dtype: str) -> None:
+        self._held: Array = np.empty(_FIRST_ROOM, dtype=dtype)
+        self._used = 0
+
+    def __len__(self) -> int:
+        return self._used
+
+    def add(self, values: Array) -> None:
+        """More of them."""
+        end = self._used + len(values)
+        if end > len(self._held):
+            self._held.resize(max(end, 2 * len(self._held)), refcheck=False)
+        self._held[self._used : end] = values
+        self._used = end
+
+    def take(self) -> Array:
+        """All of them, once."""
+        held, self._held = self._held, self._held[:0].copy()
+        held.resize(self._used, refcheck=False)
+        self._used = 0
+        return held
+
+
+@attrs.define(eq=False)
+class BlockStream:
+    """One of the streams: columns of all blocks end to end, with the number and the size of each."""
+
+    columns: dict[str, GrowingArray]
+    indexes: list[int] = attrs.field(factory=list)
+    sizes: list[int] = attrs.field(factory=list)
+
+    @classmethod
+    def of(cls, **dtypes: str) -> BlockStream:
+        return cls({name: GrowingArray(dtype) for name, dtype in dtypes.items()})
+
+    def add(self, index: int, fields: Mapping[str, Array]) -> None:
+        """A block."""
+        self.indexes.append(index)
+        self.sizes.append(len(next(iter(fields.values()))))
+        for name, held in self.columns.items():
+            held.add(fields[name])
+
+    @property
+    def missing(self) -> int:
+        """How many blocks before the last one never came."""
+        return max(self.indexes, default=-1) + 1 - len(set(self.indexes))
+
+    @property
+    def whole(self) -> bool:
+        """Whether every block up to the last one came, once."""
+        return not self.missing and len(set(self.indexes)) == len(self.indexes)
+
+    def take(self) -> dict[str, Array]:
+        """The columns in order of the blocks' numbers, once."""
+        columns = {name: held.take() for name, held in self.columns.items()}
+        if self.indexes == sorted(self.indexes):
+            return columns
+        ends = np.cumsum(self.sizes)
+        order = sorted(range(len(self.indexes)), key=self.indexes.__getitem__)
+        pieces = [slice(int(ends[k]) - self.sizes[k], int(ends[k])) for k in order]
+        return {name: np.concatenate([held[piece] for piece in pieces]) for name, held in columns.items()}
+
+
+@attrs.define(eq=False)
+class SnapshotDraft:
+    """What came of one snapshot so far. Without the beginning of its collection `gc_number` is None."""
+
+    clr: int
+    order: int
+    """Its number among those of its runtime, from 1."""
+    gc_number: int | None
+    start_ns: int | None
+    end_ns: int | None = None
+    last_ns: int = 0
+    nodes: BlockStream = attrs.field(
+        factory=lambda: BlockStream.of(Address="uint64", Size="uint64", TypeID="uint64", EdgeCount="uint64")
+    )
+    edges: BlockStream = attrs.field(factory=lambda: BlockStream.of(Value="uint64"))
+    roots: BlockStream = attrs.field(
+        factory=lambda: BlockStream.of(
+            RootedNodeAddress="uint64", GCRootKind="uint8", GCRootFlag="uint32", GCRootID="uint64"
+        )
+    )
+    dependents: BlockStream = attrs.field(factory=lambda: BlockStream.of(GCKeyNodeID="uint64", GCValueNodeID="uint64"))
+    wrappers: BlockStream = attrs.field(factory=lambda: BlockStream.of(ObjectID="uint64", Flags="uint32"))
+    statics: list[tuple[int, int, int, str]] = attrs.field(factory=list)
+    """Of each static field: where it is, its object, its flags, its name."""
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing tells that it is a snapshot at all."""
+        return not (self.nodes.indexes or self.edges.indexes)
+
+
+@attrs.frozen
+class TypeEntry:
+    """A type as it was described."""
+
+    name: str
+    module_id: int
+    flags: int
+
+
+class TypeEntries:
+    """All descriptions of types. An id may be used again for another type, so each has the time it was given."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[int, int], list[tuple[int, TypeEntry]]] = {}
+
+    def add(self, clr: int, type_id: int, order: int, entry: TypeEntry) -> None:
+        """A description given when `order` snapshots had begun."""
+        known = self._found.setdefault((clr, type_id), [])
+        if not known or known[-1][1] != entry:
+            known.append((order, entry))
+
+    def at(self, clr: int, type_id: int, order: int) -> TypeEntry | None:
+        """The last description that came before the next snapshot began; where there is none, the first one."""
+        known = self._found.get((clr, type_id))
+        if known is None:
+            return None
+        return next((entry for given, entry in reversed(known) if given <= order), known[0][1])
+
+
+class HeapBlocks:
+    """Deals the events of one process to drafts, in order of time."""
+
+    def __init__(self) -> None:
+        self.types = TypeEntries()
+        self._open: dict[int, SnapshotDraft] = {}
+        self._begun: dict[int, int] = {}
+        self._drafts: list[SnapshotDraft] = []
+
+    @property
+    def drafts(self) -> list[SnapshotDraft]:
+        """Everything that is a snapshot, in order of time."""
+        return [draft for draft in self._drafts if not draft.empty]
+
+    def take(self, events: Mapping[str, Gathered]) -> None:
+        """See the next events, all of `SELECTORS`."""
+        readers = [_READERS.get(selector, _Blocks)(selector, rows) for selector, rows in events.items()]
+        places = np.concatenate([rows.places for rows in events.values()])
+        which = np.repeat(np.arange(len(readers)), [len(rows) for rows in events.values()])
+        for place in np.argsort(places, kind="stable").tolist():
+            readers[int(which[place])].next(self)
+
+    def begin(self, clr: int, gc_number: int | None, start_ns: int | None) -> SnapshotDraft:
+        """Start another draft; the one before gets nothing more."""
+        self._begun[clr] = self._begun.get(clr, 0) + 1
+        draft = SnapshotDraft(clr, self._begun[clr], gc_number, start_ns)
+        old = self._open.get(clr)
+        if old is not None and old.empty and old in self._drafts:
+            # Most collections write no snapshot.
+            self._drafts.remove(old)
+        self._open[clr] = draft
+        self._drafts.append(draft)
+        return draft
+
+    def end(self, clr: int, gc_number: int, end_ns: int) -> None:
+        """The end of a collection, maybe of the one whose snapshot is open."""
+        draft = self._open.get(clr)
+        if draft is not None and draft.gc_number == gc_number:
+            draft.end_ns = end_ns
+            del self._open[clr]
+
+    def draft(self, clr: int, time_ns: int) -> SnapshotDraft:
+        """The draft that events of this runtime belong to now."""
+        found = self._open.get(clr) or self.begin(clr, None, None)
+        found.last_ns = time_ns
+        return found
+
+    def begun(self, clr: int) -> int:
+        """How many drafts of this runtime were begun."""
+        return self._begun.get(clr, 0)
+
+
+class _Rows:
+    """The rows of one event in one chunk, one after the other."""
+
+    def __init__(self, selector: str, rows: Gathered) -> None:
+        self._selector = selector
+        self._rows = rows
+        self._row = -1
+        self._times = rows.numbers("time_ns").tolist()
+        self._clr = self._numbers("ClrInstanceID")
+
+    def next(self, blocks: HeapBlocks) -> None:
+        """Do what the next row says."""
+        self._row += 1
+        self._do(blocks, self._clr[self._row], self._times[self._row])
+
+    def _do(self, blocks: HeapBlocks, clr: int, time_ns: int) -> None:
+        raise NotImplementedError
+
+    def _numbers(self, name: str) -> list[int]:
+        """A column, 0 where the event has none, as those of the oldest versions."""
+        known = name in self._rows.table.columns
+        found: list[int] = self._rows.numbers(name).tolist() if known else [0] * len(self._rows)
+        return found
+
+
+class _Starts(_Rows):
+    def __init__(self, selector: str, rows: Gathered) -> None:
+        super().__init__(selector, rows)
+        self._found = list(zip(*map(self._numbers, ("Count", "Depth", "Type")), strict=True))
+
+    def _do(self, blocks: HeapBlocks, clr: int, time_ns: int) -> None:
+        number, depth, type = self._found[self._row]
+        if depth == FULL and type != BACKGROUND:
+            blocks.begin(clr, number, time_ns)
+
+
+class _Ends(_Rows):
+    def __init__(self, selector: str, rows: Gathered) -> None:
+        super().__init__(selector, rows)
+        self._found = self._numbers("Count")
+
+    def _do(self, blocks: HeapBlocks, clr: int, time_ns: int) -> None:
+        blocks.end(clr, self._found[self._row], time_ns)
+
+
+class _Lists(_Rows):
+    """Events whose elements are in a list."""
+
+    def __init__(self, selector: str, rows: Gathered) -> None:
+        super().__init__(selector, rows)
+        lists = rows.column("Values")
+        inner = lists.children[0]
+        self._offsets = lists.offsets.tolist()
+        self._fields: dict[str, Column] = dict(zip(inner.type.names, inner.children, strict=True))
+
+    @property
+    def _piece(self) -> slice:
+        return slice(self._offsets[self._row], self._offsets[self._row + 1])
+
+    def _tuples(self, *names: str) -> list[Any]:
+        return list(zip(*(self._fields[name].tolist() for name in names), strict=True))
+
+
+class _Types(_Lists):
+    def __init__(self, selector: str, rows: Gathered) -> None:
+        super().__init__(selector, rows)
+        self._found = self._tuples("TypeID", "Name", "ModuleID", "Flags")
+
+    def _do(self, blocks: HeapBlocks, clr: int, time_ns: int) -> None:
+        for type_id, name, module_id, flags in self._found[self._piece]:
+            blocks.types.add(clr, type_id, blocks.begun(clr), TypeEntry(name, module_id, flags))
+
+
+class _Statics(_Lists):
+    def __init__(self, selector: str, rows: Gathered) -> None:
+        super().__init__(selector, rows)
+        self._found = self._tuples("GCRootID", "ObjectID", "Flags", "FieldName")
+
+    def _do(self, blocks: HeapBlocks, clr: int, time_ns: int) -> None:
+        blocks.draft(clr, time_ns).statics += self._found[self._piece]
+
+
+_STREAMS: Final = {
+    NODES: "nodes",
+    EDGES: "edges",
+    ROOTS: "roots",
+    DEPENDENTS: "dependents",
+    WRAPPERS: "wrappers",
+}
+
+
+class _Blocks(_Lists):
+    def __init__(self, selector: str, rows: Gathered) -> None:
+        super().__init__(selector, rows)
+        self._stream = _STREAMS[selector]
+        self._values = {name: column.values for name, column in self._fields.items()}
+        self._indexes = self._numbers("Index") if "Index" in rows.table.columns else None
+
+    def _do(self, blocks: HeapBlocks, clr: int, time_ns: int) -> None:
+        draft = blocks.draft(clr, time_ns)
+        stream: BlockStream = getattr(draft, self._stream)
+        index = len(stream.indexes) if self._indexes is None else self._indexes[self._row]
+        if self._selector == NODES and draft.gc_number is None and not index and stream.indexes:
+            # Where collections were not recorded, a snapshot begins with the first block.
+            draft = blocks.begin(clr, None, None)
+            draft.last_ns = time_ns
+            stream = getattr(draft, self._stream)
+        stream.add(index, {name: values[self._piece] for name, values in self._values.items()})
+
+
+_READERS: Final[Mapping[str, type[_Rows]]] = {START: _Starts, END: _Ends, TYPES: _Types, STATICS: _Statics}
