@@ -81,13 +81,16 @@ def test_panels_hold_the_rows_that_are_known_in_the_units_that_they_name() -> No
 
 
 def test_the_largest_of_each_stretch_of_time_stays_of_a_long_table() -> None:
-    rows = [(n * 1000, n % 100, n, "even" if n % 2 == 0 else "odd") for n in range(50_000)]
+    rows = [(n // 2 * 1000, n % 100, n, "even" if n % 2 == 0 else "odd") for n in range(50_000)]
     (chart,) = report(*rows).charts()
     areas, points = panels(chart)
     assert len(areas) <= 2 * 1001
     assert len(points) <= 1001
     assert {point["by"] for point in areas} == {"even", "odd"}
     assert max(point["y"] for point in points) == 49_999 / 1e6
+    # Both colours of the same moment, at which they are most together.
+    assert [point["x"] for point in areas[::2]] == [point["x"] for point in areas[1::2]]
+    assert {round((b["y"] - a["y"]) * 1e6) for a, b in zip(areas[::2], areas[1::2], strict=True)} == {1}
     assert max(point["y"] for point in areas) == 99 / 1e6
     assert [point["x"] for point in points] == sorted(point["x"] for point in points)
 

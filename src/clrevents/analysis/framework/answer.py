@@ -5,6 +5,7 @@ The class body of a report is its declaration: its tables are its attributes. Kn
 
 from __future__ import annotations
 
+import os
 import typing
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, ClassVar, Final, Generic, Self, TypeVar, dataclass_transform
@@ -96,7 +97,7 @@ class Answer(Generic[F_co]):
 
     def charts(self) -> tuple[Chart, ...]:
         """The charts of the answer. To draw one needs the extra `plot`; a table that is left out draws nothing."""
-        title = f"{self.name}: {self.question.trace.path or 'trace in memory'}"
+        title = f"{self.name}: {os.path.basename(self.question.trace.path or '') or 'trace in memory'}"
         held = {t.name: self.table(t.name) for t in self.tables()}
         return tuple(Chart(declared, held, title) for declared in self.declared_charts)
 

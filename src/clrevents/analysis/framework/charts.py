@@ -85,7 +85,9 @@ class Chart:
         alt = needed("altair", "plot", "a chart")
         panels = [_panel(alt, panel, self.tables[panel.table]) for panel in self.declared.panels]
         title = alt.TitleParams(safe(self.title), subtitle=self.declared.description)
-        found: altair.VConcatChart = alt.vconcat(*panels, title=title).resolve_scale(x="shared", color="independent")
+        found: altair.VConcatChart = alt.vconcat(*panels, title=title).resolve_scale(
+            x="shared", color="independent", shape="independent"
+        )
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -117,7 +119,7 @@ def _panel(alt: Any, panel: Panel, rows: ReportTable[Any]) -> Any:
     names = [panel.x, panel.y, *([] if panel.by is None else [panel.by])]
     lists = [rows.column(name).tolist() for name in names]
     points = [point for point in zip(*lists, strict=True) if point[0] is not None and point[1] is not None]
-    points = _thinned(points)
+    points = _thinned(points, panel.mark == "area")
     divisor, _ = _scale(y)
     values = [
         {
@@ -135,7 +137,7 @@ def _panel(alt: Any, panel: Panel, rows: ReportTable[Any]) -> Any:
         "point": {"type": "point", "filled": True},
     }
     coding: dict[str, Any] = {
-        "x": alt.X("x:Q", title="ms since the session started"),
+        "x": alt.X("x:Q", title="ms since the session started", scale=alt.Scale(zero=False)),
         "y": alt.Y("y:Q", title=_title(y)),
     }
     if panel.by is not None:
@@ -148,18 +150,29 @@ def _panel(alt: Any, panel: Panel, rows: ReportTable[Any]) -> Any:
     return made.encode(**coding).properties(width=_WIDTH, height=_HEIGHT)
 
 
-def _thinned(points: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """The largest of each stretch of time, of each colour, where there are more points than a picture has places."""
+def _thinned(points: Sequence[tuple[Any, ...]], together: bool) -> list[tuple[Any, ...]]:
+    """The largest of each stretch of time, of each colour, where there are more points than a picture has places.
+
+    Of those that lie on one another, all of the one moment at which they are largest `together`.
+    """
     if len(points) <= _MOST:
         return list(points)
     times = [point[0] for point in points]
     low, span = min(times), max(max(times) - min(times), 1)
-    best: dict[tuple[Any, ...], tuple[Any, ...]] = {}
-    for point in points:
-        key = ((point[0] - low) * _MOST // span, *point[2:])
-        if key not in best or point[1] > best[key][1]:
-            best[key] = point
-    return sorted(best.values(), key=lambda point: point[0])
+    groups: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+    for place, point in enumerate(points):
+        groups.setdefault((point[0],) if together else (point[0], place), []).append(point)
+    best: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+    for group in groups.values():
+        key = ((group[0][0] - low) * _MOST // span, *(() if together else group[0][2:]))
+        if key not in best or _sum(group) > _sum(best[key]):
+            best[key] = group
+    return sorted((point for group in best.values() for point in group), key=lambda point: point[0])
+
+
+def _sum(points: Sequence[tuple[Any, ...]]) -> int | float:
+    found: int | float = sum(point[1] for point in points)
+    return found
 
 
 def _scale(column: ColumnDeclaration) -> tuple[float, str]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from clrevents.analysis.framework.answer import Answer, answer, table
 from clrevents.analysis.framework.answer_values import MetricDeclaration
+from clrevents.analysis.framework.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions, parameter, parameters
 from clrevents.analysis.framework.kept import Kept
@@ -124,7 +125,27 @@ class GcParameters:
     callers: bool = parameter(False, "Name the method that asked for each collection.")
 
 
-@answer(name="gc")
+_CHARTS: Final = (
+    ChartDeclaration(
+        "heap",
+        "The heap after each collection, by generation, and how long collections stopped the program.",
+        (
+            Panel("generations", "end_ns", "size_after_bytes", "area", by="generation"),
+            Panel("suspensions", "start_ns", "pause_ns", "bar"),
+        ),
+    ),
+    ChartDeclaration(
+        "collections",
+        "The pause of each collection by its kind, and the heap that it left.",
+        (
+            Panel("collections", "start_ns", "pause_ns", "point", by="kind"),
+            Panel("collections", "end_ns", "heap_after_bytes", "line"),
+        ),
+    ),
+)
+
+
+@answer(name="gc", charts=_CHARTS)
 class GcReport(Answer[GcFacts]):
     """Which garbage collections ran and why, how long each stopped the program, and what it left of the heap.
 

@@ -1,0 +1,30 @@
+"""Every chart of every report, of a real trace: what it draws is in the tables, and a drawing has no script."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+from shared_files import SHARED, needs_shared
+
+import clrevents
+from clrevents.analysis.listing import report_names
+from clrevents.analysis.reports import find_report, run_reports
+
+pytestmark = needs_shared
+
+CHARTS = [(name, chart.name) for name in report_names() for chart in find_report(name).answer.declared_charts]
+
+
+@pytest.mark.parametrize(("report", "name"), CHARTS)
+def test_charts_of_real_traces(report: str, name: str) -> None:
+    with clrevents.open(SHARED / "scenarios/net10-servergc-11.nettrace.gz") as trace:
+        found = run_reports(trace, [report])[report]
+    chart = next(chart for chart in found.charts() if chart.name == name)
+    for panel, drawn in zip(chart.declared.panels, chart.to_dict()["vconcat"], strict=True):
+        rows = found.table(panel.table)
+        pairs = zip(rows.column(panel.x).tolist(), rows.column(panel.y).tolist(), strict=True)
+        times = [x / 1e6 for x, y in pairs if x is not None and y is not None]
+        assert sorted(point["x"] for point in drawn["data"]["values"]) == sorted(times)
+    names = {element.tag.rpartition("}")[2] for element in ElementTree.fromstring(chart.svg()).iter()}
+    assert not names & {"script", "a", "image", "foreignObject"}
