@@ -433,16 +433,16 @@ def test_collections_inside_of_another_obey_the_laws(law: report_laws.Law) -> No
 
 
 def test_words() -> None:
-    assert condemned_words([(0x28, 0x2000)]) == ["gen2 budget exceeded", "gen2 too small for background"]
-    assert condemned_words([(0x0A, 0x1)]) == ["induced"]
+    assert condemned_words(((0x28, 0x2000),)) == ("gen2 budget exceeded", "gen2 too small for background")
+    assert condemned_words(((0x0A, 0x1),)) == ("induced",)
     # Of server GC #2: the heap that chose generation 2 decides.
-    assert condemned_words([(0x14, 0), (0x28, 0)]) == ["gen2 budget exceeded"]
-    assert condemned_words([(0, 0)]) == []
-    assert condemned_words([(0x40 | 0x4, 1 << 31)]) == ["gen1 time since the last one", "0x80000000"]
-    assert compact_words([0x80000002, 0x80000002, 0x2, 0]) == ["high fragmentation"]
-    assert expand_words([0x80000005]) == ["reuse normal", "new segment with promotion"]
-    assert mechanism_words(0x15) == ["concurrent", "promotion", "card bundles"]
-    assert mechanism_words(0x22) == ["compaction", "0x20"]
+    assert condemned_words(((0x14, 0), (0x28, 0))) == ("gen2 budget exceeded",)
+    assert condemned_words(((0, 0),)) == ()
+    assert condemned_words(((0x40 | 0x4, 1 << 31),)) == ("gen1 time since the last one", "0x80000000")
+    assert compact_words((0x80000002, 0x80000002, 0x2, 0)) == ("high fragmentation",)
+    assert expand_words((0x80000005,)) == ("reuse normal", "new segment with promotion")
+    assert mechanism_words(0x15) == ("concurrent", "promotion", "card bundles")
+    assert mechanism_words(0x22) == ("compaction", "0x20")
 
 
 def test_a_real_one() -> None:

@@ -6,6 +6,7 @@ Each event was given to its collection before (`gc_collections`); here their val
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -37,10 +38,7 @@ from clrevents.analysis.gc.gc_words import (
     pause_mode_word,
     reason_word,
 )
-from clrevents.schema.events.gc_suspension import GCSuspendEEReason
-from clrevents.schema.gc_flags import GCRootKind
 
-MARKED: Final = "runtime/GCMarkWithType"
 _US: Final = 1000
 _LONGEST_US: Final = (1 << 31) - 1
 _PHASES: Final = ("mark_ns", "plan_ns", "relocate_ns", "compact_ns", "sweep_ns")
@@ -76,6 +74,9 @@ class Built:
             rows[DYNAMIC], [None if place == NOTHING else numbers[place] for place in running]
         )
         self._caller = caller
+        self._lists: dict[tuple[str, str], list[Any]] = {}
+        self._stopped = self.held.known(0, 1)
+        self._stop_ns = self.held.times[1] - self.held.times[0]
 
     def _forget_spoilt(self) -> None:
         """Drop histories that may be another collection's, because a loss lies before them.
@@ -161,15 +162,14 @@ class Built:
     def _stopping(self, one: Collected) -> int | None:
         """How long its threads took to stop: of the suspensions that it owns."""
         mine = [s for s in one.suspensions if self.owners[s][0] is one]
-        if not one.suspensions or not self.held.known(0, 1)[mine].all() or (one.background and one.end is None):
+        if not one.suspensions or not self._stopped[mine].all() or (one.background and one.end is None):
             return None
-        return int((self.held.times[1] - self.held.times[0])[mine].sum())
+        return int(self._stop_ns[mine].sum())
 
     def _request(self, one: Collected) -> dict[str, Any]:
         if one.triggered is None:
             return dict.fromkeys(("requested_ns", "requested_thread_id", "requested_stack_id", "requested_by"))
-        rows = self.rows[TRIGGERED]
-        time, thread, stack = (rows.column(n).slice(one.triggered, one.triggered + 1).tolist()[0] for n in _REQUEST)
+        time, thread, stack = (self._value(TRIGGERED, name, one.triggered) for name in _REQUEST)
         return {
             "requested_ns": time,
             "requested_thread_id": thread,
@@ -199,9 +199,11 @@ class Built:
         per_heap = {name: [self._value(PER_HEAP, name, row) or 0 for row in heaps] for name in _PER_HEAP}
         complete = bool(self.parts.complete[place])
         found: dict[str, Any] = {
-            "condemned": condemned_words([*zip(per_heap["CondemnReasons0"], per_heap["CondemnReasons1"], strict=True)]),
-            "compact_reasons": compact_words(per_heap["CompactMechanisms"]),
-            "expand_reasons": expand_words(per_heap["ExpandMechanisms"]),
+            "condemned": condemned_words(
+                tuple(zip(per_heap["CondemnReasons0"], per_heap["CondemnReasons1"], strict=True))
+            ),
+            "compact_reasons": compact_words(tuple(per_heap["CompactMechanisms"])),
+            "expand_reasons": expand_words(tuple(per_heap["ExpandMechanisms"])),
             "free_list_allocated_bytes": sum(per_heap["FreeListAllocated"]) if complete else None,
             "free_list_rejected_bytes": sum(per_heap["FreeListRejected"]) if complete else None,
             "heaps": len(heaps) if complete else None,
@@ -224,8 +226,8 @@ class Built:
 
         The runtime reckons them from two clocks: one that comes out below 0 is huge in the event, and null here.
         """
-        times = self.rows[GLOBAL].column("Values").slice(row, row + 1).tolist()[0] or []
-        spent = [value["Time"] * _US if value["Time"] <= _LONGEST_US else None for value in times]
+        times, offsets = self._times_of_phases
+        spent = [time * _US if time <= _LONGEST_US else None for time in times[offsets[row] : offsets[row + 1]]]
         if background or len(spent) < 7:
             return {}
         marks = [time for time in spent[1:5] if time is not None]
@@ -236,10 +238,18 @@ class Built:
             found["sweep_ns"] = spent[6]
         return found
 
-    def _value(self, selector: str, name: str, row: int) -> int | None:
-        """A number of one row; None where this version of the event has none."""
-        column = self.rows[selector].column(name)
-        return None if column.valid is not None and not column.valid[row] else int(column.values[row])
+    def _value(self, selector: str, name: str, row: int) -> Any:
+        """A value of one row; None where this version of the event has none."""
+        known = self._lists.get((selector, name))
+        if known is None:
+            known = self._lists[selector, name] = self.rows[selector].column(name).tolist()
+        return known[row]
+
+    @cached_property
+    def _times_of_phases(self) -> tuple[list[int], list[int]]:
+        """The times in all global histories, and where those of each begin."""
+        column = self.rows[GLOBAL].column("Values")
+        return column.children[0].children[0].values.tolist(), column.offsets.tolist()
 
     def _allocated(self) -> tuple[list[int | None], list[float | None]]:
         """What was allocated since the collection before had ended, and how much that is in a second.
@@ -285,76 +295,6 @@ class Built:
         since = max(last.pieces[-1][1], last.end.time_ns)
         took = one.pieces[0][0] - since
         return amount / took * 1e9 if took > 0 else None
-
-    def suspension_columns(self, chosen: Suspensions, owners: Sequence[Sequence[Collected]]) -> dict[str, Any]:
-        """A table of suspensions."""
-        times = [[None if t == NOTHING else t for t in step] for step in chosen.times.tolist()]
-        paused, stopping = chosen.known(0, 3).tolist(), chosen.known(0, 1).tolist()
-        held_up = chosen.held_up(self.others if chosen is self.held else self.every).tolist()
-        pause, suspend = (chosen.times[3] - chosen.times[0]).tolist(), (chosen.times[1] - chosen.times[0]).tolist()
-        return {
-            "start_ns": times[0],
-            "end_ns": times[3],
-            "pause_ns": [value if known else None for value, known in zip(pause, paused, strict=True)],
-            "suspend_ns": [value if known else None for value, known in zip(suspend, stopping, strict=True)],
-            "held_up_ns": [value if known else None for value, known in zip(held_up, stopping, strict=True)],
-            "stopped_ns": times[1],
-            "restart_ns": times[2],
-            "reason": [None if r == NOTHING else str(GCSuspendEEReason(r)) for r in chosen.reason.tolist()],
-            "number": [mine[0].number if mine else None for mine in owners],
-            "others": [[c.number for c in mine[1:]] for mine in owners],
-            "thread_id": [_thread(chosen, place) for place in range(len(chosen))],
-        }
-
-    def generation_columns(self) -> dict[str, Any]:
-        """The table of generations, of all heaps together."""
-        of, columns = self.parts.summed()
-        return {**columns, **self._times(of)}
-
-    def heap_columns(self) -> dict[str, Any]:
-        """The table of heaps."""
-        return {**self.parts.columns(), "heap": self.parts.heap, **self._times(self.parts.collection)}
-
-    def mark_columns(self) -> dict[str, Any]:
-        """The table of kinds of root."""
-        rows = self.rows[MARKED]
-        of = self.walk.at(rows.places)
-        chosen = np.flatnonzero(of != NOTHING)
-        of = of[chosen]
-        heap, time = rows.numbers("HeapNum")[chosen].astype(np.int64), rows.numbers("time_ns")[chosen]
-        order = np.lexsort((rows.places[chosen], heap, of))
-        same = np.zeros(len(order), dtype=np.bool_)
-        same[1:] = (of[order][1:] == of[order][:-1]) & (heap[order][1:] == heap[order][:-1])
-        begins = np.array([NOTHING if c.start is None else c.start.time_ns for c in self.collections], dtype=np.int64)
-        since = np.where(same, np.roll(time[order], 1), begins[of[order]] if len(order) else time[order])
-        took = np.zeros(len(order), dtype=np.int64)
-        took[order] = time[order] - since
-        times = self._times(of)
-        del times["start_thread_id"], times["end_thread_id"]
-        return {
-            "heap": heap,
-            "kind": [str(GCRootKind(kind)) for kind in rows.numbers("Type")[chosen].tolist()],
-            "mark_ns": took,
-            "marked_bytes": rows.numbers("Bytes")[chosen].astype(np.int64),
-            "time_ns": time,
-            "thread_id": rows.column("thread_id").take(chosen),
-            **times,
-        }
-
-    def _times(self, of: Any) -> dict[str, list[Any]]:
-        """Which collection each row is of, and where that lies in time."""
-        names = ("number", "start_ns", "end_ns", "start_thread_id", "end_thread_id")
-        values = [
-            (
-                c.number,
-                time_of(c.start),
-                time_of(c.end),
-                None if c.start is None else c.start.thread_id,
-                None if c.end is None else c.end.thread_id,
-            )
-            for c in self.collections
-        ]
-        return {name: [values[place][n] for place in of.tolist()] for n, name in enumerate(names)}
 
 
 _REQUEST: Final = ("time_ns", "thread_id", "stack_id")

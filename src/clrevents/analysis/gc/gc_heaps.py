@@ -19,6 +19,7 @@ from clrevents.analysis.gc.gc_collections import GLOBAL, PER_HEAP, Collected
 from clrevents.analysis.gc.gc_suspensions import NOTHING
 from clrevents.analysis.gc.gc_words import GENERATIONS
 from clrevents.analysis.optional_rows import nulled
+from clrevents.table.build import Column, ColumnType, text_column
 
 Mask: TypeAlias = NDArray[np.bool_]
 
@@ -153,17 +154,20 @@ def sized(
     """Columns of sizes, each null where it is not told."""
     survived = values["pinned_survived_bytes"] + values["others_survived_bytes"]
     known = {"pinned_survived_bytes": condemned, "budget_bytes": budgeted, **dict.fromkeys(_AFTER, after)}
-    made = {
-        name: nulled(numbers, known[name]) if name in known else numbers
+    made: dict[str, Any] = {
+        name: known_column("int64", numbers, known[name]) if name in known else numbers
         for name, numbers in values.items()
         if name != "others_survived_bytes"
     }
-    shares = zip(nulled(survived, condemned), live_before.tolist(), strict=True)
-    return {
-        **made,
-        "survived_bytes": nulled(survived, condemned),
-        "survival": [share(part, whole) for part, whole in shares],
-    }
+    made["survived_bytes"] = known_column("int64", survived, condemned)
+    shares = survived / np.maximum(live_before, 1)
+    made["survival"] = known_column("float64", shares, condemned & (live_before > 0))
+    return made
+
+
+def known_column(kind: str, values: NDArray[Any], known: Mask) -> Column:
+    """A column of numbers, null where they are not known."""
+    return Column(ColumnType(kind), len(values), values, valid=known)
 
 
 def share(part: int | None, whole: int | None) -> float | None:
@@ -171,9 +175,9 @@ def share(part: int | None, whole: int | None) -> float | None:
     return part / whole if part is not None and whole is not None and whole > 0 else None
 
 
-def words(generation: Ints) -> list[str]:
+def words(generation: Ints) -> Column:
     """The names of generations."""
-    return [GENERATIONS[number] for number in generation.tolist()]
+    return text_column(GENERATIONS, generation)
 
 
 def heap_parts(rows: Mapping[str, Gathered], collections: Sequence[Collected]) -> HeapParts:

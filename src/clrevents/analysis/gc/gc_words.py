@@ -1,11 +1,12 @@
 """The runtime's codes about collections → words. Codes without a word stay numbers, as text.
 
-Holds no state. The bits are those of the runtime's `gc/gcrecord.h` and `gc/gcinterface.h`; no manifest has them.
+Pure functions. The bits are those of the runtime's `gc/gcrecord.h` and `gc/gcinterface.h`; no manifest has them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 from clrevents.schema.events.gc import GCReason, GCType
@@ -94,9 +95,10 @@ def kind_word(code: int | None, background: bool, inside: bool) -> str | None:
     return str(code)
 
 
-def mechanism_words(bits: int) -> list[str]:
+@lru_cache(maxsize=1024)
+def mechanism_words(bits: int) -> tuple[str, ...]:
     """What it did."""
-    return _bits(bits, _MECHANISMS)
+    return tuple(_bits(bits, _MECHANISMS))
 
 
 def pause_mode_word(code: int) -> str:
@@ -104,17 +106,20 @@ def pause_mode_word(code: int) -> str:
     return _PAUSE_MODES[code] if code < len(_PAUSE_MODES) else str(code)
 
 
-def compact_words(codes: Iterable[int]) -> list[str]:
+@lru_cache(maxsize=1024)
+def compact_words(codes: tuple[int, ...]) -> tuple[str, ...]:
     """Why heaps compacted, each reason once."""
     return _decided(codes, _COMPACT)
 
 
-def expand_words(codes: Iterable[int]) -> list[str]:
+@lru_cache(maxsize=1024)
+def expand_words(codes: tuple[int, ...]) -> tuple[str, ...]:
     """How heaps made room, each way once."""
     return _decided(codes, _EXPAND)
 
 
-def condemned_words(pairs: Sequence[tuple[int, int]]) -> list[str]:
+@lru_cache(maxsize=1024)
+def condemned_words(pairs: tuple[tuple[int, int], ...]) -> tuple[str, ...]:
     """Why a generation was condemned: of those heaps whose final generation decided, each reason once."""
     final = max((first >> 2 & 3 for first, _ in pairs), default=0)
     found: dict[str, None] = {}
@@ -126,16 +131,16 @@ def condemned_words(pairs: Sequence[tuple[int, int]]) -> list[str]:
             if generation:
                 found[f"gen{generation} {word}"] = None
         found.update(dict.fromkeys(_bits(conditions, _CONDITIONS)))
-    return list(found)
+    return tuple(found)
 
 
-def _decided(codes: Iterable[int], words: Sequence[str]) -> list[str]:
+def _decided(codes: Iterable[int], words: Sequence[str]) -> tuple[str, ...]:
     """The bits of codes whose highest bit says that something was decided."""
     found: dict[str, None] = {}
     for code in codes:
         if code & _DECIDED:
             found.update(dict.fromkeys(_bits(code & ~_DECIDED, words)))
-    return list(found)
+    return tuple(found)
 
 
 def _bits(bits: int, words: Sequence[str]) -> list[str]:

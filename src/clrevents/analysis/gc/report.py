@@ -21,7 +21,7 @@ from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import as_columns
 from clrevents.analysis.gather import Gathered
 from clrevents.analysis.gc.gc_answer import LISTED, SETTINGS, STARTED, Listed, facts, metrics, notes, totals
-from clrevents.analysis.gc.gc_build import MARKED, Built, time_of
+from clrevents.analysis.gc.gc_build import Built, time_of
 from clrevents.analysis.gc.gc_collections import END, GLOBAL, PER_HEAP, START, STATS, TRIGGERED
 from clrevents.analysis.gc.gc_dynamic import DYNAMIC
 from clrevents.analysis.gc.gc_rows import (
@@ -37,6 +37,13 @@ from clrevents.analysis.gc.gc_rows import (
     MarkedRoots,
 )
 from clrevents.analysis.gc.gc_suspensions import STEPS, SUSPENDING
+from clrevents.analysis.gc.gc_tables import (
+    MARKED,
+    generation_columns,
+    heap_columns,
+    mark_columns,
+    suspension_columns,
+)
 from clrevents.analysis.reports import ask_one
 from clrevents.trace import Trace
 
@@ -195,7 +202,7 @@ class GcCollector(Collector[GcReport]):
         rows = self._kept.all(self.selectors, context.nothing)
         built = [Built(context, mine, self._caller(context)) for mine in _by_runtime(rows)]
         collections = context.table(GarbageCollection, _joined([b.collection_columns() for b in built]))
-        held = [b.suspension_columns(b.held, b.owners) for b in built]
+        held = [suspension_columns(b, b.held, b.owners) for b in built]
         suspensions = context.table(GcSuspension, _joined(held))
         pieces = {
             (c.number, time_of(c.start), time_of(c.end)): c.pieces
@@ -204,8 +211,8 @@ class GcCollector(Collector[GcReport]):
             if c.pieces is not None
         }
         listed = Listed(context, collections, suspensions, pieces)
-        others = [b.suspension_columns(b.others, [()] * len(b.others)) for b in built]
-        generations = context.table(CollectedGeneration, _joined([b.generation_columns() for b in built]))
+        others = [suspension_columns(b, b.others, [()] * len(b.others)) for b in built]
+        generations = context.table(CollectedGeneration, _joined([generation_columns(b) for b in built]))
         committed = context.table(
             CommittedMemory, as_columns(CommittedMemory, [row for b in built for row in b.dynamic.committed])
         )
@@ -222,8 +229,8 @@ class GcCollector(Collector[GcReport]):
             totals=context.table(GcTotal, as_columns(GcTotal, totals(listed))),
             suspensions=suspensions,
             generations=generations,
-            heaps=context.table(HeapGeneration, _joined([b.heap_columns() for b in built])),
-            marks=context.table(MarkedRoots, _joined([b.mark_columns() for b in built])),
+            heaps=context.table(HeapGeneration, _joined([heap_columns(b) for b in built])),
+            marks=context.table(MarkedRoots, _joined([mark_columns(b) for b in built])),
             committed=committed,
             samples=context.table(AdaptationSample, as_columns(AdaptationSample, samples)),
             tunings=context.table(AdaptationTuning, as_columns(AdaptationTuning, tunings)),
