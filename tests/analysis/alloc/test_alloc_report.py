@@ -98,6 +98,22 @@ def test_every_value_of_a_row() -> None:
     assert report.notes[1].numbers == {"types": 2}
 
 
+def test_stacks_of_the_same_methods_are_one() -> None:
+    builder = tick(tick(shop().at(MS), 1, "A", PAY + 4, MAIN + 4), 20, "A", MAIN + 4)
+    trace = traced(tick(tick(builder, 300, "B", PAY + 8, MAIN + 4), 4_000, "B"))
+    report = alloc_report(trace)
+    assert [(row.bytes, row.samples, row.stack) for row in report.stacks] == [
+        (4_000, 1, ("[no stack]",)),
+        (301, 2, ("Shop.Pay()", "Shop.Main()")),
+        (20, 1, ("Shop.Main()",)),
+    ]
+    one, other, *_ = (event.stack_id for event in trace.events("GCAllocationTick"))
+    assert [row.stack_id for row in report.stacks] == [0, one, other]
+    assert [row.method for row in report.stacks] == ["[no stack]", "Shop.Pay()", "Shop.Main()"]
+    raw = alloc_report(trace, raw=True)
+    assert raw.stacks[1].stack == ("Shop.Pay()", "Shop.Main()")
+
+
 def every() -> TraceBuilder:
     """The same object, told by all three sources."""
     builder = named(shop().thread(7).at(MS), (5, "Shop.Order"))
