@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:
     # Written by tools/make_report_docs.py, for type checkers:
+    from clrevents.analysis.heap.report import HeapReport as HeapReport
+    from clrevents.analysis.heap.report import heap_report as heap_report
     from clrevents.analysis.jit.report import JitReport as JitReport
     from clrevents.analysis.jit.report import jit_report as jit_report
     from clrevents.analysis.modules.report import ModulesReport as ModulesReport
