@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from clrevents.analysis.alloc.report import alloc_report as alloc_report
     from clrevents.analysis.gc.report import GcReport as GcReport
     from clrevents.analysis.gc.report import gc_report as gc_report
+    from clrevents.analysis.heap.report import HeapReport as HeapReport
+    from clrevents.analysis.heap.report import heap_report as heap_report
     from clrevents.analysis.jit.report import JitReport as JitReport
     from clrevents.analysis.jit.report import jit_report as jit_report
     from clrevents.analysis.modules.report import ModulesReport as ModulesReport
