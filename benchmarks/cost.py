@@ -27,8 +27,9 @@ HERE: Final = Path(__file__).resolve().parent
 for place in (HERE.parent / "src", HERE.parent / "tests" / "support"):
     sys.path.insert(0, os.fspath(place))
 
-from costly_families import FAMILIES, Family  # noqa: E402
 from memory import peak, resident  # noqa: E402
+
+from costly_families import FAMILIES, Family  # noqa: E402
 
 Use = Callable[[Path, str], object]
 
@@ -67,7 +68,7 @@ def _reports(trace: Any) -> None:
 
 
 def _facts(trace: Any) -> None:
-    trace.summary(), trace.threads, trace.methods, trace.stacks, trace.losses, trace.problems  # noqa: B018
+    trace.summary(), trace.threads, trace.methods, trace.stacks, trace.losses, trace.problems
 
 
 def _decoded(piece: int, most: int) -> Use:
@@ -157,7 +158,11 @@ def _silently(use: Use, path: Path, mode: str) -> str:
     import clrevents
 
     warnings.simplefilter("ignore")
-    with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing), contextlib.redirect_stderr(io.StringIO()):
+    with (
+        open(os.devnull, "w") as nothing,
+        contextlib.redirect_stdout(nothing),
+        contextlib.redirect_stderr(io.StringIO()),
+    ):
         try:
             use(path, mode)
         except SystemExit as end:

@@ -64,6 +64,12 @@ class BlockReader:
                 self._trailing += window.available
                 window.pos = window.end
                 return
+            together = self._container.read_together(window)
+            if together is not None:
+                events, end = together
+                yield events
+                window.pos = end
+                continue
             for block in self._container.read(window):
                 if isinstance(block, Header):
                     self._has_header = True
