@@ -163,7 +163,7 @@ def seen(data: bytes, errors: ErrorMode, piece: int, tally: Tally | None = None)
 @pytest.mark.parametrize("errors", ["report", "salvage"])
 @pytest.mark.parametrize("counting", [False, True])
 def test_blocks_that_are_read_together_say_what_they_say_alone(version: int, errors: ErrorMode, counting: bool) -> None:
-    for number in range(40):
+    for number in range(50):
         data = drawn(number, version)
         alone, few, whole = (
             seen(data, errors, piece, Tally(10) if counting else None) for piece in (1, 700, len(data) or 1)

@@ -52,6 +52,7 @@ class NetTrace4(ObjectContainer):
     def __init__(self, limits: Limits, salvage: bool = False) -> None:
         super().__init__(ObjectTag.BEGIN_PRIVATE, _NAMES, limits, salvage)
         self._scanner = HeaderScanner()
+        self._small_events = self.signature(_EVENTS)
 
     def _header(self, window: Window, version: int) -> Header:
         if version != 4:
@@ -65,7 +66,7 @@ class NetTrace4(ObjectContainer):
         if not self._seen_header:
             return None
         places: list[Place] = []
-        for offset, start, end in islice(self._small_bodies(window, _EVENTS), MOST):
+        for offset, start, end in islice(self._small_bodies(window, self._small_events), MOST):
             if end - start < BLOCK_HEADER.size:
                 break
             length, flags, first, last = BLOCK_HEADER.unpack_from(window.data, start)

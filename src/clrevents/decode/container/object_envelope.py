@@ -165,14 +165,16 @@ class ObjectContainer(ABC):
             return
         yield from self._unsound(window, name, at, start, size)
 
-    def _small_bodies(self, window: Window, name: str) -> Iterator[tuple[int, int, int]]:
-        """Sound small blocks of this name that follow each other: where problems are, their start and their end."""
+    def _small_bodies(self, window: Window, signature: bytes) -> Iterator[tuple[int, int, int]]:
+        """Sound small blocks of one type that follow each other: where problems are, their start and their end.
+
+        `signature` is the end of the type's object, from the length of its name on.
+        """
         data, pos, base = window.data, window.pos, window.base
-        signature = struct.pack("<i", len(name)) + name.encode() + bytes((_END,))
         length = _VERSIONS.stop + len(signature)
-        head = data[pos : pos + length]
-        if not (head.startswith(self._prefix) and head.endswith(signature)):
+        if not data.startswith(signature, pos + _VERSIONS.stop) or not data.startswith(self._prefix, pos):
             return
+        head = data[pos : pos + length]
         # After a block is its end tag, and what tells that it is sound.
         last = window.end - (0 if window.final else _LOOKAHEAD)
         while window.end - pos >= length + 8 and data.startswith(head, pos):
@@ -184,6 +186,11 @@ class ObjectContainer(ABC):
                 return
             yield base + begin, start, end
             pos = end + 1
+
+    @staticmethod
+    def signature(name: str) -> bytes:
+        """The end of a type's object."""
+        return struct.pack("<i", len(name)) + name.encode() + bytes((_END,))
 
     def _unsound(self, window: Window, name: str, at: int, start: int, size: int) -> Iterator[Block]:
         """A block that does not end at its declared size, or extends past the end of the stream."""
