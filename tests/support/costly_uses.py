@@ -1,7 +1,7 @@
 """What can be done with a trace: each way to read one in the library, and each command that reads.
 
-Runs them silently; measures and judges nothing. As a script: `costly_uses.py SECONDS BYTES MODE FILE USE…` does these one
-after the other under limits on the process, and prints each name once it is done.
+Runs them silently; measures and judges nothing. As a script: `costly_uses.py SECONDS BYTES MODE FILE USE…` does these
+one after the other under limits on the process, and prints each name once it is done.
 """
 
 from __future__ import annotations

@@ -230,9 +230,10 @@ def _by_process(
         numbers = column.values.astype(np.int64)
         if column.valid is not None:
             numbers = np.where(column.valid, numbers, -1)
-        processes = np.unique(numbers).tolist()
-        for process in processes:
-            mine = rows if len(processes) == 1 else _some(rows, np.flatnonzero(numbers == process))
+        order = np.argsort(numbers, kind="stable")
+        processes, first = np.unique(numbers[order], return_index=True)
+        for process, places in zip(processes.tolist(), np.split(order, first[1:]), strict=False):
+            mine = rows if len(processes) == 1 else _some(rows, places)
             found.setdefault(None if process < 0 else process, {})[event] = mine
     return found
 
