@@ -1,6 +1,6 @@
 """Every kind of stream that once cost far more than its size, by name: how it is made, and how large.
 
-Gathers `costly` and `costly_containers`; runs nothing and knows no reader.
+Gathers `costly`, `costly_containers` and `costly_reports`; runs nothing and knows no reader.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import attrs
 
 import costly
 import costly_containers
+import costly_reports
 
 
 @attrs.frozen
@@ -56,5 +57,12 @@ FAMILIES: Final = (
     Family("wide-kinds", lambda n: costly.wide_kinds(n, 4_096), 1, 100),
     Family("vast-method", lambda n: costly.vast_method(n, n), 500, 20_000),
     Family("zipped-nothing", zipped_nothing, 20, 2_000, ".nettrace.gz"),
+    Family("nested-spans", costly_reports.nested_spans, 2_000, 50_000),
+    Family("crossing-spans", costly_reports.crossing_spans, 2_000, 50_000),
+    Family("equal-ids", costly_reports.equal_ids, 2_000, 50_000),
+    Family("reversed-times", costly_reports.reversed_times, 2_000, 50_000),
+    Family("threads-with-turns", costly_reports.threads_with_turns, 2_000, 50_000),
+    Family("processes", costly_reports.processes, 100, 50_000),
+    Family("deep-stacks", costly_reports.deep_stacks, 3_000, 60_000),
     Family("endless", lambda n: b"".join(costly_containers.endless(n)), 500, 20_000),
 )
