@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import click
 
 from clrevents.analysis.framework.answer import Answer
 from clrevents.analysis.framework.cells import ColumnDeclaration, cell_text, heading, is_number
+from clrevents.analysis.framework.conditions import Condition
 from clrevents.analysis.framework.declaration import ParameterDeclaration, ReportDeclaration, parameters_of
 from clrevents.analysis.framework.needs import NOT_RECORDED, record_needs
 from clrevents.analysis.framework.report_table import ReportTable
@@ -23,12 +24,15 @@ from clrevents.analysis.reports import ask_one, find_report
 from clrevents.cli.output import Output, safe, say
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument, spreadsheet_option
 from clrevents.errors import DamageError, PayloadError
-from clrevents.export.csv_lines import csv_lines
+from clrevents.export.answers import csv_line
 from clrevents.words import counted
+
+T = TypeVar("T")
 
 _NOTHING: Final = "nothing"
 _ASCENDING: Final = ("time", "word", "guid", "name", "code", "path", "text", "row")
 _LIMIT: Final = 20
+_UNMET: Final = 4
 
 
 def report_command(name: str) -> click.Command:
@@ -85,10 +89,26 @@ def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
         click.option(
             "--json", "as_json", is_flag=True, help="Everything as one JSON object; with --table one row a line."
         ),
+        click.option(
+            "--assert",
+            "conditions",
+            multiple=True,
+            metavar="CONDITION",
+            help="Exit with 4 unless this holds of a metric, such as 'count<100' or 'pause_max<50ms'; may be repeated.",
+        ),
+        *_chart_option(declared),
         spreadsheet_option,
         errors_option,
         fail_on_option("damage", also=_NOTHING),
     ]
+
+
+def _chart_option(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
+    charts = {chart.name: chart.description for chart in declared.answer.declared_charts}
+    if not charts:
+        return []
+    texts = " ".join(f"{name}: {text[0].lower()}{text[1:]}" for name, text in charts.items())
+    return [click.option("--chart", type=click.Choice([*charts]), help=f"A chart as SVG. {texts}")]
 
 
 def _help(declared: ReportDeclaration[Any, Any]) -> str:
@@ -111,16 +131,21 @@ def _run(
     sort: str | None,
     limit: int | None,
     as_csv: bool,
+    conditions: Sequence[str],
     spreadsheet: bool,
     as_json: bool,
     errors: Any,
     fail_on: FailOn,
+    chart: str | None = None,
 ) -> int:
-    if as_csv and as_json:
-        raise click.UsageError("--csv and --json exclude each other")
+    if as_csv + as_json + (chart is not None) > 1:
+        raise click.UsageError("--csv, --json and --chart exclude each other")
     name = table or declared.headline
     row_class = next(t.row_class for t in declared.answer.tables() if t.name == name)
     chosen = None if columns is None else _chosen(row_class, columns)
+    # At once, and not only when the trace was read.
+    names = [metric.name for metric in declared.metrics]
+    _checked(lambda: [Condition.parse(text, names) for text in conditions])
     order = _order(row_class, sort or (declared.sort if name == declared.headline else None))
     with Reading(file, errors) as reading:
         stopped: DamageError | PayloadError | None = None
@@ -136,7 +161,9 @@ def _run(
         rows = found.table(name)
         rows = rows if order is None else rows.sorted_by(*order)
         with Output() as out:
-            if as_json and table is None:
+            if chart is not None:
+                out.lines(_drawn(found, chart).splitlines())
+            elif as_json and table is None:
                 out.json(found.to_dict())
             elif as_json:
                 _lines(out, rows if limit is None else rows[:limit], chosen)
@@ -144,10 +171,29 @@ def _run(
                 _csv(out, rows if limit is None else rows[:limit], chosen, spreadsheet)
             else:
                 _text(out, declared, found, name, rows, _LIMIT if limit is None else limit, chosen)
-        _say_notes(declared, found, quiet=as_json or as_csv)
+        _say_notes(declared, found, quiet=as_json or as_csv or chart is not None)
+        unmet = _checked(lambda: found.unmet(*conditions))
+        for why in unmet:
+            say(why)
         if found.coverage == "none" and _NOTHING in fail_on:
             return 3
-        return code
+        # What is wrong with the trace comes first: its numbers prove nothing.
+        return code or (_UNMET if unmet else 0)
+
+
+def _checked(answer: Callable[[], list[T]]) -> list[T]:
+    """What this gives; a usage error where it refuses a condition."""
+    try:
+        return answer()
+    except ValueError as error:
+        raise click.UsageError(safe(str(error))) from None
+
+
+def _drawn(found: Answer[Any], name: str) -> str:
+    try:
+        return next(chart for chart in found.charts() if chart.name == name).svg()
+    except ImportError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def _say_notes(declared: ReportDeclaration[Any, Any], found: Answer[Any], quiet: bool) -> None:
@@ -237,20 +283,9 @@ def _lines(out: Output, rows: ReportTable[Any], chosen: Sequence[ColumnDeclarati
 
 def _csv(out: Output, rows: ReportTable[Any], chosen: Sequence[ColumnDeclaration] | None, spreadsheet: bool) -> None:
     names = [c.name for c in (columns_of(rows.row_class) if chosen is None else chosen)]
-    out.line(_csv_line(names, spreadsheet))
+    out.line(csv_line(names, spreadsheet))
     for row in rows.rows():
-        out.line(_csv_line([_csv_cell(row[name]) for name in names], spreadsheet))
-
-
-def _csv_cell(value: Any) -> Any:
-    if isinstance(value, list | bool):
-        return json.dumps(value, ensure_ascii=True)
-    return safe(value) if isinstance(value, str) else value
-
-
-def _csv_line(values: Sequence[Any], spreadsheet: bool) -> str:
-    (line,) = csv_lines([values], spreadsheet)
-    return line
+        out.line(csv_line([safe(v) if isinstance(v := row[name], str) else v for name in names], spreadsheet))
 
 
 def _order(row_class: type[Any], order: str | None) -> tuple[str, bool] | None:
