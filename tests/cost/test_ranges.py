@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 import clrevents
 from clrevents.symbols.lifetimes import Lifetimes
-from clrevents.symbols.ranges import FOUND, Ranges
+from clrevents.symbols.ranges import EARLY, FOUND, UNDECIDED, Ranges
 from costly import operations, vast_method
 
 SIZES = (250, 500, 1000)
@@ -52,6 +54,26 @@ def found(index: Ranges, addresses: list[int], time: int | None) -> list[int]:
     return list(places.tolist())
 
 
+def outcomes(index: Ranges, addresses: list[int], time: int) -> list[int]:
+    answer: list[int] = index.find(np.array(addresses, dtype=np.uint64), np.full(len(addresses), time))[1].tolist()
+    return answer
+
+
+def examined(index: Ranges, addresses: list[int], time: int) -> int:
+    """How many pairs of an address and a range that claims it are looked at."""
+    looked = 0
+    alive = index._alive
+
+    def counting(group: Any, asked: Any, times: Any) -> Any:
+        nonlocal looked
+        looked += len(group)
+        return alive(group, asked, times)
+
+    index._alive = counting  # type: ignore[method-assign]
+    outcomes(index, addresses, time)
+    return looked
+
+
 a_range = st.tuples(st.integers(0, 60), st.integers(1, 40), st.integers(0, 9), st.integers(1, 5)).map(
     lambda r: (r[0], r[1], r[2], r[2] + r[3])
 )
@@ -83,7 +105,20 @@ def test_ranges_of_other_times_around_each_address(n: int) -> None:
     count = operations(lambda: [found(index, [16 * n + i], 5) for i in range(60_000 // n)])
     assert count > 10_000
     assert operations(lambda: found(index, [16 * n + 7], 5)) < 1000
+    # Then the answer says that it is none; whoever is near is found all the same.
+    assert outcomes(index, [16 * n + 7, 4], 5) == [UNDECIDED, EARLY]
     assert found(index, [16 * n + 7], 1500) == [n - 1]
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_many_queries_share_what_is_examined(n: int) -> None:
+    ranges = [(16 * i, 1 << 20, 1000, 2000) for i in range(n)]
+    for queries in (1, 100):
+        index = of(ranges)
+        looked = examined(index, [16 * n + i for i in range(queries)], 5)
+        assert looked <= 10_000 + 8 * n + 4 * queries
+    # One query alone may look at all of them, and is sure.
+    assert outcomes(of(ranges), [16 * n], 5) == [EARLY]
 
 
 @pytest.mark.parametrize("n", SIZES)

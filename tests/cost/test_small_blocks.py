@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import io
+import random
 import tracemalloc
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 
 import clrevents
+from clrevents.decode.container.blocks import Events
+from clrevents.decode.kernels.tally import Tally
 from clrevents.decode.rows import Rows
+from clrevents.decode.stream.event_intake import EventIntake
 from clrevents.decode.stream.stream import Stream
 from clrevents.encode.nettrace4 import NetTrace4Writer
-from clrevents.encode.values import EventRecord, MetadataRecord
+from clrevents.encode.nettrace6 import NetTrace6Writer
+from clrevents.encode.values import Choices, EventRecord, Label, MetadataRecord, ThreadRow
+from clrevents.errors import ErrorMode
+from clrevents.schema.codes import LabelKind
 from costly import operations, small_blocks, small_blocks_of_four
 
 SIZES = (2000, 4000, 8000)
@@ -80,3 +88,104 @@ def test_rows_are_the_same_in_few_pieces(restarts: int) -> None:
     table = region.release.stacks
     stacks = [int.from_bytes(table.data(number) or b"", "little") for number in region.stack_ids.tolist()]
     assert stacks == (numbers // restarts * restarts + 1).tolist()
+
+
+ODD = ("kind", "thread", "back", "loss", "span", "wiped", "cut", "stacks", "point", "none", "full", "large")
+
+
+def drawn(number: int, version: int) -> bytes:
+    """Small blocks of one to three events with ids, and sometimes something else: what `ODD` says, or damage."""
+    draw = random.Random(number)
+    odd = draw.sample(ODD, draw.choice([0, 1, 2]))
+    sink = io.BytesIO()
+    writer: Any = (NetTrace4Writer if version == 4 else NetTrace6Writer)(sink)
+    kinds = [MetadataRecord(1, "P", 1, 0, "E"), MetadataRecord(2, "P", 2, 0, "F")]
+    writer.metadata(kinds)
+    if version == 6:
+        writer.threads([ThreadRow(i, 40 + i) for i in range(1, 4)])
+        lists = [[Label(LabelKind.ACTIVITY_ID, bytes([i] * 16)), Label(LabelKind.LEVEL, i)] for i in range(1, 4)]
+        writer.labels(1, lists)
+    tick = 100
+    for _ in range(draw.choice([5, 60, 150])):
+        this = draw.choice(odd) if odd and draw.random() < 0.05 else ""
+        events = []
+        for _ in range(draw.choice([1, 1, 1, 2, 3])):
+            tick += draw.randrange(3)
+            ids: dict[str, Any] = {"label_id": draw.choice([0, 0, 1, 2, 3, 3])} if version == 6 else {}
+            if version == 4 and draw.random() < 0.3:
+                ids = {"activity_id": bytes([draw.randrange(256)] * 16)}
+            if draw.random() < 0.5:
+                ids = {}
+            sequence = {"back": 1, "loss": tick + 1000}.get(this)
+            kind = 9 if this == "kind" else draw.choice([1, 2])
+            thread = 9 if this == "thread" else draw.choice([1, 2, 3])
+            payload = bytes(80 if this == "wiped" else 3000 if this == "large" else draw.randrange(4))
+            events.append(EventRecord(kind, tick, thread, payload, sequence=sequence, **ids))
+        span = (tick - 50, tick - 40) if this == "span" else None
+        events = [] if this == "none" else events
+        writer.events(events, Choices(span=span, compressed=this != "full"))
+        if this == "stacks":
+            writer.stacks(1, [(7, 8)])
+        if this == "point":
+            writer.sequence_point(tick, {1: 5})
+        if this == "cut":
+            data = sink.getvalue()
+            sink.seek(0)
+            sink.truncate()
+            sink.write(data[: -draw.randrange(1, 6)])
+    writer.end()
+    return sink.getvalue()
+
+
+def seen(data: bytes, errors: ErrorMode, piece: int, tally: Tally | None = None) -> list[Any]:
+    """All that comes out of a stream that is fed in such pieces: of single bytes, no two blocks are read together."""
+    stream = Stream(errors=errors, tally=tally, limits=clrevents.Limits(region_events=100, problems=10))
+    found: list[Any] = []
+    regions: list[Rows] = []
+    try:
+        for at in range(0, len(data), piece):
+            regions += stream.feed(data[at : at + piece])
+        regions += stream.close()
+    except clrevents.TraceError as error:
+        found.append((type(error), str(error), error.offset))
+    for rows in regions:
+        places = rows.kind_indexes, rows.ticks, rows.thread_ids, rows.stack_ids, rows.offsets
+        found += [column.tolist() for column in (*places, rows.capture_threads, rows.processors)]
+        found += [rows.payloads(), rows.labels, rows.process_ids]
+        found += [guids and guids.all() for guids in (rows.activities, rows.related_activities)]
+    if tally is not None:
+        found += [tally.kinds.tolist()[: len(stream.kinds.all)], tally.threads, tally.latest]
+    found += [[kind.key for kind in stream.kinds.all], list(stream.problems), stream.problems.counts]
+    return [*found, stream.losses, stream.destroyed, stream.lost, stream.missing]
+
+
+@pytest.mark.parametrize("version", [4, 6])
+@pytest.mark.parametrize("errors", ["report", "salvage"])
+@pytest.mark.parametrize("counting", [False, True])
+def test_blocks_that_are_read_together_say_what_they_say_alone(version: int, errors: ErrorMode, counting: bool) -> None:
+    for number in range(50):
+        data = drawn(number, version)
+        alone, few, whole = (
+            seen(data, errors, piece, Tally(10) if counting else None) for piece in (1, 700, len(data) or 1)
+        )
+        assert whole == alone, number
+        assert few == alone, number
+
+
+def test_small_blocks_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = []
+    take = EventIntake.take
+
+    def counting(self: EventIntake, block: Events, offset: int) -> None:
+        taken.append(sum(map(len, block.columns)))
+        take(self, block, offset)
+
+    monkeypatch.setattr(EventIntake, "take", counting)
+    for make in MAKERS:
+        for errors in ("report", "salvage"):
+            taken.clear()
+            stream = Stream(errors=errors)  # type: ignore[arg-type]
+            stream.feed(make(5000))
+            stream.close()
+            assert sum(taken) == 5000
+            assert len(taken) < 10, (make, errors)

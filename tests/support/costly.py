@@ -39,19 +39,19 @@ def _events(count: int, payload: bytes = b"", label_id: int = 0) -> Callable[[Ne
     return lambda w: w.events([EventRecord(1, 5, 1, payload, label_id=label_id)] * count)
 
 
-def located_fields(n: int, shared: int) -> bytes:
-    """One event with `n` located fields that all point at the same `shared` bytes after them."""
+def located_fields(n: int, shared: int, events: int = 1) -> bytes:
+    """Events with `n` located fields that all point at the same `shared` bytes after them."""
     fields = [FieldDescription(f"f{i}", TypeCode.DATALOC, element=_BYTES.element) for i in range(n)]
     payload = struct.pack("<HH", 4 * n, shared) * n + bytes(shared)
-    return _six(lambda w: w.metadata([_kind(1, *fields)]), _events(1, payload))
+    return _six(lambda w: w.metadata([_kind(1, *fields)]), _events(events, payload))
 
 
-def located_array(n: int, shared: int) -> bytes:
-    """One event with an array of `n` elements that all point at `shared` bytes after the array."""
+def located_array(n: int, shared: int, events: int = 1) -> bytes:
+    """Events with an array of `n` elements that all point at `shared` bytes after the array."""
     element = FieldDescription("", TypeCode.DATALOC, element=_BYTES.element)
     array = FieldDescription("x", TypeCode.ARRAY, element=element)
     payload = struct.pack("<H", n) + struct.pack("<HH", 2 + 4 * n, shared) * n + bytes(shared)
-    return _six(lambda w: w.metadata([_kind(1, array)]), _events(1, payload))
+    return _six(lambda w: w.metadata([_kind(1, array)]), _events(events, payload))
 
 
 def located_in_order(n: int, each: int) -> bytes:

@@ -35,6 +35,7 @@ from clrevents.symbols.method import (
     NO_RUNDOWN,
     NOT_MANAGED,
     NOT_YET,
+    OVERLAPPING,
     REASONS,
     RESOLVED,
     UNLOADED,
@@ -43,7 +44,7 @@ from clrevents.symbols.method import (
 from clrevents.symbols.method_names import display_name
 from clrevents.symbols.modules import Modules
 from clrevents.symbols.native import Native
-from clrevents.symbols.ranges import EARLY, FOUND, GONE, Ranges
+from clrevents.symbols.ranges import EARLY, FOUND, GONE, UNDECIDED, Ranges
 
 _CACHED: Final = 1 << 16
 
@@ -151,7 +152,7 @@ class Methods:
             for place, i, why in zip(missing, index.tolist(), reason.tolist(), strict=True):
                 frame = self.frame(addresses[place], i, why, place > 0, process_id)
                 frames[place] = frame
-                if time_ns is not None and why not in (UNLOADED, NOT_YET):
+                if time_ns is not None and why not in (UNLOADED, NOT_YET, OVERLAPPING):
                     cache[addresses[place], place > 0, process_id] = (*self._life(i), frame)
         return tuple(frame for frame in frames if frame is not None)
 
@@ -170,6 +171,7 @@ class Methods:
         reason[outcome == FOUND] = RESOLVED
         reason[outcome == GONE] = UNLOADED
         reason[outcome == EARLY] = NOT_YET
+        reason[outcome == UNDECIDED] = OVERLAPPING
         native = self.native
         open_ = np.flatnonzero(index < 0)
         if len(open_) and len(native.mappings) + len(native.names):

@@ -14,14 +14,17 @@ from numpy.typing import NDArray
 
 from clrevents.symbols.lifetimes import Addresses, Ints, Lifetimes, ends_of
 
-FOUND, NOTHING, GONE, EARLY = 0, 1, 2, 3
-"""The result of a query: found, never anything there, no longer there, not there yet."""
+FOUND, NOTHING, GONE, EARLY, UNDECIDED = range(5)
+"""The result of a query: found, never anything there, no longer there, not there yet; or more ranges overlap at the
+address than are examined."""
 
 _STEPS: Final = 4
 """How many start addresses of ranges around an address are examined in any case: one in an intact trace, or a few where
 code of other times was at other addresses nearby."""
 _MORE: Final = 10_000
-"""How many more are examined in all queries together; only hostile ranges overlap so often."""
+_MORE_EACH: Final = 8
+"""How many more are examined in all queries together, and how many for each range that there is; only hostile ranges
+overlap so often."""
 
 
 class _LastBeyond:
@@ -72,7 +75,7 @@ class Ranges:
         self._limit = np.append(self._first[1:], count) if count else self._first
         self._starts = made.start[self._first]
         self._bounds = [np.searchsorted(made.space[self._first], [s, s + 1]).tolist() for s in range(len(spaces))]
-        self._more = _MORE
+        self._more = _MORE + _MORE_EACH * count
         self._reach = np.zeros(len(self._first), dtype=np.uint64)
         for low, high in self._bounds:
             if high > low:
@@ -118,9 +121,13 @@ class Ranges:
             keep = group >= low
             keep[keep] = self._reach[group[keep]] > addresses[open_[keep]]
             open_, group = open_[keep], group[keep]
-            if not len(open_) or (steps >= _STEPS and not self._more):
+            if not len(open_):
                 return
-            self._more -= steps >= _STEPS
+            if steps >= _STEPS:
+                if self._more < len(open_):
+                    outcome[open_] = UNDECIDED
+                    return
+                self._more -= len(open_)
             steps += 1
             asked = addresses[open_]
             if times is None:

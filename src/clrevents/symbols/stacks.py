@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from clrevents.decode.stacks import StackArrays
 from clrevents.symbols.frame import Frame
 from clrevents.symbols.lifetimes import Addresses, Ints
-from clrevents.symbols.method import NOT_YET, REASONS, UNLOADED
+from clrevents.symbols.method import NOT_YET, OVERLAPPING, REASONS, UNLOADED
 from clrevents.symbols.methods import Methods
 
 
@@ -76,7 +76,9 @@ def resolve_stacks(
     np.maximum.at(last, inverse, times[used])
     one = _Lookup.of(methods, stacks, pairs[0], pairs[1], first)
     two = _Lookup.of(methods, stacks, pairs[0], pairs[1], last)
-    differs = (one.method != two.method) | np.isin(one.reason, (UNLOADED, NOT_YET)) & (first != last)[one.stack]
+    differs = (one.method != two.method) | np.isin(one.reason, (UNLOADED, NOT_YET, OVERLAPPING)) & (first != last)[
+        one.stack
+    ]
     split = np.bincount(one.stack[differs], minlength=len(pairs[0])) > 0
     if np.any(split):
         again = used.copy()

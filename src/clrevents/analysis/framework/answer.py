@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import typing
 from collections.abc import Callable, Collection, Mapping
+from functools import cache
 from typing import Any, ClassVar, Final, Generic, Self, TypeVar, dataclass_transform
 
 import attrs
@@ -154,6 +155,7 @@ class Answer(Generic[F_co]):
         return answer_html(self)
 
 
+@cache
 def _tables(cls: type[Any]) -> tuple[TableDeclaration, ...]:
     hints = typing.get_type_hints(cls, include_extras=True)
     found = []

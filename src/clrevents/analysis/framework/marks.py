@@ -66,7 +66,7 @@ class Marks:
         for hole in holes:
             by_thread.setdefault(hole.thread_id, []).append(hole)
         self._nobody = _Stretches(by_thread.pop(None, []))
-        self._threads = {thread: _Stretches(found) for thread, found in by_thread.items()}
+        self._threads = {thread: _Stretches(found) for thread, found in by_thread.items() if thread is not None}
 
     def __bool__(self) -> bool:
         return bool(self._all)
@@ -76,12 +76,18 @@ class Marks:
         if not threads:
             return self._all.touched(starts, ends)
         found = self._nobody.touched(starts, ends)
-        for thread, stretches in self._threads.items():
-            of = np.zeros(len(starts), dtype=np.bool_)
-            for column in threads:
-                of |= column == np.uint64(thread)  # type: ignore[arg-type]
-            mine = np.flatnonzero(of)
-            found[mine] |= stretches.touched(starts[mine], ends[mine])
+        if not self._threads:
+            return found
+        known = np.array(sorted(self._threads), dtype=np.uint64)
+        for column in threads:
+            numbers = column.astype(np.uint64)
+            place = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
+            rows = np.flatnonzero(known[place] == numbers)
+            # Each row is looked at for its own thread only, however many there are.
+            order = rows[np.argsort(place[rows], kind="stable")]
+            used, first = np.unique(place[order], return_index=True)
+            for number, mine in zip(used.tolist(), np.split(order, first[1:]), strict=False):
+                found[mine] |= self._threads[int(known[number])].touched(starts[mine], ends[mine])
         return found
 
 

@@ -6,6 +6,7 @@ Does not know where the chunks come from: `asking` feeds it from a trace or from
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 import attrs
@@ -16,6 +17,7 @@ from clrevents.analysis.framework.answer_values import (
     ALWAYS,
     FOREVER,
     MANY_PROCESSES,
+    Note,
     Question,
     TimeWindow,
     TraceIdentity,
@@ -34,6 +36,8 @@ from clrevents.version import __version__
 
 _PROCESS: Final = "process_id"
 _WHOLE: Final = TimeWindow()
+_PROCESSES: Final = 200
+"""Of so many processes there are answers; those of a machine's runtimes are fewer."""
 
 
 @attrs.frozen
@@ -80,6 +84,8 @@ class ReportReading:
         self._first = [one.declaration.collector(one.parameters) for one in asked]
         self._holes: list[Hole] = []
         self._place = 0
+        self._processes: set[int | None] = set()
+        self._left_out: set[int | None] = set()
 
     @property
     def selectors(self) -> tuple[str, ...]:
@@ -109,6 +115,7 @@ class ReportReading:
         processes = _by_process(events, info)
         if self._only is not None:
             processes = {process: mine for process, mine in processes.items() if process == self._only}
+        processes = self._within_limit(processes)
         for place, (made, collectors) in enumerate(zip(self._first, self._collectors, strict=True)):
             known = list(collectors)
             for process, mine in processes.items():
@@ -124,6 +131,17 @@ class ReportReading:
                         collectors[process].take(ReportChunk({}, tuple(holes), window))
         self._holes += holes
 
+    def _within_limit(self, processes: dict[int | None, dict[tuple[str, str], Gathered]]) -> dict[int | None, Any]:
+        """Those of the first processes: each takes collectors and an answer of its own, and a crafted trace may have
+        as many processes as threads.
+        """
+        for process in processes:
+            if len(self._processes) < _PROCESSES:
+                self._processes.add(process)
+            elif process not in self._processes:
+                self._left_out.add(process)
+        return {process: mine for process, mine in processes.items() if process in self._processes}
+
     def finish(self, known: ReadingEnd, window: TimeWindow, rest: Sequence[Hole] = ()) -> dict[str, Answer[Any]]:
         """The answers, by the reports' names. `rest` are holes that ended after the last event."""
         places = {one.declaration.name: place for place, one in enumerate(self.asked)}
@@ -135,6 +153,8 @@ class ReportReading:
             for used in self.asked[place].declaration.uses:
                 for process in collectors:
                     self._told(places[used], process, window)
+        # The same for every process.
+        nothing = cache(self._nothing)
         answers: dict[str, dict[int | None, Answer[Any]]] = {}
         for place in self._order():
             one, found = self.asked[place], answers.setdefault(self.asked[place].declaration.name, {})
@@ -144,8 +164,22 @@ class ReportReading:
                 if rest:
                     collector.take(ReportChunk({}, tuple(rest), window))
                 used_here = {name: answers[name][process] for name in one.declaration.uses}
-                found[process] = collector.finish(self._context(one, process, known, window, used_here))
-        return {name: merged([*answers[name].values()]) for name in places}
+                found[process] = collector.finish(self._context(one, process, known, window, used_here, nothing))
+        return {name: self._noted(merged([*answers[name].values()])) for name in places}
+
+    def _noted(self, answer: Answer[Any]) -> Answer[Any]:
+        """With a note where processes were left out."""
+        if not self._left_out:
+            return answer
+        note = Note(
+            "too-many-processes",
+            "warning",
+            f"the trace has events of more than {_PROCESSES} processes; {len(self._left_out)} of them are left out",
+            tuple(declared.name for declared in answer.tables()),
+            {"processes": len(self._left_out)},
+            "ask for one of them with process_id",
+        )
+        return attrs.evolve(answer, coverage="partial", notes=(*answer.notes, note))
 
     def _wanted(self, selectors: Iterable[str], events: Mapping[tuple[str, str], Gathered]) -> dict[str, Gathered]:
         """The events by the selector that means them; those that a pattern fits, by `Provider/Event`."""
@@ -198,6 +232,7 @@ class ReportReading:
         known: ReadingEnd,
         window: TimeWindow,
         answers: Mapping[str, Answer[Any]],
+        nothing: Callable[[str], Gathered],
     ) -> Context:
         info, declared = known.info, one.declaration
         start = None if info.start is None else info.start.isoformat()
@@ -217,7 +252,7 @@ class ReportReading:
             damaged=known.damaged,
             complete=known.complete,
             results=answers,
-            nothing=self._nothing,
+            nothing=nothing,
             names=known.names,
             thread_names=known.thread_names,
         )
@@ -235,9 +270,10 @@ def _by_process(
         numbers = column.values.astype(np.int64)
         if column.valid is not None:
             numbers = np.where(column.valid, numbers, -1)
-        processes = np.unique(numbers).tolist()
-        for process in processes:
-            mine = rows if len(processes) == 1 else _some(rows, np.flatnonzero(numbers == process))
+        order = np.argsort(numbers, kind="stable")
+        processes, first = np.unique(numbers[order], return_index=True)
+        for process, places in zip(processes.tolist(), np.split(order, first[1:]), strict=False):
+            mine = rows if len(processes) == 1 else _some(rows, places)
             found.setdefault(None if process < 0 else process, {})[event] = mine
     return found
 

@@ -189,10 +189,13 @@ def _background(rows: Mapping[str, Gathered], made: Compilations, version: Ints,
     first, second = matched([starts], [stops], ("thread_id",))
     until = np.full(len(starts), FOREVER, dtype=np.int64)
     until[first] = stops.places[second]
-    found = np.zeros(len(made), dtype=np.bool_)
-    for thread in np.unique(starts.numbers("thread_id")):
-        mine = np.flatnonzero(starts.numbers("thread_id") == thread)
-        place = np.searchsorted(starts.places[mine], made.start_place) - 1
-        within = (place >= 0) & (until[mine][np.maximum(place, 0)] >= made.start_place)
-        found |= within & (made.thread == thread)
-    return found.tolist()
+    # The last turn of its thread before it: turns and compilations in order of thread and place, turns first.
+    threads = np.concatenate((starts.numbers("thread_id").astype(np.uint64), made.thread))
+    is_turn = np.arange(len(threads)) < len(starts)
+    order = np.lexsort((~is_turn, np.concatenate((starts.places, made.start_place)), threads))
+    last = np.maximum.accumulate(np.where(is_turn[order], np.arange(len(order)), -1))
+    before = np.full(len(threads), -1, dtype=np.int64)
+    before[order[last >= 0]] = order[last[last >= 0]]
+    turn = before[len(starts) :]
+    within = (turn >= 0) & (threads[turn] == made.thread)
+    return (within & (until[np.where(within, turn, 0)] >= made.start_place)).tolist()

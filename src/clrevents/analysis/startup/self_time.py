@@ -108,10 +108,13 @@ def self_times(kinds: Sequence[ThreadSpans]) -> list[SelfTime]:
     lows: list[int] = []
     highs: list[int] = []
     open_: list[int] = []
+    # Those that ended below others: spans may cross where events were lost. They go when these do.
+    ended: set[int] = set()
     thread, since, count = None, 0, len(closed)
     for event, now, on in zip(order.tolist(), times[order].tolist(), threads[order].tolist(), strict=True):
         if on != thread:
             thread, open_ = on, []
+            ended.clear()
         elif open_ and now > since:
             owners.append(open_[-1])
             lows.append(since)
@@ -120,8 +123,9 @@ def self_times(kinds: Sequence[ThreadSpans]) -> list[SelfTime]:
         if event < count:
             open_.append(event)
         else:
-            # Spans may cross where events were lost.
-            open_.remove(event - count)
+            ended.add(event - count)
+            while open_ and open_[-1] in ended:
+                ended.remove(open_.pop())
     owner, low, high = (np.array(values, dtype=np.int64) for values in (owners, lows, highs))
     of = closed[owner] if len(owner) else owner
     found = []
@@ -134,12 +138,12 @@ def self_times(kinds: Sequence[ThreadSpans]) -> list[SelfTime]:
 def depths(spans: ThreadSpans) -> Ints:
     """How many other spans of the kind each lies inside of, on its thread."""
     found = np.zeros(len(spans), dtype=np.int64)
-    ends: dict[int, list[int]] = {}
-    closed = spans.closed.tolist()
-    values = zip(spans.thread.tolist(), spans.start_place.tolist(), spans.end_place.tolist(), strict=True)
-    for place, (thread, start, end) in enumerate(values):
-        around = ends[thread] = [other for other in ends.get(thread, []) if other > start]
-        found[place] = len(around)
-        if closed[place]:
-            around.append(end)
+    order = np.argsort(spans.thread, kind="stable")
+    threads, first = np.unique(spans.thread[order], return_index=True)
+    for rows in np.split(order, first[1:]) if len(threads) else ():
+        closed = spans.closed[rows]
+        # Those that began before, without those that ended before.
+        begun = np.cumsum(closed) - closed
+        ended = np.searchsorted(np.sort(spans.end_place[rows[closed]]), spans.start_place[rows], "right")
+        found[rows] = begun - ended
     return found

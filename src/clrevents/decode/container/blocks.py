@@ -14,6 +14,8 @@ from typing import Final, Protocol, TypeAlias, cast
 from uuid import UUID
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
 from clrevents.decode.kernels.header_scan import HeaderColumns
 from clrevents.errors import Problem
@@ -82,12 +84,30 @@ class Metadata:
 
 
 @attrs.frozen(eq=False)
+class Together:
+    """Which rows of columns are whose, where they are those of several blocks; one number a block in each array.
+
+    `ends` has how many rows there are up to its end, numbers in `runs` and numbers in `marks`; `marks` are the blocks'
+    own. `offsets` are those that problems with a block's sequence numbers have; `spans` its first and last tick.
+    """
+
+    ends: NDArray[np.int64]
+    marks: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    spans: NDArray[np.int64]
+
+    def firsts(self) -> NDArray[np.int64]:
+        """The first row of each block."""
+        return np.concatenate((np.zeros(1, dtype=np.int64), self.ends[:-1, 0]))
+
+
+@attrs.frozen(eq=False)
 class Events:
     """Event headers of one block; their payloads are in `window`, whose first byte is at `base`.
 
     `broken`: the block is known to be damaged, so only plausible rows may be trusted; `span` is then the (first, last)
     tick its header declares, if any. `counted`: rows carry sequence numbers; `labelled`: threads are indexes and marks
-    are label ids (NetTrace 6).
+    are label ids (NetTrace 6). `together`: these are several small blocks, none broken, in one piece.
     """
 
     columns: list[HeaderColumns]
@@ -97,6 +117,33 @@ class Events:
     span: tuple[int, int] | None = None
     counted: bool = True
     labelled: bool = False
+    together: Together | None = None
+
+    def apart(self) -> Iterator[tuple[Events, int]]:
+        """Blocks that were read together one by one, each with its offset."""
+        (columns,), together = self.columns, self.together
+        assert together is not None
+        row = run = mark = 0
+        ends, offsets, spans = together.ends.tolist(), together.offsets.tolist(), together.spans.tolist()
+        for (stop, last_run, last_mark), offset, (first, last) in zip(ends, offsets, spans, strict=True):
+            runs = columns.runs[run // 4 : last_run // 4].copy()
+            marks = together.marks[mark // 3 : last_mark // 3].copy()
+            runs[:, 0] -= np.uint64(row)
+            marks[:, 0] -= row
+            piece = HeaderColumns(
+                columns.metadata_ids[row:stop],
+                columns.thread_ids[row:stop],
+                columns.stack_ids[row:stop],
+                columns.ticks[row:stop],
+                columns.offsets[row:stop],
+                columns.sizes[row:stop],
+                runs,
+                marks,
+                columns.place and (columns.place[0], columns.place[1] + row),
+            )
+            span = (first, last) if first or last else None
+            yield Events([piece], self.window, self.base, False, span, self.counted, self.labelled), offset
+            row, run, mark = stop, last_run, last_mark
 
 
 @attrs.frozen(eq=False)

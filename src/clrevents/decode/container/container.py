@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final, Protocol
 
-from clrevents.decode.container.blocks import Block, Fault, TraceInfo
+from clrevents.decode.container.blocks import Block, Events, Fault, TraceInfo
 from clrevents.decode.container.window import Window
 from clrevents.errors import Problem, UnreadableError, damage
 from clrevents.schema.codes import BlockFlag
@@ -27,6 +27,13 @@ class Container(Protocol):
 
         Raises NeedMore, with the position unmoved, if the window ends before the block and is not final. In a final
         window, yields what is left of a truncated block, then a fatal Fault.
+        """
+        ...
+
+    def read_together(self, window: Window) -> tuple[Events, int] | None:
+        """The events of several small sound blocks that start here, and where these end; None if there are few.
+
+        Leaves the position where it is. What `read` would yield for one block after the other is `Events.apart`.
         """
         ...
 

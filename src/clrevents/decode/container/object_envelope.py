@@ -14,8 +14,9 @@ from typing import Final
 
 import attrs
 
-from clrevents.decode.container.blocks import Block, End, Fault, Header
+from clrevents.decode.container.blocks import Block, End, Events, Fault, Header
 from clrevents.decode.container.container import cut, one
+from clrevents.decode.container.small_blocks import SMALL
 from clrevents.decode.container.window import NeedMore, Window
 from clrevents.errors import Limits, UnreadableError, damage
 from clrevents.schema.codes import ObjectName, ObjectTag
@@ -28,6 +29,8 @@ _NAME_LIMIT: Final = 64
 _REACH: Final = 1 << 22
 _LONGEST: Final = 64
 _LOOKAHEAD: Final = 4
+# Where an object's type says its versions: equal for all blocks of one writer.
+_VERSIONS: Final = slice(3, 11)
 _END_LOOK: Final = 1 << 20
 
 
@@ -74,6 +77,10 @@ class ObjectContainer(ABC):
         except BaseException:
             window.pos = start
             raise
+
+    def read_together(self, window: Window) -> tuple[Events, int] | None:
+        """See `decode.container.container.Container`; None where a generation has no such blocks."""
+        return None
 
     def _object(self, window: Window) -> Iterator[Block]:
         start = window.pos
@@ -157,6 +164,33 @@ class ObjectContainer(ABC):
             window.pos = body.end + 1
             return
         yield from self._unsound(window, name, at, start, size)
+
+    def _small_bodies(self, window: Window, signature: bytes) -> Iterator[tuple[int, int, int]]:
+        """Sound small blocks of one type that follow each other: where problems are, their start and their end.
+
+        `signature` is the end of the type's object, from the length of its name on.
+        """
+        data, pos, base = window.data, window.pos, window.base
+        length = _VERSIONS.stop + len(signature)
+        if not data.startswith(signature, pos + _VERSIONS.stop) or not data.startswith(self._prefix, pos):
+            return
+        head = data[pos : pos + length]
+        # After a block is its end tag, and what tells that it is sound.
+        last = window.end - (0 if window.final else _LOOKAHEAD)
+        while window.end - pos >= length + 8 and data.startswith(head, pos):
+            begin = pos + length
+            size = int.from_bytes(data[begin : begin + 4], "little")
+            start = begin + 4 + self._padding(base + begin + 4, self._shift)
+            end = start + size
+            if size > min(SMALL, self._limits.block_bytes) or end >= last or not self._ends_soundly(window, end):
+                return
+            yield base + begin, start, end
+            pos = end + 1
+
+    @staticmethod
+    def signature(name: str) -> bytes:
+        """The end of a type's object."""
+        return struct.pack("<i", len(name)) + name.encode() + bytes((_END,))
 
     def _unsound(self, window: Window, name: str, at: int, start: int, size: int) -> Iterator[Block]:
         """A block that does not end at its declared size, or extends past the end of the stream."""

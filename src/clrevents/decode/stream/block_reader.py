@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from clrevents.decode.container.blocks import Block, End, Fault, Header
 from clrevents.decode.container.container import Container, cut, incomplete
 from clrevents.decode.container.detect import detect
+from clrevents.decode.container.small_blocks import SMALL
 from clrevents.decode.container.window import NeedMore, Window
 from clrevents.errors import Limits, Problem, Problems, UnreadableError
 
@@ -29,6 +30,7 @@ class BlockReader:
         self._container: Container | None = None
         self._has_header = False
         self._trailing = 0
+        self._small = False
 
     def read(self, window: Window) -> Iterator[Block]:
         """The complete blocks of a window; afterwards `needed` says how many bytes the next one takes.
@@ -64,12 +66,21 @@ class BlockReader:
                 self._trailing += window.available
                 window.pos = window.end
                 return
+            together = self._container.read_together(window) if self._small else None
+            if together is not None:
+                events, end = together
+                yield events
+                window.pos = end
+                continue
+            start = window.pos
             for block in self._container.read(window):
                 if isinstance(block, Header):
                     self._has_header = True
                 elif isinstance(block, End):
                     self.complete = True
                 yield block
+            # Blocks that follow a large one are not worth a look at how small they are.
+            self._small = window.pos - start <= SMALL
 
     def _end(self, offset: int) -> Iterator[Block]:
         """The problems of a stream that ends here, between two blocks."""

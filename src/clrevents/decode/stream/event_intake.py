@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clrevents.decode.container.blocks import Events
+from clrevents.decode.container.blocks import Events, Together
 from clrevents.decode.kernels.header_scan import HeaderColumns
 from clrevents.decode.kernels.tally import Tally
 from clrevents.decode.kinds import Kinds
@@ -52,6 +52,9 @@ class EventIntake:
 
     def take(self, block: Events, offset: int) -> None:
         """Take an event block; `offset` is where problems with its sequence numbers are reported."""
+        if block.together is not None:
+            self._take_together(block, block.together)
+            return
         salvage = self._errors.salvage
         check = salvage or block.broken
         wrong_span = salvage and span_differs(block)
@@ -70,6 +73,22 @@ class EventIntake:
         note = self._rows.bound_rows(offset)
         if note is not None:
             self._errors.report(note)
+
+    def _take_together(self, block: Events, together: Together) -> None:
+        """Take several small blocks in one piece, if nothing is wrong with any of them; otherwise one by one."""
+        (columns,) = block.columns
+        sound = (
+            self._resolver.all_known(columns, block)
+            and self._rows.room_for(columns)
+            and not (self._errors.salvage and self._plausibility.doubtful(block, together))
+        )
+        if sound:
+            self._take_piece(columns, block, True, 0)
+            return
+        for each, offset in block.apart():
+            self.take(each, offset)
+            if self._errors.stopped:
+                return
 
     def _take_piece(self, columns: HeaderColumns, block: Events, first: bool, offset: int) -> None:
         """Count or collect one piece of a block; `first` says whether it is the block's first."""
@@ -110,7 +129,7 @@ class EventIntake:
 
     def _follow_numbers(self, columns: HeaderColumns, block: Events, offset: int) -> None:
         if block.counted:
-            problems = self._losses.follow(columns, offset)
+            problems = self._losses.follow(columns, offset, block.together)
             if problems:
                 self._errors.report_all(problems)
 

@@ -104,6 +104,12 @@ class LabelTable:
             known = self._short[stored] = lists[index]
         return known
 
+    def all_known(self, columns: HeaderColumns) -> bool:
+        """Whether every label list that these rows refer to is there."""
+        marks = columns.marks
+        labels = set(marks[(marks[:, 1] & _HAS_LABELS) != 0, 2].tolist()) - {0}
+        return all(any(run.find(label) for run in reversed(self._runs)) for label in labels)
+
     def changes(self, columns: HeaderColumns) -> tuple[LabelChanges, list[Problem]]:
         """Where the label list changes, and a problem for each list that is missing."""
         changes: LabelChanges = []

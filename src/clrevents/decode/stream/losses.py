@@ -5,12 +5,14 @@ A gap is a loss by the runtime or, after damage, events in the damaged bytes. Se
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 
 import attrs
+import numpy as np
 
 from clrevents.decode.clock import Clock
-from clrevents.decode.container.blocks import SequencePoint
+from clrevents.decode.container.blocks import SequencePoint, Together
 from clrevents.decode.kernels.header_scan import HeaderColumns
 from clrevents.decode.stream.sequence_numbers import Gap, SequenceNumbers
 from clrevents.decode.stream.thread_table import ThreadTable
@@ -53,6 +55,8 @@ class LossLog:
         self._threads = threads
         self._clock: Clock | None = None
         self._indexed = False
+        self._notes = 0
+        self._note: Problem | None = None
 
     def begin(self, clock: Clock, version: int) -> None:
         """The trace's header was read."""
@@ -64,31 +68,40 @@ class LossLog:
         """Events may be missing from here on for a reason other than loss."""
         self.numbers.damaged(self._threads.definitions)
 
-    def follow(self, columns: HeaderColumns, offset: int) -> Sequence[Problem]:
-        """Look for gaps in the numbers of these events."""
+    def follow(self, columns: HeaderColumns, offset: int, together: Together | None = None) -> Sequence[Problem]:
+        """Look for gaps in the numbers of these events; those of several blocks are at the offsets of these."""
         gaps = self.numbers.follow(columns)
-        return self._note(gaps, offset) if gaps else ()
+        if not gaps:
+            return ()
+        if together is None:
+            return self._meaning(gaps, repeat(offset))
+        rows = np.array([gap.row for gap in gaps], dtype=np.int64)
+        return self._meaning(gaps, together.offsets[np.searchsorted(together.ends[:, 0], rows, "right")].tolist())
 
     def sequence_point(self, point: SequencePoint, offset: int) -> Iterator[Problem]:
         """Compare with the writer's counts, which reveals losses after a thread's last event."""
         for index, sequence in point.threads:
             thread = self._threads.find(index) if self._indexed else index
             if thread is not None:
-                yield from self._note(self.numbers.reached(thread, sequence, point.time), offset)
+                yield from self._meaning(self.numbers.reached(thread, sequence, point.time), (offset,))
         if point.forget_threads:
             self.numbers.forget_all()
 
     def thread_ended(self, place: int, sequence: int, tick: int, offset: int) -> Sequence[Problem]:
         """A thread is removed: how many events it wrote in total (NetTrace 6)."""
-        problems = self._note(self.numbers.reached(place, sequence, tick), offset)
+        problems = self._meaning(self.numbers.reached(place, sequence, tick), (offset,))
         self.numbers.forget(place)
         return problems
 
-    def _note(self, gaps: Sequence[Gap], offset: int) -> list[Problem]:
+    def _meaning(self, gaps: Sequence[Gap], offsets: Iterable[int]) -> list[Problem]:
         problems = []
-        for gap in gaps:
+        for gap, offset in zip(gaps, offsets, strict=False):
             if gap.backwards:
-                problems.append(_backwards(self._thread_id(gap), offset))
+                # Beyond the limit they are only counted: it does not matter which.
+                if self._note is None or self._notes < self._limits.problems:
+                    self._notes += 1
+                    self._note = _backwards(self._thread_id(gap), offset)
+                problems.append(self._note)
             elif gap.after_damage:
                 self.missing += gap.count
                 self._keep(gap, self.destroyed)

@@ -107,11 +107,18 @@ class Region:
 
     def count(self, columns: HeaderColumns) -> None:
         """Only record how much there is."""
+        self.bytes = self.extent(columns)
         if not self.events:
             self._start = int(columns.offsets[0])
-        # The stream's extent, which is about what is held; not the windows, which are as large as the pieces fed.
-        self.bytes = int(columns.offsets[-1] + columns.sizes[-1]) - self._start
         self.events += len(columns)
+
+    def extent(self, columns: HeaderColumns) -> int:
+        """How many bytes of the stream the region has once these rows are in it.
+
+        That is about what is held; not the windows, which are as large as the pieces fed.
+        """
+        start = self._start if self.events else int(columns.offsets[0])
+        return int(columns.offsets[-1] + columns.sizes[-1]) - start
 
     def _add_marks(self, columns: HeaderColumns, base: int, first: bool) -> None:
         """Where activity ids change in the piece that is added next."""
@@ -121,7 +128,7 @@ class Region:
         if len(columns.marks):
             marks = columns.marks.copy()
             marks[:, 0] += self.events
-            marks[:, 2] += base
+            marks[marks[:, 2] >= 0, 2] += base
             self._marks.append(marks)
             self._has_activity = True
 

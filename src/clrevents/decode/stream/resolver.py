@@ -62,6 +62,14 @@ class Resolver:
             self._resolve_labels(rows, first)
         return rows
 
+    def all_known(self, columns: HeaderColumns, block: Events) -> bool:
+        """Whether all ids of these rows are defined, as far as that is quickly seen; changes nothing."""
+        if self._kinds.table.take(columns.metadata_ids, mode="clip").min() < 0:
+            return False
+        if not block.labelled:
+            return True
+        return self._threads.places(columns.thread_ids)[1] is None and self._labels.all_known(columns)
+
     def _undefined_kinds(self, rows: ResolvedRows) -> None:
         """Cut before the first event without a description; in salvage mode report each description once."""
         kinds, columns = self._kinds.all, rows.columns

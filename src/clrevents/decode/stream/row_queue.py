@@ -65,6 +65,11 @@ class RowQueue:
         self._region.end()
         return problems
 
+    def room_for(self, columns: HeaderColumns) -> bool:
+        """Whether these rows can be added, piece by piece or all at once, without `bound_rows` releasing any."""
+        region, limits = self._region, self._limits
+        return region.events + len(columns) <= limits.region_events and region.extent(columns) <= limits.region_bytes
+
     def bound_rows(self, offset: int) -> Problem | None:
         """Release rows in file order if there are more than the limits allow; returns a note about it."""
         region, limits = self._region, self._limits

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode.container.blocks import Events
+from clrevents.decode.container.blocks import Events, Together
 from clrevents.decode.kernels.header_scan import HeaderColumns
 from clrevents.decode.kinds import Kinds
 from clrevents.decode.payload.payload_decoder import PayloadDecoder
@@ -72,6 +72,24 @@ class PlausibilityCheck:
         count = int(found[0]) if len(found) else len(columns)
         count = self._fitting(columns, block, count)
         return columns if count == len(columns) else head(columns, count)
+
+    def doubtful(self, block: Events, together: Together) -> bool:
+        """Whether a row of blocks that were read together may be implausible, so that each must be looked at."""
+        (columns,) = block.columns
+        firsts = together.firsts()
+        earliest, latest = np.minimum.reduceat(columns.ticks, firsts), np.maximum.reduceat(columns.ticks, firsts)
+        first, last = together.spans[:, 0], together.spans[:, 1]
+        given = (first != 0) | (last != 0)
+        if block.labelled:
+            outside = (earliest < first) | (latest > last)
+        else:
+            outside = (earliest != first) | (latest != last)
+        return (
+            bool((outside & given).any())
+            or bool((columns.metadata_ids == 0).any())
+            or bool(_wiped(columns, block).any())
+            or (not block.labelled and next(self._steps_back(columns), None) is not None)
+        )
 
     def _fitting(self, columns: HeaderColumns, block: Events, count: int) -> int:
         """How many of the first `count` rows precede one whose payload does not fit, or wiped bytes."""

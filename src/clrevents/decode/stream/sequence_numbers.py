@@ -22,7 +22,8 @@ _M32 = (1 << 32) - 1
 class Gap:
     """`count` sequence numbers of a capture thread that no event has, and the ticks of the events before and after.
 
-    `after_damage`: damage follows the thread's events before the gap. `backwards`: the numbers step back.
+    `after_damage`: damage follows the thread's events before the gap. `backwards`: the numbers step back. `row` is that
+    of the event after it, in the columns where it was found.
     """
 
     thread: int
@@ -30,6 +31,7 @@ class Gap:
     start: int
     end: int
     after_damage: bool
+    row: int = 0
 
     @property
     def backwards(self) -> bool:
@@ -78,7 +80,7 @@ class SequenceNumbers:
                 number, tick, _ = known or (0, int(times[row]), 0)
                 count = (sequence - 1 - number) & _M32
                 if count and (number or self.starts_at_zero):
-                    gaps.append(Gap(thread, count, tick, int(times[row]), self._after_damage(thread)))
+                    gaps.append(Gap(thread, count, tick, int(times[row]), self._after_damage(thread), row))
             last[thread] = (sequence + end - row - 1) & _M32, int(times[end - 1]), self._damages
         return gaps
 

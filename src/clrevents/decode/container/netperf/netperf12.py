@@ -13,7 +13,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode.container.blocks import Block, End, Fault, Header, MetadataRow, TraceInfo
+from clrevents.decode.container.blocks import Block, End, Events, Fault, Header, MetadataRow, TraceInfo
 from clrevents.decode.container.container import check_clock, cut, system_time
 from clrevents.decode.container.metadata import BadFields, read_fields_v1
 from clrevents.decode.container.netperf.netperf_records import RECORD, STACK_LIMIT, Records, walk_records
@@ -81,6 +81,10 @@ class NetPerf12:
         except BaseException:
             window.pos = start
             raise
+
+    def read_together(self, window: Window) -> tuple[Events, int] | None:
+        """There are no event blocks here."""
+        return None
 
     def _header(self, window: Window) -> Iterator[Block]:
         window.require(3 + 12)

@@ -31,6 +31,7 @@ from clrevents.decode.container.nettrace6.nettrace6_rows import (
     read_removed_threads,
     read_threads,
 )
+from clrevents.decode.container.small_blocks import MOST, SMALL, Place, read_together
 from clrevents.decode.container.uncompressed import NETTRACE6, walk
 from clrevents.decode.container.window import Cursor, NeedMore, Short, Window
 from clrevents.decode.kernels.header_scan import HeaderScanner
@@ -50,6 +51,8 @@ _NAMES: Final[dict[int, str]] = {
     BlockKind.REMOVED_THREADS: "thread removal block",
     BlockKind.LABELS: "label block",
 }
+# The head of a block and the header of an event block.
+_SMALL_BLOCK: Final = struct.Struct("<IHHqq")
 _IMPACT: Final = "the events, names or stacks of this range"
 _TRACE_HEADER: Final = struct.Struct("<8hqqii")
 
@@ -77,6 +80,31 @@ class NetTrace6:
         except BaseException:
             window.pos = start
             raise
+
+    def read_together(self, window: Window) -> tuple[Events, int] | None:
+        if not self._seen_header:
+            return None
+        data, base, pos, stop = window.data, window.base, window.pos, window.end
+        most = min(SMALL, self._limits.block_bytes)
+        places: list[Place] = []
+        while stop - pos >= _SMALL_BLOCK.size and len(places) < MOST:
+            head, length, flags, first, last = _SMALL_BLOCK.unpack_from(data, pos)
+            size = head & 0xFFFFFF
+            end = pos + 4 + size
+            # Compressed headers and no flag but those that are known: of others the salvage wants to see more.
+            if (
+                head >> 24 != _EVENTS
+                or size > most
+                or end > stop
+                or not 20 <= length <= size
+                or flags & ~2 != COMPRESSED
+            ):
+                break
+            if first > last:
+                break
+            places.append((base + pos, first, last, pos + 4 + length, end, end))
+            pos = end
+        return read_together(self._scanner, window, places, True)
 
     def _block(self, window: Window) -> Iterator[Block]:
         start = window.pos

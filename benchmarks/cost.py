@@ -1,0 +1,107 @@
+"""What costly streams cost: time and memory of everything that reads, for each byte of input.
+
+    python benchmarks/cost.py [--sizes small|full] [--families NAMES] [--uses NAMES] [--modes report,salvage]
+
+The streams are those of tests/support/costly_families.py. Each use runs in a process of its own that has imported
+everything and nothing else. Seconds are the processor's; memory is what the process's largest resident set (VmHWM)
+grew by; bytes are those after unpacking. `--times 10 --memory 600` prints only what takes more seconds or megabytes,
+and makes the exit status 1 if anything does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Final
+
+HERE: Final = Path(__file__).resolve().parent
+for place in (HERE.parent / "src", HERE.parent / "tests" / "support"):
+    sys.path.insert(0, os.fspath(place))
+
+from memory import peak, resident  # noqa: E402
+
+from costly_families import FAMILIES, Family  # noqa: E402
+from costly_uses import USES, Use, loaded, silently  # noqa: E402
+
+
+def measured(use: Use, path: Path, mode: str, seconds: int, room: int) -> tuple[float, int, str]:
+    """Seconds of processor time, bytes of memory and the ending of a use in a process of its own."""
+    told, tell = os.pipe()
+    if not (child := os.fork()):
+        with contextlib.suppress(OSError):
+            Path("/proc/self/clear_refs").write_text("5")
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+        before, began = resident(), time.process_time()
+        size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (size + room, size + room))
+        try:
+            ending = silently(use, path, mode)
+        except BaseException as error:
+            ending = f"{type(error).__name__}: {error}"[:200]
+        os.write(tell, f"{time.process_time() - began} {peak() - before} {ending}".encode())
+        os._exit(0)
+    os.close(tell)
+    with open(told) as pipe:
+        text = pipe.read()
+    _, status, usage = os.wait4(child, 0)
+    if not text:
+        return usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10, f"ended by signal {os.WTERMSIG(status)}"
+    took, grew, ending = text.split(" ", 2)
+    return float(took), int(grew), ending
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", choices=["small", "full"], default="small")
+    parser.add_argument("--families", default=",".join(family.name for family in FAMILIES))
+    parser.add_argument("--uses", default=",".join(USES))
+    parser.add_argument("--modes", default="report,salvage")
+    parser.add_argument("--times", type=float, default=0, help="print what takes more seconds")
+    parser.add_argument("--memory", type=float, default=0, help="or more megabytes")
+    options = parser.parse_args()
+    loaded()
+    over = 0
+    chosen = options.families.split(",")
+    with tempfile.TemporaryDirectory() as folder:
+        for family in (each for each in FAMILIES if each.name in chosen):
+            path = Path(folder) / f"trace{family.suffix}"
+            length = written(family, path, getattr(family, options.sizes))
+            print(f"{family.name}: {length / 1e6:,.2f} MB", flush=True)
+            worst: list[tuple[float, str]] = [(0, ""), (0, "")]
+            for mode in options.modes.split(","):
+                for name in options.uses.split(","):
+                    took, grew, ending = measured(USES[name], path, mode, 60, 3 << 30)
+                    what = f"{name}, {mode}"
+                    worst = [max(worst[0], (took, what)), max(worst[1], (grew, what))]
+                    if took > options.times or grew > options.memory * 1e6 or ":" in ending:
+                        over += 1
+                        print(f"  {what:28} {figures(took, grew, length)}  {ending}", flush=True)
+            (took, slowest), (grew, largest) = worst
+            print(f"  worst: {took:.2f} s in {slowest}; {grew / 1e6:.0f} MB in {largest}", flush=True)
+            path.unlink()
+    return int(bool(over and (options.times or options.memory)))
+
+
+def figures(took: float, grew: int, length: int) -> str:
+    per_byte = f"{took / length * 1e6:8.3f} µs and {grew / length:8.2f} bytes a byte"
+    return f"{took:7.2f} s {grew / 1e6:7.0f} MB  {per_byte}"
+
+
+def written(family: Family, path: Path, size: int) -> int:
+    """Write a family's trace, in a process of its own so that its memory is not ours; its unpacked length."""
+    if not (child := os.fork()):
+        path.write_bytes(family.make(size))
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert status == 0, f"{family.name} could not be made"
+    return size * 1_000_000 if family.suffix.endswith(".gz") else path.stat().st_size
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+"""Every kind of stream that once cost far more than its size, by name: how it is made, and how large.
+
+Gathers `costly`, `costly_containers` and `costly_reports`; runs nothing and knows no reader.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Callable
+from typing import Final
+
+import attrs
+
+import costly
+import costly_containers
+import costly_reports
+
+
+@attrs.frozen
+class Family:
+    """Streams of one kind: `make(size)` gives a whole trace, `small` is a second's work at most, `full` many."""
+
+    name: str
+    make: Callable[[int], bytes]
+    small: int
+    full: int
+    suffix: str = ".nettrace"
+
+
+def zipped_nothing(size: int) -> bytes:
+    """A gzip stream of `size` million zeros, which is a thousandth of them."""
+    sink = io.BytesIO()
+    with gzip.GzipFile(fileobj=sink, mode="wb", mtime=0) as file:
+        for _ in range(size):
+            file.write(bytes(1_000_000))
+    return sink.getvalue()
+
+
+FAMILIES: Final = (
+    Family("located-fields", lambda n: costly.located_fields(4096, 40_000, n), 2, 50),
+    Family("located-array", lambda n: costly.located_array(10_000, 25_000, n), 2, 50),
+    Family("overrides", lambda n: costly.long_override_list(n, n), 4_000, 100_000),
+    Family("labels", lambda n: costly.long_label_list(n, n), 4_000, 100_000),
+    Family("label-lists", costly.short_label_lists, 200_000, 8_000_000),
+    Family("unchained-stacks", costly_containers.unchained_stacks, 4_000, 40_000),
+    Family("distant-ends", costly_containers.distant_ends, 2_000, 20_000),
+    Family("doubtful-events", costly_containers.doubtful_events, 2_000, 20_000),
+    Family("broken-records", costly_containers.broken_records, 1_000, 10_000, ".netperf"),
+    Family("forgotten-kinds", lambda n: b"".join(costly_containers.many_kinds(n, n // 100)), 10_000, 190_000),
+    Family("kept-threads", lambda n: b"".join(costly_containers.many_threads(n, n // 100)), 10_000, 200_000),
+    Family("equal-names", costly.equal_names, 1_000, 4_096),
+    Family("small-blocks", costly.small_blocks, 10_000, 1_000_000),
+    Family("small-blocks-of-4", costly.small_blocks_of_four, 10_000, 500_000),
+    Family("point-threads", costly.many_threads, 100_000, 8_000_000),
+    Family("point-threads-of-4", costly.many_threads_of_four, 50_000, 1_300_000),
+    Family("wide-kinds", lambda n: costly.wide_kinds(n, 4_096), 1, 100),
+    Family("vast-method", lambda n: costly.vast_method(n, n), 500, 20_000),
+    Family("zipped-nothing", zipped_nothing, 20, 2_000, ".nettrace.gz"),
+    Family("nested-spans", costly_reports.nested_spans, 2_000, 50_000),
+    Family("crossing-spans", costly_reports.crossing_spans, 2_000, 50_000),
+    Family("equal-ids", costly_reports.equal_ids, 2_000, 50_000),
+    Family("reversed-times", costly_reports.reversed_times, 2_000, 50_000),
+    Family("threads-with-turns", costly_reports.threads_with_turns, 2_000, 50_000),
+    Family("processes", costly_reports.processes, 100, 50_000),
+    Family("deep-stacks", costly_reports.deep_stacks, 3_000, 60_000),
+    Family("endless", lambda n: b"".join(costly_containers.endless(n)), 500, 20_000),
+)
