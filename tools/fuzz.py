@@ -404,7 +404,7 @@ def main() -> None:
     parser.add_argument("--engine", choices=("atheris", "own"))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--cost", action="store_true", help="look for inputs that take long, or much memory")
-    parser.add_argument("--largest", type=int, default=1 << 20, help="bytes of an input with --cost")
+    parser.add_argument("--largest", type=int, default=1 << 18, help="bytes of an input with --cost")
     options = parser.parse_args()
     sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests" / "support")]
     options.keep.mkdir(parents=True, exist_ok=True)

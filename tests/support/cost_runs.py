@@ -27,7 +27,9 @@ FIXED_SECONDS: Final = 2.0
 SECONDS_PER_BYTE: Final = 20e-6
 FIXED_MEMORY: Final = 64 << 20
 MEMORY_PER_BYTE: Final = 448
-"""Together with `FIXED_MEMORY` 512 MiB for a mebibyte, the largest input."""
+"""Together with `FIXED_MEMORY` 512 MiB for a mebibyte."""
+_OVER: Final = 1.2
+"""A mode is stopped when it takes this much more time than allowed, and no further one is begun then."""
 _ADDRESS_SPACE: Final = 1536 << 20
 _LENGTH: Final = struct.Struct("<I")
 
@@ -60,11 +62,11 @@ class Cost:
 
 
 class Overtime(BaseException):
-    """Ends a mode that takes twice the time allowed."""
+    """Ends a mode that takes more than the time allowed."""
 
 
 def measure(data: bytes, modes: Mapping[str, Callable[[bytes], None]]) -> dict[str, Cost]:
-    """The cost of each mode. A mode that ends the process ends the measurement, and has its reason as `fault`."""
+    """The cost of each mode, up to one that takes too long. A mode that ends the process ends the measurement, and has its reason as `fault`."""
     out, into = os.pipe()
     child = os.fork()
     if not child:
@@ -94,7 +96,8 @@ def _child(data: bytes, modes: Mapping[str, Callable[[bytes], None]], into: int)
     try:
         # The output of a C library, and of Python's exit, belongs to the parent.
         gc.freeze()
-        limit = int(4 * len(modes) * seconds_allowed(len(data)))
+        # What does not listen to the signal below.
+        limit = int(2 * len(modes) * seconds_allowed(len(data)))
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
         space = _statm()[0] + _ADDRESS_SPACE
         resource.setrlimit(resource.RLIMIT_AS, (space, space))
@@ -103,7 +106,10 @@ def _child(data: bytes, modes: Mapping[str, Callable[[bytes], None]], into: int)
         with os.fdopen(into, "wb") as pipe:
             for name, mode in modes.items():
                 _send(pipe, (name, None))
-                _send(pipe, (name, _one(data, mode)))
+                cost = _one(data, mode)
+                _send(pipe, (name, cost))
+                if cost.time_share(len(data)) > 1:
+                    break
     except BaseException:
         traceback.print_exc()
     os._exit(0)
@@ -123,7 +129,7 @@ def _one(data: bytes, mode: Callable[[bytes], None]) -> Cost:
     Path("/proc/self/clear_refs").write_text("5")
     begin = time.process_time()
     try:
-        signal.setitimer(signal.ITIMER_PROF, 2 * seconds_allowed(len(data)))
+        signal.setitimer(signal.ITIMER_PROF, _OVER * seconds_allowed(len(data)))
         try:
             mode(data)
         finally:

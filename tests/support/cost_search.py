@@ -22,6 +22,7 @@ Place: TypeAlias = tuple[Measure, str, str]
 MEASURES: Final[tuple[Measure, ...]] = ("time", "memory")
 _KEPT: Final = 2
 _WORST: Final = 12
+_AS_THEY_ARE: Final = 60
 
 
 @attrs.frozen
@@ -42,19 +43,19 @@ class Search:
     seeds: Sequence[bytes]
     bytewise: Bytewise
     rng: random.Random
-    largest: int = 1 << 20
+    largest: int = 1 << 18
     places: dict[Place, list[Found]] = attrs.field(factory=dict)
     _waiting: list[bytes] = attrs.field(factory=list)
 
     def __attrs_post_init__(self) -> None:
-        self._waiting = list(reversed(self.seeds))
+        self._waiting = self.rng.sample(list(self.seeds), min(len(self.seeds), _AS_THEY_ARE))
 
     def next(self) -> bytes:
-        """The next input to measure: first all seeds as they are."""
+        """The next input to measure: first some seeds as they are."""
         if self._waiting:
             return self._waiting.pop()[: self.largest]
         rng = self.rng
-        limit = min(self.largest, rng.choice((16 << 10, 64 << 10, 64 << 10, 256 << 10, self.largest)))
+        limit = min(self.largest, rng.choice((8 << 10, 32 << 10, 32 << 10, 128 << 10, self.largest)))
         start = rng.random()
         if start < 0.2:
             made = cost_recipes.recipe(rng, min(limit, 60_000))
