@@ -10,8 +10,9 @@ on how the bytes were split; give it a name and fix the bug. tests/test_corpus.p
 
 With `--cost` it looks for small inputs that take long or much memory instead, in every way of reading a trace
 (tests/support/cost_modes.py): it repeats and mixes parts of streams and goes on from the worst found. `--seconds` are
-then processor time. It prints and keeps the worst five by time and by memory, and exits with 1 if one of them takes more
-than an input of its size may (tests/support/cost_runs.py). A finding becomes a small generated case in tests/cost/.
+then processor time. It prints and keeps the worst five by time and by memory, and exits with 1 if one of them takes
+more than an input of its size may (tests/support/cost_runs.py). A finding becomes a small generated case in
+tests/cost/.
 """
 
 from __future__ import annotations
@@ -337,7 +338,7 @@ def run_cost(folders: list[Path], seconds: float, keep: Path, seed: int, largest
     from cost_search import MEASURES, Search
 
     modes = {name: functools.partial(cost_modes.run, name) for name in cost_modes.MODES}
-    search = Search(cost_seeds(folders), MUTATIONS[:12], random.Random(seed), largest)
+    search = Search(cost_seeds(folders), tuple(modes), MUTATIONS[:12], random.Random(seed), largest)
     for data in search.seeds[:: max(len(search.seeds) // 40, 1)]:
         for mode in modes.values():
             # What is imported and prepared once for any trace must be there before the processes fork.
@@ -348,8 +349,8 @@ def run_cost(folders: list[Path], seconds: float, keep: Path, seed: int, largest
     faults: set[str] = set()
     done = over = 0
     while (now := _processor_time()) - begun < seconds:
-        data = search.next()
-        costs = measure(data, modes)
+        data, wanted = search.next()
+        costs = measure(data, {mode: modes[mode] for mode in wanted})
         done += 1
         for mode, cost in costs.items():
             if cost.fault and (last := cost.fault.strip().splitlines()[-1]) not in faults:
@@ -370,7 +371,7 @@ def run_cost(folders: list[Path], seconds: float, keep: Path, seed: int, largest
         for place, found in enumerate(search.worst(measured), 1):
             _keep(keep, f"worst-{measured}-{place}", found.data, cost_line(found))
             print(f"  {found.share:.2f} of what it may take: {cost_line(found)}")
-        over += sum(found.share > 1 for found in search.worst(measured, len(search.places)))
+        over += sum(found.share > 1 for found in search.worst(measured, None))
     return over + len(faults)
 
 

@@ -301,7 +301,9 @@ def _varint(content: bytes, rng: random.Random, room: int, bytewise: Bytewise) -
     if not content:
         return content
     at = rng.randrange(min(len(content), rng.choice((40, 400, len(content)))))
-    value = rng.choice((content[at] & 127, content[at] * rng.choice(_TIMES), rng.choice(_SMALL), rng.randrange(1 << 20)))
+    value = rng.choice(
+        (content[at] & 127, content[at] * rng.choice(_TIMES), rng.choice(_SMALL), rng.randrange(1 << 20))
+    )
     out = bytearray()
     while value > 127:
         out.append(value & 127 | 128)

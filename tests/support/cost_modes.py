@@ -144,5 +144,3 @@ def run(mode: str, data: bytes) -> None:
     with warnings.catch_warnings(), contextlib.suppress(TraceError):
         warnings.simplefilter("ignore", TraceWarning)
         MODES[mode](data)
-
-

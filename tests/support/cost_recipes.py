@@ -106,7 +106,9 @@ def payload(layout: Any, rng: random.Random, number: int, pointer_size: int = 8)
 def _value(wire: WireType, rng: random.Random, number: int) -> bytes:
     if wire.number is not None:
         size = wire.number.size
-        value = rng.choice((0, 1, 2, 3, number, number * 16, rng.randrange(64), _BASE + 64 * number, rng.getrandbits(64)))
+        value = rng.choice(
+            (0, 1, 2, 3, number, number * 16, rng.randrange(64), _BASE + 64 * number, rng.getrandbits(64))
+        )
         return (value & (1 << 8 * size) - 1).to_bytes(size, "little")
     match wire:
         case Utf16Z():
@@ -129,7 +131,9 @@ def _value(wire: WireType, rng: random.Random, number: int) -> bytes:
 
 
 def _text(rng: random.Random, number: int) -> str:
-    return rng.choice(("", "a", f"n{number}", "System.Private.CoreLib", f"/usr/lib/m{number}.dll", "T`1[[x]]" * 9, "<>" * 60))
+    return rng.choice(
+        ("", "a", f"n{number}", "System.Private.CoreLib", f"/usr/lib/m{number}.dll", "T`1[[x]]" * 9, "<>" * 60)
+    )
 
 
 def _field(rng: random.Random, number: int, depth: int = 0) -> FieldDescription:
@@ -245,7 +249,9 @@ def _six(rng: random.Random, room: int) -> bytes:
             case "threads":
                 count = _many(rng, left, 10)
                 names = rng.random() < 0.5
-                writer.threads(ThreadRow(threads + i, i, rng.choice((5, i)), f"t{i}" if names else None) for i in range(count))
+                writer.threads(
+                    ThreadRow(threads + i, i, rng.choice((5, i)), f"t{i}" if names else None) for i in range(count)
+                )
                 threads += count - 1
             case "stacks":
                 made_stacks = [_stack(rng, i) for i in range(_many(rng, left, 60))]
@@ -300,7 +306,9 @@ def _four(rng: random.Random, room: int) -> bytes:
                     thread, activity = rng.randint(1, threads), rng.choice((0, 0, 1, rng.randrange(1 << 32)))
                     stack = rng.randint(0, stacks)
                     events.append(
-                        EventRecord(kind, tick, thread, data, stack_id=stack, activity_id=activity.to_bytes(16, "little"))
+                        EventRecord(
+                            kind, tick, thread, data, stack_id=stack, activity_id=activity.to_bytes(16, "little")
+                        )
                     )
                 writer.events(events)
             case "stacks":
@@ -308,7 +316,9 @@ def _four(rng: random.Random, room: int) -> bytes:
                 writer.stacks(stacks + 1, made)
                 stacks += len(made)
             case "point":
-                numbers = {i: rng.choice((1, 5, i)) for i in range(_many(rng, left, 12))} if rng.random() < 0.5 else None
+                numbers = (
+                    {i: rng.choice((1, 5, i)) for i in range(_many(rng, left, 12))} if rng.random() < 0.5 else None
+                )
                 writer.sequence_point(tick, numbers)
                 stacks = 0
             case "kinds":
@@ -367,5 +377,3 @@ def _netperf(rng: random.Random, room: int, writer: NetPerf3Writer | NetPerf12Wr
         writer.events(items)
     writer.end()
     return sink.getvalue()
-
-

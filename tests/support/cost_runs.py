@@ -39,11 +39,6 @@ def seconds_allowed(size: int) -> float:
     return FIXED_SECONDS + SECONDS_PER_BYTE * size
 
 
-def memory_allowed(size: int) -> float:
-    """The bytes by which memory may grow for an input of this many bytes."""
-    return FIXED_MEMORY + MEMORY_PER_BYTE * size
-
-
 @attrs.frozen
 class Cost:
     """What one mode took; `fault` is the trace of an exception that must not be, or what ended the process."""
@@ -52,13 +47,10 @@ class Cost:
     memory: int
     fault: str = ""
 
-    def time_share(self, size: int) -> float:
-        """Of the processor time allowed."""
-        return self.seconds / seconds_allowed(size)
-
-    def memory_share(self, size: int) -> float:
-        """Of the memory allowed."""
-        return self.memory / memory_allowed(size)
+    def shares(self, size: int, fixed: float = 1.0) -> tuple[float, float]:
+        """Of time and memory, with this part of what is allowed whatever the size."""
+        seconds = FIXED_SECONDS * fixed + SECONDS_PER_BYTE * size
+        return self.seconds / seconds, self.memory / (FIXED_MEMORY * fixed + MEMORY_PER_BYTE * size)
 
 
 class Overtime(BaseException):
@@ -66,7 +58,10 @@ class Overtime(BaseException):
 
 
 def measure(data: bytes, modes: Mapping[str, Callable[[bytes], None]]) -> dict[str, Cost]:
-    """The cost of each mode, up to one that takes too long. A mode that ends the process ends the measurement, and has its reason as `fault`."""
+    """The cost of each mode, up to one that takes too long.
+
+    A mode that ends the process ends the measurement, and has its reason as `fault`.
+    """
     out, into = os.pipe()
     child = os.fork()
     if not child:
@@ -108,7 +103,7 @@ def _child(data: bytes, modes: Mapping[str, Callable[[bytes], None]], into: int)
                 _send(pipe, (name, None))
                 cost = _one(data, mode)
                 _send(pipe, (name, cost))
-                if cost.time_share(len(data)) > 1:
+                if cost.seconds > seconds_allowed(len(data)):
                     break
     except BaseException:
         traceback.print_exc()

@@ -186,12 +186,15 @@ class Methods:
 
     def _unchanged(self, time_ns: int) -> tuple[int, int]:
         """The times around this one between which no code comes or goes."""
-        place = int(np.searchsorted(self._changes, time_ns, "right"))
-        return int(self._changes[place - 1]), int(self._changes[place])
+        place = int(np.searchsorted(self.changes, time_ns, "right"))
+        return int(self.changes[place - 1]), int(self.changes[place])
 
     @cached_property
-    def _changes(self) -> Ints:
-        """Every time at which code comes or goes, in order, from the first to the last possible."""
+    def changes(self) -> Ints:
+        """Every time at which code comes or goes, in order, from the first to the last possible.
+
+        Between two of them, every address has the same code.
+        """
         every = (self._ranges.made, self.native.names.made, self.native.mappings.made)
         times = [column for made in every for column in (made.begin, made.end)]
         return np.unique(np.concatenate([np.array([ALWAYS, FOREVER], dtype=np.int64), *times]))
