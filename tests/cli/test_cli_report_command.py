@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import re
@@ -231,3 +232,32 @@ def test_a_terminal(on_terminal: Callable[..., tuple[int, str]], name: str, colu
     code, shown = on_terminal(name, INTEROP, columns=columns)
     assert code == 0
     assert "coverage" in shown
+
+
+def test_conditions_decide_the_exit_code(run: Run, tmp_path: Path) -> None:
+    held = run("jit", str(INTEROP), "-n", "0", "--assert", "methods<=136", "--assert", "native_total>1KiB")
+    assert held.exit_code == 0
+    unmet = run("jit", str(INTEROP), "--json", "--assert", "methods<136", "--assert", "turns<1")
+    assert unmet.exit_code == 4
+    assert "clrevents: methods<136 does not hold: methods is 136\n" in unmet.stderr
+    assert "clrevents: turns<1 cannot be told: the trace does not tell\n" in unmet.stderr
+    assert json.loads(unmet.stdout)["metrics"]["methods"]["value"] == 136
+
+
+def test_conditions_are_read_before_the_trace(run: Run) -> None:
+    for condition, message in {
+        "methods": "is not a condition",
+        "method<1": "no metric 'method'; there are compilations",
+    }.items():
+        result = run("jit", "no-such-file.nettrace", "--assert", condition)
+        assert (result.exit_code, message in result.stderr) == (1, True)
+    wrong = run("jit", str(INTEROP), "--assert", "methods<1ms")
+    assert (wrong.exit_code, "methods is measured in count" in wrong.stderr) == (1, True)
+
+
+def test_damage_counts_for_more_than_a_condition(run: Run, tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged.nettrace"
+    with gzip.open(INTEROP) as packed:
+        data = packed.read()
+    damaged.write_bytes(data[: len(data) // 2] + bytes(4000) + data[len(data) // 2 + 4000 :])
+    assert run("jit", str(damaged), "-n", "0", "--assert", "methods<1").exit_code == 3

@@ -10,8 +10,8 @@ from typing import Any
 import jsonschema
 
 import clrevents
-from clrevents.analysis.framework.show import LINES, WIDTH
 from clrevents.analysis.reports import run_reports
+from clrevents.table.display import LINES, WIDTH
 from project_files import ROOT
 
 

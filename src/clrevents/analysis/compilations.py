@@ -6,20 +6,18 @@ Knows the events of methods being compiled and loaded, and what happens inside o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.gather import Gathered, matched
+from clrevents.analysis.optional_rows import NONE, either, picked
 from clrevents.schema.method_flags import MethodFlags
 
 Ints: TypeAlias = NDArray[np.int64]
 Array: TypeAlias = NDArray[Any]
-
-NONE: Final = -1
-"""Stands for a time, a size or a row that the trace does not tell."""
 
 
 @attrs.frozen(eq=False)
@@ -60,8 +58,8 @@ def compilations(begins: Gathered, loads: Sequence[Gathered]) -> Compilations:
     begin, load, start, end = begin[order], load[order], start[order], end[order]
     known = begin != NONE
 
-    def either(name: str) -> Array:
-        return np.where(known, picked(begins.numbers(name), begin), picked(column(loads, name), load))
+    def of_either(name: str) -> Array:
+        return either(begins.numbers(name), begin, column(loads, name), load)
 
     return Compilations(
         begin,
@@ -70,8 +68,8 @@ def compilations(begins: Gathered, loads: Sequence[Gathered]) -> Compilations:
         np.where(load != NONE, end, start),
         np.where(known, picked(begins.numbers("time_ns"), begin), NONE),
         np.where(load != NONE, picked(column(loads, "time_ns"), load), NONE),
-        either("thread_id").astype(np.uint64),
-        either("MethodID").astype(np.uint64),
+        of_either("thread_id").astype(np.uint64),
+        of_either("MethodID").astype(np.uint64),
         int((~jitted).sum()),
     )
 
@@ -79,14 +77,6 @@ def compilations(begins: Gathered, loads: Sequence[Gathered]) -> Compilations:
 def column(parts: Sequence[Gathered], name: str) -> Array:
     """A column of numbers of several events, concatenated."""
     return np.concatenate([rows.numbers(name) for rows in parts])
-
-
-def picked(values: Array, rows: Ints) -> Array:
-    """The values of these rows; 0 where the row is -1."""
-    there = rows >= 0
-    found = np.zeros(len(rows), dtype=values.dtype)
-    found[there] = values[rows[there]]
-    return found
 
 
 def inside(made: Compilations, threads: NDArray[np.uint64], places: Ints) -> Ints:

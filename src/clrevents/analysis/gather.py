@@ -51,8 +51,7 @@ class Gathered:
 
     def numbers(self, name: str) -> NDArray[Any]:
         """A column of numbers, 0 where it is null."""
-        column = self.table.column(name)
-        return column.values if column.valid is None else np.where(column.valid, column.values, 0)
+        return self.table.column(name).filled()
 
     def column(self, name: str) -> Column:
         """A column as it is. KeyError when there is none."""

@@ -31,7 +31,7 @@ def group_numbers(columns: Sequence[Sequence[Column]], lengths: Sequence[int]) -
     for parts in columns:
         codes, distinct = _codes(parts)
         numbers, count = _packed(numbers * distinct + codes, count * distinct)
-        null |= np.concatenate([_nulls(column) for column in parts])
+        null |= ~np.concatenate([column.known for column in parts])
     numbers[null] = -1
     return numbers, count
 
@@ -86,7 +86,3 @@ def _text_codes(parts: Sequence[Column]) -> tuple[Ints, int]:
         codes = np.array([known.setdefault(text, len(known)) for text in held.tolist()], dtype=np.int64)
         found.append(codes if held is column or not len(codes) else codes[column.values])
     return np.concatenate(found), max(len(known), 1)
-
-
-def _nulls(column: Column) -> NDArray[np.bool_]:
-    return np.zeros(len(column), dtype=np.bool_) if column.valid is None else ~column.valid

@@ -107,11 +107,7 @@ class RecordedProvider:
 
     def proves(self, keywords: int, level: int) -> bool:
         """As `Recorded.proves`, of this provider."""
-        keywords &= _ALL
-        return any(
-            s.level >= level and s.keywords & ~keywords == 0 and bool(s.keywords) == bool(keywords)
-            for s in self._telling()
-        )
+        return any(proves(s.keywords, s.level, keywords, level) for s in self._telling())
 
     def _telling(self) -> Iterator[SeenEvents]:
         """What occurred and says something about keywords."""
@@ -155,6 +151,12 @@ class Recorded:
         """
         found = self.provider(provider)
         return found is not None and found.proves(keywords, level)
+
+
+def proves(seen: int, seen_level: int, keywords: int, level: int) -> bool:
+    """Whether an event with the keywords `seen` proves that the session had one of `keywords` at `level` or above."""
+    bits, wanted = seen & _ALL, keywords & _ALL
+    return seen_level >= level and not bits & ~wanted and bool(bits) == bool(wanted)
 
 
 def recorded(trace: Trace) -> Recorded:

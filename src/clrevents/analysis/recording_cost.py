@@ -19,7 +19,7 @@ from clrevents.analysis.gather import gather
 from clrevents.analysis.record_line import ProviderNeed
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME, SAMPLE
-from clrevents.trace import Trace
+from clrevents.trace import Trace, passes_of
 
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -33,6 +33,7 @@ _BEGIN, _SUSPENDED, _RESTARTING, _END = range(len(KINDS))
 _OTHER_REASON: Final = 0
 _NO_COUNT: Final = 0xFFFF_FFFF
 _HIGH: Final = 95
+_NOTHING: Final[Ints] = np.zeros(0, dtype=np.int64)
 
 
 @attrs.frozen(eq=False)
@@ -145,6 +146,10 @@ def recording_cost_of(trace: Trace, process_id: int | None = None) -> RecordingC
     Reads the suspensions and the samples, but not their stacks.
     """
     selectors = [*(f"{RUNTIME}/{name}" for name in KINDS), f"{SAMPLE}/ThreadSample"]
+    counts = passes_of(trace).scan(raising=False).counts
+    if not any(f"{kind.provider}/{kind.name}" in selectors for kind in counts):
+        # The scan, which the duration needs anyway, spares a trace without them a pass.
+        return recording_cost(SuspensionEvents(*[_NOTHING] * 5), _NOTHING, _NOTHING, trace.duration_ns)
     *parts, samples = gather(trace, selectors, ("time_ns", "thread_id"), {"process_id": process_id})
     order = np.argsort(np.concatenate([part.places for part in parts]), kind="stable")
     none: Ints = np.zeros(sum(map(len, parts[1:])), dtype=np.int64)

@@ -64,7 +64,7 @@ def samples_html(samples: ShownSamples) -> str:
     parts.append(html_table(_head(samples), [(*numbers, shortened(name)) for *numbers, name in rows[:_ROWS]]))
     if len(rows) > _ROWS:
         parts.append(f"<p>{_ROWS} of {len(rows):,} innermost frames</p>")
-    return framed_html("".join(parts), samples_text(samples))
+    return framed_html("".join(parts), lambda: samples_text(samples))
 
 
 def _title(samples: ShownSamples) -> str:

@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.framework.answer_values import TimeWindow
+from clrevents.analysis.framework.answer_values import MANY_PROCESSES, TimeWindow
 from clrevents.analysis.merged import StackFrame, merged_stacks
 from clrevents.analysis.sample_display import samples_html, samples_text
 from clrevents.analysis.weighing import (
@@ -41,9 +41,6 @@ from clrevents.trace import Filters, Moment, Selector, ThreadIds, Trace, passes_
 
 SAMPLES: Final = f"{SAMPLE}/ThreadSample"
 """The sample profiler's event."""
-
-MANY_PROCESSES: Final = 6
-"""From this version of the format on, a trace may be of several processes, and say what a thread is called."""
 
 _NO_RUNDOWN: Final = "no rundown"
 
@@ -161,10 +158,7 @@ def read_samples(
     """
     timed = event is None and weight is None
     field = SAMPLE_TYPE if timed else weight
-    moment_ns = passes_of(trace).moment_ns
-    window = TimeWindow(
-        None if start is None else moment_ns(start, "start"), None if end is None else moment_ns(end, "end")
-    )
+    window = TimeWindow.between(start, end, passes_of(trace).moment_ns)
     wanted = Wanted.of([*SAMPLE_HEADERS, "process_id", *([] if field is None else [field])])
     # The samples before a window say where the threads are when it begins.
     low, high = (None, None) if timed else (start, end)

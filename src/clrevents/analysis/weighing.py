@@ -56,12 +56,12 @@ class SampleColumns:
             return cls(none, none, none, none, None if field is None else none)
         if field is not None and not table.column(field).type.kind.startswith(_NUMBERS):
             raise ValueError(f"{field!r} is not a number, so it cannot be a weight")
-        time, thread, stack_id = (_filled(table, name, _UNKNOWN).astype(np.int64) for name in SAMPLE_HEADERS)
+        time, thread, stack_id = (table.column(name).filled(_UNKNOWN).astype(np.int64) for name in SAMPLE_HEADERS)
         if "process_id" in table and process_id is None:
-            process = _filled(table, "process_id", _UNKNOWN).astype(np.int64)
+            process = table.column("process_id").filled(_UNKNOWN).astype(np.int64)
         else:
             process = np.full(len(time), _UNKNOWN if process_id is None else process_id, dtype=np.int64)
-        found = cls(time, thread, process, stack_id, None if field is None else _filled(table, field, 0))
+        found = cls(time, thread, process, stack_id, None if field is None else table.column(field).filled())
         return found.take(np.argsort(time, kind="stable")) if (np.diff(time) < 0).any() else found
 
     def __len__(self) -> int:
@@ -123,12 +123,6 @@ def unit_of(field: str) -> Unit:
     if name.endswith(_BYTES):
         return "bytes"
     return "nanoseconds" if name.endswith(_TIMES) else "none"
-
-
-def _filled(table: Table, name: str, missing: int) -> NDArray[Any]:
-    """A column's numbers, with a number for those that are null. Not as masked arrays, which take long to load."""
-    column = table.column(name)
-    return column.values if column.valid is None else np.where(column.valid, column.values, missing)
 
 
 def _weights(values: NDArray[Any], name: str) -> Weights:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import click
 
 from clrevents.analysis.framework.answer import Answer
 from clrevents.analysis.framework.cells import ColumnDeclaration, cell_text, heading, is_number
+from clrevents.analysis.framework.conditions import Condition
 from clrevents.analysis.framework.declaration import ParameterDeclaration, ReportDeclaration, parameters_of
 from clrevents.analysis.framework.needs import NOT_RECORDED, record_needs
 from clrevents.analysis.framework.report_table import ReportTable
@@ -23,12 +24,15 @@ from clrevents.analysis.reports import ask_one, find_report
 from clrevents.cli.output import Output, safe, say
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument, spreadsheet_option
 from clrevents.errors import DamageError, PayloadError
-from clrevents.export.csv_lines import csv_lines
+from clrevents.export.answers import csv_line
 from clrevents.words import counted
+
+T = TypeVar("T")
 
 _NOTHING: Final = "nothing"
 _ASCENDING: Final = ("time", "word", "guid", "name", "code", "path", "text", "row")
 _LIMIT: Final = 20
+_UNMET: Final = 4
 
 
 def report_command(name: str) -> click.Command:
@@ -85,6 +89,13 @@ def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
         click.option(
             "--json", "as_json", is_flag=True, help="Everything as one JSON object; with --table one row a line."
         ),
+        click.option(
+            "--assert",
+            "conditions",
+            multiple=True,
+            metavar="CONDITION",
+            help="Exit with 4 unless this holds of a metric, such as 'count<100' or 'pause_max<50ms'; may be repeated.",
+        ),
         spreadsheet_option,
         errors_option,
         fail_on_option("damage", also=_NOTHING),
@@ -111,6 +122,7 @@ def _run(
     sort: str | None,
     limit: int | None,
     as_csv: bool,
+    conditions: Sequence[str],
     spreadsheet: bool,
     as_json: bool,
     errors: Any,
@@ -121,6 +133,9 @@ def _run(
     name = table or declared.headline
     row_class = next(t.row_class for t in declared.answer.tables() if t.name == name)
     chosen = None if columns is None else _chosen(row_class, columns)
+    # At once, and not only when the trace was read.
+    names = [metric.name for metric in declared.metrics]
+    _checked(lambda: [Condition.parse(text, names) for text in conditions])
     order = _order(row_class, sort or (declared.sort if name == declared.headline else None))
     with Reading(file, errors) as reading:
         stopped: DamageError | PayloadError | None = None
@@ -145,9 +160,21 @@ def _run(
             else:
                 _text(out, declared, found, name, rows, _LIMIT if limit is None else limit, chosen)
         _say_notes(declared, found, quiet=as_json or as_csv)
+        unmet = _checked(lambda: found.unmet(*conditions))
+        for why in unmet:
+            say(why)
         if found.coverage == "none" and _NOTHING in fail_on:
             return 3
-        return code
+        # What is wrong with the trace comes first: its numbers prove nothing.
+        return code or (_UNMET if unmet else 0)
+
+
+def _checked(answer: Callable[[], list[T]]) -> list[T]:
+    """What this gives; a usage error where it refuses a condition."""
+    try:
+        return answer()
+    except ValueError as error:
+        raise click.UsageError(safe(str(error))) from None
 
 
 def _say_notes(declared: ReportDeclaration[Any, Any], found: Answer[Any], quiet: bool) -> None:
@@ -237,20 +264,9 @@ def _lines(out: Output, rows: ReportTable[Any], chosen: Sequence[ColumnDeclarati
 
 def _csv(out: Output, rows: ReportTable[Any], chosen: Sequence[ColumnDeclaration] | None, spreadsheet: bool) -> None:
     names = [c.name for c in (columns_of(rows.row_class) if chosen is None else chosen)]
-    out.line(_csv_line(names, spreadsheet))
+    out.line(csv_line(names, spreadsheet))
     for row in rows.rows():
-        out.line(_csv_line([_csv_cell(row[name]) for name in names], spreadsheet))
-
-
-def _csv_cell(value: Any) -> Any:
-    if isinstance(value, list | bool):
-        return json.dumps(value, ensure_ascii=True)
-    return safe(value) if isinstance(value, str) else value
-
-
-def _csv_line(values: Sequence[Any], spreadsheet: bool) -> str:
-    (line,) = csv_lines([values], spreadsheet)
-    return line
+        out.line(csv_line([safe(v) if isinstance(v := row[name], str) else v for name in names], spreadsheet))
 
 
 def _order(row_class: type[Any], order: str | None) -> tuple[str, bool] | None:

@@ -226,7 +226,11 @@ def _identity(row: MetadataRow) -> bytes:
         row.message,
         None if row.provider_guid is None else row.provider_guid.bytes,
     )
-    # A digest: unlike Python's hashes of numbers, nobody can choose descriptions for which it is equal.
+    return digest(values)
+
+
+def digest(values: tuple[object, ...]) -> bytes:
+    """Sixteen bytes: unlike Python's hashes of numbers, nobody can choose values for which they are equal."""
     return blake2b(repr(values).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 

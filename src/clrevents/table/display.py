@@ -5,9 +5,10 @@ Times are shown as UTC, addresses in hex. Knows columns only by their fields, an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from html import escape
+from itertools import chain, repeat
 from typing import Any, Final
 
 from clrevents.decode.payload.columns.column import ColumnType
@@ -22,6 +23,7 @@ MOST_HTML: Final = 50_000
 """The size of a notebook view in bytes."""
 
 _LONG: Final = 200
+_LEFT: Final = '<td style="text-align:left">'
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -34,7 +36,7 @@ def table_html(fields: Sequence[TableField], columns: Sequence[list[Any]], lengt
     rows = list(zip(*texts, strict=True))
     more = f"<p>{length:,} rows</p>"
     whole = html_table(tuple(field.name for field in fields), rows) + more
-    return framed_html(whole, table_text("", fields, length))
+    return framed_html(whole, lambda: table_text("", fields, length))
 
 
 def table_text(what: str, fields: Sequence[TableField], length: int) -> str:
@@ -96,9 +98,9 @@ def text_rows(head: Sequence[str], rows: Sequence[Sequence[str]], whole: int, wh
     return lines
 
 
-def framed_html(html: str, text: str) -> str:
+def framed_html(html: str, text: Callable[[], str]) -> str:
     """A notebook view; the repr instead, where it would be too large."""
-    return html if len(html.encode()) <= MOST_HTML else f"<pre>{escape(text)}</pre>"
+    return html if len(html.encode()) <= MOST_HTML else f"<pre>{escape(text())}</pre>"
 
 
 def shortened(text: str) -> str:
@@ -106,10 +108,17 @@ def shortened(text: str) -> str:
     return text if len(text) <= _LONG else text[:_LONG] + "…"
 
 
-def html_table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """A plain table of texts."""
-    cells = "".join(f"<th>{escape(safe(h))}</th>" for h in head)
-    body = "".join(
-        "<tr>" + "".join(f'<td style="text-align:left">{escape(safe(c))}</td>' for c in row) + "</tr>" for row in rows
-    )
-    return f"<table>{f'<tr>{cells}</tr>' if head else ''}{body}</table>"
+def html_table(head: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[bool] = ()) -> str:
+    """A plain table of texts; columns are aligned left, but those of which `right` is true."""
+    cells = "".join(f"<th>{html_text(name)}</th>" for name in head)
+    sides = [f'<td style="text-align:{"right" if mine else "left"}">' for mine in right]
+    body = []
+    for row in rows:
+        texts = zip(chain(sides, repeat(_LEFT)), map(html_text, row), strict=False)
+        body.append(f"<tr>{''.join(f'{side}{text}</td>' for side, text in texts)}</tr>")
+    return f"<table>{f'<tr>{cells}</tr>' if head else ''}{''.join(body)}</table>"
+
+
+def html_text(text: str) -> str:
+    """The one way of text into a page."""
+    return escape(safe(text))

@@ -141,7 +141,7 @@ def needed(library: str, extra: str, what: str) -> Any:
 def _series(pd: Any, field: TableField, column: Column) -> Any:
     """A column of a data frame, of a nullable type if the schema allows null and of a numpy type otherwise."""
     kind = column.type.kind
-    mask = np.zeros(len(column), dtype=np.bool_) if column.valid is None else ~column.valid
+    mask = ~column.known
     if kind == "timestamp":
         values = np.where(mask, np.datetime64("NaT", "ns"), column.values.view("datetime64[ns]"))
         return pd.Series(values).dt.tz_localize("UTC")

@@ -157,7 +157,7 @@ def report_html(report: Findings) -> str:
     parts.append(html_table(_KIND_HEAD, [(*numbers, shortened(name)) for *numbers, name in kinds[:_KINDS]]))
     if len(kinds) > _KINDS:
         parts.append(f"<p>{_KINDS} of {len(kinds):,} kinds of event</p>")
-    return framed_html("".join(parts), report_text(report))
+    return framed_html("".join(parts), lambda: report_text(report))
 
 
 def _finding_lines(report: Findings) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final, Generic, Self, TypeVar, dataclass_trans
 import attrs
 
 from clrevents.analysis.framework.answer_values import Coverage, Metric, Note, Question, TimeWindow, TraceIdentity
+from clrevents.analysis.framework.conditions import Condition
 from clrevents.analysis.framework.report_table import ReportTable, TableDeclaration
 from clrevents.analysis.framework.row_class import columns_of
 from clrevents.analysis.framework.show import answer_html, answer_text
@@ -80,6 +81,16 @@ class Answer(Generic[F_co]):
             raise KeyError(f"no table {name!r}; there are {', '.join(t.name for t in self.tables())}")
         found: ReportTable[Any] = getattr(self, name)
         return found
+
+    def unmet(self, *conditions: str) -> list[str]:
+        """Which conditions do not hold, such as `"pause_max<50ms"`, and why: a sentence each.
+
+        Numbers take the units of their metric (ns to min, B to TiB, %). Raises ValueError for a metric that does not
+        exist, and for a unit that it is not measured in.
+        """
+        parsed = [Condition.parse(text, self.metrics) for text in conditions]
+        reasons = [condition.unmet(self.metrics[condition.metric]) for condition in parsed]
+        return [reason for reason in reasons if reason is not None]
 
     def to_dict(self, tables: Collection[str] = ()) -> dict[str, Any]:
         """Everything as JSON has it; bulk tables only where they are named in `tables`. Keys are only ever added."""

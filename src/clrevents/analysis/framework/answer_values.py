@@ -5,8 +5,8 @@ Plain and frozen; can be made by hand. Measures nothing itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, Literal, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Literal, TypeAlias
 
 import attrs
 import numpy as np
@@ -72,12 +72,21 @@ class Note:
     record: str | None = None
 
 
+MANY_PROCESSES: Final = 6
+"""From this version of the format on, a trace may be of several processes, and say what a thread is called."""
+
+
 @attrs.frozen
 class TimeWindow:
     """From `start_ns` to before `end_ns`; None where it is open."""
 
     start_ns: int | None = None
     end_ns: int | None = None
+
+    @classmethod
+    def between(cls, start: Any, end: Any, moment_ns: Callable[[Any, str], int]) -> TimeWindow:
+        """From one moment to another, in whichever form; `moment_ns` gives the nanoseconds of one, by its name."""
+        return cls(None if start is None else moment_ns(start, "start"), None if end is None else moment_ns(end, "end"))
 
     @property
     def whole(self) -> bool:

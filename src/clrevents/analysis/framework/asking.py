@@ -6,7 +6,7 @@ Joins passes of `trace` with one reading of reports. Where a trace breaks, the a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final, TypeAlias
 
 import attrs
@@ -93,11 +93,7 @@ def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions, cut: Cut =
 def trace_window(trace: Trace, options: WindowOptions) -> TimeWindow:
     """The window that the options mean. TypeError for an unknown option, TypeError or ValueError for a bad moment."""
     _check_options(options)
-    start, end = options.get("start"), options.get("end")
-    moment_ns = passes_of(trace).moment_ns
-    return TimeWindow(
-        None if start is None else moment_ns(start, "start"), None if end is None else moment_ns(end, "end")
-    )
+    return TimeWindow.between(options.get("start"), options.get("end"), passes_of(trace).moment_ns)
 
 
 def _check_options(options: WindowOptions) -> None:
@@ -110,11 +106,16 @@ def _check_options(options: WindowOptions) -> None:
 def seen_kinds(trace: Trace) -> tuple[SeenKind, ...]:
     """The kinds of event that occur in a trace."""
     scan = passes_of(trace).scan(raising=False)
-    return tuple(
-        SeenKind(kind.key.provider, kind.key.name, kind.row.keywords, kind.row.level)
-        for kind in scan.kinds
-        if kind.key in scan.counts
-    )
+    return _seen(kind for kind in scan.kinds if kind.key in scan.counts)
+
+
+def _seen(kinds: Iterable[Any]) -> tuple[SeenKind, ...]:
+    return tuple(SeenKind(kind.key.provider, kind.key.name, kind.row.keywords, kind.row.level) for kind in kinds)
+
+
+def _damaged(read: Any) -> int:
+    """Places that are damaged, of what was read of a trace or a stream; what is only missing at its end is not."""
+    return 0 if read.missing else read.problems.severities["damage"]
 
 
 @attrs.define(eq=False, slots=False)
@@ -140,7 +141,7 @@ def _known(trace: Trace, names: _TraceNames) -> ReadingEnd:
         scan.duration_ns,
         seen_kinds(trace),
         trace_holes(trace),
-        scan.problems.severities["damage"] if not scan.missing else 0,
+        _damaged(scan),
         scan.complete,
         names,
         {t.thread_id: t.name for t in scan.threads if t.name},
@@ -193,24 +194,20 @@ class ReportFeed:
         stream = stream_of(decoder)
         self._note(stream)
         window = self._asked_window(decoder)
-        known = occurred_in(decoder)
-        kinds = tuple(SeenKind(k.key.provider, k.key.name, k.row.keywords, k.row.level) for k in known)
+        kinds = _seen(occurred_in(decoder))
         holes = holes_of(stream.losses, stream.destroyed, stream.lost, stream.missing)
-        damaged = 0 if stream.missing else stream.problems.severities["damage"]
         names = _StreamNames(decoder, self._stacks, info.pointer_size)
         rows = stream.threads.all
         threads = {row.thread_id: row.name for row in rows if row.name and row.thread_id is not None}
         duration_ns = duration_so_far(decoder)
-        reached = ReadingEnd(info, duration_ns, kinds, holes, damaged, stream.complete, names, threads)
+        reached = ReadingEnd(info, duration_ns, kinds, holes, _damaged(stream), stream.complete, names, threads)
         self._info = info
         return self._reading.finish(reached, window, self._holes.rest())
 
     def _asked_window(self, decoder: Decoder) -> TimeWindow:
         """The window, once the trace's clock is known."""
         if self._window is None:
-            start, end = self._moments
-            start_ns = None if start is None else stream_moment(decoder, start, "start")
-            self._window = TimeWindow(start_ns, None if end is None else stream_moment(decoder, end, "end"))
+            self._window = TimeWindow.between(*self._moments, partial(stream_moment, decoder))
         return self._window
 
     def _see(self, decoder: Decoder, batch: Batch) -> TraceInfo:

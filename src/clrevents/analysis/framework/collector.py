@@ -19,6 +19,7 @@ from clrevents.analysis.framework.answer import Answer
 from clrevents.analysis.framework.answer_values import (
     ALWAYS,
     FOREVER,
+    Evidence,
     Metric,
     MetricDeclaration,
     Note,
@@ -26,7 +27,7 @@ from clrevents.analysis.framework.answer_values import (
     TimeWindow,
 )
 from clrevents.analysis.framework.marks import Hole, Marks
-from clrevents.analysis.framework.needs import Need, SeenKind, coverage, missing_notes
+from clrevents.analysis.framework.needs import Need, SeenKind, coverage, met, missing_notes
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import columns_of, shape_of
 from clrevents.analysis.gather import Gathered
@@ -111,6 +112,11 @@ class Context:
         return self.names.stacks
 
     @cached_property
+    def unknown(self) -> frozenset[str]:
+        """The needs, by `what`, of which the trace does not tell whether anything happened."""
+        return frozenset(need.what for need in self.needs if met(need, self.kinds) == "unknown")
+
+    @cached_property
     def marks(self) -> Marks:
         """The holes, to be asked about spans."""
         return Marks(self.holes)
@@ -166,10 +172,7 @@ class Context:
         shape = shape_of(rows.row_class)
         assert shape.span is not None
         starts, ends = (rows.column(name) for name in shape.span)
-        known = np.ones(len(rows), dtype=np.bool_)
-        for column in (starts, ends):
-            known &= True if column.valid is None else column.valid
-        return np.where(known, self.window.overlap(starts.values, ends.values), 0)
+        return np.where(starts.known & ends.known, self.window.overlap(starts.values, ends.values), 0)
 
     def begun(self, rows: ReportTable[Any]) -> NDArray[np.bool_]:
         """Which rows count in the window: those that begin in it (by their end, where they have no begin)."""
@@ -186,28 +189,39 @@ class Context:
         metrics: Mapping[str, int | float | Metric | None],
         notes: Sequence[Note] = (),
         seen: Collection[str] = (),
+        cannot: Note | None = None,
         **tables: ReportTable[Any],
     ) -> Any:
         """The answer, with all that the frame knows of it: coverage, what was not recorded, losses, damage.
 
         `seen` are those needs, by `what`, that the collector itself found met, where no kind of event tells it: such as
-        ids that stand in events of any provider.
+        ids that stand in events of any provider. `cannot` says why the trace has no data, where needs do not tell it.
         """
         needs = [need for need in self.needs if need.what not in seen]
         return answer_class(
             question=self.question,
-            coverage=coverage(needs, self.kinds),
-            notes=(*missing_notes(needs, self.kinds), *self._trouble(), *notes),
+            coverage=coverage(needs, self.kinds) if cannot is None else "none",
+            notes=(*filter(None, [cannot]), *missing_notes(needs, self.kinds), *self._trouble(), *notes),
             facts=facts,
-            metrics={declared.name: self._metric(declared, metrics[declared.name]) for declared in self.metrics},
+            metrics={declared.name: self._given(metrics[declared.name], declared.name) for declared in self.metrics},
             **tables,
         )
 
-    def _metric(self, declared: MetricDeclaration, value: int | float | Metric | None) -> Metric:
-        if isinstance(value, Metric):
-            return value
+    def metric(self, name: str, value: int | float | None, evidence: Evidence | None = None) -> Metric:
+        """A metric as it is declared, but for its evidence. StopIteration if none has the name."""
+        declared = next(metric for metric in self.metrics if metric.name == name)
         reason = "the trace does not tell" if value is None else None
-        return Metric(value, declared.unit, declared.better, declared.merge, evidence=declared.evidence, reason=reason)
+        return Metric(
+            value,
+            declared.unit,
+            declared.better,
+            declared.merge,
+            evidence=evidence or declared.evidence,
+            reason=reason,
+        )
+
+    def _given(self, value: int | float | Metric | None, name: str) -> Metric:
+        return value if isinstance(value, Metric) else self.metric(name, value)
 
     def _trouble(self) -> tuple[Note, ...]:
         """Notes on what was lost and what is damaged in the window."""

@@ -12,7 +12,7 @@ import attrs
 
 from clrevents.analysis.framework.answer_values import Coverage, Note
 from clrevents.analysis.record_line import ProviderNeed, record_line
-from clrevents.schema.keywords import SESSION_BITS
+from clrevents.analysis.recorded import proves
 from clrevents.schema.registry import RUNTIME, provider_name
 
 Met: TypeAlias = Literal["seen", "quiet", "unknown"]
@@ -61,8 +61,8 @@ def met(need: Need, kinds: Iterable[SeenKind]) -> Met:
             continue
         if kind.name in need.events:
             return "seen"
-        bits = kind.keywords & ~SESSION_BITS
-        if bits and not bits & ~proof and kind.level >= need.level:
+        # Without a keyword nothing proves that its events were wanted.
+        if proof and proves(kind.keywords, kind.level, proof, need.level):
             found = "quiet"
     return found
 

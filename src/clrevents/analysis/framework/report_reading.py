@@ -12,7 +12,14 @@ import attrs
 import numpy as np
 
 from clrevents.analysis.framework.answer import Answer
-from clrevents.analysis.framework.answer_values import ALWAYS, FOREVER, Question, TimeWindow, TraceIdentity
+from clrevents.analysis.framework.answer_values import (
+    ALWAYS,
+    FOREVER,
+    MANY_PROCESSES,
+    Question,
+    TimeWindow,
+    TraceIdentity,
+)
 from clrevents.analysis.framework.collector import Collector, Context, LateNaming, ReportChunk
 from clrevents.analysis.framework.declaration import ReportDeclaration
 from clrevents.analysis.framework.marks import Hole
@@ -27,8 +34,6 @@ from clrevents.version import __version__
 
 _PROCESS: Final = "process_id"
 _WHOLE: Final = TimeWindow()
-_MANY_PROCESSES: Final = 6
-"""From this version of the format on, a trace may have events of several processes."""
 
 
 @attrs.frozen
@@ -89,7 +94,7 @@ class ReportReading:
     def headers(self, info: TraceInfo) -> tuple[str, ...]:
         """The header columns that the chunks must have."""
         wanted = dict.fromkeys(("time_ns", *(name for made in self._first for name in made.headers)))
-        return (*wanted, _PROCESS) if info.version >= _MANY_PROCESSES else tuple(wanted)
+        return (*wanted, _PROCESS) if info.version >= MANY_PROCESSES else tuple(wanted)
 
     def take(self, chunk: TableChunk, holes: Sequence[Hole], info: TraceInfo, window: TimeWindow = _WHOLE) -> None:
         """Deal a chunk, and the holes that ended since the one before.
@@ -222,7 +227,7 @@ def _by_process(
     events: Mapping[tuple[str, str], Gathered], info: TraceInfo
 ) -> dict[int | None, dict[tuple[str, str], Gathered]]:
     """The rows of each process; of a trace that has one, all."""
-    if info.version < _MANY_PROCESSES:
+    if info.version < MANY_PROCESSES:
         return {info.process_id: dict(events)}
     found: dict[int | None, dict[tuple[str, str], Gathered]] = {}
     for event, rows in events.items():

@@ -109,12 +109,7 @@ class ReportTable(Generic[R]):
 
     def numbers(self, name: str, null: int = 0) -> NDArray[Any]:
         """A column of numbers, with this one where it is null."""
-        column = self.table.column(name)
-        return (
-            column.values
-            if column.valid is None
-            else np.where(column.valid, column.values, column.values.dtype.type(null))
-        )
+        return self.table.column(name).filled(null)
 
     def sorted_by(self, name: str, descending: bool = False) -> ReportTable[R]:
         """The rows in order of a column, nulls last; equal ones stay in their order.

@@ -7,7 +7,7 @@ times are, and whose losses spoil it, is declared beside it, so that the frame c
 from __future__ import annotations
 
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar, dataclass_transform, overload
 
 import attrs
@@ -19,6 +19,8 @@ C = TypeVar("C", bound=type[Any])
 _SHAPE: Final = "__row_shape__"
 _COLUMNS: Final = "__row_columns__"
 _LAST: Final = ("clipped", "lossy")
+_FILLED: Final = ("process_id", *_LAST)
+"""What the frame fills."""
 
 
 @attrs.frozen
@@ -147,6 +149,12 @@ def _checked_columns(row_class: type[Any]) -> tuple[ColumnDeclaration, ...]:
     if wrong:
         raise TypeError(f"{row_class.__name__}: {'; '.join(wrong)}")
     return tuple(sorted(found, key=lambda c: (c.name != "process_id", c.name in _LAST and _LAST.index(c.name) + 1)))
+
+
+def as_columns(row_class: type[Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Rows as dicts → the columns of a row class, but those that the frame fills. KeyError for a row without one."""
+    names = [column.name for column in columns_of(row_class) if column.name not in _FILLED]
+    return {name: [row[name] for row in rows] for name in names}
 
 
 def hidden_columns(row_class: type[Any]) -> frozenset[str]:

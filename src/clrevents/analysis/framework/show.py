@@ -7,18 +7,15 @@ for each target. Says what it leaves out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any, Final, Protocol
 
 from clrevents.analysis.framework.answer_values import Coverage, Metric, Note, Question
 from clrevents.analysis.framework.cells import ColumnDeclaration, cell_text, heading, is_number
 from clrevents.analysis.framework.report_table import ReportTable, TableDeclaration
 from clrevents.analysis.framework.row_class import columns_of, hidden_columns
+from clrevents.table.display import LINES, MOST_HTML, WIDTH, fitted, framed_html, html_table, html_text
 from clrevents.words import counted, safe
 
-LINES: Final = 25
-WIDTH: Final = 100
-_HTML: Final = 50_000
 _CELL: Final = 60
 _SHORTEST: Final = 16
 _ROWS: Final = 20
@@ -143,7 +140,7 @@ def answer_text(answer: Shown) -> str:
     shown = shown_table(answer)
     if shown is not None and len(answer.table(shown.name)) and answer.table(shown.name).left_out is None:
         lines += _table_lines(shown.name, answer.table(shown.name), LINES - len(lines))
-    return "\n".join(_fitting(safe(line)) for line in lines[:LINES])
+    return "\n".join(fitted(safe(line)) for line in lines[:LINES])
 
 
 def _table_lines(name: str, rows: ReportTable[Any], room: int) -> list[str]:
@@ -184,26 +181,24 @@ def _widths(wanted: Sequence[int], text: Sequence[bool]) -> list[int]:
 
 def answer_html(answer: Shown) -> str:
     """The notebook view: the same as the text, with more rows."""
-    text = f"<pre>{_html(answer_text(answer))}</pre>"
-    parts = [f"<b>{_html(answer.question.text)}</b>", f"<p>{_html(question_text(answer.question))}"]
-    parts.append(f"; coverage: {_html(answer.coverage)}</p>")
-    parts.append(_html_table((), fact_lines(answer), ()))
+    parts = [f"<b>{html_text(answer.question.text)}</b>", f"<p>{html_text(question_text(answer.question))}"]
+    parts.append(f"; coverage: {html_text(answer.coverage)}</p>")
+    parts.append(html_table((), fact_lines(answer)))
     if answer.notes:
-        parts.append("<ul>" + "".join(f"<li>{_html(note_text(note))}</li>" for note in answer.notes[:20]) + "</ul>")
+        parts.append("<ul>" + "".join(f"<li>{html_text(note_text(note))}</li>" for note in answer.notes[:20]) + "</ul>")
     for declared in answer.tables():
         part = _html_rows(declared, answer.table(declared.name))
         # Two thousand bytes are left for the closing lines.
-        if sum(map(len, parts)) + len(part) < _HTML - 2000:
+        if sum(map(len, parts)) + len(part) < MOST_HTML - 2000:
             parts.append(part)
         else:
             count = counted(len(answer.table(declared.name)), "row")
-            parts.append(f"<p>{_html(declared.name)}: {count}, not shown here</p>")
-    found = f"<div>{''.join(parts)}</div>"
-    return found if len(found.encode()) <= _HTML else text
+            parts.append(f"<p>{html_text(declared.name)}: {count}, not shown here</p>")
+    return framed_html(f"<div>{''.join(parts)}</div>", lambda: answer_text(answer))
 
 
 def _html_rows(declared: TableDeclaration, rows: ReportTable[Any]) -> str:
-    title = f"<p><b>{_html(declared.name)}</b>: {_html(declared.description)}"
+    title = f"<p><b>{html_text(declared.name)}</b>: {html_text(declared.description)}"
     if declared.bulk or rows.left_out is not None or not len(rows):
         return f"{title} {counted(len(rows), 'row')}</p>"
     columns = people_columns(rows)
@@ -212,24 +207,7 @@ def _html_rows(declared: TableDeclaration, rows: ReportTable[Any]) -> str:
     more = f" {len(head)} of {counted(len(rows), 'row')}" if len(head) < len(rows) else ""
     names = tuple(heading(c.name, c.cell) for c in columns)
     right = [is_number(c.cell) for c in columns]
-    return f"{title}{more}</p>" + _html_table(names, list(zip(*texts, strict=True)), right)
-
-
-def _html_table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
-    cells = "".join(f"<th>{_html(name)}</th>" for name in head)
-    body = []
-    for row in rows:
-        made = []
-        for place, text in enumerate(row):
-            align = "right" if place < len(right) and right[place] else "left"
-            made.append(f'<td style="text-align:{align}">{_html(text)}</td>')
-        body.append(f"<tr>{''.join(made)}</tr>")
-    return f"<table>{f'<tr>{cells}</tr>' if head else ''}{''.join(body)}</table>"
-
-
-def _html(text: str) -> str:
-    """The one way of text into a page."""
-    return escape(safe(text))
+    return f"{title}{more}</p>" + html_table(names, list(zip(*texts, strict=True)), right)
 
 
 def _cell(column: ColumnDeclaration, value: Any) -> str:
@@ -246,7 +224,3 @@ def _amount(value: int | float, unit: str) -> str:
         return counted(value, "byte")
     text = f"{value:,}" if isinstance(value, int) else f"{value:,.3f}"
     return f"{text} {_WORDS.get(unit, unit)}".rstrip()
-
-
-def _fitting(line: str) -> str:
-    return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"

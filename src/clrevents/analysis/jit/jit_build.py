@@ -14,12 +14,13 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.compilations import NONE, Compilations, column, compilations, inside, picked
+from clrevents.analysis.compilations import Compilations, column, compilations, inside
 from clrevents.analysis.framework.answer_values import FOREVER, TimeWindow
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.gather import Gathered, matched
 from clrevents.analysis.jit.jit_decisions import Decisions
 from clrevents.analysis.jit.jit_facts import TURN, TURN_END
+from clrevents.analysis.optional_rows import NONE, either, nulled, picked
 from clrevents.schema.method_flags import MethodFlags, OptimizationTier
 from clrevents.symbols.method_names import display_name, raw_name
 
@@ -74,8 +75,13 @@ def built(context: Context, rows: Mapping[str, Gathered], decisions: Decisions |
     flags = picked(column(loads, "MethodFlags"), made.load).astype(np.int64)
     version = picked(column(loads, "ReJITID"), made.load).astype(np.int64)
     address = picked(column(loads, "MethodStartAddress"), made.load)
-    modules = _either(made, begins.numbers("ModuleID"), column(loads, "ModuleID"))
-    known_thread = _either(made, _known(begins), np.concatenate([_known(load) for load in loads]))
+    modules = either(begins.numbers("ModuleID"), made.begin, column(loads, "ModuleID"), made.load)
+    known_thread = either(
+        begins.column("thread_id").known,
+        made.begin,
+        np.concatenate([load.column("thread_id").known for load in loads]),
+        made.load,
+    )
     texts = _texts(context, rows, made, address)
     since = np.where(started, made.start_ns, made.end_ns)
     # What has no end may have lost it at any time.
@@ -90,40 +96,29 @@ def built(context: Context, rows: Mapping[str, Gathered], decisions: Decisions |
         "method": [shown(*text) for text in texts],
         "module": _modules(context, modules, since),
         "tier": [str(MethodFlags(f).tier) if end else None for f, end in zip(flags.tolist(), loaded, strict=True)],
-        "version": _or_none(version, loaded),
+        "version": nulled(version, loaded),
         "background": _background(rows, made, version, flags),
-        "thread_id": _or_none(made.thread, known_thread),
-        "start_ns": _or_none(made.start_ns, started),
-        "end_ns": _or_none(made.end_ns, loaded),
-        "compile_ns": _or_none(made.end_ns - made.start_ns, whole),
-        "il_bytes": _or_none(picked(begins.numbers("MethodILSize"), made.begin), started),
-        "native_bytes": _or_none(picked(column(loads, "MethodSize"), made.load), loaded),
+        "thread_id": nulled(made.thread, known_thread),
+        "start_ns": nulled(made.start_ns, started),
+        "end_ns": nulled(made.end_ns, loaded),
+        "compile_ns": nulled(made.end_ns - made.start_ns, whole),
+        "il_bytes": nulled(picked(begins.numbers("MethodILSize"), made.begin), started),
+        "native_bytes": nulled(picked(column(loads, "MethodSize"), made.load), loaded),
         "code_bytes": _memory(made, of_memory, memory, "JitHotCodeRequestSize"),
         "data_bytes": _memory(made, of_memory, memory, "JitRODataRequestSize"),
         "allocated_bytes": _memory(made, of_memory, memory, "AllocatedSizeForJitCode"),
         **_decided(made, decisions, whole),
         "recompiled": _recompiled(keys),
-        "dynamic": _or_none((flags & int(MethodFlags.Dynamic)) > 0, loaded),
-        "rejected": _or_none((flags & int(_REJECTED)) > 0, loaded),
+        "dynamic": nulled((flags & int(MethodFlags.Dynamic)) > 0, loaded),
+        "rejected": nulled((flags & int(_REJECTED)) > 0, loaded),
         "method_id": made.method_id.tolist(),
-        "address": _or_none(address, loaded),
+        "address": nulled(address, loaded),
         "namespace": [text[0] for text in texts],
         "name": [text[1] for text in texts],
         "signature": [text[2] for text in texts],
         "lossy": context.marks.touched(since, until, [made.thread]).tolist(),
     }
     return BuiltCompilations(columns, keys, started, made.end_ns, len(rows[TURN]) > 0)
-
-
-def _known(rows: Gathered) -> Mask:
-    """Which rows' threads are known."""
-    valid = rows.column("thread_id").valid
-    return np.ones(len(rows), dtype=np.bool_) if valid is None else valid
-
-
-def _either(made: Compilations, begins: NDArray[Any], loads: NDArray[Any]) -> NDArray[Any]:
-    """A value of the begin, or of the load where there is no begin."""
-    return np.where(made.begin != NONE, picked(begins, made.begin), picked(loads, made.load))
 
 
 def _modules(context: Context, modules: NDArray[Any], since: Ints) -> list[str | None]:
@@ -174,14 +169,14 @@ def _decided(made: Compilations, decisions: Decisions | None, whole: Mask) -> di
     if decisions is None:
         nothing = [None] * len(made)
         return dict.fromkeys(("inlined", "not_inlined", "tail_calls", "no_tail_calls"), nothing)
-    return {name: _or_none(counts, whole) for name, counts in decisions.by_compilation(made).items()}
+    return {name: nulled(counts, whole) for name, counts in decisions.by_compilation(made).items()}
 
 
 def _memory(made: Compilations, of: Ints, rows: Gathered, name: str) -> list[int | None]:
     """What an event of the memory given tells of each compilation."""
     values = np.full(len(made), NONE, dtype=np.int64)
     values[of[of >= 0]] = rows.numbers(name)[of >= 0].astype(np.int64)
-    return _or_none(values, values != NONE)
+    return nulled(values, values != NONE)
 
 
 def _background(rows: Mapping[str, Gathered], made: Compilations, version: Ints, flags: Ints) -> list[bool | None]:
@@ -190,7 +185,7 @@ def _background(rows: Mapping[str, Gathered], made: Compilations, version: Ints,
     if not len(starts):
         # Later versions come from there, but those that replace a loop while it runs: right for 1,885 of 1,885.
         osr = (flags >> 7 & 7) == OptimizationTier.OptimizedTier1OSR
-        return _or_none((version > 0) & ~osr, made.load != NONE)
+        return nulled((version > 0) & ~osr, made.load != NONE)
     first, second = matched([starts], [stops], ("thread_id",))
     until = np.full(len(starts), FOREVER, dtype=np.int64)
     until[first] = stops.places[second]
@@ -201,7 +196,3 @@ def _background(rows: Mapping[str, Gathered], made: Compilations, version: Ints,
         within = (place >= 0) & (until[mine][np.maximum(place, 0)] >= made.start_place)
         found |= within & (made.thread == thread)
     return found.tolist()
-
-
-def _or_none(values: NDArray[Any], known: Mask) -> list[Any]:
-    return [value if good else None for value, good in zip(values.tolist(), known.tolist(), strict=True)]

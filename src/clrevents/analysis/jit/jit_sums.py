@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Any, TypeAlias, TypeVar
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.framework.report_table import ReportTable
+from clrevents.analysis.framework.row_class import as_columns
 from clrevents.analysis.jit.jit_build import MethodKey
 from clrevents.analysis.jit.jit_rows import Compilation, JittedMethod, JitThread, TierTotal
+from clrevents.analysis.optional_rows import nulled
 
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -28,7 +29,7 @@ class _Amount:
 
     def __init__(self, values: NDArray[Any], known: Mask) -> None:
         # Lists, because most groups have one row, for which numpy is slow.
-        self._values = [v if good else None for v, good in zip(values.tolist(), known.tolist(), strict=True)]
+        self._values = nulled(values, known)
 
     def sum(self, rows: Iterable[int]) -> int | None:
         """Over these rows."""
@@ -114,14 +115,14 @@ class CompilationSums:
                 }
             )
         found.sort(key=lambda method: (-(method["compile_ns"] or 0), method["method"]))
-        return self._context.table(JittedMethod, _columns(JittedMethod, found))
+        return self._context.table(JittedMethod, as_columns(JittedMethod, found))
 
     def tiers(self) -> ReportTable[TierTotal]:
         """By tier, the most compilations first."""
         (tiers,) = self._values("tier").values()
         found = [{"tier": tier, **self._sums(rows)} for tier, rows in _groups(self._counted, tiers).items()]
         found.sort(key=lambda total: -total["compilations"])
-        return self._context.table(TierTotal, _columns(TierTotal, found))
+        return self._context.table(TierTotal, as_columns(TierTotal, found))
 
     def threads(self) -> ReportTable[JitThread]:
         """By thread, the longest time first."""
@@ -131,7 +132,7 @@ class CompilationSums:
             for t, rows in _groups(self._counted, threads).items()
         ]
         found.sort(key=lambda total: -(total["compile_ns"] or 0))
-        return self._context.table(JitThread, _columns(JitThread, found))
+        return self._context.table(JitThread, as_columns(JitThread, found))
 
     def _sums(self, rows: Sequence[int]) -> dict[str, Any]:
         return {
@@ -161,14 +162,8 @@ def _groups(rows: Iterable[int], keys: Sequence[K]) -> dict[K, list[int]]:
     return found
 
 
-def _columns(row_class: type[Any], rows: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    names = [field.name for field in attrs.fields(row_class) if field.name not in ("process_id", "lossy")]
-    return {name: [row[name] for row in rows] for name in names}
-
-
 def _known(listed: ReportTable[Compilation], name: str) -> Mask:
-    valid = listed.column(name).valid
-    return np.ones(len(listed), dtype=np.bool_) if valid is None else valid
+    return listed.column(name).known
 
 
 def _true(listed: ReportTable[Compilation], name: str) -> Mask:

@@ -7,7 +7,7 @@ its first and its last event, whatever else the thread did meanwhile.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Unpack
+from typing import Final, Unpack
 
 import attrs
 import numpy as np
@@ -17,7 +17,7 @@ from clrevents.analysis.framework.answer_values import Metric, MetricDeclaration
 from clrevents.analysis.framework.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions, parameter, parameters
 from clrevents.analysis.framework.kept import Kept
-from clrevents.analysis.framework.needs import Need, met
+from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.gather import Gathered
 from clrevents.analysis.jit.jit_build import BEGIN, LOADS, MEMORY, BuiltCompilations, built
@@ -169,11 +169,10 @@ class JitCollector(Collector[JitReport]):
 
     def finish(self, context: Context) -> JitReport:
         """Give the answer."""
-        unknown = {need.what for need in _NEEDS if met(need, context.kinds) == "unknown"}
         window = context.window
         rows = self._kept.all(_KEPT, context.nothing)
         decisions = self._decisions.all()
-        found = built(context, rows, None if _DECISIONS in unknown else decisions, self._asked.raw)
+        found = built(context, rows, None if _DECISIONS in context.unknown else decisions, self._asked.raw)
         listed = context.table(Compilation, found.held(window))
         sums = CompilationSums(context, listed, found.never_tiered_up())
         numbers = {
@@ -186,7 +185,7 @@ class JitCollector(Collector[JitReport]):
         report: JitReport = context.answer(
             JitReport,
             facts=JitFacts(tiering=settings(rows), background_by=_background_by(found)),
-            metrics={name: _metric(name, value, unknown, found) for name, value in numbers.items()},
+            metrics={name: _metric(context, name, value, found) for name, value in numbers.items()},
             methods=sums.methods(self._asked.never_tiered_up),
             compilations=listed,
             tiers=sums.tiers(),
@@ -225,14 +224,12 @@ def _background_by(found: BuiltCompilations) -> str | None:
     return "turns" if found.by_turns else "versions"
 
 
-def _metric(name: str, value: int, unknown: set[str], found: BuiltCompilations) -> Any:
-    """A metric's value; None where the trace was not told to record what it needs."""
-    if _NEEDED.get(name, _COMPILATIONS) in unknown:
-        return None
-    if name in ("foreground", "background", "background_total") and not found.by_turns:
-        declared = next(m for m in _METRICS if m.name == name)
-        return Metric(value, declared.unit, declared.better, declared.merge, evidence="inferred")
-    return value
+def _metric(context: Context, name: str, value: int, found: BuiltCompilations) -> Metric:
+    """A metric; without a value where the trace was not told to record what it needs."""
+    if _NEEDED.get(name, _COMPILATIONS) in context.unknown:
+        return context.metric(name, None)
+    guessed = name in ("foreground", "background", "background_total") and not found.by_turns
+    return context.metric(name, value, evidence="inferred" if guessed else None)
 
 
 REPORT: Final = ReportDeclaration(

@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.compilations import NONE, column, compilations, picked
+from clrevents.analysis.compilations import column, compilations
 from clrevents.analysis.framework.answer import Answer, answer, table
 from clrevents.analysis.framework.answer_values import MetricDeclaration, TimeWindow
 from clrevents.analysis.framework.cells import (
@@ -33,9 +33,10 @@ from clrevents.analysis.framework.declaration import NoParameters, ReportDeclara
 from clrevents.analysis.framework.kept import Kept
 from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.framework.row_class import SpanRow, columns_of, row
+from clrevents.analysis.framework.row_class import SpanRow, as_columns, row
 from clrevents.analysis.framework.row_class import column as declared
 from clrevents.analysis.gather import Gathered
+from clrevents.analysis.optional_rows import NONE, either, picked
 from clrevents.analysis.reports import ask_one
 from clrevents.schema.loader_flags import ModuleFlags
 from clrevents.symbols.modules import Module, Modules
@@ -154,7 +155,7 @@ class ModuleCollector(Collector[ModulesReport]):
         begun, took, asked = jitted.begun(window), jitted.took(window), looked.begun(window)
         whole = jitted.took(TimeWindow())
         all_modules = list(known)
-        values: dict[str, list[Any]] = {name: [] for name in _MODULE_COLUMNS}
+        listed = []
         for place in places:
             of, looked_up = jitted_of == place, looked_of == place
             made = {
@@ -167,10 +168,9 @@ class ModuleCollector(Collector[ModulesReport]):
                 "precompiled": _distinct(looked.method[looked_up & hit]) if tells_r2r else None,
                 "missed": _distinct(looked.method[looked_up & ~hit]) if tells_r2r else None,
             }
-            for name, value in made.items():
-                values[name].append(value)
+            listed.append(made)
         unknown = jitted.method[(jitted_of == NONE) & begun], looked.method[(looked_of == NONE) & asked]
-        modules = context.table(LoadedModule, values)
+        modules = context.table(LoadedModule, as_columns(LoadedModule, listed))
         metrics: Mapping[str, int | None] = {
             "count": len(modules),
             "ready_to_run": modules.column("kind").tolist().count("ready-to-run"),
@@ -221,18 +221,13 @@ def _described(module: Module) -> dict[str, Any]:
     }
 
 
-_FILLED: Final = ("process_id", "clipped", "lossy")
-_MODULE_COLUMNS: Final = tuple(c.name for c in columns_of(LoadedModule) if c.name not in _FILLED)
-
-
 def _jitted(rows: dict[str, Gathered]) -> _Work:
     begins = rows["runtime/MethodJittingStarted"]
     loads = [rows["runtime/MethodLoad"], rows["runtime/MethodLoadVerbose"]]
     made = compilations(begins, loads)
     started = made.begin != NONE
-    modules = picked(begins.numbers("ModuleID"), made.begin), picked(column(loads, "ModuleID"), made.load)
     return _Work(
-        np.where(started, *modules),
+        either(begins.numbers("ModuleID"), made.begin, column(loads, "ModuleID"), made.load),
         np.where(started, made.start_ns, made.end_ns),
         made.method_id,
         made.start_ns,

@@ -17,8 +17,9 @@ from clrevents.analysis.compilations import compilations
 from clrevents.analysis.framework.answer_values import ALWAYS, FOREVER, Evidence
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.gather import Gathered
+from clrevents.analysis.optional_rows import NONE, nulled
 from clrevents.analysis.startup.main_method import CORE, MainFound, ProgramModules, find_main, first_sample
-from clrevents.analysis.startup.self_time import NONE, SelfTime, ThreadSpans, paired, self_times, thread_spans
+from clrevents.analysis.startup.self_time import SelfTime, ThreadSpans, paired, self_times, thread_spans
 from clrevents.analysis.startup.startup_events import (
     BEGINS,
     CHECKPOINTS,
@@ -29,7 +30,6 @@ from clrevents.analysis.startup.startup_events import (
     VERBOSE,
     method_texts,
     modules_of,
-    where,
 )
 from clrevents.symbols.method_names import display_name, raw_name
 from clrevents.table.table import Table
@@ -180,9 +180,9 @@ class Start:
         """The columns that spans of all kinds have."""
         closed = spans.closed
         return {
-            "start_ns": where(spans.start_ns, spans.begin != NONE),
-            "end_ns": where(spans.end_ns, spans.end != NONE),
-            "self_ns": where(owned.within(ALWAYS, FOREVER), closed),
+            "start_ns": nulled(spans.start_ns, spans.begin != NONE),
+            "end_ns": nulled(spans.end_ns, spans.end != NONE),
+            "self_ns": nulled(owned.within(ALWAYS, FOREVER), closed),
             "thread_id": spans.thread,
             "before_main": self.before_main(spans),
         }

@@ -6,19 +6,17 @@ So self times add up to no more than the time that passed, even where lost event
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Self, TypeAlias
+from typing import Self, TypeAlias
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.gather import Gathered, matched
+from clrevents.analysis.optional_rows import NONE, either
 
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
-
-NONE: Final = -1
-"""Stands for a begin or an end that the trace does not have."""
 
 
 @attrs.frozen(eq=False)
@@ -65,14 +63,8 @@ def thread_spans(begins: Gathered, ends: Gathered, begin: Ints, end: Ints) -> Th
     """Spans of these rows of two events, put in order."""
 
     def sides(name: str | None) -> tuple[Ints, Ints]:
-        found = []
-        for rows, which in ((begins, begin), (ends, end)):
-            values = rows.places if name is None else rows.numbers(name)
-            known = which != NONE
-            side = np.zeros(len(which), dtype=values.dtype)
-            side[known] = values[which[known]]
-            found.append(side)
-        return np.where(begin != NONE, found[0], found[1]), np.where(end != NONE, found[1], found[0])
+        first, last = (rows.places if name is None else rows.numbers(name) for rows in (begins, ends))
+        return either(first, begin, last, end), either(last, end, first, begin)
 
     start_place, end_place = sides(None)
     start_ns, end_ns = sides("time_ns")

@@ -15,8 +15,8 @@ from clrevents.analysis.framework.answer_values import Metric, Note
 from clrevents.analysis.framework.needs import record_needs
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.gather import Gathered
+from clrevents.analysis.optional_rows import NONE
 from clrevents.analysis.startup.course import Start
-from clrevents.analysis.startup.self_time import NONE
 from clrevents.analysis.startup.startup_events import BEGINS, LISTED, LOADS, LOOKUPS, STARTED, either_of
 from clrevents.analysis.startup.startup_rows import StartupFacts, StartupMoment, StartupReport
 from clrevents.analysis.startup.startup_tables import compilation_table, load_table, lookup_table, type_table
@@ -55,19 +55,19 @@ def startup_answer(start: Start) -> StartupReport:
         StartupReport,
         facts=_facts_of(start),
         metrics=_metrics_of(start, tables),
-        notes=_notes_of(start),
+        notes=_notes_of(start) if start.launched else (),
+        cannot=None if start.launched else _not_launched(start),
         moments=tables["moments"],
         compilations=tables["compilations"],
         loads=tables["loads"],
         types=tables["types"],
         lookups=tables["lookups"],
     )
+    if not start.launched or found.coverage != "none":
+        return found
     # That the runtime's own library was loaded proves as much as its word that it started.
-    coverage = ("partial" if found.coverage == "none" else found.coverage) if start.launched else "none"
-    # What spoils all comes first.
-    notes = found.notes if start.launched else (found.notes[-1], *found.notes[:-1])
-    changed: dict[str, Any] = {"coverage": coverage, "notes": notes}
-    return attrs.evolve(found, **changed)
+    partial: dict[str, Any] = {"coverage": "partial"}
+    return attrs.evolve(found, **partial)
 
 
 def _facts_of(start: Start) -> StartupFacts:
@@ -96,10 +96,10 @@ def _metrics_of(start: Start, tables: Mapping[str, Any]) -> dict[str, int | floa
     """All numbers; null where their events are missing."""
     window, end = start.context.window, start.until[1]
     found: dict[str, int | float | Metric | None] = {
-        "runtime_to_program": _since(start, "program_loaded"),
-        "runtime_to_main": _since(start, "main"),
-        "main_ready": _since(start, "main_ready", "main"),
-        "runtime_to_resume": _since(start, "tiering_resumed"),
+        "runtime_to_program": _since(start, "runtime_to_program", "program_loaded"),
+        "runtime_to_main": _since(start, "runtime_to_main", "main"),
+        "main_ready": _since(start, "main_ready", "main_ready", "main"),
+        "runtime_to_resume": _since(start, "runtime_to_resume", "tiering_resumed"),
     }
     for kind, spans, owned in zip(KINDS, start.spans, start.owned, strict=True):
         known = start.launched and _tells(start, kind)
@@ -142,14 +142,14 @@ def _tells(start: Start, kind: str) -> bool:
     return any(len(start.rows[name]) for name in events[kind])
 
 
-def _since(start: Start, *names: str) -> Metric | None:
-    """How long after the runtime's start the first of these moments that is known was."""
+def _since(start: Start, name: str, *moments: str) -> Metric | None:
+    """A metric: how long after the runtime's start the first of these moments that is known was."""
     known = {moment.moment: moment for moment in start.moments}
-    moment = next((known[name] for name in names if name in known), None)
+    moment = next((known[moment] for moment in moments if moment in known), None)
     if start.started_ns is None or moment is None:
         return None
     value = moment.time_ns - start.started_ns
-    metric = Metric(value, "ns", "less", "none", evidence=moment.evidence)
+    metric = start.context.metric(name, value, evidence=moment.evidence)
     if moment.evidence != "sample":
         return metric
     loaded = known.get("program_loaded")
@@ -168,15 +168,19 @@ def _events(start: Start) -> tuple[int | None, float | None]:
     return int(window.holds(before).sum()), len(before) / seconds if seconds > 0 else None
 
 
-def _notes_of(start: Start) -> Sequence[Note]:
-    """What limits the answer."""
+def _not_launched(start: Start) -> Note:
+    """Why the trace does not tell of a start."""
     record = str(record_needs(start.context.needs))
-    if not start.launched:
-        attached = start.verdict[0] == "attached"
-        text = "the runtime was already running when the trace began; what it did before is not in the trace"
-        unknown = "the trace does not tell whether it began before the runtime started"
-        id, message = ("attached", text) if attached else ("start-unknown", unknown)
-        return (Note(id, "warning", message, ("moments",), remedy=_LAUNCH, record=record),)
+    attached = start.verdict[0] == "attached"
+    text = "the runtime was already running when the trace began; what it did before is not in the trace"
+    unknown = "the trace does not tell whether it began before the runtime started"
+    id, message = ("attached", text) if attached else ("start-unknown", unknown)
+    return Note(id, "warning", message, ("moments",), remedy=_LAUNCH, record=record)
+
+
+def _notes_of(start: Start) -> Sequence[Note]:
+    """What limits the answer about a start."""
+    record = str(record_needs(start.context.needs))
     found = []
     main = start.main
     if main is None:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, Final
 
 from clrevents.analysis.gather import Gathered
-from clrevents.analysis.startup.self_time import NONE, ThreadSpans
-
-Mask: TypeAlias = NDArray[np.bool_]
+from clrevents.analysis.optional_rows import NONE
+from clrevents.analysis.startup.self_time import ThreadSpans
 
 _METHOD: Final = ("time_ns", "thread_id", "MethodID", "MethodNamespace", "MethodName", "MethodSignature")
 _MODULE: Final = ("time_ns", "ModuleID", "AssemblyID", "ModuleFlags", "ModuleILPath")
@@ -69,7 +65,3 @@ def either_of(spans: ThreadSpans, begins: Sequence[Any] | None, ends: Sequence[A
 
 def flags(values: Iterable[Any]) -> list[bool | None]:
     return [None if value is None else bool(value) for value in values]
-
-
-def where(values: NDArray[Any], known: Mask) -> list[int | None]:
-    return [value if mine else None for value, mine in zip(values.tolist(), known.tolist(), strict=True)]

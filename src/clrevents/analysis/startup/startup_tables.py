@@ -10,12 +10,12 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.compilations import picked
 from clrevents.analysis.framework.answer_values import ALWAYS
 from clrevents.analysis.framework.report_table import ReportTable
+from clrevents.analysis.optional_rows import NONE, either, nulled, picked
 from clrevents.analysis.startup.course import Start
-from clrevents.analysis.startup.self_time import NONE, ThreadSpans, depths
-from clrevents.analysis.startup.startup_events import BEGINS, LOOKUPS, either_of, flags, method_texts, where
+from clrevents.analysis.startup.self_time import ThreadSpans, depths
+from clrevents.analysis.startup.startup_events import BEGINS, LOOKUPS, either_of, flags, method_texts
 from clrevents.analysis.startup.startup_rows import AssemblyLoading, CodeLookup, LoadedType, StartupCompilation
 from clrevents.schema.method_flags import MethodFlags
 from clrevents.symbols.typenames import type_name
@@ -28,12 +28,11 @@ _REJECTED: Final = int(MethodFlags.ProfilerRejectedPrecompiledCode | MethodFlags
 def compilation_table(start: Start) -> ReportTable[StartupCompilation]:
     """What was compiled."""
     spans, begins, loads = start.spans[0], start.rows[BEGINS], start.loads
-    known, ended = spans.begin != NONE, spans.end != NONE
+    ended = spans.end != NONE
     methods, signatures = start.compiled
     bits = picked(loads.numbers("MethodFlags"), spans.end).astype(np.int64)
     ids, modules = (
-        np.where(known, picked(begins.numbers(name), spans.begin), picked(loads.numbers(name), spans.end))
-        for name in ("MethodID", "ModuleID")
+        either(begins.numbers(name), spans.begin, loads.numbers(name), spans.end) for name in ("MethodID", "ModuleID")
     )
     tiers = zip(bits.tolist(), ended.tolist(), strict=True)
     return start.context.table(
@@ -42,7 +41,7 @@ def compilation_table(start: Start) -> ReportTable[StartupCompilation]:
             "method": methods,
             "signature": signatures,
             "module": [start.modules.name(module) for module in modules.tolist()],
-            "compile_ns": where(spans.end_ns - spans.start_ns, spans.closed),
+            "compile_ns": nulled(spans.end_ns - spans.start_ns, spans.closed),
             "tier": [str(MethodFlags(flag).tier) if end else None for flag, end in tiers],
             "precompiled": precompiled(start, spans, ids, bits),
             "method_id": ids,
@@ -78,18 +77,18 @@ def load_table(start: Start) -> ReportTable[AssemblyLoading]:
     spans = start.spans[1]
     begins, ends = start.rows["runtime/AssemblyLoadStart"], start.rows["runtime/AssemblyLoadStop"]
 
-    def either(name: str) -> list[Any]:
+    def text(name: str) -> list[Any]:
         return either_of(spans, begins.column(name).tolist(), ends.column(name).tolist())
 
     results = either_of(spans, None, ends.column("ResultAssemblyPath").tolist())
     return start.context.table(
         AssemblyLoading,
         {
-            "assembly": either("AssemblyName"),
-            "requesting": [text or None for text in either("RequestingAssembly")],
-            "load_context": [text or None for text in either("AssemblyLoadContext")],
-            "path": [made or asked or None for made, asked in zip(results, either("AssemblyPath"), strict=True)],
-            "load_ns": where(spans.end_ns - spans.start_ns, spans.closed),
+            "assembly": text("AssemblyName"),
+            "requesting": [name or None for name in text("RequestingAssembly")],
+            "load_context": [name or None for name in text("AssemblyLoadContext")],
+            "path": [made or asked or None for made, asked in zip(results, text("AssemblyPath"), strict=True)],
+            "load_ns": nulled(spans.end_ns - spans.start_ns, spans.closed),
             "success": flags(either_of(spans, None, ends.column("Success").tolist())),
             "cached": flags(either_of(spans, None, ends.column("Cached").tolist())),
             "depth": depths(spans),
@@ -124,7 +123,7 @@ def type_table(start: Start) -> ReportTable[LoadedType]:
             "loads": loads[order],
             "self_ns": self_ns[order],
             "highest_level": level[order],
-            "first_ns": where(spans.start_ns[at], spans.begin[at] != NONE),
+            "first_ns": nulled(spans.start_ns[at], spans.begin[at] != NONE),
             "type_id": ids[order],
             "lossy": [spoilt] * len(ids),
         },

@@ -7,22 +7,22 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any, Final, Unpack
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.compilations import NONE, Compilations, compilations
+from clrevents.analysis.compilations import Compilations, compilations
 from clrevents.analysis.framework.answer import Answer, answer, table
 from clrevents.analysis.framework.answer_values import MetricDeclaration
 from clrevents.analysis.framework.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions, parameter, parameters
 from clrevents.analysis.framework.kept import Kept
-from clrevents.analysis.framework.needs import Need, met
+from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
+from clrevents.analysis.framework.row_class import as_columns
 from clrevents.analysis.gather import Gathered
+from clrevents.analysis.optional_rows import NONE
 from clrevents.analysis.reports import ask_one
 from clrevents.analysis.stubs.stub_rows import Stub, StubFacts, StubKind, StubTarget
 from clrevents.analysis.stubs.stub_texts import is_cut, kind_text
@@ -98,7 +98,6 @@ class StubCollector(Collector[StubsReport]):
         rows = self._kept.all(self.selectors, context.nothing)
         made = compilations(rows[_BEGIN], [rows[name] for name in _LOADS])
         stubs = _stubs(context, rows[_STUB], _hits(rows[_STUB], rows[_HIT]), made, self._raw)
-        unknown = {need.what for need in _NEEDS if met(need, context.kinds) == "unknown"}
         numbers = {
             "count": (_STUBS, len(stubs)),
             "cache_hits": (_STUBS, int(context.window.holds(rows[_HIT].numbers("time_ns")).sum())),
@@ -107,7 +106,7 @@ class StubCollector(Collector[StubsReport]):
         report: StubsReport = context.answer(
             StubsReport,
             facts=StubFacts(),
-            metrics={name: None if {_STUBS, need} & unknown else n for name, (need, n) in numbers.items()},
+            metrics={name: None if {_STUBS, need} & context.unknown else n for name, (need, n) in numbers.items()},
             stubs=stubs,
             targets=_targets(context, stubs),
             kinds=_kinds(context, stubs),
@@ -167,7 +166,7 @@ def _stubs(context: Context, rows: Gathered, hits: list[int], made: Compilations
                 "stub_method_id": row["StubMethodID"],
             }
         )
-    columns = _columns(Stub, found)
+    columns = as_columns(Stub, found)
     times, threads = rows.numbers("time_ns")[held], rows.numbers("thread_id")[held]
     until = np.array(ends, dtype=np.int64)
     return context.table(Stub, {**columns, "lossy": context.marks.touched(times, until, [threads])})
@@ -231,7 +230,7 @@ def _targets(context: Context, stubs: ReportTable[Stub]) -> ReportTable[StubTarg
         for group in groups.values()
     ]
     found.sort(key=lambda target: (-target["stubs"], target["first_ns"]))
-    return context.table(StubTarget, _columns(StubTarget, found))
+    return context.table(StubTarget, as_columns(StubTarget, found))
 
 
 def _kinds(context: Context, stubs: ReportTable[Stub]) -> ReportTable[StubKind]:
@@ -243,11 +242,6 @@ def _kinds(context: Context, stubs: ReportTable[Stub]) -> ReportTable[StubKind]:
 def _sum(values: list[int | None]) -> int | None:
     known = [value for value in values if value is not None]
     return sum(known) if known else None
-
-
-def _columns(row_class: type[Any], rows: list[dict[str, Any]]) -> Mapping[str, list[Any]]:
-    names = [field.name for field in attrs.fields(row_class) if field.name not in ("process_id", "lossy")]
-    return {name: [row[name] for row in rows] for name in names}
 
 
 REPORT: Final = ReportDeclaration(

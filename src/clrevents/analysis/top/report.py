@@ -11,7 +11,14 @@ import attrs
 import numpy as np
 
 from clrevents.analysis.framework.answer import Answer, answer, table
-from clrevents.analysis.framework.answer_values import FOREVER, Evidence, Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.answer_values import (
+    FOREVER,
+    MANY_PROCESSES,
+    Evidence,
+    Metric,
+    MetricDeclaration,
+    Note,
+)
 from clrevents.analysis.framework.cells import Bytes, CodeName, Count, DurationNs, Number, Ratio, Word
 from clrevents.analysis.framework.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions, parameter, parameters
@@ -21,7 +28,7 @@ from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import Row, column, row
 from clrevents.analysis.gather import Gathered
 from clrevents.analysis.reports import ask_one
-from clrevents.analysis.samples import MANY_PROCESSES, SAMPLES, Samples, name_samples
+from clrevents.analysis.samples import SAMPLES, Samples, name_samples
 from clrevents.analysis.top.hot import BY, CAVEAT, By, HotMethod, hottest
 from clrevents.analysis.weighing import (
     SAMPLE_HEADERS,
@@ -151,6 +158,8 @@ class TopCollector(Collector[TopReport]):
         apart = context.info.version >= MANY_PROCESSES
         samples = name_samples(name, weighed, context.methods, context.stacks, context.thread_names, apart)
         context = attrs.evolve(context, needs=self._needs(events.event))
+        text = f"the trace has no event that matches {self._selector!r}"
+        none = None if events.event is not None else Note("no-events", "warning", text, ("methods",))
         made: TopReport = context.answer(
             TopReport,
             facts=TopFacts(
@@ -162,9 +171,10 @@ class TopCollector(Collector[TopReport]):
             ),
             metrics={"samples": len(samples), "total": _total(samples, _occurs(events.event, context))},
             notes=_notes(samples),
+            cannot=none,
             methods=self._table(context, samples, weighed),
         )
-        return made if events.event is not None else _unknown(made, self._selector)
+        return made
 
     def _check(self, found: Gathered) -> None:
         """KeyError for a weight that the event does not have."""
@@ -177,7 +187,7 @@ class TopCollector(Collector[TopReport]):
             return found
         thread = found.column("thread_id")
         mine = thread.values == self._asked.thread_id
-        return found.only(np.flatnonzero(mine if thread.valid is None else mine & thread.valid), self._columns)
+        return found.only(np.flatnonzero(mine & thread.known), self._columns)
 
     def _weighed(self, rows: SampleColumns, context: Context) -> WeighedColumns:
         if self._timed:
@@ -265,13 +275,6 @@ def _notes(samples: Samples) -> tuple[Note, ...]:
         numbers = {"nameless": nameless, "frames": len(samples.frames)}
         found.append(Note("no-names", "warning", text, ("name",), numbers, samples.advice))
     return tuple(found)
-
-
-def _unknown(made: TopReport, selector: str) -> TopReport:
-    """The answer about a pattern that no event matches."""
-    note = Note("no-events", "warning", f"the trace has no event that matches {selector!r}", ("methods",))
-    changed: dict[str, Any] = {"coverage": "none", "notes": (note, *made.notes)}
-    return attrs.evolve(made, **changed)
 
 
 def top_report(

@@ -6,12 +6,11 @@ removed has the place that it had.
 
 from __future__ import annotations
 
-from hashlib import blake2b
-
 import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.decode.container.blocks import ThreadRow
+from clrevents.decode.kinds import digest
 from clrevents.decode.rows import UNKNOWN_THREAD
 from clrevents.errors import Limits, Problem, damage
 
@@ -66,7 +65,7 @@ class ThreadTable:
             self._ids[place] = row.thread_id
 
     def _take_free(self, row: ThreadRow) -> int | None:
-        key = _identity(row)
+        key = digest(_description(row))
         places = self._free.get(key)
         if not places:
             return None
@@ -76,7 +75,7 @@ class ThreadTable:
         return place
 
     def _let_go(self, place: int) -> None:
-        self._free.setdefault(_identity(self.all[place]), []).append(place)
+        self._free.setdefault(digest(_description(self.all[place])), []).append(place)
 
     def born(self, place: int) -> int:
         """How many definitions there were before the last one of the thread at this place."""
@@ -123,8 +122,3 @@ class ThreadTable:
 def _description(row: ThreadRow) -> tuple[object, ...]:
     """What a row says of the thread itself."""
     return row.thread_id, row.process_id, row.name, row.attributes
-
-
-def _identity(row: ThreadRow) -> bytes:
-    # A digest, for which nobody can choose rows that are equal, and which is small.
-    return blake2b(repr(_description(row)).encode("utf-8", "surrogatepass"), digest_size=16).digest()

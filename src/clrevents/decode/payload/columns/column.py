@@ -73,6 +73,17 @@ class Column:
     def __len__(self) -> int:
         return self.length
 
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Which rows are not null."""
+        return np.ones(self.length, dtype=np.bool_) if self.valid is None else self.valid
+
+    def filled(self, null: int = 0) -> Array:
+        """The numbers, with this one where they are null; -1 becomes the largest of an unsigned type."""
+        if self.valid is None:
+            return self.values
+        return np.where(self.valid, self.values, np.array(null).astype(self.values.dtype))
+
     def take(self, rows: NDArray[np.int64]) -> Column:
         """These rows, in this order."""
         valid = None if self.valid is None else self.valid[rows]

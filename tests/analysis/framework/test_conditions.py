@@ -1,0 +1,99 @@
+"""Conditions on metrics: what they accept, what they refuse, and that a number that is not known meets none."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import clrevents
+from clrevents.analysis import jit_report
+from clrevents.analysis.framework.answer_values import Metric
+from clrevents.analysis.framework.conditions import Condition
+from project_files import fixture
+
+METRICS = ("pause_max", "count")
+
+
+def why(text: str, metric: Metric) -> str | None:
+    return Condition.parse(text, METRICS).unmet(metric)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "limit"),
+    [
+        ("count<7ms", "ns", 7_000_000),
+        ("count < 1.5 us", "ns", 1500),
+        ("count<2min", "ns", 120 * 10**9),
+        ("count<3", "bytes", 3),
+        ("count<2kB", "bytes", 2000),
+        ("count<2KiB", "bytes", 2048),
+        ("count<1_000", "count", 1000),
+        ("count<1000count", "count", 1000),
+        ("count<-4", "count", -4),
+    ],
+)
+def test_limits_have_the_units_of_the_metric(text: str, unit: str, limit: int) -> None:
+    assert why(text, Metric(limit - 1, unit)) is None
+    assert why(text, Metric(limit, unit)) is not None
+
+
+def test_percents_are_of_ratios() -> None:
+    assert why("count<=5%", Metric(0.05, "ratio")) is not None  # as a float it is a little more
+    assert why("count<=5%", Metric(0.0499, "ratio")) is None
+    assert why("count<0.05", Metric(0.0499, "ratio")) is None
+
+
+@given(st.integers(-(10**18), 10**18), st.integers(-(10**18), 10**18))
+def test_every_comparison_is_exact(value: int, limit: int) -> None:
+    held = {
+        "<": value < limit,
+        "<=": value <= limit,
+        ">": value > limit,
+        ">=": value >= limit,
+        "==": value == limit,
+        "!=": value != limit,
+    }
+    metric = Metric(value, "count")
+    assert {form: why(f"count{form}{limit}", metric) is None for form in held} == held
+
+
+def test_an_estimate_meets_a_condition_with_all_of_its_interval() -> None:
+    metric = Metric(100, "bytes", low=80, high=130)
+    assert why("count<131", metric) is None
+    assert why("count<130", metric) == "count<130 does not hold: count is 100 bytes (between 80 bytes and 130 bytes)"
+    assert why("count>80", metric) is not None
+
+
+def test_what_is_not_known_meets_nothing() -> None:
+    metric = Metric(None, "ns", reason="the trace does not tell")
+    assert why("pause_max<1s", metric) == ("pause_max<1s cannot be told: the trace does not tell")
+    assert why("pause_max!=1s", metric) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("pause_max", "'pause_max' is not a condition such as 'count<100' or 'pause_max<50ms'"),
+        ("pause_max=3ms", "is not a condition"),
+        ("pause_max<", "is not a condition"),
+        ("pause_max<1e3ms", "is measured in ns, so the limit takes ns, us, µs, ms, s, min"),
+        ("pause_max<50", "is measured in ns, so the limit takes ns, us, µs, ms, s, min"),
+        ("pause_max<50%", "is measured in ns"),
+        ("pauses<50ms", "no metric 'pauses'; there are pause_max, count"),
+    ],
+)
+def test_refused(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message.replace("(", r"\(")):
+        why(text, Metric(1, "ns"))
+
+
+def test_of_a_report() -> None:
+    with clrevents.open(fixture("net10-method-interop")) as trace:
+        report = jit_report(trace)
+    assert report.metrics["methods"].value == 136
+    assert report.unmet("methods<=136", "native_total>1KiB") == []
+    assert report.unmet("methods<136", "turns>=0") == [
+        "methods<136 does not hold: methods is 136",
+        "turns>=0 cannot be told: the trace does not tell",
+    ]
