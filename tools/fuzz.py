@@ -348,23 +348,24 @@ def run_cost(folders: list[Path], seconds: float, keep: Path, seed: int, largest
     begun = told = _processor_time()
     faults: set[str] = set()
     done = over = 0
-    while (now := _processor_time()) - begun < seconds:
-        data, wanted = search.next()
-        costs = measure(data, {mode: modes[mode] for mode in wanted})
-        done += 1
-        for mode, cost in costs.items():
-            if cost.fault and (last := cost.fault.strip().splitlines()[-1]) not in faults:
-                faults.add(last)
-                _keep(keep, f"fault-{mode}", data, cost.fault)
-                print(f"FAULT {mode}: {last[:300]}", flush=True)
-        for measured, found in search.add(data, costs):
-            if found.share > 1:
-                name = _keep(keep, f"{measured}-{found.mode}", data, cost_line(found))
-                print(f"FOUND {name}: {measured} {found.share:.2f}, {cost_line(found)}", flush=True)
-        if now - told > 60:
-            told = now
-            worst = ", ".join(f"{m} {f.share:.2f} ({f.mode})" for m in MEASURES for f in search.worst(m, 1))
-            print(f"{done} inputs, {now - begun:.0f} s of processor time, worst {worst}", flush=True)
+    with contextlib.suppress(KeyboardInterrupt):
+        while (now := _processor_time()) - begun < seconds:
+            data, wanted = search.next()
+            costs = measure(data, {mode: modes[mode] for mode in wanted})
+            done += 1
+            for mode, cost in costs.items():
+                if cost.fault and (last := cost.fault.strip().splitlines()[-1]) not in faults:
+                    faults.add(last)
+                    _keep(keep, f"fault-{mode}", data, cost.fault)
+                    print(f"FAULT {mode}: {last[:300]}", flush=True)
+            for measured, found in search.add(data, costs):
+                if found.share > 1:
+                    name = _keep(keep, f"{measured}-{found.mode}", data, cost_line(found))
+                    print(f"FOUND {name}: {measured} {found.share:.2f}, {cost_line(found)}", flush=True)
+            if now - told > 60:
+                told = now
+                worst = ", ".join(f"{m} {f.share:.2f} ({f.mode})" for m in MEASURES for f in search.worst(m, 1))
+                print(f"{done} inputs, {now - begun:.0f} s of processor time, worst {worst}", flush=True)
     print(f"{done} inputs, {_processor_time() - begun:.0f} s of processor time, {len(faults)} faults")
     for measured in MEASURES:
         print(f"worst by {measured}:")

@@ -46,6 +46,7 @@ from clrevents.symbols.native import Native
 from clrevents.symbols.ranges import EARLY, FOUND, GONE, Ranges
 
 _CACHED: Final = 1 << 16
+_NO_PROCESS: Final = -1
 
 
 class Methods:
@@ -141,6 +142,9 @@ class Methods:
         if time_ns is None:
             return self._resolve(addresses, None, process_id)[2]
         time_ns = bounded_ns(time_ns)
+        if process_id is not None and process_id not in self._with_code:
+            # Nothing tells them apart.
+            process_id = _NO_PROCESS
         key = id(addresses), process_id
         known = self._stacks.get(key)
         if known is not None and known[0] is addresses and known[1] <= time_ns < known[2]:
@@ -188,6 +192,11 @@ class Methods:
         """The times around this one between which no code comes or goes."""
         place = int(np.searchsorted(self.changes, time_ns, "right"))
         return int(self.changes[place - 1]), int(self.changes[place])
+
+    @cached_property
+    def _with_code(self) -> frozenset[int]:
+        """The processes that any code or mapping belongs to."""
+        return frozenset((*self._spaces, *self.native.names.spaces, *self.native.mappings.spaces))
 
     @cached_property
     def changes(self) -> Ints:

@@ -20,9 +20,10 @@ from clrevents.symbols.modules import file_name
 from clrevents.symbols.ranges import Ranges
 
 _LARGEST_SYMBOL: Final = 1 << 32
-_COPIES: Final = 500_000
-"""How often symbols may be repeated, all together, because their mapping is shared by processes; beyond, they belong
-to the first of these."""
+_COPIES: Final = 100_000
+_COPIES_PER_EVENT: Final = 16
+"""How often symbols may be repeated, all together, because their mapping is shared by processes: so often, and more
+for each mapping and symbol. Beyond, they belong to the first of these processes."""
 _JITTED: Final = "/memfd:doublemapper"
 
 
@@ -70,7 +71,7 @@ class Native:
         self.symbols: list[Symbol] = []
         places: list[Sequence[int]] = []
         shared = {identity: sorted(processes) for identity, processes in owners.items()}
-        left = _COPIES
+        left = _COPIES + _COPIES_PER_EVENT * len(feed.native)
         for piece in symbols:
             # A mapping may be shared by processes together with its symbols, which are written once.
             identity = _address(piece.value, "MappingId")

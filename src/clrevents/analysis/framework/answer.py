@@ -5,6 +5,7 @@ The class body of a report is its declaration: its tables are its attributes. Kn
 
 from __future__ import annotations
 
+import functools
 import typing
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, ClassVar, Final, Generic, Self, TypeVar, dataclass_transform
@@ -135,6 +136,7 @@ class Answer(Generic[F_co]):
         return answer_html(self)
 
 
+@functools.cache
 def _tables(cls: type[Any]) -> tuple[TableDeclaration, ...]:
     hints = typing.get_type_hints(cls, include_extras=True)
     found = []

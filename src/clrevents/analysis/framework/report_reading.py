@@ -5,6 +5,7 @@ Does not know where the chunks come from: `asking` feeds it from a trace or from
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -74,7 +75,8 @@ class ReportReading:
     ) -> None:
         self.asked = tuple(asked)
         self._one_event = one_event
-        self._nothing = nothing
+        # Asked at the end by every process, of which there may be many.
+        self._nothing = functools.cache(nothing)
         self._only = process_id
         self._collectors: list[dict[int | None, Collector[Any]]] = [{} for _ in asked]
         self._first = [one.declaration.collector(one.parameters) for one in asked]
@@ -235,9 +237,11 @@ def _by_process(
         numbers = column.values.astype(np.int64)
         if column.valid is not None:
             numbers = np.where(column.valid, numbers, -1)
-        processes = np.unique(numbers).tolist()
-        for process in processes:
-            mine = rows if len(processes) == 1 else _some(rows, np.flatnonzero(numbers == process))
+        order = np.argsort(numbers, kind="stable")
+        edges = np.flatnonzero(np.diff(numbers[order])) + 1
+        for places in np.split(order, edges) if len(order) else ():
+            process = int(numbers[places[0]])
+            mine = _some(rows, places) if len(edges) else rows
             found.setdefault(None if process < 0 else process, {})[event] = mine
     return found
 
