@@ -94,7 +94,7 @@ def _pieces(data: bytes) -> None:
 
 def _symbols(data: bytes) -> None:
     with _open(data) as trace:
-        _drain(map(str, trace.methods))
+        _drain(trace.methods)
         trace.stacks.table()
 
 

@@ -75,10 +75,9 @@ class Ranges:
         self._bounds = [np.searchsorted(made.space[self._first], [s, s + 1]).tolist() for s in range(len(spaces))]
         self._more = _MORE
         self._reach = np.zeros(len(self._first), dtype=np.uint64)
+        largest = np.maximum.reduceat(self._ends, self._first) if count else self._ends
         for low, high in self._bounds:
-            if high > low:
-                largest = np.maximum.reduceat(self._ends, self._first)[low:high]
-                self._reach[low:high] = np.maximum.accumulate(largest)
+            self._reach[low:high] = np.maximum.accumulate(largest[low:high])
 
     def __len__(self) -> int:
         return len(self.made)
