@@ -217,7 +217,7 @@ def test_a_method_with_many_maps() -> None:
     # The last map before the method's code went.
     assert methods(20).at(0x1003, 500).il_offset == 19
     every = {n: methods(n) for n in (10, *SIZES)}
-    proportional(lambda n: [every[n].at(0x1000 + i, 500) for i in range(n)], 150, lines)
+    proportional(lambda n: [every[n].at(0x1000 + i, 500) for i in range(n)], 450, lines)
 
 
 def test_code_in_many_processes() -> None:
