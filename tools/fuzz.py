@@ -1,18 +1,28 @@
 """Feeds mutated traces to the decoder and keeps the inputs that make it misbehave.
 
     python tools/fuzz.py --seconds 600 [--seeds DIR ...] [--keep DIR] [--engine atheris|own]
+    python tools/fuzz.py --cost --seconds 3600 [--seeds DIR ...] [--keep DIR]
 
 Coverage-guided if atheris is installed, plain mutation otherwise. Seeds are small traces in every container: the
 hostile streams of the tests, vectors, and the first blocks of fixtures, also rewritten as other generations. An input
 is written to the folder given by `--keep` if it raises anything but `TraceError`, hangs, or gives a result that depends
 on how the bytes were split; give it a name and fix the bug. tests/test_corpus.py replays the kept inputs.
+
+With `--cost` it looks for small inputs that take long or much memory instead, in every way of reading a trace
+(tests/support/cost_modes.py): it repeats and mixes parts of streams and goes on from the worst found. `--seconds` are
+then processor time. It prints and keeps the worst five by time and by memory, and exits with 1 if one of them takes
+more than an input of its size may (tests/support/cost_runs.py). A finding becomes a small generated case in
+tests/cost/.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import functools
 import gzip
 import hashlib
+import os
 import random
 import signal
 import struct
@@ -22,6 +32,10 @@ import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cost_search import Found
 
 ROOT = Path(__file__).resolve().parents[1]
 LARGEST = 8 * 1024
@@ -301,6 +315,89 @@ def run_atheris(folders: list[Path], seconds: float, keep: Path, seed: int) -> N
     atheris.Fuzz()
 
 
+def cost_seeds(folders: list[Path], largest: int = 200_000) -> list[bytes]:
+    """Whole small traces, and the beginnings of larger ones in two sizes."""
+    from generations import GENERATIONS, written
+    from hostile import cases
+
+    found: dict[bytes, None] = {}
+    for folder in folders:
+        for path in sorted(folder.rglob("*")):
+            if path.name.removesuffix(".gz").endswith((".nettrace", ".netperf", ".bin")):
+                data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+                found.update(dict.fromkeys((data[:30_000], data[:largest])))
+    found.update(dict.fromkeys(written(generation)[:largest] for generation in GENERATIONS))
+    found.update(dict.fromkeys(data for _, data in cases()))
+    return list(found)
+
+
+def run_cost(folders: list[Path], seconds: float, keep: Path, seed: int, largest: int) -> int:
+    """The number of places (of a measure, mode and container) where an input takes more than it may."""
+    import cost_modes
+    from cost_runs import measure
+    from cost_search import MEASURES, Search
+
+    modes = {name: functools.partial(cost_modes.run, name) for name in cost_modes.MODES}
+    search = Search(cost_seeds(folders), tuple(modes), MUTATIONS[:12], random.Random(seed), largest)
+    for data in search.seeds[:: max(len(search.seeds) // 40, 1)]:
+        for mode in modes.values():
+            # What is imported and prepared once for any trace must be there before the processes fork.
+            with contextlib.suppress(Exception):
+                mode(data)
+    print(f"{len(search.seeds)} seeds after {_processor_time():.0f} s", flush=True)
+    begun = told = _processor_time()
+    faults: set[str] = set()
+    done = over = 0
+    with contextlib.suppress(KeyboardInterrupt):
+        while (now := _processor_time()) - begun < seconds:
+            data, wanted = search.next()
+            costs = measure(data, {mode: modes[mode] for mode in wanted})
+            done += 1
+            for mode, cost in costs.items():
+                if cost.fault and (last := cost.fault.strip().splitlines()[-1]) not in faults:
+                    faults.add(last)
+                    _keep(keep, f"fault-{mode}", data, cost.fault)
+                    print(f"FAULT {mode}: {last[:300]}", flush=True)
+            for measured, found in search.add(data, costs):
+                if found.share > 1:
+                    name = _keep(keep, f"{measured}-{found.mode}", data, cost_line(found))
+                    print(f"FOUND {name}: {measured} {found.share:.2f}, {cost_line(found)}", flush=True)
+            if now - told > 60:
+                told = now
+                worst = ", ".join(f"{m} {f.share:.2f} ({f.mode})" for m in MEASURES for f in search.worst(m, 1))
+                print(f"{done} inputs, {now - begun:.0f} s of processor time, worst {worst}", flush=True)
+    print(f"{done} inputs, {_processor_time() - begun:.0f} s of processor time, {len(faults)} faults")
+    for measured in MEASURES:
+        print(f"worst by {measured}:")
+        for place, found in enumerate(search.worst(measured), 1):
+            _keep(keep, f"worst-{measured}-{place}", found.data, cost_line(found))
+            print(f"  {found.share:.2f} of what it may take: {cost_line(found)}")
+        over += sum(found.share > 1 for found in search.worst(measured, None))
+    return over + len(faults)
+
+
+def _processor_time() -> float:
+    """Of this process and of those that it waited for."""
+    return sum(os.times()[:4])
+
+
+def cost_line(found: Found) -> str:
+    """What an input took, in words."""
+    size, seconds, memory = len(found.data), found.cost.seconds, found.cost.memory
+    beyond = max(seconds - 2, 0) / max(size, 1) * 1e6
+    return (
+        f"{found.mode}: {size} bytes, {seconds:.2f} s ({beyond:.1f} us a byte beyond 2 s, "
+        f"{seconds / max(size, 1) * 1e6:.1f} in all), {memory / 2**20:.0f} MiB {found.cost.fault[:80]}"
+    ).rstrip()
+
+
+def _keep(folder: Path, what: str, data: bytes, text: str) -> str:
+    name = f"{what}-{hashlib.sha1(data).hexdigest()[:8]}"
+    (folder / f"{name}.bin").write_bytes(data)
+    (folder / f"{name}.txt").write_text(text + "\n")
+    return name
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=600)
@@ -308,10 +405,14 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, default=Path("findings"))
     parser.add_argument("--engine", choices=("atheris", "own"))
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--cost", action="store_true", help="look for inputs that take long, or much memory")
+    parser.add_argument("--largest", type=int, default=1 << 18, help="bytes of an input with --cost")
     options = parser.parse_args()
     sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests" / "support")]
     options.keep.mkdir(parents=True, exist_ok=True)
     folders = options.seeds or [ROOT / "fixtures", ROOT / "tests" / "corpus", ROOT.parent / "shared" / "vectors"]
+    if options.cost:
+        sys.exit(1 if run_cost(folders, options.seconds, options.keep, options.seed, options.largest) else 0)
     engine = options.engine
     if engine is None:
         try:

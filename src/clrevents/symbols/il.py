@@ -6,7 +6,7 @@ only if its last offset fits the code and no other compilation of the method is 
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 
 import attrs
 
@@ -23,22 +23,49 @@ class _Map:
     il: tuple[int, ...]
 
 
+class _Successive:
+    """Maps of one compilation's key, in the order of the trace."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._first: CodeRow | None = None
+        # Those that are older than all after them; no other is the last one before any time.
+        self._rows: list[CodeRow] = []
+        self._times: list[int] = []
+
+    def add(self, row: CodeRow) -> None:
+        self.count += 1
+        self._first = self._first or row
+        while self._times and self._times[-1] >= row.time_ns:
+            self._times.pop()
+            self._rows.pop()
+        self._times.append(row.time_ns)
+        self._rows.append(row)
+
+    def before(self, time_ns: int) -> CodeRow:
+        """The last one before a time, or else the first."""
+        place = bisect_left(self._times, time_ns)
+        found = self._rows[place - 1] if place else self._first
+        assert found is not None
+        return found
+
+
 class ILMaps:
     """All maps of a trace; each is read on first use."""
 
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
-        self._rows: dict[tuple[int, int, int], list[CodeRow]] = {}
+        self._rows: dict[tuple[int, int, int], _Successive] = {}
         for row in feed.maps:
             if len(row.data) >= _HEAD:
                 method, version = (int.from_bytes(row.data[at : at + 8], "little") for at in (0, 8))
                 # Version 0 has the IL's version here, which says nothing about the compilation.
                 key = (row.process, method, version if row.kind.key.version else -1)
-                self._rows.setdefault(key, []).append(row)
+                self._rows.setdefault(key, _Successive()).add(row)
         self._read: dict[int, _Map] = {}
 
     def __len__(self) -> int:
-        return sum(len(rows) for rows in self._rows.values())
+        return sum(rows.count for rows in self._rows.values())
 
     def offset(
         self, process: int, method: int, version: int, alone: bool, size: int, life: tuple[int, int], native: int
@@ -49,9 +76,9 @@ class ILMaps:
         method id.
         """
         rows = self._rows.get((process, method, version)) or (self._rows.get((process, method, -1)) if alone else None)
-        if not rows:
+        if rows is None:
             return None
-        row = next((r for r in reversed(rows) if r.time_ns < life[1]), rows[0])
+        row = rows.before(life[1])
         found = self._read.get(id(row))
         if found is None:
             found = self._read[id(row)] = self._parse(row)

@@ -47,6 +47,7 @@ from clrevents.symbols.native import Native
 from clrevents.symbols.ranges import EARLY, FOUND, GONE, UNDECIDED, Ranges
 
 _CACHED: Final = 1 << 16
+_NO_PROCESS: Final = -1
 
 
 class Methods:
@@ -91,6 +92,10 @@ class Methods:
         self._kept = kept
         self._ranges = Ranges(made, self._spaces)
         self._cache: dict[tuple[int, bool, int | None], tuple[int, int, Frame]] = {}
+        # Stacks as they were asked for, each with the times between which its frames are these; a deep one may have
+        # many events. By identity, because their hash would take as long as they are; kept, so that it is theirs.
+        self._stacks: dict[tuple[int, int | None], tuple[tuple[int, ...], int, int, tuple[Frame, ...]]] = {}
+        self._held = 0
         self._made: dict[int, Method] = {}
 
     def __len__(self) -> int:
@@ -135,13 +140,39 @@ class Methods:
 
         All addresses except the first are treated as return addresses.
         """
-        if time_ns is not None:
-            time_ns = bounded_ns(time_ns)
+        if time_ns is None:
+            return self._resolve(addresses, None, process_id)[2]
+        time_ns = bounded_ns(time_ns)
+        if process_id is not None and process_id not in self._with_code:
+            # Nothing tells them apart.
+            process_id = _NO_PROCESS
+        key = id(addresses), process_id
+        known = self._stacks.get(key)
+        if known is not None and known[0] is addresses and known[1] <= time_ns < known[2]:
+            return known[3]
+        begin, end, frames = self._resolve(addresses, time_ns, process_id)
+        if known is None:
+            self._held += len(addresses)
+            if self._held > _CACHED:
+                self._stacks.clear()
+                self._held = len(addresses)
+        self._stacks[key] = addresses, begin, end, frames
+        return frames
+
+    def _resolve(
+        self, addresses: tuple[int, ...], time_ns: int | None, process_id: int | None
+    ) -> tuple[int, int, tuple[Frame, ...]]:
+        """The frames of one stack, and the times from which and before which it has just these."""
         cache = self._cache
         frames: list[Frame | None] = []
+        begin, end = ALWAYS, FOREVER
         for place, address in enumerate(addresses):
             hit = cache.get((address, place > 0, process_id)) if time_ns is not None else None
-            frames.append(hit[2] if hit is not None and time_ns is not None and hit[0] <= time_ns < hit[1] else None)
+            if hit is None or time_ns is None or not hit[0] <= time_ns < hit[1]:
+                frames.append(None)
+                continue
+            frames.append(hit[2])
+            begin, end = max(begin, hit[0]), min(end, hit[1])
         missing = [place for place, frame in enumerate(frames) if frame is None]
         if missing:
             asked = np.array([addresses[p] & 0xFFFFFFFFFFFFFFFF for p in missing], dtype=np.uint64)
@@ -152,9 +183,31 @@ class Methods:
             for place, i, why in zip(missing, index.tolist(), reason.tolist(), strict=True):
                 frame = self.frame(addresses[place], i, why, place > 0, process_id)
                 frames[place] = frame
-                if time_ns is not None and why not in (UNLOADED, NOT_YET, OVERLAPPING):
-                    cache[addresses[place], place > 0, process_id] = (*self._life(i), frame)
-        return tuple(frame for frame in frames if frame is not None)
+                if time_ns is not None:
+                    life = self._unchanged(time_ns) if why in (UNLOADED, NOT_YET, OVERLAPPING) else self._life(i)
+                    cache[addresses[place], place > 0, process_id] = (*life, frame)
+                    begin, end = max(begin, life[0]), min(end, life[1])
+        return begin, end, tuple(frame for frame in frames if frame is not None)
+
+    def _unchanged(self, time_ns: int) -> tuple[int, int]:
+        """The times around this one between which no code comes or goes."""
+        place = int(np.searchsorted(self.changes, time_ns, "right"))
+        return int(self.changes[place - 1]), int(self.changes[place])
+
+    @cached_property
+    def _with_code(self) -> frozenset[int]:
+        """The processes that any code or mapping belongs to."""
+        return frozenset((*self._spaces, *self.native.names.spaces, *self.native.mappings.spaces))
+
+    @cached_property
+    def changes(self) -> Ints:
+        """Every time at which code comes or goes, in order, from the first to the last possible.
+
+        Between two of them, every address has the same code.
+        """
+        every = (self._ranges.made, self.native.names.made, self.native.mappings.made)
+        times = [column for made in every for column in (made.begin, made.end)]
+        return np.unique(np.concatenate([np.array([ALWAYS, FOREVER], dtype=np.int64), *times]))
 
     def find(
         self, addresses: Addresses, times: Ints | None = None, process_id: int | None = None

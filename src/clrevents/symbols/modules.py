@@ -5,6 +5,7 @@ Reads module and assembly events of all versions. Opens no file and searches for
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any, Final
 from uuid import UUID
@@ -13,6 +14,7 @@ import attrs
 
 from clrevents.schema.loader_flags import ModuleFlags
 from clrevents.symbols.feed import CodeRow, Feed
+from clrevents.symbols.lifetimes import ALWAYS
 
 _ENDINGS: Final = (".dll", ".exe", ".winmd", ".ni.dll", ".ni.exe")
 
@@ -71,12 +73,44 @@ class Module:
         return module_name(self.il_path or self.native_path)
 
 
+class _Successive:
+    """Places of modules that had one id one after the other."""
+
+    def __init__(self) -> None:
+        self._places: list[int] = []
+        self._times: list[int] = []
+
+    def add(self, place: int, loaded_ns: int | None) -> None:
+        """The next module; its time is not before those of the modules added already."""
+        if loaded_ns is None:
+            # Nothing tells that it was not there all the time, so those before it are never meant.
+            self._places.clear()
+            self._times.clear()
+        self._places.append(place)
+        self._times.append(ALWAYS if loaded_ns is None else loaded_ns)
+
+    @property
+    def first(self) -> int:
+        return self._places[0]
+
+    @property
+    def last(self) -> int:
+        return self._places[-1]
+
+    def at(self, time_ns: int | None) -> int | None:
+        """The last one that was loaded by then, or ever; None before the first."""
+        count = len(self._times) if time_ns is None else bisect_right(self._times, time_ns)
+        return self._places[count - 1] if count else None
+
+
 class Modules:
     """All modules of a trace; iterating yields them in the order of their first events."""
 
     def __init__(self, feed: Feed) -> None:
         self._all: list[Module] = []
-        self._by_id: dict[int, list[int]] = {}
+        # By module id alone, and by id and process.
+        self._by_id: dict[int, _Successive] = {}
+        self._by_process: dict[tuple[int, int | None], _Successive] = {}
         self._assemblies: dict[tuple[int, int], str] = {}
         records = [(row, feed.record(row.kind, row.data)) for row in sorted(feed.modules, key=lambda r: r.time_ns)]
         for row, record in records:
@@ -102,13 +136,16 @@ class Modules:
         `time_ns` is in nanoseconds since the session started; None selects the last module of this id, because ids are
         reused after an unload. `process_id` matters only for traces of several processes.
         """
-        found = [self._all[i] for i in self._by_id.get(module_id, ())]
-        found = [m for m in found if process_id is None or m.process_id in (process_id, None)]
-        for module in reversed(found):
-            if time_ns is None or module.loaded_ns is None or module.loaded_ns <= time_ns:
-                return module
+        if process_id is None:
+            known = [self._by_id.get(module_id)]
+        else:
+            known = [self._by_process.get((module_id, process)) for process in (process_id, None)]
+        every = [places for places in known if places is not None]
+        found = [place for places in every if (place := places.at(time_ns)) is not None]
+        if found:
+            return self._all[max(found)]
         # Code may be loaded a moment before its module's event is written.
-        return found[0] if found else None
+        return self._all[min(places.first for places in every)] if every else None
 
     def gone(self) -> Iterator[tuple[int, int, int]]:
         """(process or -1, module id, time) of every unload."""
@@ -118,15 +155,18 @@ class Modules:
 
     def _meet(self, row: CodeRow, record: Any) -> None:
         made = self._module(row, record)
-        places = self._by_id.setdefault(made.module_id, [])
-        place = next((p for p in reversed(places) if self._all[p].process_id == made.process_id), None)
+        key = made.module_id, made.process_id
+        before = self._by_process.get(key)
+        place = None if before is None else before.last
         old = None if place is None else self._all[place]
         name = row.kind.key.name
         load = name in ("ModuleLoad", "DomainModuleLoad")
         if place is None or old is None or old.il_path != made.il_path or (load and old.unloaded_ns is not None):
-            places.append(len(self._all))
-            self._all.append(attrs.evolve(made, loaded_ns=row.time_ns if load else None))
-            place = places[-1]
+            place = len(self._all)
+            loaded_ns = row.time_ns if load else None
+            self._all.append(attrs.evolve(made, loaded_ns=loaded_ns))
+            self._by_id.setdefault(made.module_id, _Successive()).add(place, loaded_ns)
+            self._by_process.setdefault(key, _Successive()).add(place, loaded_ns)
         else:
             # A listing after an unload shows that it still exists: see `lifetimes`.
             self._all[place] = _merge(old, made)

@@ -7,6 +7,7 @@ Reads no ELF file.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import attrs
@@ -19,6 +20,10 @@ from clrevents.symbols.modules import file_name
 from clrevents.symbols.ranges import Ranges
 
 _LARGEST_SYMBOL: Final = 1 << 32
+_COPIES: Final = 100_000
+_COPIES_PER_EVENT: Final = 16
+"""How often symbols may be repeated, all together, because their mapping is shared by processes: so often, and more
+for each mapping and symbol. Beyond, they belong to the first of these processes."""
 _JITTED: Final = "/memfd:doublemapper"
 
 
@@ -48,29 +53,34 @@ class Native:
     def __init__(self, feed: Feed) -> None:
         mappings: list[_Piece] = []
         symbols: list[_Piece] = []
-        files: dict[int, list[tuple[int, str]]] = {}
+        files: dict[int, str] = {}
+        owners: dict[int, set[int]] = {}
         for row in feed.native:
             record = feed.record(row.kind, row.data)
             start, end = (_address(record, name) for name in ("StartAddress", "EndAddress"))
             if end <= start:
                 continue
             if hasattr(record, "FileName"):
-                files.setdefault(_address(record, "Id"), []).append((row.process, str(record.FileName)))
+                files.setdefault(_address(record, "Id"), str(record.FileName))
+                owners.setdefault(_address(record, "Id"), set()).add(row.process)
                 mappings.append(_Piece(row.process, row.time_ns, start, end, file_name(str(record.FileName))))
             elif hasattr(record, "MappingId") and end - start <= _LARGEST_SYMBOL:
                 symbols.append(_Piece(row.process, row.time_ns, start, end, record))
         self.files: list[str] = [piece.value for piece in mappings]
-        self.mappings = _index(mappings)
+        self.mappings = _index(mappings, [(piece.process,) for piece in mappings])
         self.symbols: list[Symbol] = []
-        placed: list[_Piece] = []
+        places: list[Sequence[int]] = []
+        shared = {identity: sorted(processes) for identity, processes in owners.items()}
+        left = _COPIES + _COPIES_PER_EVENT * len(feed.native)
         for piece in symbols:
             # A mapping may be shared by processes together with its symbols, which are written once.
-            owners = files.get(_address(piece.value, "MappingId"), [])
-            symbol = parse_symbol(str(piece.value.Name), owners[0][1] if owners else "")
-            for process in sorted({p for p, _ in owners} or {piece.process}):
-                placed.append(attrs.evolve(piece, process=process))
-                self.symbols.append(symbol)
-        self.names = _index(placed)
+            identity = _address(piece.value, "MappingId")
+            processes = shared.get(identity, (piece.process,))[: left + 1]
+            left -= len(processes) - 1
+            symbol = parse_symbol(str(piece.value.Name), files.get(identity, ""))
+            self.symbols += [symbol] * len(processes)
+            places.append(processes)
+        self.names = _index(symbols, places)
 
     def symbol(self, index: int) -> Symbol:
         """The symbol of a range of `names`."""
@@ -97,17 +107,19 @@ def parse_symbol(text: str, file: str) -> Symbol:
     return Symbol(inside, owner, name, f"{head}  ({arguments}" if paren else "", known)
 
 
-def _index(pieces: list[_Piece]) -> Ranges:
-    processes = tuple(sorted({p.process for p in pieces}))
-    place = {process: n for n, process in enumerate(processes)}
-    count = len(pieces)
+def _index(pieces: list[_Piece], places: list[Sequence[int]]) -> Ranges:
+    """The pieces, each in all the processes at its place in `places`."""
+    processes = tuple(sorted({process for each in places for process in each}))
+    number = {process: n for n, process in enumerate(processes)}
+    times = [len(each) for each in places]
+    count = sum(times)
     nothing = np.zeros(count, dtype=np.bool_)
     seen = Sightings(
         np.full(count, LISTED, dtype=np.int8),
-        np.array([p.time for p in pieces], dtype=np.int64),
-        np.array([place[p.process] for p in pieces], dtype=np.int64),
-        np.array([p.start for p in pieces], dtype=np.uint64),
-        np.array([p.end - p.start for p in pieces], dtype=np.uint64),
+        np.repeat(np.array([p.time for p in pieces], dtype=np.int64), times),
+        np.array([number[process] for each in places for process in each], dtype=np.int64),
+        np.repeat(np.array([p.start for p in pieces], dtype=np.uint64), times),
+        np.repeat(np.array([p.end - p.start for p in pieces], dtype=np.uint64), times),
         # Each stands alone: two mappings at one address followed each other.
         np.arange(count, dtype=np.uint64),
         np.zeros(count, dtype=np.uint64),

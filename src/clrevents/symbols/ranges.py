@@ -67,6 +67,7 @@ class Ranges:
     def __init__(self, made: Lifetimes, spaces: tuple[int, ...]) -> None:
         self.made = made
         self.spaces = spaces
+        self._places = {number: space for space, number in enumerate(spaces)}
         count = len(made)
         self._ends = ends_of(made)
         new = np.ones(count, dtype=np.bool_)
@@ -77,10 +78,9 @@ class Ranges:
         self._bounds = [np.searchsorted(made.space[self._first], [s, s + 1]).tolist() for s in range(len(spaces))]
         self._more = _MORE + _MORE_EACH * count
         self._reach = np.zeros(len(self._first), dtype=np.uint64)
+        largest = np.maximum.reduceat(self._ends, self._first) if count else self._ends
         for low, high in self._bounds:
-            if high > low:
-                largest = np.maximum.reduceat(self._ends, self._first)[low:high]
-                self._reach[low:high] = np.maximum.accumulate(largest)
+            self._reach[low:high] = np.maximum.accumulate(largest[low:high])
 
     def __len__(self) -> int:
         return len(self.made)
@@ -94,9 +94,8 @@ class Ranges:
         """
         index = np.full(len(addresses), -1, dtype=np.int64)
         outcome = np.full(len(addresses), NOTHING, dtype=np.uint8)
-        for space, number in enumerate(self.spaces):
-            if process is not None and number not in (process, -1):
-                continue
+        every = range(len(self.spaces))
+        for space in every if process is None else self._of_process(process):
             open_ = np.flatnonzero(outcome != FOUND)
             if not len(open_):
                 break
@@ -104,6 +103,10 @@ class Ranges:
             if high > low:
                 self._in_space(low, high, addresses, times, open_, index, outcome)
         return index, outcome
+
+    def _of_process(self, process: int) -> list[int]:
+        """The spaces of one process, and of what has none, which is before all others."""
+        return [self._places[number] for number in sorted({-1, process}) if number in self._places]
 
     def _in_space(
         self,

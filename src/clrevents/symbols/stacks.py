@@ -1,10 +1,14 @@
 """Whole tables of stacks → frames, in arrays: the input of flame graphs and lists of hot methods.
 
-A stack used at several times is resolved once if its methods never changed, otherwise for each time. Knows nothing of
-weights and of the events.
+A stack used at several times is resolved once if its methods never changed, otherwise for each time at which any code
+changed. What deep stacks may take in all is bounded. Knows nothing of weights and of the events.
 """
 
 from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Final
 
 import attrs
 import numpy as np
@@ -12,9 +16,16 @@ from numpy.typing import NDArray
 
 from clrevents.decode.stacks import StackArrays
 from clrevents.symbols.frame import Frame
-from clrevents.symbols.lifetimes import Addresses, Ints
+from clrevents.symbols.lifetimes import Addresses, Ints, bounded
 from clrevents.symbols.method import NOT_YET, OVERLAPPING, REASONS, UNLOADED
 from clrevents.symbols.methods import Methods
+
+_DEEP: Final = 128
+"""Frames of a stack as deep as runtimes and profilers write them; only deeper ones count towards `_ROOM`."""
+_ROOM: Final = 1_000_000
+"""How many frames deep stacks may have in all, beyond what the trace has, because they were used in several processes,
+or at several times."""
+_CHUNK: Final = 1 << 18
 
 
 @attrs.frozen(eq=False)
@@ -62,13 +73,20 @@ def resolve_stacks(
 ) -> ResolvedStacks:
     """Frames of every use (an event with a stack) of a trace's stacks (`trace.stacks.arrays`).
 
-    `stack_ids`, `times` (ns) and `processes` (-1 unknown; None: one process) have one value for each use.
+    `stack_ids`, `times` (ns) and `processes` (-1 unknown; None: one process) have one value for each use. Of stacks so
+    deep that no runtime writes them, uses in many processes count as without a stack, and uses at many times as at the
+    first of these.
     """
     place = _places(stacks, stack_ids)
     used = place >= 0
     number = np.full(len(place), -1, dtype=np.int64) if processes is None else processes
     of = np.full(len(place), -1, dtype=np.int64)
+    depth = np.diff(stacks.offsets)
     pairs, inverse = _distinct(place[used], number[used])
+    fits = _fit(depth[pairs[0]], len(stacks.addresses))
+    if not fits.all():
+        used[used] = fits[inverse]
+        pairs, inverse = _distinct(place[used], number[used])
     of[used] = inverse
     first = np.full(len(pairs[0]), np.iinfo(np.int64).max, dtype=np.int64)
     last = np.full(len(pairs[0]), np.iinfo(np.int64).min, dtype=np.int64)
@@ -83,11 +101,50 @@ def resolve_stacks(
     if np.any(split):
         again = used.copy()
         again[used] = split[inverse]
-        which, many = _distinct(of[again], times[again])
-        more = _Lookup.of(methods, stacks, pairs[0][which[0]], pairs[1][which[0]], which[1])
-        of[again] = many + len(pairs[0])
+        moment = np.searchsorted(methods.changes, bounded(times[again]), "right")
+        which, many = _distinct(of[again], moment)
+        when = np.empty(len(which[0]), dtype=np.int64)
+        when[many] = times[again]
+        more, numbers = _later(methods, stacks, (pairs[0][which[0]], pairs[1][which[0]], when), which[0])
+        of[again] = np.where(numbers[many] < 0, of[again], numbers[many] + len(pairs[0]))
         one = one.joined(more)
     return _tabled(methods, of, one)
+
+
+def _fit(depths: Ints, room: int) -> NDArray[np.bool_]:
+    """Which stacks of these depths are resolved: all, unless there are too many deep ones."""
+    deep = depths > _DEEP
+    taken: NDArray[np.bool_] = ~deep | (np.cumsum(np.where(deep, depths, 0)) <= room + _ROOM)
+    return taken
+
+
+def _later(methods: Methods, stacks: StackArrays, uses: tuple[Ints, Ints, Ints], whose: Ints) -> tuple[_Lookup, Ints]:
+    """The frames of stacks (place, process, time) at other times, without those that a stack had before.
+
+    `whose` is equal for uses of one stack in one process, which follow each other in order of time. Also the number
+    that each use has in the result, -1 for one that takes too much.
+    """
+    numbers = np.full(len(whose), -1, dtype=np.int64)
+    depth = stacks.offsets[uses[0] + 1] - stacks.offsets[uses[0]]
+    fits = np.flatnonzero(_fit(depth, 0))
+    found: _Lookup | None = None
+    count = 0
+    for part in _chunks(depth[fits]):
+        rows = fits[part]
+        made = _Lookup.of(methods, stacks, *(column[rows] for column in uses))
+        new = made.changed(whose[rows])
+        numbers[rows] = count + np.cumsum(new) - 1
+        count += int(new.sum())
+        made = made.only(new)
+        found = made if found is None else found.joined(made)
+    return found or _Lookup.of(methods, stacks, *(column[:0] for column in uses)), numbers
+
+
+def _chunks(depths: Ints) -> Iterator[slice]:
+    """Successive stacks with about as many frames together as are resolved at once."""
+    chunk = np.cumsum(depths) // _CHUNK
+    edges = [0, *(np.flatnonzero(np.diff(chunk)) + 1).tolist(), len(chunk)]
+    return itertools.starmap(slice, itertools.pairwise(edges))
 
 
 @attrs.frozen(eq=False)
@@ -116,6 +173,29 @@ class _Lookup:
             known = None if number < 0 else number
             method[mine], reason[mine] = methods.find(address[mine], times[stack[mine]], known)
         return cls(stack, counts, address, method, reason, whose)
+
+    def changed(self, whose: Ints) -> NDArray[np.bool_]:
+        """Whether each stack is another one, by `whose`, or has other frames than the one before it."""
+        new = np.ones(len(self.counts), dtype=np.bool_)
+        new[1:] = whose[1:] != whose[:-1]
+        # The same stack has as many frames as before, so each one's predecessor is that far in front of it.
+        old = np.flatnonzero(~new[self.stack])
+        before = old - self.counts[self.stack[old]]
+        differs = (self.method[old] != self.method[before]) | (self.reason[old] != self.reason[before])
+        new[self.stack[old[differs]]] = True
+        return new
+
+    def only(self, kept: NDArray[np.bool_]) -> _Lookup:
+        """Some of the stacks."""
+        rows = kept[self.stack]
+        return _Lookup(
+            (np.cumsum(kept) - 1)[self.stack[rows]],
+            self.counts[kept],
+            self.address[rows],
+            self.method[rows],
+            self.reason[rows],
+            self.process[rows],
+        )
 
     def joined(self, more: _Lookup) -> _Lookup:
         return _Lookup(

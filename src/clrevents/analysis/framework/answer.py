@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import typing
 from collections.abc import Callable, Collection, Mapping
-from functools import cache
 from typing import Any, ClassVar, Final, Generic, Self, TypeVar, dataclass_transform
 
 import attrs
@@ -24,7 +23,7 @@ from clrevents.table.build import plain
 F_co = TypeVar("F_co", covariant=True)
 A = TypeVar("A", bound=type[Any])
 
-_DECLARED: Final = "__declared__"
+_TABLES: Final = "__tables__"
 
 
 def table(description: str, *, bulk: bool = False) -> Any:
@@ -155,8 +154,15 @@ class Answer(Generic[F_co]):
         return answer_html(self)
 
 
-@cache
 def _tables(cls: type[Any]) -> tuple[TableDeclaration, ...]:
+    known: tuple[TableDeclaration, ...] | None = cls.__dict__.get(_TABLES)
+    if known is None:
+        known = _read_tables(cls)
+        setattr(cls, _TABLES, known)
+    return known
+
+
+def _read_tables(cls: type[Any]) -> tuple[TableDeclaration, ...]:
     hints = typing.get_type_hints(cls, include_extras=True)
     found = []
     for field in attrs.fields(cls):

@@ -78,6 +78,7 @@ class ReportReading:
     ) -> None:
         self.asked = tuple(asked)
         self._one_event = one_event
+        # Asked at the end by every process, of which there may be many.
         self._nothing = nothing
         self._only = process_id
         self._collectors: list[dict[int | None, Collector[Any]]] = [{} for _ in asked]
@@ -271,9 +272,10 @@ def _by_process(
         if column.valid is not None:
             numbers = np.where(column.valid, numbers, -1)
         order = np.argsort(numbers, kind="stable")
-        processes, first = np.unique(numbers[order], return_index=True)
-        for process, places in zip(processes.tolist(), np.split(order, first[1:]), strict=False):
-            mine = rows if len(processes) == 1 else _some(rows, places)
+        edges = np.flatnonzero(np.diff(numbers[order])) + 1
+        for places in np.split(order, edges) if len(order) else ():
+            process = int(numbers[places[0]])
+            mine = _some(rows, places) if len(edges) else rows
             found.setdefault(None if process < 0 else process, {})[event] = mine
     return found
 
