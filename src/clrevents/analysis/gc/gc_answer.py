@@ -20,7 +20,7 @@ from clrevents.analysis.gc.gc_build import Built
 from clrevents.analysis.gc.gc_heaps import share
 from clrevents.analysis.gc.gc_rows import GarbageCollection, GcFacts, GcSuspension
 from clrevents.analysis.gc.gc_words import INDUCED, UNKNOWN, reason_word
-from clrevents.schema.events.runtime_info import StartupFlags
+from clrevents.schema.runtime_flags import StartupFlags
 from clrevents.words import counted
 
 STARTED: Final = "runtime/RuntimeInformationStart"
