@@ -19,19 +19,19 @@ from clrevents.analysis.gather import Gathered
 from clrevents.analysis.gc.gc_build import Built
 from clrevents.analysis.gc.gc_heaps import share
 from clrevents.analysis.gc.gc_rows import GarbageCollection, GcFacts, GcSuspension
-from clrevents.analysis.gc.gc_words import INDUCED, UNKNOWN, reason_word
-from clrevents.schema.runtime_flags import StartupFlags
+from clrevents.analysis.gc.gc_words import INDUCED, UNKNOWN
 from clrevents.words import counted
 
 STARTED: Final = "runtime/RuntimeInformationStart"
 LISTED: Final = "rundown/RuntimeInformationDCStart"
 SETTINGS: Final = "rundown/GCSettingsRundown"
-_INDUCED: Final = frozenset(map(reason_word, INDUCED))
+_CONCURRENT_GC: Final = 0x1
+_SERVER_GC: Final = 0x1000
 _PERCENTILES: Final = {"pause_p50": 50, "pause_p95": 95, "pause_p99": 99}
 
 
 @attrs.frozen(eq=False)
-class Listed:
+class WindowedCollections:
     """The two main tables, in the window, with what adds up of them."""
 
     context: Context
@@ -70,7 +70,7 @@ class Listed:
         return int(self.context.window.overlap(starts.values[known], ends.values[known]).sum())
 
 
-def totals(listed: Listed) -> list[dict[str, Any]]:
+def totals(listed: WindowedCollections) -> list[dict[str, Any]]:
     """By generation, by kind and by reason: the longest pauses first."""
     names = ("generation", "kind", "reason", "pause_ns", "suspend_ns", "promoted_bytes")
     columns = {name: listed.values(name) for name in names}
@@ -102,7 +102,7 @@ def totals(listed: Listed) -> list[dict[str, Any]]:
     return found
 
 
-def metrics(listed: Listed, parts: ReportTable[Any], committed: ReportTable[Any]) -> Any:
+def metrics(listed: WindowedCollections, parts: ReportTable[Any], committed: ReportTable[Any]) -> Any:
     """All numbers."""
     context = listed.context
     begun = listed.begun
@@ -118,7 +118,7 @@ def metrics(listed: Listed, parts: ReportTable[Any], committed: ReportTable[Any]
         "count": len(rows),
         "background": sum(kind[row] == "background" for row in rows),
         "full_blocking": sum(generation[row] == 2 and kind[row] not in (None, "background") for row in rows),
-        "induced": sum(reason[row] in _INDUCED for row in rows),
+        "induced": sum(reason[row] in INDUCED for row in rows),
         "pause_total": total,
         "paused": share(total, length) if whole else None,
         "pause_max": max(pauses, default=None),
@@ -134,7 +134,7 @@ def metrics(listed: Listed, parts: ReportTable[Any], committed: ReportTable[Any]
     return numbers
 
 
-def facts(listed: Listed, built: Sequence[Built], rows: Mapping[str, Gathered], others: int) -> GcFacts:
+def facts(listed: WindowedCollections, built: Sequence[Built], rows: Mapping[str, Gathered], others: int) -> GcFacts:
     """What kind of GC it is."""
     heaps = max((n for n in listed.values("heaps") if n is not None), default=None)
     modes = [mode for mode in listed.values("pause_mode") if mode is not None]
@@ -158,16 +158,15 @@ def _flavor(built: Sequence[Built], rows: Mapping[str, Gathered]) -> tuple[str |
     """
     for selector in (STARTED, LISTED):
         if len(rows[selector]):
-            flags = StartupFlags(int(rows[selector].numbers("StartupFlags")[0]))
-            server = "server" if StartupFlags.SERVER_GC in flags else "workstation"
-            return server, "event", "yes" if StartupFlags.CONCURRENT_GC in flags else "no"
+            flags = int(rows[selector].numbers("StartupFlags")[0])
+            return "server" if flags & _SERVER_GC else "workstation", "event", "yes" if flags & _CONCURRENT_GC else "no"
     several = any(len(one.heaps) > 1 for runtime in built for one in runtime.collections)
     if several or any(runtime.dynamic.adapts for runtime in built):
         return "server", "inferred", None
     return None, None, None
 
 
-def notes(listed: Listed, built: Sequence[Built]) -> list[Note]:
+def notes(listed: WindowedCollections, built: Sequence[Built]) -> list[Note]:
     """What limits the answer."""
     found = []
     missing = sum(map(_gaps, built))
@@ -205,7 +204,7 @@ def _percentile(ordered: Sequence[int], percent: int) -> int | None:
     return ordered[math.ceil(len(ordered) * percent / 100) - 1] if ordered else None
 
 
-def _rate(listed: Listed, rows: Sequence[int]) -> int | None:
+def _rate(listed: WindowedCollections, rows: Sequence[int]) -> int | None:
     """Bytes per second, over those collections of which both are known."""
     amounts, rates = listed.values("allocated_bytes"), listed.values("allocation_rate")
     known = [(amounts[row], amounts[row] / rates[row]) for row in rows if rates[row]]

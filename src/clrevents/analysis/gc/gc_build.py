@@ -17,11 +17,12 @@ from clrevents.analysis.gather import Gathered
 from clrevents.analysis.gc.gc_collections import (
     GLOBAL,
     PER_HEAP,
+    START,
     STATS,
     TRIGGERED,
     Collected,
-    Moment,
-    Walk,
+    CollectionWalk,
+    GcMoment,
     give_pauses,
 )
 from clrevents.analysis.gc.gc_dynamic import DYNAMIC, DynamicTables, dynamic_tables
@@ -32,11 +33,11 @@ from clrevents.analysis.gc.gc_words import (
     COMPACTION,
     compact_words,
     condemned_words,
+    enum_word,
     expand_words,
     kind_word,
     mechanism_words,
     pause_mode_word,
-    reason_word,
 )
 
 _US: Final = 1000
@@ -55,7 +56,7 @@ class Built:
     ) -> None:
         self.context = context
         self.rows = rows
-        self.walk = Walk(rows)
+        self.walk = CollectionWalk(rows)
         self.collections: Sequence[Collected] = self.walk.collections
         self._forget_spoilt()
         moments = [m for c in self.collections for m in (c.start, c.end) if m is not None]
@@ -145,7 +146,7 @@ class Built:
             "number": one.number,
             "generation": one.generation,
             "kind": kind_word(one.type, one.background, one.inside is not None),
-            "reason": None if one.reason is None else reason_word(one.reason),
+            "reason": None if one.reason is None else enum_word(self.rows[START], "Reason", one.reason),
             "start_ns": time_of(start),
             "end_ns": time_of(end),
             "pause_ns": None if pieces is None else sum(b - a for a, b in pieces),
@@ -316,7 +317,7 @@ _PER_HEAP: Final = (
 )
 
 
-def time_of(moment: Moment | None) -> int | None:
+def time_of(moment: GcMoment | None) -> int | None:
     """When it was; None if it is not in the trace."""
     return None if moment is None else moment.time_ns
 

@@ -15,8 +15,7 @@ import numpy as np
 from clrevents.analysis.framework.answer_values import FOREVER, Ints
 from clrevents.analysis.gather import Gathered
 from clrevents.analysis.gc.gc_suspensions import NOTHING, Suspensions
-from clrevents.analysis.gc.gc_words import CONCURRENT
-from clrevents.schema.events.gc import GCType
+from clrevents.analysis.gc.gc_words import BACKGROUND, CONCURRENT
 
 START: Final = "runtime/GCStart"
 END: Final = "runtime/GCEnd"
@@ -32,11 +31,10 @@ _WALKED: Final[Mapping[str, tuple[str, ...]]] = {
     PER_HEAP: ("HeapIndex",),
     TRIGGERED: ("Reason",),
 }
-_BACKGROUND: Final = (GCType.BackgroundGC,)
 
 
 @attrs.define(eq=False)
-class Moment:
+class GcMoment:
     """One event: its place among all, its time and its thread."""
 
     place: int
@@ -59,8 +57,8 @@ class Collected:
     """The background collection during which it began."""
     concurrent: bool | None = None
     """Whether it ran while the program did, by its history; None without one."""
-    start: Moment | None = None
-    end: Moment | None = None
+    start: GcMoment | None = None
+    end: GcMoment | None = None
     stats: int | None = None
     history: int | None = None
     heaps: dict[int, int] = attrs.field(factory=dict)
@@ -71,17 +69,17 @@ class Collected:
     @property
     def background(self) -> bool:
         """Whether it ran while the program did: one that is announced so may yet turn out to be blocking."""
-        return self.type == GCType.BackgroundGC and self.concurrent is not False
+        return self.type == BACKGROUND and self.concurrent is not False
 
     @property
-    def first(self) -> Moment:
+    def first(self) -> GcMoment:
         """Its begin, or its end."""
         found = self.start or self.end
         assert found is not None
         return found
 
 
-class Walk:
+class CollectionWalk:
     """The collections of one runtime, in order of their first events, from the rows of the events by selector."""
 
     def __init__(self, rows: Mapping[str, Gathered]) -> None:
@@ -101,7 +99,7 @@ class Walk:
             steps += [(place, row, selector, *rest) for row, (place, *rest) in enumerate(zip(*values, strict=True))]
         steps.sort()
         for place, row, selector, time, thread, *values in steps:
-            self._see(selector, row, Moment(place, time, thread), values)
+            self._see(selector, row, GcMoment(place, time, thread), values)
 
     def at(self, places: Ints) -> Ints:
         """Which collection ran at each place, the innermost; `NOTHING` if none did."""
@@ -111,7 +109,7 @@ class Walk:
         last = np.searchsorted(edges, places) - 1
         return np.where(last >= 0, running[np.maximum(last, 0)], NOTHING)
 
-    def _see(self, selector: str, row: int, at: Moment, values: list[Any]) -> None:
+    def _see(self, selector: str, row: int, at: GcMoment, values: list[Any]) -> None:
         if selector == TRIGGERED:
             self._asked.append((row, values[0], at.thread_id))
             return
@@ -124,9 +122,9 @@ class Walk:
         if selector != PER_HEAP:
             self._last[at.thread_id] = selector, about
 
-    def _start(self, at: Moment, number: int, generation: int | None, reason: int, type: int | None) -> Collected:
+    def _start(self, at: GcMoment, number: int, generation: int | None, reason: int, type: int | None) -> Collected:
         # A blocking collection ends before the next begins, so one that is open here has lost its end.
-        self._open = [c for c in self._open if c.background and type != GCType.BackgroundGC]
+        self._open = [c for c in self._open if c.background and type != BACKGROUND]
         around = self._open[-1] if self._open else None
         found = Collected(number, generation, reason, type, around, start=at)
         asked = [(row, thread) for row, why, thread in self._asked if why == reason]
@@ -138,7 +136,7 @@ class Walk:
         self._add(found, at)
         return found
 
-    def _end(self, at: Moment, number: int, generation: int) -> Collected:
+    def _end(self, at: GcMoment, number: int, generation: int) -> Collected:
         found = next((c for c in self._open if c.number == number and c.generation in (None, generation)), None)
         if found is None:
             found = Collected(number, generation, end=at)
@@ -149,7 +147,7 @@ class Walk:
         self._marks.append((at.place, self._innermost()))
         return found
 
-    def _add(self, found: Collected, at: Moment) -> None:
+    def _add(self, found: Collected, at: GcMoment) -> None:
         self._numbers[id(found)] = len(self.collections)
         self.collections.append(found)
         self._marks.append((at.place, self._innermost()))
@@ -157,7 +155,7 @@ class Walk:
     def _innermost(self) -> int:
         return self._numbers[id(self._open[-1])] if self._open else NOTHING
 
-    def _tell(self, selector: str, row: int, at: Moment, values: list[Any]) -> Collected | None:
+    def _tell(self, selector: str, row: int, at: GcMoment, values: list[Any]) -> Collected | None:
         """What an event says of a collection; which, or None."""
         last, about = self._last.get(at.thread_id, ("", None))
         if selector == STATS:
@@ -186,12 +184,12 @@ class Walk:
         else:
             # .NET 10 writes a background one's after its end, earlier runtimes before it.
             found = next((c for c in self._open if c.background), None)
-            if found is None and last in (END, STATS) and about is not None and about.type in (None, *_BACKGROUND):
+            if found is None and last in (END, STATS) and about is not None and about.type in (None, BACKGROUND):
                 found = about
         return found if found is not None and found.generation == generation else None
 
 
-def give_pauses(walk: Walk, held: Suspensions) -> list[list[Collected]]:
+def give_pauses(walk: CollectionWalk, held: Suspensions) -> list[list[Collected]]:
     """Tell each collection its part of the pauses; to which collections each suspension belongs, its owner first.
 
     A suspension belongs to the collection that begins in it. Others that begin in it have their own time of it, and the
@@ -242,7 +240,7 @@ def _pieces(one: Collected) -> list[tuple[int, int]]:
     return one.pieces
 
 
-def _give_background(walk: Walk, held: Suspensions, found: list[list[Collected]]) -> None:
+def _give_background(walk: CollectionWalk, held: Suspensions, found: list[list[Collected]]) -> None:
     spans = [
         (c.start.place, FOREVER if c.end is None else c.end.place, c)
         for c in walk.collections

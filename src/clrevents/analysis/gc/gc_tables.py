@@ -14,8 +14,8 @@ from clrevents.analysis.framework.answer_values import Ints
 from clrevents.analysis.gc.gc_build import Built, time_of
 from clrevents.analysis.gc.gc_collections import Collected
 from clrevents.analysis.gc.gc_heaps import known_column
-from clrevents.analysis.gc.gc_suspensions import NOTHING, Suspensions
-from clrevents.schema.events.gc_suspension import GCSuspendEEReason
+from clrevents.analysis.gc.gc_suspensions import NOTHING, SUSPENDING, Suspensions
+from clrevents.analysis.gc.gc_words import enum_word
 from clrevents.schema.gc_flags import GCRootKind
 from clrevents.table.build import Column, ColumnType, from_values, text_column
 
@@ -30,7 +30,10 @@ def suspension_columns(built: Built, chosen: Suspensions, owners: Sequence[Seque
     paused, stopping = chosen.known(0, 3), chosen.known(0, 1)
     held_up = chosen.held_up(built.others if chosen is built.held else built.every)
     reasons, which = np.unique(chosen.reason, return_inverse=True)
-    texts = [None if reason == NOTHING else str(GCSuspendEEReason(reason)) for reason in reasons.tolist()]
+    texts = [
+        None if reason == NOTHING else enum_word(built.rows[SUSPENDING], "Reason", reason)
+        for reason in reasons.tolist()
+    ]
     return {
         "start_ns": times[0],
         "end_ns": times[3],

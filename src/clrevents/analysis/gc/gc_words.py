@@ -9,11 +9,20 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
-from clrevents.schema.events.gc import GCReason, GCType
+from clrevents.analysis.gather import Gathered
 
 GENERATIONS: Final = ("gen0", "gen1", "gen2", "large", "pinned")
-INDUCED: Final = frozenset((1, 7, 9, 10, 11, 13, 17))
+INDUCED: Final = frozenset(
+    (
+        *("Induced", "InducedNoForce", "InducedLowMemory", "InducedCompacting", "InducedAggressive"),
+        *("LowMemoryHost", "LowMemoryHostBlocking"),
+    )
+)
 """Reasons of collections that somebody asked for: the program, the system or whoever hosts the runtime."""
+BLOCKING: Final = 0
+BACKGROUND: Final = 1
+FOREGROUND: Final = 2
+"""Types of a collection, as its begin announces it."""
 CONCURRENT: Final = 0x1
 COMPACTION: Final = 0x2
 UNKNOWN: Final = "unknown"
@@ -77,20 +86,21 @@ _CONDITIONS: Final = (
 _DECIDED: Final = 1 << 31
 
 
-def reason_word(code: int) -> str:
-    """The name of a reason to collect."""
-    return str(GCReason(code))
+def enum_word(events: Gathered, column: str, code: int) -> str:
+    """The name of a value of an enum's column; the number where it has none."""
+    enum = next((field.enum for field in events.table.fields if field.name == column), None)
+    return str(code) if enum is None else str(enum(code))
 
 
 def kind_word(code: int | None, background: bool, inside: bool) -> str | None:
     """How it ran, by its type and whether a background one was running; None where the type is unknown."""
     if code is None or background:
         return None if code is None else "background"
-    if code == GCType.BackgroundGC:
+    if code == BACKGROUND:
         return "blocking"
-    if code == GCType.ForegroundGC:
+    if code == FOREGROUND:
         return "foreground"
-    if code == GCType.NonConcurrentGC:
+    if code == BLOCKING:
         return "ephemeral" if inside else "blocking"
     return str(code)
 

@@ -20,7 +20,16 @@ from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import as_columns
 from clrevents.analysis.gather import Gathered
-from clrevents.analysis.gc.gc_answer import LISTED, SETTINGS, STARTED, Listed, facts, metrics, notes, totals
+from clrevents.analysis.gc.gc_answer import (
+    LISTED,
+    SETTINGS,
+    STARTED,
+    WindowedCollections,
+    facts,
+    metrics,
+    notes,
+    totals,
+)
 from clrevents.analysis.gc.gc_build import Built, time_of
 from clrevents.analysis.gc.gc_collections import END, GLOBAL, PER_HEAP, START, STATS, TRIGGERED
 from clrevents.analysis.gc.gc_dynamic import DYNAMIC
@@ -210,7 +219,7 @@ class GcCollector(Collector[GcReport]):
             for c in b.collections
             if c.pieces is not None
         }
-        listed = Listed(context, collections, suspensions, pieces)
+        listed = WindowedCollections(context, collections, suspensions, pieces)
         others = [suspension_columns(b, b.others, [()] * len(b.others)) for b in built]
         generations = context.table(CollectedGeneration, _joined([generation_columns(b) for b in built]))
         committed = context.table(
