@@ -91,8 +91,7 @@ class AllocatedTypes:
         if self._names[number] is None:
             self._names[number] = name or None
         elif name and self._names[number] != name:
-            self._by_id[id] = len(self._names)
-            self._names.append(name)
+            self._by_id[id] = self._named(name)
             return True
         return False
 
