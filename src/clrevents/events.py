@@ -551,7 +551,7 @@ if TYPE_CHECKING:
     from clrevents.schema.events.private_startup_fusion import SecurityCatchCall_V0 as SecurityCatchCall_V0
     from clrevents.schema.events.private_startup_fusion import SecurityCatchCall_V1 as SecurityCatchCall_V1
     from clrevents.schema.events.gc_handles import SetGCHandle_V0 as SetGCHandle_V0
-    from clrevents.schema.runtime_flags import StartupFlags as StartupFlags
+    from clrevents.schema.events.runtime_info import StartupFlags as StartupFlags
     from clrevents.schema.events.runtime_info import StartupMode as StartupMode
     from clrevents.schema.keywords import StressKeyword as StressKeyword
     from clrevents.schema.events.stress import StressLogEvent_V0 as StressLogEvent_V0

@@ -1,11 +1,13 @@
 """Allocations as weighted stacks: when, on which thread, with which stack, and how many bytes each event stands for.
 
-What flame graphs of allocations are drawn from. Keeps the sources apart, and gives the best one.
+What flame graphs of allocations are drawn from. Keeps the sources apart, and gives the best one of each process.
 """
 
 from __future__ import annotations
 
 from typing import Final
+
+import numpy as np
 
 from clrevents.analysis.allocation_events import EVENTS, FIELDS, allocated_bytes, best_source
 from clrevents.analysis.weighing import SampleColumns
@@ -14,6 +16,8 @@ from clrevents.table.table import Table
 SELECTORS: Final = tuple(FIELDS)
 BYTES: Final = "bytes"
 """The weight's name, which says its unit."""
+
+_NONE: Final = np.zeros(0, dtype=np.int64)
 
 
 class AllocationRows:
@@ -28,15 +32,24 @@ class AllocationRows:
         self._parts.setdefault(event, []).append(rows)
 
     def best(self) -> tuple[str, SampleColumns]:
-        """The rows of the best source in order of time, and the name of its event; nothing where there is none."""
-        counts = {name: sum(map(len, parts)) for name, parts in self._parts.items()}
-        seen = {source: sum(counts.get(name, 0) for name in names) for source, names in EVENTS.items()}
-        source = best_source(seen)
-        if source is None:
-            return "", SampleColumns.joined(())
-        names = [name for name in EVENTS[source] if name in self._parts]
-        event = max(names, key=counts.__getitem__)
-        return event.partition("/")[2], SampleColumns.joined([p for name in names for p in self._parts[name]])
+        """The rows of each process's best source in order of time, and the name of the event that most of them are.
+
+        Nothing where there is no source.
+        """
+        held = {name: SampleColumns.joined(parts) for name, parts in self._parts.items()}
+        found: dict[str, list[SampleColumns]] = {}
+        processes = np.unique(np.concatenate([_NONE, *(rows.process for rows in held.values())])).tolist()
+        for process in processes:
+            mine = held
+            if len(processes) > 1:
+                mine = {name: rows.take(np.flatnonzero(rows.process == process)) for name, rows in held.items()}
+            seen = {source: sum(len(mine.get(name, ())) for name in names) for source, names in EVENTS.items()}
+            source = best_source(seen)
+            for name in () if source is None else EVENTS[source]:
+                if name in mine:
+                    found.setdefault(name, []).append(mine[name])
+        event = max(found, key=lambda name: sum(map(len, found[name])), default="")
+        return event.partition("/")[2], SampleColumns.joined([part for parts in found.values() for part in parts])
 
 
 def certainty(event: str) -> str | None:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.allocation_events import ALLOC, EVENTS, best_source
-from clrevents.analysis.allocation_rows import BYTES, AllocationRows
+from clrevents.analysis.allocation_rows import BYTES, SELECTORS, AllocationRows
 from clrevents.analysis.framework.answer_values import MANY_PROCESSES, TimeWindow
 from clrevents.analysis.merged import StackFrame, merged_stacks
 from clrevents.analysis.sample_display import samples_html, samples_text
@@ -182,21 +182,29 @@ def read_samples(
 
 
 def _allocations(trace: Trace, filters: FilterOptions, window: TimeWindow) -> Samples:
-    """Those of the source that is best in the whole trace, so that windows and threads add up."""
+    """Those of the source that is best in the whole of a process, so that windows and threads add up."""
     counts = Counter[tuple[str, str]]()
     for kind, number in trace.event_counts().items():
         counts[kind.provider, kind.name] += number
     seen = {source: sum(counts[RUNTIME, name.partition("/")[2]] for name in names) for source, names in EVENTS.items()}
     source = best_source(seen)
     read, tables = AllocationRows(), []
-    names = {} if source is None else {name.partition("/")[2]: name for name in EVENTS[source]}
+    wanted = () if source is None else EVENTS[source]
+    thread_ids = Filters.of(filters).thread_ids
+    several = trace.info.version >= MANY_PROCESSES
+    if wanted and several:
+        # Which source a process has is only known when all of its events were read.
+        wanted, filters = SELECTORS, {}
+    names = {name.partition("/")[2]: name for name in wanted}
     if names:
         headers = (*SAMPLE_HEADERS, "process_id")
-        for chunk in passes_of(trace).table_chunks(*names.values(), columns=headers, headers=(), filters=filters):
+        for chunk in passes_of(trace).table_chunks(*wanted, columns=headers, headers=(), filters=filters):
             tables.append(chunk.stacks)
             for (_, name), table in chunk.tables.items():
                 read.take(names[name], table)
     event, rows = read.best()
+    if several and thread_ids is not None:
+        rows = rows.take(np.flatnonzero(np.isin(rows.thread, thread_ids)))
     return _named(trace, event, weigh_events(rows, BYTES, window), stacks_of(tables))
 
 

@@ -937,7 +937,7 @@ EXPORTS: dict[str, str] = {
     "SecurityCatchCall_V0": "clrevents.schema.events.private_startup_fusion",
     "SecurityCatchCall_V1": "clrevents.schema.events.private_startup_fusion",
     "SetGCHandle_V0": "clrevents.schema.events.gc_handles",
-    "StartupFlags": "clrevents.schema.runtime_flags",
+    "StartupFlags": "clrevents.schema.events.runtime_info",
     "StartupMode": "clrevents.schema.events.runtime_info",
     "StressKeyword": "clrevents.schema.keywords",
     "StressLogEvent_V0": "clrevents.schema.events.stress",

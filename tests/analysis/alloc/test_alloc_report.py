@@ -325,5 +325,9 @@ def test_processes_with_different_sources_are_kept_apart(seed: int) -> None:
     with clrevents.open(both) as trace:
         report = alloc_report(trace)
         assert [alloc_report(trace, process_id=process).facts.source for process in PROCESSES] == ["objects", "samples"]
+        flame, top = read_samples(trace, weight="alloc"), top_report(trace, by="alloc")
+        halves = [read_samples(trace, weight="alloc", start=a, end=b).total for a, b in ((0, "40%"), ("40%", None))]
+        parts = [read_samples(trace, weight="alloc", thread_id=thread).total for thread in (7, 8, 9)]
     assert report.facts.source is None
+    assert report.metrics["bytes_total"].value == flame.total == top.metrics["total"].value == sum(halves) == sum(parts)
     assert {row.process_id for row in report.types} == set(PROCESSES)

@@ -54,9 +54,21 @@ class AllocatedTypes:
         distinct, of = np.unique(ids, return_inverse=True)
         known = distinct.tolist()
         numbers = np.array([self._of(id) for id in known], dtype=np.int64)[of] if known else _NO_PLACES
-        for id, name, place in _descriptions(described):
-            if self._describe(id, name) and id in known:
-                numbers[(ids == id) & (places > place)] = self._by_id[id]
+        index = {id: number for number, id in enumerate(known)}
+        # An id that means another type from some place on: (its index, the place, the new number), in order.
+        again = [
+            (index[id], place, self._by_id[id])
+            for id, name, place in _descriptions(described)
+            if self._describe(id, name) and id in index
+        ]
+        if again:
+            which, since, new = (np.array(column, dtype=np.int64) for column in zip(*again, strict=True))
+            room = int(max(places.max(), since.max())) + 2
+            keys = which * room + since
+            order = np.argsort(keys, kind="stable")
+            last = np.searchsorted(keys[order], of * room + places, side="left") - 1
+            changed = np.flatnonzero((last >= 0) & (which[order[last]] == of))
+            numbers[changed] = new[order[last[changed]]]
         return numbers
 
     def _named(self, name: str | None) -> int:
@@ -79,8 +91,7 @@ class AllocatedTypes:
         if self._names[number] is None:
             self._names[number] = name or None
         elif name and self._names[number] != name:
-            self._by_id[id] = len(self._names)
-            self._names.append(name)
+            self._by_id[id] = self._named(name)
             return True
         return False
 

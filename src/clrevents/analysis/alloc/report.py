@@ -68,20 +68,20 @@ class AllocReport(Answer[AllocFacts]):
 
     A runtime tells of allocations in three ways, and the report uses the best that the trace has, never two at once.
     *Objects* (GCSampledObjectAllocationHigh) are all of them, one by one: exact, and very costly to record. *Samples*
-    (AllocationSampled, .NET 10) are objects that were chosen at random by their bytes; what they stand for is an
-    estimate without bias, and its interval holds the truth in 95 of 100 cases. *Ticks* (GCAllocationTick) come about
-    every 100 KB, with the number of bytes since the one before. Their total is about right: up to 1 % too high on .NET
-    8 and 10, and 8 % on .NET Core 3.1, which throws more memory away at each collection. But all bytes of a tick count
-    for the type and the stack of the one object that crossed the line, so types with fewer than 30 ticks may be far
-    off.
+    (AllocationSampled, .NET 10) are objects that were picked at random, large ones more often; what they stand for is
+    an estimate without bias, and its interval holds the truth in 95 of 100 cases. *Ticks* (GCAllocationTick) come about
+    every 100 KB, with the number of bytes since the one before. Their total is about right: within 1 % in our traces of
+    .NET 8 and 10, and 8 % too high in one of .NET Core 3.1, which threw more memory away at each collection. But all
+    bytes of a tick count for the type and the stack of the one object that crossed the line, so types with fewer than
+    30 ticks may be far off.
 
-    The fact `source` says which was used, `certainty` how sure it is, the table `sources` what each of them says of
-    all allocations.
+    The fact `source` says which was used, `certainty` how sure it is, and the table `sources` gives the total of each
+    source that the trace has.
 
-    Stacks are those of methods: code of several tiers counts together. In a window, an allocation counts where its
-    event lies. The timeline's stretches are the same in every window, and their numbers are those of the part inside.
+    Stacks with the same methods are one, whichever tier's code ran. In a window, an allocation counts if its event lies
+    inside. The timeline has the same stretches in every window; its numbers are those of the part inside.
 
-    Where events were lost, sums are too small, and those that this may touch are lossy: those of a thread by losses of
+    Where events were lost, sums are too small, and rows that this may touch are lossy: those of a thread by losses of
     that thread, others by any.
     """
 
@@ -115,12 +115,13 @@ class AllocCollector(Collector[AllocReport]):
         reading = self._reading
         source = _chosen(self._asked.source, reading)
         tables = AllocationTables(context, reading, source, self._asked.raw)
+        types = tables.types()
         report: AllocReport = context.answer(
             AllocReport,
             facts=AllocFacts(source=source, certainty=_certainty(source, reading), large_by=_large_by(source)),
             metrics=_metrics(self._asked.source, source, tables, context),
-            notes=_notes(self._asked.source, source, reading, tables),
-            types=tables.types(),
+            notes=_notes(self._asked.source, source, reading, tables, types),
+            types=types,
             kinds=tables.kinds(),
             threads=tables.threads(),
             timeline=tables.timeline(),
@@ -205,14 +206,20 @@ def _sources(
     return context.table(AllocationSource, {**values, "lossy": [lossy] * len(rows)})
 
 
-def _notes(asked: str, source: Source | None, reading: AllocationReading, tables: AllocationTables) -> tuple[Note, ...]:
+def _notes(
+    asked: str,
+    source: Source | None,
+    reading: AllocationReading,
+    tables: AllocationTables,
+    types: ReportTable[AllocatedType],
+) -> tuple[Note, ...]:
     found = []
     held = [s for s in SOURCES if reading.sums[s].events]
     if source is None and asked != BEST and held:
         text = f"the trace has no {asked}; it has {' and '.join(held)}"
         found.append(Note("no-source", "warning", text, ("source",), remedy=f"ask for {held[0]}"))
     if source == "ticks" and len(tables.sums):
-        few = sum(row.samples < ENOUGH_TICKS for row in tables.types())
+        few = int((types.numbers("samples") < ENOUGH_TICKS).sum())
         if few:
             text = (
                 f"{counted(few, 'type')} with fewer than {ENOUGH_TICKS} ticks may be far off: a tick counts for the "
