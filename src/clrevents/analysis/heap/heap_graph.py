@@ -5,6 +5,7 @@ Works with numbers of objects only. Objects come first, then static fields, then
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Protocol, TypeAlias
 
 import attrs
@@ -152,6 +153,24 @@ class HeapGraph:
         offsets, targets = engine.given(self.offsets, np.int64), engine.given(self.targets)
         count = int(engine.kernel.spread(offsets, targets, parents, queue, len(known)))
         return Reach(engine.taken(queue, count), engine.taken(parents))
+
+
+@attrs.frozen(eq=False, slots=False)
+class HeapSolution:
+    """A graph, and what the kernel finds in it once it is wanted."""
+
+    graph: HeapGraph
+    sizes: Ints
+
+    @cached_property
+    def domination(self) -> Domination:
+        """The dominator tree, by its own numbers."""
+        return self.graph.domination(self.sizes)
+
+    @cached_property
+    def reach(self) -> Reach:
+        """Objects in the order of their distance from the roots."""
+        return self.graph.reach()
 
 
 def _with_dependents(offsets: Ints, targets: Places, keys: Places, values: Places) -> tuple[Ints, Places]:
