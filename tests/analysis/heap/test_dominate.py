@@ -58,7 +58,9 @@ def test_random_heaps(engine: Kernel) -> None:
             assert len(path) == distances.get(node, 0)
             assert all(b in slow.edges[a] for a, b in pairwise(path))
             if path:
-                assert path[0] in slow.held[int(snapshot.parents[path[0]])]
+                # Of several holders the first, so that static fields come before other roots.
+                holder = min(holder for holder, nodes in slow.held.items() if path[0] in nodes)
+                assert snapshot.parents[path[0]] == holder
                 assert snapshot.root_name(node) == snapshot.holders[int(snapshot.parents[path[0]]) - len(snapshot)]
         seen["unreached"] += len(reached) < len(snapshot)
         seen["shared"] += -1 in dominators
@@ -69,16 +71,16 @@ def test_random_heaps(engine: Kernel) -> None:
     assert min(seen.values()) > 5, seen
 
 
-def test_types_retain_what_is_below_them_once() -> None:
+def test_types_retain_what_is_below_them_once(engine: Kernel) -> None:
     """What the objects of a type retain that no other one of the type retains."""
     rng = Random(8)
     for _ in range(HEAPS):
         snapshot = random_heap(rng)
-        slow = LongWay.of(snapshot)
+        slow, found = LongWay.of(snapshot), retained_by_type(snapshot, engine).tolist()
         for type in range(len(snapshot.types)):
             mine = [node for node in slow.reached() if snapshot.type[node] == type]
             kept = set().union(*(slow.retained(node) for node in mine)) if mine else set()
-            assert retained_by_type(snapshot)[type] == sum(int(snapshot.size[node]) for node in kept)
+            assert found[type] == sum(int(snapshot.size[node]) for node in kept)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import as_columns
-from clrevents.analysis.heap.heap_engine import KERNEL
+from clrevents.analysis.heap.heap_engine import KERNEL, Kernel
 from clrevents.analysis.heap.heap_graph import HeapGraph
 from clrevents.analysis.heap.heap_rows import DominatorLine, RootGroup, Snapshot, TypeGrowth, TypeOnHeap
 from clrevents.analysis.heap.heap_snapshot import HeapSnapshot, HeapType, solution_of
@@ -109,9 +109,9 @@ def type_columns(snapshot: HeapSnapshot, name: Namer, chosen: Sequence[int] | No
     return as_columns(TypeOnHeap, rows)
 
 
-def retained_by_type(snapshot: HeapSnapshot) -> Ints:
+def retained_by_type(snapshot: HeapSnapshot, kernel: Kernel = KERNEL) -> Ints:
     """What the objects of each type keep alive; an object that another one of its type keeps alive counts once."""
-    found, kernel = solution_of(snapshot).domination, KERNEL
+    found = solution_of(snapshot).domination
     count, types = len(found.order), len(snapshot.types)
     group = _groups(snapshot, np.full(len(snapshot.holders), types, dtype=np.int32), types + 1)
     totals = kernel.room(types + 2, 0, np.int64)
