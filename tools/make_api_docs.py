@@ -125,6 +125,17 @@ SECTIONS: Final = (
         ),
     ),
     Section(
+        "Heap snapshots",
+        "clrevents.analysis",
+        ("heap_snapshots", "HeapSnapshot", "heap_growth"),
+        (
+            "analysis.heap.heap_snapshot.HeapType",
+            "analysis.heap.heap_snapshot.HeapRoots",
+            "analysis.heap.heap_snapshot.StaticField",
+            "analysis.heap.heap_snapshot.SnapshotCoverage",
+        ),
+    ),
+    Section(
         "Reports",
         "clrevents.analysis",
         (

@@ -20,10 +20,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import clrevents
+from clrevents.analysis import heap_report
+from clrevents.analysis.heap.heap_engine import KERNEL
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 SAMPLE: Final = ROOT / "fixtures" / "net8-sample.nettrace.gz"
 STUBS: Final = ROOT / "fixtures" / "net8-method-interop.nettrace.gz"
+HEAP: Final = ROOT / "fixtures" / "net8-heap.nettrace.gz"
 SAMPLES: Final = ROOT / "fixtures" / "net8-netperf3.netperf.gz"
 KERNELS: Final = ("decode/kernels/scan", "decode/kernels/walk", "decode/kernels/fill", "analysis/heap/dominate")
 
@@ -79,6 +82,12 @@ def columns() -> None:
         same("their size", int(table["MethodSize"].sum()), 24086)
 
 
+def heap() -> None:
+    with clrevents.open(HEAP) as trace:
+        report = heap_report(trace)
+        same("what a static field retains", report.roots[0].retained_bytes, 716_796)
+
+
 def command() -> None:
     """The script that was installed, as a user calls it."""
     found = shutil.which("clrevents", path=sysconfig.get_path("scripts"))
@@ -104,9 +113,11 @@ def main(engine: str) -> None:
     """All of it, on the engine that must be there."""
     folder = installed()
     same("engine()", clrevents.engine(), engine)
+    same("whether the heap's kernel is compiled", KERNEL.compiled, engine == "compiled")
     files(folder)
     records()
     columns()
+    heap()
     command()
     version = ".".join(map(str, sys.version_info[:3]))
     print(f"clrevents {clrevents.__version__} ({engine}) works on {sys.implementation.name} {version}, {sys.platform}")

@@ -74,7 +74,7 @@ def test_ids_are_addresses_if_they_can_be() -> None:
     assert ids[-len(snapshot) :] == [address + 1 for address in snapshot.address.tolist()]
     snapshot.address[:] = snapshot.address[0]
     read(snapshot)
-    snapshot.address[:] = np.arange(len(snapshot), dtype=np.uint64) << np.uint64(56)
+    snapshot.address[:] = np.arange(1, 1 + len(snapshot), dtype=np.uint64) << np.uint64(56)
     read(snapshot)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis import HeapSnapshot
+from clrevents.analysis.heap.heap_snapshot import solution_of
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -60,7 +61,7 @@ class _Nodes:
     """All nodes: the root, what holds objects, what is not reached, the objects; and the edges of each."""
 
     def __init__(self, snapshot: HeapSnapshot) -> None:
-        graph = snapshot.graph
+        graph = solution_of(snapshot).graph
         self._snapshot = snapshot
         self._objects, holders = len(snapshot), len(snapshot.holders)
         self._targets, self._offsets = graph.targets, graph.offsets

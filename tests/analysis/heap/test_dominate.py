@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from itertools import pairwise
 from random import Random
 from typing import Any
@@ -11,9 +14,10 @@ import pytest
 
 from clrevents.analysis import HeapSnapshot
 from clrevents.analysis.heap.heap_engine import KERNEL, Kernel
-from clrevents.analysis.heap.heap_graph import HeapGraph
+from clrevents.analysis.heap.heap_graph import HeapGraph, HeapSolution
 from clrevents.analysis.heap.heap_tables import retained_by_type
 from clrevents.analysis.heap.heap_tree import type_tree
+from project_files import ROOT
 from random_heaps import LongWay, random_heap
 
 HEAPS = 200
@@ -30,7 +34,7 @@ def engine(request: pytest.FixtureRequest) -> Kernel:
 
 def solved(snapshot: HeapSnapshot, engine: Kernel) -> HeapSnapshot:
     """The snapshot, with a graph of this engine."""
-    vars(snapshot)["graph"] = HeapGraph.of(snapshot, engine)
+    vars(snapshot)["_solution"] = HeapSolution(HeapGraph.of(snapshot, engine), snapshot.size)
     return snapshot
 
 
@@ -54,7 +58,9 @@ def test_random_heaps(engine: Kernel) -> None:
             assert len(path) == distances.get(node, 0)
             assert all(b in slow.edges[a] for a, b in pairwise(path))
             if path:
-                assert path[0] in slow.held[int(snapshot.parents[path[0]])]
+                # Of several holders the first, so that static fields come before other roots.
+                holder = min(holder for holder, nodes in slow.held.items() if path[0] in nodes)
+                assert snapshot.parents[path[0]] == holder
                 assert snapshot.root_name(node) == snapshot.holders[int(snapshot.parents[path[0]]) - len(snapshot)]
         seen["unreached"] += len(reached) < len(snapshot)
         seen["shared"] += -1 in dominators
@@ -65,16 +71,28 @@ def test_random_heaps(engine: Kernel) -> None:
     assert min(seen.values()) > 5, seen
 
 
-def test_types_retain_what_is_below_them_once() -> None:
+def test_types_retain_what_is_below_them_once(engine: Kernel) -> None:
     """What the objects of a type retain that no other one of the type retains."""
     rng = Random(8)
     for _ in range(HEAPS):
         snapshot = random_heap(rng)
-        slow = LongWay.of(snapshot)
+        slow, found = LongWay.of(snapshot), retained_by_type(snapshot, engine).tolist()
         for type in range(len(snapshot.types)):
             mine = [node for node in slow.reached() if snapshot.type[node] == type]
             kept = set().union(*(slow.retained(node) for node in mine)) if mine else set()
-            assert retained_by_type(snapshot)[type] == sum(int(snapshot.size[node]) for node in kept)
+            assert found[type] == sum(int(snapshot.size[node]) for node in kept)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [({"CLREVENTS_PURE": "1"}, "False"), ({"CLREVENTS_PURE": "1", "CLREVENTS_REQUIRE_COMPILED": "1"}, "not compiled")],
+)
+def test_the_engine_that_is_asked_for(given: dict[str, str], said: str) -> None:
+    script = "from clrevents.analysis.heap.heap_engine import KERNEL; print(KERNEL.compiled)"
+    environment = {**os.environ, "PYTHONPATH": os.fspath(ROOT / "src"), "CLREVENTS_REQUIRE_COMPILED": "", **given}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    assert said in done.stdout + done.stderr
+    assert (done.returncode == 0) == (said == "False")
 
 
 def test_a_list_of_a_million(engine: Kernel) -> None:

@@ -28,14 +28,13 @@ FULL: Final = 2
 """The generation that a collection with a snapshot condemns."""
 BACKGROUND: Final = 1
 """The type of collection that never writes one."""
-_FIRST_ROOM: Final = 1 << 12
 
 
 class GrowingArray:
     """Numbers that are added piece by piece; grows in place where the system can."""
 
     def __init__(self, dtype: str) -> None:
-        self._held: Array = np.empty(_FIRST_ROOM, dtype=dtype)
+        self._held: Array = np.empty(0, dtype=dtype)
         self._used = 0
 
     def __len__(self) -> int:
@@ -108,6 +107,7 @@ class SnapshotDraft:
     start_ns: int | None
     end_ns: int | None = None
     last_ns: int = 0
+    used: bool = False
     nodes: BlockStream = attrs.field(
         factory=lambda: BlockStream.of(Address="uint64", Size="uint64", TypeID="uint64", EdgeCount="uint64")
     )
@@ -182,13 +182,7 @@ class HeapBlocks:
     def begin(self, clr: int, gc_number: int | None, start_ns: int | None) -> SnapshotDraft:
         """Start another draft; the one before gets nothing more."""
         self._begun[clr] = self._begun.get(clr, 0) + 1
-        draft = SnapshotDraft(clr, self._begun[clr], gc_number, start_ns)
-        old = self._open.get(clr)
-        if old is not None and old.empty and old in self._drafts:
-            # Most collections write no snapshot.
-            self._drafts.remove(old)
-        self._open[clr] = draft
-        self._drafts.append(draft)
+        draft = self._open[clr] = SnapshotDraft(clr, self._begun[clr], gc_number, start_ns)
         return draft
 
     def end(self, clr: int, gc_number: int, end_ns: int) -> None:
@@ -202,6 +196,10 @@ class HeapBlocks:
         """The draft that events of this runtime belong to now."""
         found = self._open.get(clr) or self.begin(clr, None, None)
         found.last_ns = time_ns
+        if not found.used:
+            # Most collections write no snapshot.
+            found.used = True
+            self._drafts.append(found)
         return found
 
     def begun(self, clr: int) -> int:
@@ -313,8 +311,8 @@ class _Blocks(_Lists):
         index = len(stream.indexes) if self._indexes is None else self._indexes[self._row]
         if self._selector == NODES and draft.gc_number is None and not index and stream.indexes:
             # Where collections were not recorded, a snapshot begins with the first block.
-            draft = blocks.begin(clr, None, None)
-            draft.last_ns = time_ns
+            blocks.begin(clr, None, None)
+            draft = blocks.draft(clr, time_ns)
             stream = getattr(draft, self._stream)
         stream.add(index, {name: values[self._piece] for name, values in self._values.items()})
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -50,24 +51,9 @@ def snapshot_of(
     sound = bool(_sum(nodes["Size"]) < _LARGEST and len(address) + len(draft.statics) < _MOST and seen < _MOST)
     size = nodes.pop("Size").astype(np.int64) if sound else np.zeros(len(address), dtype=np.int64)
     place = AddressPlaces(address, size)
-    linked = (
-        sound
-        and draft.end_ns is not None
-        and not repeated
-        and not any(missing for _, missing in blocks)
-        and announced == seen
-    )
-    if linked:
-        offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts.astype(np.int64))])
-        del counts
-        targets = place.of(draft.edges.take()["Value"])
-    else:
-        offsets, targets = np.zeros(len(address) + 1, dtype=np.int64), np.zeros(0, dtype=np.int32)
     type, named, untyped = _types(draft, nodes.pop("TypeID"), types, module)
     roots, weak, unknown = _roots(draft, place)
     statics, unknown_statics = _statics(draft, place)
-    keys, values = (place.of(column) for column in draft.dependents.take().values())
-    held = (keys >= 0) & (values >= 0)
     coverage = SnapshotCoverage(
         ended=draft.end_ns is not None,
         node_blocks=blocks[0][0],
@@ -77,13 +63,22 @@ def snapshot_of(
         repeated_blocks=repeated,
         edges_announced=announced,
         edges_seen=seen,
-        edges_known=int((targets >= 0).sum()),
+        edges_known=0,
         unknown_roots=unknown + unknown_statics,
         weak_roots=weak,
         repeated_addresses=place.repeated,
         untyped=untyped,
         sound=sound,
     )
+    if coverage.linked:
+        offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts.astype(np.int64))])
+        del counts
+        targets = place.of(draft.edges.take()["Value"])
+        coverage = attrs.evolve(coverage, edges_known=int((targets >= 0).sum()))
+    else:
+        offsets, targets = np.zeros(len(address) + 1, dtype=np.int64), np.zeros(0, dtype=np.int32)
+    keys, values = (place.of(column) for column in draft.dependents.take().values())
+    held = (keys >= 0) & (values >= 0)
     return HeapSnapshot(
         number=number,
         process_id=process_id,

@@ -5,6 +5,7 @@ Works with numbers of objects only. Objects come first, then static fields, then
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Protocol, TypeAlias
 
 import attrs
@@ -154,6 +155,24 @@ class HeapGraph:
         return Reach(engine.taken(queue, count), engine.taken(parents))
 
 
+@attrs.frozen(eq=False, slots=False)
+class HeapSolution:
+    """A graph, and what the kernel finds in it once it is wanted."""
+
+    graph: HeapGraph
+    sizes: Ints
+
+    @cached_property
+    def domination(self) -> Domination:
+        """The dominator tree, by its own numbers."""
+        return self.graph.domination(self.sizes)
+
+    @cached_property
+    def reach(self) -> Reach:
+        """Objects in the order of their distance from the roots."""
+        return self.graph.reach()
+
+
 def _with_dependents(offsets: Ints, targets: Places, keys: Places, values: Places) -> tuple[Ints, Places]:
     """An edge more from each key to its value."""
     if not len(keys):
@@ -169,12 +188,22 @@ def _drop_slots(snapshot: _Snapshot, targets: Places) -> None:
     if not len(snapshot) or not len(snapshot.statics):
         return
     slots = np.array([static.slot for static in snapshot.statics], dtype=np.uint64)
+    nodes = np.array([static.node for static in snapshot.statics], dtype=np.int32)
     order = np.argsort(snapshot.address, kind="stable")
-    place = np.searchsorted(snapshot.address[order], slots, side="right") - 1
-    holder = order[np.maximum(place, 0)]
-    inside = (place >= 0) & (slots - snapshot.address[holder] < snapshot.size[holder].astype(np.uint64))
-    for at in np.flatnonzero(inside).tolist():
-        begin, end = snapshot.offsets[holder[at]], snapshot.offsets[holder[at] + 1]
-        (found,) = np.nonzero(targets[begin:end] == snapshot.statics[at].node)
-        if len(found):
-            targets[begin + found[0]] = -1
+    before = np.searchsorted(snapshot.address[order], slots, side="right") - 1
+    holder = order[np.maximum(before, 0)]
+    inside = (before >= 0) & (slots - snapshot.address[holder] < snapshot.size[holder].astype(np.uint64))
+    held = np.flatnonzero(inside)
+    held = held[np.lexsort((nodes[held], holder[held]))]
+    owners, first = np.unique(holder[held], return_index=True)
+    bounds = [*first.tolist(), len(held)]
+    for place, owner in enumerate(owners.tolist()):
+        begin, end = int(snapshot.offsets[owner]), int(snapshot.offsets[owner + 1])
+        wanted = nodes[held[bounds[place] : bounds[place + 1]]]
+        edges = np.argsort(targets[begin:end], kind="stable")
+        ordered = targets[begin:end][edges]
+        # Several fields of one object are several of its edges.
+        rank = np.arange(len(wanted)) - np.searchsorted(wanted, wanted)
+        at = np.searchsorted(ordered, wanted) + rank
+        found = at < np.searchsorted(ordered, wanted, side="right")
+        targets[begin + edges[at[found]]] = -1

@@ -12,6 +12,8 @@ from clrevents.analysis.framework.answer_values import Note
 from clrevents.analysis.heap.heap_snapshot import HeapSnapshot
 from clrevents.words import counted
 
+_COMPARED = 5000
+"""Names that are compared with one that is not there: more would take long."""
 _BUFFER = "record the trace again with a larger buffer (dotnet-trace collect --buffersize)"
 
 
@@ -94,7 +96,7 @@ def no_such_snapshot(number: int, known: Iterable[int]) -> Note:
 
 def no_such_type(pattern: str, names: Sequence[str]) -> Note:
     """A type that no object has."""
-    near = get_close_matches(pattern, names, 3)
+    near = get_close_matches(pattern, names[:_COMPARED], 3)
     more = f"; did you mean {' or '.join(near)}?" if near else ""
     return Note("no-such-type", "warning", f"no object on the heap is of a type {pattern!r}{more}", ("types", "paths"))
 

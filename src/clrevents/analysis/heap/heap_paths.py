@@ -15,7 +15,7 @@ import numpy as np
 from clrevents.analysis.framework.row_class import as_columns
 from clrevents.analysis.heap.heap_engine import KERNEL
 from clrevents.analysis.heap.heap_rows import RootPath
-from clrevents.analysis.heap.heap_snapshot import HeapSnapshot, HeapType
+from clrevents.analysis.heap.heap_snapshot import HeapSnapshot, HeapType, solution_of
 from clrevents.analysis.heap.heap_tables import Namer, short_type_name
 from clrevents.analysis.heap.heap_tree import type_tree
 
@@ -54,7 +54,7 @@ def matching(types: Sequence[HeapType], pattern: str) -> list[int]:
 
 def root_paths(snapshot: HeapSnapshot, chosen: Sequence[int], name: Namer, most: int | None = None) -> FoundPaths:
     """The paths to all objects of the chosen types; of each type, `most` of them."""
-    reach, types, holders = snapshot.reach, len(snapshot.types), len(snapshot.holders)
+    reach, types, holders = solution_of(snapshot).reach, len(snapshot.types), len(snapshot.holders)
     count = len(reach.queue)
     place = np.full(len(snapshot) + holders, -1, dtype=np.int32)
     place[reach.queue] = np.arange(holders, holders + count, dtype=np.int32)

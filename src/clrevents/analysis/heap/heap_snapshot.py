@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.heap.heap_graph import Domination, HeapGraph, Reach
+from clrevents.analysis.heap.heap_graph import HeapGraph, HeapSolution
 from clrevents.symbols.typenames import display_type
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -135,30 +135,42 @@ class HeapSnapshot:
     """The heap of one process at one moment. Objects are numbers from 0 on, in the order of the trace.
 
     The references of object `i` are `targets[offsets[i]:offsets[i + 1]]`, as numbers of objects, -1 for one that did
-    not come. Where it is not certain which references belong to which object (`coverage.linked`), there are none.
+    not come. Where it is not certain which references belong to which object (`coverage.linked` is False), there are
+    none, and whatever follows from them raises ValueError.
     """
 
     number: int
-    """From 1, in the trace."""
+    """The number of the snapshot in the trace, from 1."""
     process_id: int | None
+    """The process; None if the trace does not say."""
     clr_instance_id: int
+    """The runtime's number in the process."""
     gc_number: int | None
     """The collection that wrote it; None if its beginning is not in the trace."""
     start_ns: int | None
+    """When that collection began, in nanoseconds since the session started; None if that is not in the trace."""
     end_ns: int | None
+    """When it ended; None if that is not in the trace."""
     address: NDArray[np.uint64]
+    """The address of each object."""
     size: Ints
-    """In bytes."""
+    """The size of each object in bytes."""
     type: Places
-    """Places in `types`."""
+    """The type of each object, as a place in `types`."""
     types: tuple[HeapType, ...]
+    """All types of objects."""
     offsets: Ints
+    """Where the references of each object begin, and one number more."""
     targets: Places
+    """The objects that are referred to."""
     roots: HeapRoots
+    """Strong roots but static fields."""
     statics: tuple[StaticField, ...]
+    """Static fields that refer to an object."""
     dependents: tuple[Places, Places]
     """Objects that keep another one alive without a reference, and those: keys and values of a ConditionalWeakTable."""
     coverage: SnapshotCoverage
+    """How much of the snapshot came."""
 
     def __len__(self) -> int:
         return len(self.address)
@@ -171,29 +183,16 @@ class HeapSnapshot:
         return {field.name: getattr(self, field.name) for field in attrs.fields(HeapSnapshot)}
 
     @cached_property
-    def graph(self) -> HeapGraph:
-        """Its references with the roots, in the form that the kernel wants. Holds a copy of the references.
-
-        Raises ValueError where it is not certain which references belong to which object.
-        """
+    def _solution(self) -> HeapSolution:
+        """What follows from the references. Raises ValueError where nobody knows whose they are."""
         if not self.coverage.linked:
             raise ValueError(f"snapshot {self.number} is incomplete: its references are not known")
-        return HeapGraph.of(self)
-
-    @cached_property
-    def domination(self) -> Domination:
-        """The dominator tree, by its own numbers."""
-        return self.graph.domination(self.size)
-
-    @cached_property
-    def reach(self) -> Reach:
-        """Objects in the order of their distance from the roots."""
-        return self.graph.reach()
+        return HeapSolution(HeapGraph.of(self), self.size)
 
     @property
     def reached(self) -> NDArray[np.bool_]:
         """Which objects a strong root reaches."""
-        found: NDArray[np.bool_] = self.reach.parent != -2
+        found: NDArray[np.bool_] = self._solution.reach.parent != -2
         return found
 
     @cached_property
@@ -202,7 +201,7 @@ class HeapSnapshot:
 
         0 for objects that no root reaches.
         """
-        return self.domination.of_objects(self.domination.retained, len(self), 0)
+        return self._solution.domination.of_objects(self._solution.domination.retained, len(self), 0)
 
     @cached_property
     def holders(self) -> tuple[str, ...]:
@@ -226,7 +225,7 @@ class HeapSnapshot:
     @property
     def holder_retained(self) -> Ints:
         """The bytes that would be free without one of `holders`: what it alone keeps alive."""
-        return self.domination.of_holders(self.domination.retained, len(self), len(self.holders))
+        return self._solution.domination.of_holders(self._solution.domination.retained, len(self), len(self.holders))
 
     @property
     def dominators(self) -> Ints:
@@ -235,12 +234,12 @@ class HeapSnapshot:
         `len(snapshot) + k` if it is not an object but `holders[k]`; -1 where there is neither; -2 for objects that no
         root reaches.
         """
-        return self.domination.objects_above(len(self), len(self.holders))
+        return self._solution.domination.objects_above(len(self), len(self.holders))
 
     @property
     def parents(self) -> Places:
         """The object before each one on a shortest way from the roots; coded as in `dominators`."""
-        return self.reach.parent
+        return self._solution.reach.parent
 
     def path(self, node: int) -> tuple[int, ...]:
         """A shortest way from a root to an object, both included; empty if no root reaches it."""
@@ -269,14 +268,14 @@ class HeapSnapshot:
         return self.targets[self.offsets[node] : self.offsets[node + 1]]
 
 
+def solution_of(snapshot: HeapSnapshot) -> HeapSolution:
+    """The graph of a snapshot and what the kernel found in it, for our own modules. Raises ValueError as above."""
+    return snapshot._solution
+
+
 def root_words(kind: int, flags: int) -> str:
     """A root in words: `pinned handle`, `stack`."""
     name = ROOT_KINDS[kind] if kind < len(ROOT_KINDS) else f"root of kind {kind}"
     if kind == HANDLE:
         return f"pinned {name}" if flags & PINNED else f"counted {name}" if flags & COUNTED else name
     return name
-
-
-def no_places(count: int = 0) -> Any:
-    """No numbers of objects."""
-    return np.zeros(count, dtype=np.int32)

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import as_columns
-from clrevents.analysis.heap.heap_engine import KERNEL
+from clrevents.analysis.heap.heap_engine import KERNEL, Kernel
 from clrevents.analysis.heap.heap_graph import HeapGraph
 from clrevents.analysis.heap.heap_rows import DominatorLine, RootGroup, Snapshot, TypeGrowth, TypeOnHeap
-from clrevents.analysis.heap.heap_snapshot import HeapSnapshot, HeapType
+from clrevents.analysis.heap.heap_snapshot import HeapSnapshot, HeapType, solution_of
 from clrevents.analysis.heap.heap_tree import type_tree
 
 Columns: TypeAlias = Mapping[str, Any]
@@ -39,7 +39,7 @@ def snapshot_columns(snapshots: Sequence[HeapSnapshot], shown: HeapSnapshot | No
         coverage = one.coverage
         reached = None
         if coverage.linked:
-            reach = one.reach if one is shown else HeapGraph.of(one).reach()
+            reach = solution_of(one).reach if one is shown else HeapGraph.of(one).reach()
             reached = reach.parent != -2
         found.append(
             {
@@ -109,9 +109,9 @@ def type_columns(snapshot: HeapSnapshot, name: Namer, chosen: Sequence[int] | No
     return as_columns(TypeOnHeap, rows)
 
 
-def retained_by_type(snapshot: HeapSnapshot) -> Ints:
+def retained_by_type(snapshot: HeapSnapshot, kernel: Kernel = KERNEL) -> Ints:
     """What the objects of each type keep alive; an object that another one of its type keeps alive counts once."""
-    found, kernel = snapshot.domination, KERNEL
+    found = solution_of(snapshot).domination
     count, types = len(found.order), len(snapshot.types)
     group = _groups(snapshot, np.full(len(snapshot.holders), types, dtype=np.int32), types + 1)
     totals = kernel.room(types + 2, 0, np.int64)
@@ -131,13 +131,13 @@ def retained_by_type(snapshot: HeapSnapshot) -> Ints:
 def _groups(snapshot: HeapSnapshot, holders: NDArray[np.int32], root: int) -> NDArray[np.int32]:
     """What each number of the dominator tree is: its type, or what is given for holders and for the root of all."""
     of = np.concatenate([snapshot.type, holders, np.array([root], dtype=np.int32)])
-    found: NDArray[np.int32] = of[snapshot.domination.order]
+    found: NDArray[np.int32] = of[solution_of(snapshot).domination.order]
     return found
 
 
 def dominator_columns(snapshot: HeapSnapshot, name: Namer) -> Columns:
     """The dominator tree by types, each line before those below it, those that keep the most alive first."""
-    found, types, holders = snapshot.domination, len(snapshot.types), len(snapshot.holders)
+    found, types, holders = solution_of(snapshot).domination, len(snapshot.types), len(snapshot.holders)
     group = _groups(snapshot, np.arange(types, types + holders, dtype=np.int32), types + holders)
     everything = int(found.retained[0])
     least = max(1, -(-everything // SMALLEST_SHARE))
