@@ -176,3 +176,109 @@ def test_the_command_tunes_itself(tmp_path: Path) -> None:
     code = "import gc, sys\nfrom clrevents.cli import main\nsys.argv[1:] = ['--version']\n"
     code += "try: main()\nexcept SystemExit: print(gc.get_threshold()[:2])"
     assert run(code).endswith("(50000, 20)\n")
+
+
+SEEN: Final = """
+import clrevents, hashlib
+def seen(path):
+    "A digest of all that every event shows."
+    digest = hashlib.sha256()
+    with clrevents.open(path) as trace:
+        for event in trace.events():
+            digest.update(repr((event.time_ns, event.thread_id, event.provider, event.name, event.stack)).encode())
+            digest.update(repr(event.payload).encode())
+        digest.update(repr((sorted(trace.event_counts().items()), trace.lost, len(trace.methods))).encode())
+    return digest.hexdigest()
+"""
+OTHER: Final = fixture("net10-method-interop")
+
+
+def test_threads_read_the_same_as_one() -> None:
+    """The same file and different ones at a time, each with a trace of its own."""
+    code = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+sys.setswitchinterval(1e-5)
+with ThreadPoolExecutor(4) as pool:
+    together = list(pool.map(seen, sys.argv[1:] * 2))
+alone = [seen(path) for path in sys.argv[1:]]
+print(together == alone * 2, len(set(alone)))
+"""
+    assert run(SEEN + code, SAMPLE, OTHER) == "True 2\n"
+
+
+def test_a_forked_process_goes_on_and_so_does_its_parent() -> None:
+    """A child reads on from where a half-read trace was, and a trace of its own; its parent notices nothing."""
+    code = """
+import os, sys
+def rest(events):
+    text = "".join(repr((e.time_ns, e.thread_id, e.name, e.payload)) for e in events)
+    return hashlib.sha256(text.encode()).hexdigest()
+path = sys.argv[1]
+whole = seen(path)
+with clrevents.open(path) as trace, open(path, "rb") as file, clrevents.open(file) as other:
+    events, others = iter(trace.events()), iter(other.events())
+    for _ in range(200): next(events), next(others)
+    told, tell = os.pipe()
+    child = os.fork()
+    if not child:
+        os.write(tell, repr((rest(events), rest(others), seen(path))).encode())
+        os._exit(0)
+    os.close(tell)
+    mine = (rest(events), rest(others), seen(path))
+    with open(told) as pipe: theirs = eval(pipe.read())
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), mine == theirs, mine[0] == mine[1], mine[2] == whole)
+"""
+    assert run(SEEN + code, SAMPLE) == "0 True True True\n"
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_processes_read_the_same_as_one(method: str, tmp_path: Path) -> None:
+    """Whatever starts them; events, tables and answers come back whole."""
+    script = tmp_path / "many.py"
+    script.write_text(
+        SEEN
+        + """
+import multiprocessing, sys
+from clrevents.analysis import jit_report
+def parts(path):
+    with clrevents.open(path) as trace:
+        return list(trace.events())[:300], trace.table("MethodLoadVerbose"), jit_report(trace)
+if __name__ == "__main__":
+    method, *paths = sys.argv[1:]
+    alone = list(map(seen, paths))
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        print(pool.map(seen, paths * 2) == alone * 2)
+        for path, (events, table, report) in zip(paths, pool.map(parts, paths)):
+            mine = parts(path)
+            print(events == mine[0], table.to_arrow().equals(mine[1].to_arrow()), report == mine[2])
+"""
+    )
+    done = subprocess.run(
+        [sys.executable, str(script), method, str(OTHER)],
+        env={**os.environ, "PYTHONPATH": str(SOURCE.parent)},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert (done.stdout, done.returncode) == ("True\nTrue True True\n", 0), done.stderr
+
+
+@glibc
+def test_the_allocator_keeps_its_settings() -> None:
+    """What mallopt sets stays set; and what reading took can be given back."""
+    code = """
+import gc, sys
+M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_ARENA_MAX = -3, -1, -8
+for setting, value in ((M_MMAP_THRESHOLD, 1 << 30), (M_TRIM_THRESHOLD, 1 << 30)):
+    assert libc.mallopt(setting, value)
+read(sys.argv[1])
+print(own_mapping())
+read(sys.argv[1])
+gc.collect()
+before = libc.mallinfo2().uordblks
+for _ in range(3): read(sys.argv[1])
+gc.collect()
+print(abs(libc.mallinfo2().uordblks - before) < 1 << 20)
+"""
+    assert run(MALLOC + READ + code, SAMPLE) == "False\nTrue\n"

@@ -18,7 +18,7 @@ from clrevents.analysis.reports import run_reports
 from clrevents.analysis.startup.self_time import NONE, ThreadSpans, depths, self_times
 from costly import operations
 
-SIZES = (500, 1000, 2000)
+SIZES = (250, 500, 1000)
 pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
 
 

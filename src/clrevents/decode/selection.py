@@ -18,7 +18,7 @@ from clrevents.decode.moment import Moment, check_moment, to_ns
 from clrevents.decode.rows import Rows
 from clrevents.errors import AmbiguousEventError
 from clrevents.schema.matching import glob, is_glob, unknown_event
-from clrevents.schema.registry import Entry, Registry, match_exact, provider_name
+from clrevents.schema.registry import Entry, Registry, provider_name, qualified_names
 
 Selector: TypeAlias = type[Any] | EventKey | str
 """Selects events: an event class with all versions that extend it, an `EventKey`, a name, an alias,
@@ -85,12 +85,15 @@ class Wish:
     """One selector, resolved against the registry: `test` says whether it matches a kind of event.
 
     `declared` are the events it matches whatever a trace holds; `exact` is the name, if it is a name and not a pattern.
+    A name is only worth testing for the registry's events with these `keys`, and for others that have one of `names`.
     """
 
     selector: Selector
     test: Callable[[EventKind], bool]
     declared: frozenset[EventName] = frozenset()
     exact: str | None = None
+    keys: frozenset[tuple[str, int]] = frozenset()
+    names: frozenset[str] = frozenset()
 
 
 class _Tested:
@@ -125,6 +128,15 @@ class Selection:
         self._met: set[str] = set()
         self._wishes = [self._resolve(selector) for selector in selectors]
         self._always = [self._resolve(selector).test for selector in always]
+        # A trace may have many thousand kinds, and reports some dozen selectors: few of these are tested for each kind.
+        self._patterns = [wish for wish in self._wishes if wish.exact is None]
+        self._by_key: dict[tuple[str, int], list[Wish]] = {}
+        self._by_name: dict[str, list[Wish]] = {}
+        for wish in self._wishes:
+            for key in wish.keys:
+                self._by_key.setdefault(key, []).append(wish)
+            for name in wish.names:
+                self._by_name.setdefault(name, []).append(wish)
         self._known: dict[int, bool] = {}
         self._wanted_kinds = _Tested(self.wants)
         self._always_kinds = _Tested(lambda kind: any(test(kind) for test in self._always))
@@ -148,9 +160,15 @@ class Selection:
 
     def means(self, kind: EventKind) -> bool:
         """Whether any selector matches this kind, whatever the filters say; without selectors every kind matches."""
+        if not self._wishes:
+            return True
+        wishes = [*self._patterns, *self._by_key.get((kind.key.provider, kind.key.id), ())]
+        if not kind.entry.versions:
+            for name in (kind.entry.name, *kind.entry.aliases):
+                wishes += self._by_name.get(name, ())
         # Every test runs, so that each exact name learns whether it occurred.
-        met = [wish.test(kind) for wish in self._wishes]
-        return any(met) or not met
+        met = [wish.test(kind) for wish in wishes]
+        return any(met)
 
     def events(self, kinds: Iterable[EventKind]) -> list[EventName]:
         """The events that selectors match, among these kinds and those that the registry knows by name."""
@@ -265,6 +283,7 @@ class Selection:
     def _named(self, name: str) -> Wish:
         entries = self._registry.named(name)
         keys = {(entry.provider, entry.id) for entry in entries}
+        qualified = qualified_names(name)
 
         def test(kind: EventKind) -> bool:
             if (kind.key.provider, kind.key.id) in keys or means(kind.entry):
@@ -274,9 +293,18 @@ class Selection:
 
         def means(entry: Entry) -> bool:
             # An entry known to the registry was already found with the registry's own precedence.
-            return not entry.versions and bool(match_exact(name, [entry]))
+            if entry.versions:
+                return False
+            if entry.name == name or name in entry.aliases:
+                return True
+            return any(
+                entry.provider == provider and (entry.name == event or event in entry.aliases)
+                for provider, event in qualified
+            )
 
-        return Wish(name, test, frozenset((entry.provider, entry.name) for entry in entries), name)
+        declared = frozenset((entry.provider, entry.name) for entry in entries)
+        names = frozenset((name, *(event for _, event in qualified)))
+        return Wish(name, test, declared, name, frozenset(keys), names)
 
 
 def _match(name: str, wanted: str) -> bool:

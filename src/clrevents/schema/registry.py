@@ -273,15 +273,18 @@ def match_exact(name: str, entries: Iterable[Entry]) -> list[Entry]:
         found = [e for e in known if wanted(e)]
         if found:
             return found
-    # At the last slash first; names and aliases may contain slashes.
-    parts = name.split("/")
-    for at in range(len(parts) - 1, 0, -1):
-        provider, event = provider_name("/".join(parts[:at])), "/".join(parts[at:])
+    for provider, event in qualified_names(name):
         here = [e for e in known if e.provider == provider]
         found = [e for e in here if e.name == event] or [e for e in here if event in e.aliases]
         if found:
             return found
     return []
+
+
+def qualified_names(name: str) -> list[tuple[str, str]]:
+    """What `name` means as `Provider/Event`: at the last slash first, because names and aliases may contain slashes."""
+    parts = name.split("/")
+    return [(provider_name("/".join(parts[:at])), "/".join(parts[at:])) for at in range(len(parts) - 1, 0, -1)]
 
 
 def _same(old: EventInfo, new: EventInfo) -> bool:
