@@ -21,10 +21,10 @@ from clrevents.analysis.framework.answer_values import (
     TimeWindow,
     TraceIdentity,
 )
-from clrevents.analysis.framework.collector import Collector, Context, LateNaming, ReportChunk
+from clrevents.analysis.framework.collector import Collector, Context, LateNaming, ReportChunk, Troubles
 from clrevents.analysis.framework.declaration import ReportDeclaration
 from clrevents.analysis.framework.marks import Hole
-from clrevents.analysis.framework.needs import SeenKind
+from clrevents.analysis.framework.needs import SeenKind, SeenKinds
 from clrevents.analysis.framework.processes import merged
 from clrevents.analysis.framework.selectors import fits, is_glob, patient
 from clrevents.analysis.gather import Gathered
@@ -137,6 +137,7 @@ class ReportReading:
             for used in self.asked[place].declaration.uses:
                 for process in collectors:
                     self._told(places[used], process, window)
+        kinds, troubles = SeenKinds(known.kinds), Troubles(known.holes, known.damaged, known.complete, window)
         answers: dict[str, dict[int | None, Answer[Any]]] = {}
         for place in self._order():
             one, found = self.asked[place], answers.setdefault(self.asked[place].declaration.name, {})
@@ -146,7 +147,7 @@ class ReportReading:
                 if rest:
                     collector.take(ReportChunk({}, tuple(rest), window))
                 used_here = {name: answers[name][process] for name in one.declaration.uses}
-                found[process] = collector.finish(self._context(one, process, known, window, used_here))
+                found[process] = collector.finish(self._context(one, process, known, kinds, troubles, used_here))
         return {name: merged([*answers[name].values()]) for name in places}
 
     def _wanted(self, selectors: Iterable[str], events: Mapping[tuple[str, str], Gathered]) -> dict[str, Gathered]:
@@ -198,14 +199,17 @@ class ReportReading:
         one: Asked,
         process: int | None,
         known: ReadingEnd,
-        window: TimeWindow,
+        kinds: SeenKinds,
+        troubles: Troubles,
         answers: Mapping[str, Answer[Any]],
     ) -> Context:
         info, declared = known.info, one.declaration
         start = None if info.start is None else info.start.isoformat()
         trace = TraceIdentity(info.path, info.format, info.version, start, info.process_id, known.duration_ns)
         asked = {field.name: getattr(one.parameters, field.name) for field in attrs.fields(type(one.parameters))}
-        question = Question(declared.name, declared.question, asked, window, self._only, (process,), trace, __version__)
+        question = Question(
+            declared.name, declared.question, asked, troubles.window, self._only, (process,), trace, __version__
+        )
         return Context(
             question=question,
             process_id=process,
@@ -214,10 +218,8 @@ class ReportReading:
             duration_ns=max(ALWAYS, min(known.duration_ns, FOREVER - 1)),
             needs=declared.needs,
             metrics=declared.metrics,
-            kinds=known.kinds,
-            holes=known.holes,
-            damaged=known.damaged,
-            complete=known.complete,
+            kinds=kinds,
+            troubles=troubles,
             results=answers,
             nothing=self._nothing,
             names=known.names,
