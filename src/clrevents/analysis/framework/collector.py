@@ -150,6 +150,21 @@ class Context:
         return frozenset(need.what for need in self.needs if met(need, self.kinds) == "unknown")
 
     @property
+    def holes(self) -> tuple[Hole, ...]:
+        """All of them, whatever the window."""
+        return self.troubles.holes
+
+    @property
+    def damaged(self) -> int:
+        """How many places of the file are damaged."""
+        return self.troubles.damaged
+
+    @property
+    def complete(self) -> bool:
+        """Whether the trace has a proper end."""
+        return self.troubles.complete
+
+    @property
     def marks(self) -> Marks:
         """The holes, to be asked about spans."""
         return self.troubles.marks
