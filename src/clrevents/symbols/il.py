@@ -23,7 +23,7 @@ class _Map:
     il: tuple[int, ...]
 
 
-class _Successive:
+class _MapsInOrder:
     """Maps of one compilation's key, in the order of the trace."""
 
     def __init__(self) -> None:
@@ -55,13 +55,13 @@ class ILMaps:
 
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
-        self._rows: dict[tuple[int, int, int], _Successive] = {}
+        self._rows: dict[tuple[int, int, int], _MapsInOrder] = {}
         for row in feed.maps:
             if len(row.data) >= _HEAD:
                 method, version = (int.from_bytes(row.data[at : at + 8], "little") for at in (0, 8))
                 # Version 0 has the IL's version here, which says nothing about the compilation.
                 key = (row.process, method, version if row.kind.key.version else -1)
-                self._rows.setdefault(key, _Successive()).add(row)
+                self._rows.setdefault(key, _MapsInOrder()).add(row)
         self._read: dict[int, _Map] = {}
 
     def __len__(self) -> int:

@@ -73,7 +73,7 @@ class Module:
         return module_name(self.il_path or self.native_path)
 
 
-class _Successive:
+class _SameId:
     """Places of modules that had one id one after the other."""
 
     def __init__(self) -> None:
@@ -109,8 +109,8 @@ class Modules:
     def __init__(self, feed: Feed) -> None:
         self._all: list[Module] = []
         # By module id alone, and by id and process.
-        self._by_id: dict[int, _Successive] = {}
-        self._by_process: dict[tuple[int, int | None], _Successive] = {}
+        self._by_id: dict[int, _SameId] = {}
+        self._by_process: dict[tuple[int, int | None], _SameId] = {}
         self._assemblies: dict[tuple[int, int], str] = {}
         records = [(row, feed.record(row.kind, row.data)) for row in sorted(feed.modules, key=lambda r: r.time_ns)]
         for row, record in records:
@@ -165,8 +165,8 @@ class Modules:
             place = len(self._all)
             loaded_ns = row.time_ns if load else None
             self._all.append(attrs.evolve(made, loaded_ns=loaded_ns))
-            self._by_id.setdefault(made.module_id, _Successive()).add(place, loaded_ns)
-            self._by_process.setdefault(key, _Successive()).add(place, loaded_ns)
+            self._by_id.setdefault(made.module_id, _SameId()).add(place, loaded_ns)
+            self._by_process.setdefault(key, _SameId()).add(place, loaded_ns)
         else:
             # A listing after an unload shows that it still exists: see `lifetimes`.
             self._all[place] = _merge(old, made)

@@ -27,7 +27,7 @@ from clrevents.analysis.framework.answer_values import (
     TimeWindow,
 )
 from clrevents.analysis.framework.marks import Hole, Marks
-from clrevents.analysis.framework.needs import Need, SeenKind, coverage, met, missing_notes
+from clrevents.analysis.framework.needs import Need, SeenKinds, coverage, met, missing_notes
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import columns_of, shape_of
 from clrevents.analysis.gather import Gathered
@@ -73,6 +73,42 @@ class LateNaming(Protocol):
 
 
 @attrs.frozen(eq=False, slots=False)
+class Troubles:
+    """What is missing from a trace, worked out once for all of its processes and reports."""
+
+    holes: tuple[Hole, ...]
+    damaged: int
+    """How many places of the file are damaged."""
+    complete: bool
+    window: TimeWindow
+
+    @cached_property
+    def marks(self) -> Marks:
+        """The holes, to be asked about spans."""
+        return Marks(self.holes)
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """Notes on what was lost and what is damaged in the window."""
+        found = []
+        for cause, id, what in (("loss", "losses", "lost while recording"), ("damage", "damage", "destroyed")):
+            mine = [h for h in self.holes if h.cause == cause and _meets(h, self.window)]
+            if mine:
+                count = sum(h.count for h in mine)
+                threads = len({h.thread_id for h in mine})
+                text = f"{counted(count, 'event was', 'events were')} {what} on {counted(threads, 'thread')}"
+                text += "; rows that this may have spoilt are marked"
+                found.append(Note(id, "warning", text, ("lossy",), {"events": count}))
+        if self.damaged and not any(note.id == "damage" for note in found):
+            text = f"the file is damaged in {counted(self.damaged, 'place')}; events may be missing anywhere near"
+            found.append(Note("damage", "error", text, (), {"places": self.damaged}))
+        if not self.complete and not self.damaged:
+            text = "the end of the trace is missing: what has no end in it may have ended"
+            found.append(Note("no-end", "warning", text))
+        return tuple(found)
+
+
+@attrs.frozen(eq=False, slots=False)
 class Context:
     """Everything that is known when the last event was read."""
 
@@ -83,11 +119,8 @@ class Context:
     """To the last event of all."""
     needs: tuple[Need, ...]
     metrics: tuple[MetricDeclaration, ...]
-    kinds: tuple[SeenKind, ...]
-    holes: tuple[Hole, ...]
-    damaged: int
-    """How many places of the file are damaged."""
-    complete: bool
+    kinds: SeenKinds
+    troubles: Troubles
     results: Mapping[str, Answer[Any]]
     """The answers of the reports that this one uses, by name."""
     nothing: Callable[[str], Gathered]
@@ -116,10 +149,25 @@ class Context:
         """The needs, by `what`, of which the trace does not tell whether anything happened."""
         return frozenset(need.what for need in self.needs if met(need, self.kinds) == "unknown")
 
-    @cached_property
+    @property
+    def holes(self) -> tuple[Hole, ...]:
+        """All of them, whatever the window."""
+        return self.troubles.holes
+
+    @property
+    def damaged(self) -> int:
+        """How many places of the file are damaged."""
+        return self.troubles.damaged
+
+    @property
+    def complete(self) -> bool:
+        """Whether the trace has a proper end."""
+        return self.troubles.complete
+
+    @property
     def marks(self) -> Marks:
         """The holes, to be asked about spans."""
-        return Marks(self.holes)
+        return self.troubles.marks
 
     def table(self, row_class: type[R], values: Mapping[str, Any]) -> ReportTable[R]:
         """Rows of the whole trace → those of the window, marked where they touch a hole.
@@ -201,7 +249,7 @@ class Context:
         return answer_class(
             question=self.question,
             coverage=coverage(needs, self.kinds) if cannot is None else "none",
-            notes=(*filter(None, [cannot]), *missing_notes(needs, self.kinds), *self._trouble(), *notes),
+            notes=(*filter(None, [cannot]), *missing_notes(needs, self.kinds), *self.troubles.notes, *notes),
             facts=facts,
             metrics={declared.name: self._given(metrics[declared.name], declared.name) for declared in self.metrics},
             **tables,
@@ -222,25 +270,6 @@ class Context:
 
     def _given(self, value: int | float | Metric | None, name: str) -> Metric:
         return value if isinstance(value, Metric) else self.metric(name, value)
-
-    def _trouble(self) -> tuple[Note, ...]:
-        """Notes on what was lost and what is damaged in the window."""
-        found = []
-        for cause, id, what in (("loss", "losses", "lost while recording"), ("damage", "damage", "destroyed")):
-            mine = [h for h in self.holes if h.cause == cause and _meets(h, self.window)]
-            if mine:
-                count = sum(h.count for h in mine)
-                threads = len({h.thread_id for h in mine})
-                text = f"{counted(count, 'event was', 'events were')} {what} on {counted(threads, 'thread')}"
-                text += "; rows that this may have spoilt are marked"
-                found.append(Note(id, "warning", text, ("lossy",), {"events": count}))
-        if self.damaged and not any(note.id == "damage" for note in found):
-            text = f"the file is damaged in {counted(self.damaged, 'place')}; events may be missing anywhere near"
-            found.append(Note("damage", "error", text, (), {"places": self.damaged}))
-        if not self.complete and not self.damaged:
-            text = "the end of the trace is missing: what has no end in it may have ended"
-            found.append(Note("no-end", "warning", text))
-        return tuple(found)
 
 
 class Collector(ABC, Generic[A_co]):

@@ -6,6 +6,7 @@ Tells "it was recorded, and nothing happened" from "nobody knows": an event prov
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
 import attrs
@@ -49,8 +50,26 @@ class SeenKind:
     level: int
 
 
+class SeenKinds(tuple[SeenKind, ...]):
+    """The kinds of a trace, which keep what they tell of a need: every process and report asks the same."""
+
+    @cached_property
+    def told(self) -> dict[Need, Met]:
+        """What was worked out so far."""
+        return {}
+
+
 def met(need: Need, kinds: Iterable[SeenKind]) -> Met:
     """Whether its events were seen; if not, whether another event proves that they were recorded."""
+    if not isinstance(kinds, SeenKinds):
+        return _met(need, kinds)
+    found = kinds.told.get(need)
+    if found is None:
+        found = kinds.told[need] = _met(need, kinds)
+    return found
+
+
+def _met(need: Need, kinds: Iterable[SeenKind]) -> Met:
     proof = need.keywords if need.proof is None else need.proof
     elsewhere = {(provider_name(p), n) for p, _, n in (name.partition("/") for name in need.events) if n}
     found: Met = "unknown"

@@ -22,10 +22,10 @@ from clrevents.analysis.framework.answer_values import (
     TimeWindow,
     TraceIdentity,
 )
-from clrevents.analysis.framework.collector import Collector, Context, LateNaming, ReportChunk
+from clrevents.analysis.framework.collector import Collector, Context, LateNaming, ReportChunk, Troubles
 from clrevents.analysis.framework.declaration import ReportDeclaration
 from clrevents.analysis.framework.marks import Hole
-from clrevents.analysis.framework.needs import SeenKind
+from clrevents.analysis.framework.needs import SeenKind, SeenKinds
 from clrevents.analysis.framework.processes import merged
 from clrevents.analysis.framework.selectors import fits, is_glob, patient
 from clrevents.analysis.gather import Gathered
@@ -156,6 +156,7 @@ class ReportReading:
                     self._told(places[used], process, window)
         # The same for every process.
         nothing = cache(self._nothing)
+        kinds, troubles = SeenKinds(known.kinds), Troubles(known.holes, known.damaged, known.complete, window)
         answers: dict[str, dict[int | None, Answer[Any]]] = {}
         for place in self._order():
             one, found = self.asked[place], answers.setdefault(self.asked[place].declaration.name, {})
@@ -165,7 +166,9 @@ class ReportReading:
                 if rest:
                     collector.take(ReportChunk({}, tuple(rest), window))
                 used_here = {name: answers[name][process] for name in one.declaration.uses}
-                found[process] = collector.finish(self._context(one, process, known, window, used_here, nothing))
+                found[process] = collector.finish(
+                    self._context(one, process, known, kinds, troubles, used_here, nothing)
+                )
         return {name: self._noted(merged([*answers[name].values()])) for name in places}
 
     def _noted(self, answer: Answer[Any]) -> Answer[Any]:
@@ -231,7 +234,8 @@ class ReportReading:
         one: Asked,
         process: int | None,
         known: ReadingEnd,
-        window: TimeWindow,
+        kinds: SeenKinds,
+        troubles: Troubles,
         answers: Mapping[str, Answer[Any]],
         nothing: Callable[[str], Gathered],
     ) -> Context:
@@ -239,7 +243,9 @@ class ReportReading:
         start = None if info.start is None else info.start.isoformat()
         trace = TraceIdentity(info.path, info.format, info.version, start, info.process_id, known.duration_ns)
         asked = {field.name: getattr(one.parameters, field.name) for field in attrs.fields(type(one.parameters))}
-        question = Question(declared.name, declared.question, asked, window, self._only, (process,), trace, __version__)
+        question = Question(
+            declared.name, declared.question, asked, troubles.window, self._only, (process,), trace, __version__
+        )
         return Context(
             question=question,
             process_id=process,
@@ -248,10 +254,8 @@ class ReportReading:
             duration_ns=max(ALWAYS, min(known.duration_ns, FOREVER - 1)),
             needs=declared.needs,
             metrics=declared.metrics,
-            kinds=known.kinds,
-            holes=known.holes,
-            damaged=known.damaged,
-            complete=known.complete,
+            kinds=kinds,
+            troubles=troubles,
             results=answers,
             nothing=nothing,
             names=known.names,
