@@ -19,6 +19,12 @@ from typing import Any, Final
 
 Use = Callable[[Path, str], object]
 
+PROMISED_SECONDS: Final = 5
+PROMISED_MICROSECONDS: Final = 20
+PROMISED_MEGABYTES: Final = 200
+PROMISED_BYTES: Final = 100
+"""What docs/security.md promises that anything takes at most: so much at all, and so much for each byte."""
+
 
 def _traced(read: Callable[[Any], object]) -> Use:
     def use(path: Path, mode: str) -> object:

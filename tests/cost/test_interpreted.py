@@ -1,0 +1,43 @@
+"""The interpreted engine's work for each byte of every costly stream: lines of Python, not time."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Final
+
+import pytest
+
+from costly_families import FAMILIES
+from project_files import ROOT, SOURCE
+
+LINES: Final = 100_000
+LINES_A_BYTE: Final = 90
+# Of one description with thousands of fields, and of a million zeros, even the smallest is long.
+NAMES: Final = [
+    family.name
+    for family in FAMILIES
+    if family.name not in ("zipped-nothing", "wide-kinds", "located-fields", "located-array")
+]
+
+
+@pytest.mark.parametrize("mode", ["report", "salvage"])
+def test_lines_of_each_byte(mode: str) -> None:
+    script = ROOT / "tests" / "support" / "costly_lines.py"
+    search = os.pathsep.join((str(SOURCE.parent), str(script.parent)))
+    done = subprocess.run(
+        [sys.executable, str(script), mode, *NAMES],
+        env={**os.environ, "PYTHONPATH": search, "CLREVENTS_PURE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    found = dict(map(json.loads, done.stdout.splitlines()))
+    assert list(found) == NAMES
+    for name, ((few, least), (more, _), (most, largest)) in found.items():
+        assert few < more < most, name
+        assert largest <= LINES + LINES_A_BYTE * most, name
+        assert largest - least <= LINES_A_BYTE * (most - few), name

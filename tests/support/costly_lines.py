@@ -1,0 +1,52 @@
+"""How many lines of Python each costly stream takes, at three sizes: a measure of time that is the same on any machine.
+
+A script: prints for each family named, as JSON, the pairs of bytes and lines of reading all events. With
+CLREVENTS_PURE=1 the kernels are Python too, so that nothing but the libraries' own loops is left out.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import warnings
+from types import FrameType
+from typing import Any
+
+import clrevents
+from costly_families import FAMILIES
+
+
+def lines(data: bytes, mode: Any) -> int:
+    """How many lines run until the last event was read, with its payload."""
+    count = 0
+
+    def line(frame: FrameType, event: str, argument: object) -> Any:
+        nonlocal count
+        count += event == "line"
+        return line
+
+    sys.settrace(line)
+    try:
+        with clrevents.open(io.BytesIO(data), errors=mode) as trace:
+            for event in trace.events():
+                event.payload  # noqa: B018
+    except clrevents.TraceError:
+        pass
+    finally:
+        sys.settrace(None)
+    return count
+
+
+def main(mode: str, *names: str) -> None:
+    warnings.simplefilter("ignore")
+    for family in FAMILIES:
+        if family.name in names:
+            step = max(family.small // 80, 1)
+            lines(family.make(step), mode)
+            streams = [family.make(n * step) for n in (1, 2, 4)]
+            print(json.dumps([family.name, [(len(data), lines(data, mode)) for data in streams]]), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
