@@ -13,6 +13,7 @@ from clrevents.analysis.framework.cells import (
     CodeName,
     Count,
     DurationNs,
+    Flag,
     Handle,
     Ns,
     Ordinal,
@@ -55,7 +56,7 @@ class ThreadInterval(SpanRow):
 
 
 @row
-class StateTimes:
+class StateTimes(Row):
     """How long something was in each state."""
 
     life_ns: DurationNs = _time("was there, as far as the trace tells,")
@@ -72,7 +73,7 @@ class StateTimes:
 
 
 @row(span=("start_ns", "end_ns"), threads=("thread_id",))
-class ThreadRow(StateTimes, SpanRow):
+class ThreadRow(StateTimes):
     """One thread."""
 
     thread_id: ThreadId = column("The operating system's id, which threads may have one after the other.")
@@ -88,10 +89,11 @@ class ThreadRow(StateTimes, SpanRow):
     end_ns: Ns = column("When it ended, or was last seen, and as long after as samples are apart.")
     start_evidence: Word = column("`event` where its creation is in the trace, otherwise `inferred`.", hidden=True)
     end_evidence: Word = column("`event` where its end is in the trace, otherwise `inferred`.", hidden=True)
+    clipped: Flag = column("The row reaches over the edge of the window that was asked for.")
 
 
 @row
-class RoleRow(StateTimes, Row):
+class RoleRow(StateTimes):
     """All threads of one role."""
 
     role: Word = column("What the threads are for.")
