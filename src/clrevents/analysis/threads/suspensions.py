@@ -15,6 +15,8 @@ SUSPENDING: Final = "runtime/GCSuspendEEBegin"
 RESTARTED: Final = "runtime/GCRestartEEEnd"
 
 _FOR_GC: Final = (1, 6)
+_LATE_NS: Final = 2_000_000
+"""The sampler means to stop threads every millisecond. Only what is much later matters."""
 _NOBODY: Final = (1 << 32) - 1
 """The number of collections that a suspension of the sample profiler tells."""
 
@@ -31,6 +33,9 @@ class StopMaker:
         """The same for samples."""
         self.moments: dict[int, tuple[int, int]] = {}
         """The first and the last moment of each thread that stopped the others."""
+        self.delays: list[tuple[int, int]] = []
+        """When the sampler was late: from one of its stops to the next."""
+        self._sampled: int | None = None
         self._begun: dict[int, int] = {}
 
     def take(self, begins: Gathered | None, ends: Gathered | None) -> None:
@@ -44,6 +49,12 @@ class StopMaker:
                 ids, how_many = np.unique(thread[which], return_counts=True)
                 for one, count in zip(ids.tolist(), how_many.tolist(), strict=True):
                     counts[one] = counts.get(one, 0) + count
+            ticks = time[~mine & (number == _NOBODY)]
+            if len(ticks):
+                before = np.concatenate([ticks[:1] if self._sampled is None else [self._sampled], ticks[:-1]])
+                late = ticks - before > _LATE_NS
+                self.delays += zip(before[late].tolist(), ticks[late].tolist(), strict=True)
+                self._sampled = int(ticks[-1])
             ids, first = np.unique(thread, return_index=True)
             last = len(thread) - 1 - np.unique(thread[::-1], return_index=True)[1]
             for one, low, high in zip(ids.tolist(), time[first].tolist(), time[last].tolist(), strict=True):

@@ -111,7 +111,7 @@ def role_of(trail: ThreadTrail, life: ThreadLife, sampling: Mapping[int, int], c
         return "main"
     if flags & _POOL:
         return "pool_worker"
-    if not trail.seen and life.creation is None and life.thread_id in sampling:
+    if not trail.seen and life.thread_id in sampling:
         return "sampler"
     if flags & _SPECIAL or (not trail.seen and life.thread_id in collecting):
         return "gc"

@@ -121,10 +121,14 @@ def proven(kinds: Sequence[Sequence[Piece]]) -> list[Piece]:
 
 @attrs.frozen
 class Tiler:
-    """Makes the pieces of the threads of a process. `period` is that of samples, 0 where there are none."""
+    """Makes the pieces of the threads of a process. `period` is that of samples, 0 where there are none.
+
+    While threads were stopped, or the sampler was `late`, nobody could be sampled: that time separates no samples.
+    """
 
     period: int
     stops: Stops
+    late: Stops
 
     def life(self, start: int, end: int, events: Sequence[Piece], seen: Sequence[Seen]) -> list[Piece]:
         """All of a life from `start` to `end`: `events` are without overlap, both are in order."""
@@ -169,7 +173,7 @@ class Tiler:
         held = HELD * self.period
         seen = [one for one in seen if not self._is_around(one, start, end)]
         if not seen:
-            short = 0 < self.period and end - start - self.stops.total(start, end) <= held
+            short = 0 < self.period and end - start - self.late.total(start, end) <= held
             return [Piece(start, end, BETWEEN if between and short else UNKNOWN)]
         found: list[Piece] = []
         at = start
@@ -177,7 +181,7 @@ class Tiler:
         for one in seen:
             first = max(one.first, at)
             last = start if before is None else before.last
-            apart = first - last - (self.stops.total(last, first) if first - last > held else 0)
+            apart = first - last - (self.late.total(last, first) if first - last > held else 0)
             if apart <= held or (before is not None and before.lasting):
                 border = first if one.mark or (before is not None and before.lasting and not self.period) else None
                 if border is None:
@@ -196,7 +200,7 @@ class Tiler:
             before = one
         assert before is not None
         last = min(max(before.last, at), end)
-        apart = end - last - (self.stops.total(last, end) if end - last > held else 0)
+        apart = end - last - (self.late.total(last, end) if end - last > held else 0)
         known = end if apart <= held or before.lasting else min(last + held // 2, end)
         if known > at:
             found.append(Piece(at, known, before.doing))
