@@ -49,7 +49,10 @@ class ThreadLife:
 
 @attrs.frozen
 class Lives:
-    """Makes lives of trails. `duration` is where the trace ends, `ended` when threads ended, by the runtime's pointer."""
+    """Makes lives of trails.
+
+    `duration` is where the trace ends, `ended` when threads ended, by the runtime's pointer.
+    """
 
     tiler: Tiler
     duration: int

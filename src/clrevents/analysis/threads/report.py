@@ -114,9 +114,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         lives = Lives(tiler, context.duration_ns, terminations(events))
         found = [life for thread, trail in trails.items() for life in lives.of(thread, trail)]
         found.sort(key=lambda life: (life.start, life.thread_id))
-        roles = [
-            role_of(trails[life.thread_id], life, self._stops.sampling, self._stops.collecting) for life in found
-        ]
+        roles = [role_of(trails[life.thread_id], life, self._stops.sampling, self._stops.collecting) for life in found]
         return self._answer(context, found, roles, trails, runs, lost)
 
     def _answer(

@@ -115,4 +115,5 @@ def _joined(parts: list[SampleRuns], period_ns: int, samples: int) -> SampleRuns
         for name in ("first", "last", "stack_id", "type")
     ]
     order = np.lexsort((columns[0], thread))
-    return SampleRuns(thread[order], *(column[order] for column in columns), period_ns, samples)
+    first, last, stack_id, type = (column[order] for column in columns)
+    return SampleRuns(thread[order], first, last, stack_id, type, period_ns, samples)

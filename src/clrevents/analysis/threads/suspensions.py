@@ -55,10 +55,10 @@ class StopMaker:
                 late = ticks - before > _LATE_NS
                 self.delays += zip(before[late].tolist(), ticks[late].tolist(), strict=True)
                 self._sampled = int(ticks[-1])
-            ids, first = np.unique(thread, return_index=True)
-            last = len(thread) - 1 - np.unique(thread[::-1], return_index=True)[1]
-            for one, low, high in zip(ids.tolist(), time[first].tolist(), time[last].tolist(), strict=True):
-                self.moments[one] = (min(low, self.moments.get(one, (low, 0))[0]), high)
+            for who in np.unique(thread).tolist():
+                times = time[thread == who]
+                low, high = int(times[0]), int(times[-1])
+                self.moments[who] = (min(low, self.moments.get(who, (low, 0))[0]), high)
         if (begins is None or not len(begins) or not mine.any()) and not self._begun:
             return
         self._pair(begins, ends)

@@ -22,6 +22,8 @@ from clrevents.symbols.stacks import resolve_stacks
 _EXTERNAL, _MANAGED = 1, 2
 _SPECIAL, _FINALIZER, _POOL = 1, 2, 4
 _MAIN = 1
+_SECOND = 2
+"""The runtime creates the finalizer's thread next after the main one, and .NET 10 does not flag it."""
 
 
 @attrs.frozen
@@ -111,6 +113,8 @@ def role_of(trail: ThreadTrail, life: ThreadLife, sampling: Mapping[int, int], c
         return "main"
     if flags & _POOL:
         return "pool_worker"
+    if index == _SECOND and not trail.seen:
+        return "finalizer"
     if not trail.seen and life.thread_id in sampling:
         return "sampler"
     if flags & _SPECIAL or (not trail.seen and life.thread_id in collecting):

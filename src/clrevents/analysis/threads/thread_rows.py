@@ -202,12 +202,11 @@ def role_table(context: Context, threads: ReportTable[ThreadRow]) -> ReportTable
     """The threads of the window by their role, the role with the longest lives first."""
     roles = np.array(threads.column("role").tolist(), dtype=object)
     names = list(dict.fromkeys(roles.tolist()))
-    inside = threads.numbers("life_ns") > 0
     life = {name: int(threads.numbers("life_ns")[roles == name].sum()) for name in names}
     names.sort(key=lambda name: (-life[name], name))
     columns: dict[str, Any] = {
         "role": names,
-        "threads": [int((inside & (roles == name)).sum()) for name in names],
+        "threads": [int((roles == name).sum()) for name in names],
         "lossy": [bool(threads.numbers("lossy")[roles == name].any()) for name in names],
     }
     for column_name in ("life_ns", *TIMES):

@@ -173,7 +173,7 @@ class Tiler:
         held = HELD * self.period
         seen = [one for one in seen if not self._is_around(one, start, end)]
         if not seen:
-            short = 0 < self.period and end - start - self.late.total(start, end) <= held
+            short = self.period > 0 and end - start - self.late.total(start, end) <= held
             return [Piece(start, end, BETWEEN if between and short else UNKNOWN)]
         found: list[Piece] = []
         at = start
