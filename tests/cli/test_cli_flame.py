@@ -13,6 +13,7 @@ import pytest
 from click.testing import Result
 
 import clrevents
+from built_allocations import tick
 from clrevents.analysis.samples import read_samples
 from clrevents.export.flame import FLAME_FORMATS, Look, flame_bytes
 from clrevents.testing.builder import TraceBuilder
@@ -68,6 +69,24 @@ def test_which_samples(run: Run, shop: Path) -> None:
     assert folded(run, shop, "--event", "Shop/Sold", "--weight", "Size") == ["thread 8;Shop.Main() 40"]
 
 
+def test_allocations_weigh_their_bytes(run: Run, shop: Path, tmp_path: Path) -> None:
+    builder = TraceBuilder().method_load("Shop", "Main", address=0x1000).method_load("Shop", "Pay", address=0x2000)
+    tick(tick(tick(builder.thread(7), 100_000, "A", 0x1010), 110_000, "B", 0x2010, 0x1010), 5, "B", 0x1010)
+    path = tmp_path / "ticks.nettrace"
+    path.write_bytes(builder.build())
+    wanted = ["thread 7;Shop.Main() 100005", "thread 7;Shop.Main();Shop.Pay() 110000"]
+    assert folded(run, path, "--by", "alloc") == folded(run, path, "--weight", "alloc") == wanted
+    assert folded(run, path, "--event", "GCAllocationTick", "--by", "AllocationAmount64") == wanted
+    result = run("flame", path, "--by", "alloc", "-o", tmp_path / "a.html")
+    assert result.stderr.startswith(f"clrevents: {tmp_path / 'a.html'}: 3 GCAllocationTick events on 1 thread, 210,005")
+    assert "clrevents: the bytes are those between two ticks" in result.stderr
+    assert "between two ticks" not in run("flame", path, "--event", "GC*Tick", "-o", tmp_path / "c.html").stderr
+    none = run("flame", shop, "--by", "alloc", "-o", tmp_path / "b.html")
+    assert none.exit_code == 1
+    assert "has no allocation event that matches these options" in none.stderr
+    assert "--providers Microsoft-Windows-DotNETRuntime:0x80000000001:5" in none.stderr
+
+
 def test_gz_packs(run: Run, shop: Path, tmp_path: Path) -> None:
     assert run("flame", shop, "-o", tmp_path / "a.json.gz").exit_code == 0
     assert run("flame", shop, "-o", tmp_path / "a.json").exit_code == 0
@@ -87,6 +106,10 @@ def test_pipes(process: Callable[..., subprocess.CompletedProcess[bytes]], shop:
         (["-o", "out.nettrace"], "out.nettrace by its suffix; use -f"),
         (["-o", "a.json", "--weight", "Size"], "--by with a field requires --event"),
         (["-o", "a.json", "--event", "Sold", "--weight", "What"], "'What' is not a number"),
+        (
+            ["-o", "a.json", "--event", "Sold", "--by", "level"],
+            "'level' is not an amount, so it cannot be a weight; use",
+        ),
         (["-o", "a.json", "--event", "Sold", "--weight", "Sise"], "no column 'Sise'"),
         (["-o", "a.json", "--start", "soon"], "soon"),
         (["-o", "a.trace.json", "--merge-threads"], "cannot be merged"),

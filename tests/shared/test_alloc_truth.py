@@ -135,10 +135,9 @@ def test_programs_say_how_much_they_allocated(name: str, total: int, large: int,
         report = alloc_report(trace)
     assert report.metrics["bytes_total"].value == total
     assert total / truth["allocated"] - 1 == pytest.approx(above, abs=0.0001)
-    kinds = {row.kind: row for row in report.kinds}
-    assert report.metrics["large_total"].value == kinds["large"].bytes == large
+    kinds = {row.kind: row.bytes for row in report.kinds}
+    assert report.metrics["large_total"].value == kinds["large"] == large
     assert large == pytest.approx(truth["loh_bytes_payload"] + 24 * truth["loh_objects"], rel=0.0003)
-    assert kinds["large"].samples == truth["loh_objects"]
 
 
 def test_a_flame_graph_of_allocations_weighs_what_the_report_says(big: clrevents.Trace) -> None:
@@ -150,6 +149,6 @@ def test_a_flame_graph_of_allocations_weighs_what_the_report_says(big: clrevents
         methods = {row.name: row.exclusive_bytes for row in top_report(trace, by="alloc").methods}
     sums: Counter[str] = Counter()
     for row in report.stacks:
-        sums[row.method] += row.bytes
+        sums[row.innermost] += row.bytes
     assert {name: bytes for name, bytes in methods.items() if bytes} == dict(sums)
     assert flame.total == report.metrics["bytes_total"].value

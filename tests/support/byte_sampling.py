@@ -30,14 +30,17 @@ class Estimates:
         return (self.low <= truth) & (truth <= self.high)
 
 
-def sampled(sizes: Ints, rng: np.random.Generator) -> Ints:
-    """The places of the objects that one sampling reports: the gaps between drawn bytes are geometric."""
-    ends = np.cumsum(sizes)
+def sampled(ends: Ints, rng: np.random.Generator) -> Ints:
+    """The places of the objects that one sampling reports; `ends` are the bytes up to the end of each.
+
+    The gaps between drawn bytes are geometric: the next whole numbers above exponential ones.
+    """
     total = int(ends[-1])
     expected = total / SAMPLE_BYTES
     drawn = np.zeros(0, dtype=np.int64)
     while not len(drawn) or drawn[-1] <= total:
-        gaps = rng.geometric(1 / SAMPLE_BYTES, int(expected + 5 * expected**0.5) + 10)
+        number = int(expected + 5 * expected**0.5) + 10
+        gaps = np.ceil(rng.standard_exponential(number) * SAMPLE_BYTES).astype(np.int64)
         drawn = np.concatenate((drawn, np.cumsum(gaps) + (drawn[-1] if len(drawn) else 0)))
     # The first byte is number 1, so an object's last is the number where it ends.
     found = np.searchsorted(ends, drawn[drawn <= total])
@@ -48,9 +51,9 @@ def estimates(sizes: Ints, types: Ints, samplings: int, seed: int) -> Estimates:
     """What is estimated of each type, by the function that the report uses."""
     rng = np.random.default_rng(seed)
     count = int(types.max()) + 1
-    rows = []
+    rows, ends = [], np.cumsum(sizes)
     for _ in range(samplings):
-        places = sampled(sizes, rng)
+        places = sampled(ends, rng)
         found, of = sample_weights(sizes[places]), types[places]
         columns = (np.ones(len(places)), found.bytes, found.variance, sizes[places])
         # Their sums are below 2**53, so nothing is rounded.

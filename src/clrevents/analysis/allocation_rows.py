@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from clrevents.analysis.allocation_events import EVENTS, FIELDS, Source, allocated_bytes, best_source
+from clrevents.analysis.allocation_events import EVENTS, FIELDS, allocated_bytes, best_source
 from clrevents.analysis.weighing import SampleColumns
 from clrevents.table.table import Table
 
@@ -27,20 +27,21 @@ class AllocationRows:
         rows = SampleColumns.of(table, None, process_id, allocated_bytes(event, table))
         self._parts.setdefault(event, []).append(rows)
 
-    def best(self) -> tuple[Source | None, str, SampleColumns]:
-        """The best source, the name of its event, and its rows in order of time; no rows where there is none."""
+    def best(self) -> tuple[str, SampleColumns]:
+        """The rows of the best source in order of time, and the name of its event; nothing where there is none."""
         counts = {name: sum(map(len, parts)) for name, parts in self._parts.items()}
         seen = {source: sum(counts.get(name, 0) for name in names) for source, names in EVENTS.items()}
         source = best_source(seen)
         if source is None:
-            return None, "", SampleColumns.joined(())
+            return "", SampleColumns.joined(())
         names = [name for name in EVENTS[source] if name in self._parts]
         event = max(names, key=counts.__getitem__)
-        return source, event.partition("/")[2], SampleColumns.joined([p for name in names for p in self._parts[name]])
+        return event.partition("/")[2], SampleColumns.joined([p for name in names for p in self._parts[name]])
 
 
-def certainty(source: Source | None) -> str | None:
-    """What to know of the bytes; None where they are exact."""
+def certainty(event: str) -> str | None:
+    """What to know of the bytes that events of this name stand for; None where they are exact."""
+    source = next((source for source, names in EVENTS.items() if f"runtime/{event}" in names), None)
     if source == "samples":
         return "the bytes are estimated from random samples; `clrevents alloc` says between which bounds they lie"
     if source == "ticks":

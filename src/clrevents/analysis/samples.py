@@ -196,7 +196,7 @@ def _allocations(trace: Trace, filters: FilterOptions, window: TimeWindow) -> Sa
             tables.append(chunk.stacks)
             for (_, name), table in chunk.tables.items():
                 read.take(names[name], table)
-    _, event, rows = read.best()
+    event, rows = read.best()
     return _named(trace, event, weigh_events(rows, BYTES, window), stacks_of(tables))
 
 

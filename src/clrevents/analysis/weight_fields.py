@@ -17,10 +17,15 @@ _NUMBERS: Final = ("int", "uint", "float", "bool")
 _SIZE: Final = "payload_size"
 """The only header column that is an amount."""
 _NO_AMOUNT: Final = (
-    ("an id", re.compile(r"(^|[a-z0-9_])(ID|Id)s?$|^ids?$|_ids?$|Token$|[a-z]Handle$|^Handle$|[a-z]Number$|GenNum$")),
+    ("an id", re.compile(r"[a-z0-9_].*IDs?$|^IDs?$|[a-z0-9_]Ids?$|^[Ii]ds?$|_ids?$|Token$|[a-z]Handle$|^Handle$")),
+    ("a number of a thing", re.compile(r"[a-z]Number$|HeapNum$|GenNum$|Index$|Idx$|Generation$|^Heap$|^AppDomain$")),
     ("an address", re.compile(r"Address$|Pointer$|EIP$|EntryPoint$|RangeBegin$|Offset$")),
-    ("a code", re.compile(r"Flags$|Mechanisms$|Reasons?\d*$|Code$|HRESULT$|Version$|Kind$|Type$|Mode$|LogLevel$")),
-    ("a number of a thing", re.compile(r"Index$|Idx$|HeapNum$|Generation$|^Heap$")),
+    (
+        "a code",
+        re.compile(r"Flags$|Mechanisms$|Reasons?\d*$|(?<!Jit)Code$|HRESULT$|Version$|Kind$|Type$|Mode$|LogLevel$"),
+    ),
+    ("a code", re.compile(r"LoadLevel$|Settings$|RuleSet$|Facility$|Category$|PdbAge$")),
+    ("nothing that is known", re.compile(r"^(Reserved|Unused)\d*$")),
     ("a time", re.compile(r"Timestamp$")),
 )
 _OF_ONE: Final = {(RUNTIME, name.partition("/")[2]): "ObjectSize" for name in (SAMPLED, TICK)}

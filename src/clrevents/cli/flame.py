@@ -11,7 +11,7 @@ import click
 import clrevents
 from clrevents.cli.output import say
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument, refuse_overwriting
-from clrevents.cli.sampling import in_all, samples_of, sampling_options, say_what_is_missing
+from clrevents.cli.sampling import in_all, samples_of, sampling_options, say_how_sure, say_what_is_missing
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.export.flame import FLAME_FORMATS, FlameFormat, Look, flame_bytes, flame_format
 from clrevents.outputs import whole_file
@@ -83,5 +83,6 @@ def command(
             with whole_file(out) as target:
                 target.write(data)
             say(f"{out}: {in_all(samples)}{_OPENS.get(format, '')}")
+        say_how_sure(samples, weight)
         say_what_is_missing(samples)
         return code

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from clrevents.analysis.allocation_events import ALLOC, NEEDED, NEEDED_RARE
+from clrevents.analysis.allocation_rows import certainty
 from clrevents.analysis.framework.needs import record_needs
 from clrevents.analysis.samples import Samples, read_samples, stacked_events
 from clrevents.cli.output import event_label, safe, say
@@ -74,6 +75,13 @@ def say_what_is_missing(samples: Samples) -> None:
         say(f"{nameless:,} of {frames} {'has' if nameless == 1 else 'have'} no name: {samples.advice}")
 
 
+def say_how_sure(samples: Samples, weight: str | None) -> None:
+    """Says of allocated bytes that they are not exact, if they are not."""
+    caveat = certainty(samples.event) if weight == ALLOC else None
+    if caveat is not None:
+        say(caveat)
+
+
 def amount(samples: Samples, weight: int | float) -> str:
     """A weight with its unit, for display."""
     if samples.unit == "nanoseconds":
@@ -95,7 +103,8 @@ def _nothing(reading: Reading, event: str | None, weight: str | None) -> str:
     trace = reading.trace
     name = event or "ThreadSample"
     if event is None and weight == ALLOC:
-        return f"no allocation event in {reading.name} matches these options; to record some, --providers {_RECORD}"
+        text = f"{reading.name} has no allocation event that matches these options"
+        return f"{text}; to record some: dotnet-trace collect --providers {_RECORD}"
     counts = trace.event_counts()
     if any(trace_event.name == name for trace_event in counts) or (event is None and not counts):
         return f"no {name} event in {reading.name} matches these options"

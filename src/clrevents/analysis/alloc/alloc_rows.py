@@ -22,23 +22,22 @@ _HIGH = "The truth is below this in 95 % of cases, together with `low_bytes`; nu
 _LARGE = "How many of the bytes are on the large object heap."
 
 _TYPE = "The type as the runtime writes it; null where the trace does not name it."
-_STACK_ID = "One of the trace's stacks with these methods, 0 for none."
-_METHOD = "The innermost method; in brackets why there is no name."
-_CALLER = "The innermost method whose namespace is not the framework's; null without one."
-_STACK = "All methods, innermost first."
+_SHARE = "The bytes as a share of all; null if there are none."
+_COUNT = "How many objects that is, estimated for samples; null for ticks, which do not tell."
+_SAMPLES = "On how many events of the source this rests."
 
 
 @row
 class AllocatedSums(Row):
     """What every table of sums has."""
 
-    share: Ratio | None = column("The bytes as a share of all; null if there are none.")
+    share: Ratio | None = column(_SHARE)
     bytes: Bytes = column(_BYTES)
     low_bytes: Bytes | None = column(_LOW)
     high_bytes: Bytes | None = column(_HIGH)
     large_bytes: Bytes = column(_LARGE, hidden=True)
-    count: Count | None = column("How many objects that is, estimated for samples; null for ticks, which do not tell.")
-    samples: Count = column("On how many events of the source this rests.")
+    count: Count | None = column(_COUNT)
+    samples: Count = column(_SAMPLES)
 
 
 @row
@@ -64,37 +63,42 @@ class AllocatingThread(AllocatedSums):
 
 
 @row
-class AllocatingStack(AllocatedSums):
+class AllocatingStack(Row):
     """All allocations with one call stack, of whatever code of its methods."""
 
-    stack_id: StackId = column(_STACK_ID, hidden=True)
-    method: CodeName = column(_METHOD)
-    caller: CodeName | None = column(_CALLER)
-    stack: tuple[CodeName, ...] = column(_STACK, hidden=True)
+    share: Ratio | None = column(_SHARE)
+    bytes: Bytes = column(_BYTES)
+    low_bytes: Bytes | None = column(_LOW, hidden=True)
+    high_bytes: Bytes | None = column(_HIGH, hidden=True)
+    large_bytes: Bytes = column(_LARGE, hidden=True)
+    count: Count | None = column(_COUNT, hidden=True)
+    samples: Count = column(_SAMPLES)
+    method: CodeName = column(
+        "The innermost method whose namespace is not the framework's; where there is none, the innermost of all."
+    )
+    innermost: CodeName = column("The innermost method; in brackets why there is no name.", hidden=True)
+    stack: tuple[CodeName, ...] = column("All methods, innermost first.", hidden=True)
+    stack_id: StackId = column("One of the trace's stacks with these methods, 0 for none.", hidden=True)
 
 
 @row
-class AllocatedTypeStack(AllocatedSums):
+class AllocatedTypeStack(AllocatingStack):
     """All allocations of one type with one call stack."""
 
     type: CodeName | None = column(_TYPE)
-    stack_id: StackId = column(_STACK_ID, hidden=True)
-    method: CodeName = column(_METHOD)
-    caller: CodeName | None = column(_CALLER)
-    stack: tuple[CodeName, ...] = column(_STACK, hidden=True)
 
 
 @row(span=("start_ns", "end_ns"))
 class AllocationInterval(SpanRow):
     """What was allocated in one stretch of time."""
 
-    start_ns: Ns = column("The beginning of the stretch. All stretches of a process are equally long.")
-    end_ns: Ns = column("Its end, which is not included.")
+    start_ns: Ns = column("The beginning of the stretch. All of a process but the last are equally long.")
+    end_ns: Ns = column("Its end, which is not included; the last one ends with the trace.")
     bytes: Bytes = column(f"{_BYTES[:-1]}, of the part inside the window.", windowed=True)
     low_bytes: Bytes | None = column(_LOW, windowed=True)
     high_bytes: Bytes | None = column(_HIGH, windowed=True)
     large_bytes: Bytes = column(_LARGE, windowed=True)
-    samples: Count = column("On how many events of the source this rests.", windowed=True)
+    samples: Count = column(_SAMPLES, windowed=True)
 
 
 @row

@@ -30,7 +30,7 @@ from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.merged import MergedStacks, StackFrame, merged_stacks
 from clrevents.analysis.samples import MANY_PROCESSES
 from clrevents.symbols.stacks import resolve_stacks
-from clrevents.table.build import Column, ColumnType, from_values, text_column
+from clrevents.table.build import Column, ColumnType, from_values, number_column, text_column
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -91,7 +91,8 @@ class AllocationTables:
             AllocationInterval,
             {
                 "start_ns": starts,
-                "end_ns": ends,
+                # The last one ends with the trace, or a window that holds all of that would clip it.
+                "end_ns": np.minimum(ends, self._context.duration_ns + 1),
                 "bytes": values["bytes"],
                 "low_bytes": low,
                 "high_bytes": high,
@@ -145,8 +146,8 @@ class AllocationTables:
         return self._context.marks.touched(np.array([window.low]), np.array([last]), threads)
 
     @cached_property
-    def _stacked(self) -> tuple[MergedStacks, Ints, Ints]:
-        """The stacks of methods, which of them each sum has, and a stack of the trace for each."""
+    def _stacked(self) -> tuple[dict[str, Column], Ints]:
+        """The columns of each stack of methods, and which of these stacks each sum has."""
         distinct, of = np.unique(self.sums.keys["stack"], return_inverse=True)
         first = np.full(len(distinct), FOREVER, dtype=np.int64)
         np.minimum.at(first, of, self.sums.first)
@@ -155,35 +156,19 @@ class AllocationTables:
             number = self._context.process_id
             processes = np.full(len(distinct), -1 if number is None else number, dtype=np.int64)
         methods = self._context.methods
-        merged = merged_stacks(
-            methods, resolve_stacks(methods, self._context.stacks.arrays, distinct, first, processes)
-        )
+        found = resolve_stacks(methods, self._context.stacks.arrays, distinct, first, processes)
+        merged = merged_stacks(methods, found)
         ids = np.zeros(len(merged.offsets) - 1, dtype=np.int64)
         ids[merged.of[::-1]] = distinct[::-1]
-        return merged, merged.of[of] if len(of) else of.astype(np.int64), ids
+        return _stack_columns(merged, ids, self._raw), merged.of[of]
 
     @property
     def _stack_of(self) -> Ints:
         return self._stacked[1]
 
-    def _stacks(self, places: Ints) -> dict[str, Any]:
+    def _stacks(self, places: Ints) -> dict[str, Column]:
         """The columns about stacks."""
-        merged, _, ids = self._stacked
-        names = [frame.raw if self._raw else frame.name for frame in merged.frames]
-        own = [_is_own(frame) for frame in merged.frames]
-        bounds = list(zip(merged.offsets[:-1][places].tolist(), merged.offsets[1:][places].tolist(), strict=True))
-        frames = [merged.values[low:high].tolist() for low, high in bounds]
-        callers = [next((frame for frame in stack if own[frame]), None) for stack in frames]
-        inner = text_column(names, merged.values)
-        none = np.zeros(0, dtype=np.uint8)
-        kind = ColumnType("list", (inner.type,))
-        stacks = Column(kind, len(merged.offsets) - 1, none, merged.offsets, (inner,))
-        return {
-            "stack_id": ids[places].astype(np.int32),
-            "method": [names[stack[0]] for stack in frames],
-            "caller": [None if caller is None else names[caller] for caller in callers],
-            "stack": stacks.take(places),
-        }
+        return {name: column.take(places) for name, column in self._stacked[0].items()}
 
 
 _TIMELINE: Final = ("start_ns", "end_ns", "bytes", "low_bytes", "high_bytes", "large_bytes", "samples")
@@ -192,6 +177,26 @@ _TIMELINE: Final = ("start_ns", "end_ns", "bytes", "low_bytes", "high_bytes", "l
 def _ordered(found: GroupedAllocations) -> GroupedAllocations:
     """The most bytes first, then the most events, then what began first."""
     return found.take(np.lexsort((found.first, -found.values["samples"], -found.values["bytes"])))
+
+
+def _stack_columns(merged: MergedStacks, ids: Ints, raw: bool) -> dict[str, Column]:
+    """Each text is there once, however many stacks have it."""
+    names = [frame.raw if raw else frame.name for frame in merged.frames]
+    texts = text_column(names, np.arange(len(names)))
+    own = np.array([_is_own(frame) for frame in merged.frames], dtype=np.bool_)[merged.values]
+    starts, stack = merged.offsets[:-1], np.repeat(np.arange(len(ids)), np.diff(merged.offsets))
+    # The first of the program's own frames of each stack; where there is none, the innermost.
+    method = starts.copy()
+    theirs = np.flatnonzero(own)
+    method[stack[theirs[::-1]]] = theirs[::-1]
+    frames = texts.take(merged.values)
+    lists = ColumnType("list", (texts.type,))
+    return {
+        "stack_id": number_column("int32", ids),
+        "method": frames.take(method),
+        "innermost": frames.take(starts),
+        "stack": Column(lists, len(ids), np.zeros(0, dtype=np.uint8), merged.offsets, (frames,)),
+    }
 
 
 def _is_own(frame: StackFrame) -> bool:

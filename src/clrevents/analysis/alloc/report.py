@@ -70,9 +70,10 @@ class AllocReport(Answer[AllocFacts]):
     *Objects* (GCSampledObjectAllocationHigh) are all of them, one by one: exact, and very costly to record. *Samples*
     (AllocationSampled, .NET 10) are objects that were chosen at random by their bytes; what they stand for is an
     estimate without bias, and its interval holds the truth in 95 of 100 cases. *Ticks* (GCAllocationTick) come about
-    every 100 KB, with the number of bytes since the one before. Their total is about right (up to 1 % too high on .NET 8 and 10, 8 % on .NET
-    Core 3.1, which throws more memory away at each collection), but all these bytes count for the type and the stack of the one object that crossed the line, so types with fewer than 30
-    ticks may be far off.
+    every 100 KB, with the number of bytes since the one before. Their total is about right: up to 1 % too high on .NET
+    8 and 10, and 8 % on .NET Core 3.1, which throws more memory away at each collection. But all bytes of a tick count
+    for the type and the stack of the one object that crossed the line, so types with fewer than 30 ticks may be far
+    off.
 
     The fact `source` says which was used, `certainty` how sure it is, the table `sources` what each of them says of
     all allocations.
@@ -231,11 +232,10 @@ def _notes(asked: str, source: Source | None, reading: AllocationReading, tables
         numbers = {"events": nameless}
         found.append(Note("unnamed-types", "warning", text, ("type",), numbers, "record the names of types too", line))
     if reading.sizeless and source == "samples":
-        text = f"{counted(reading.sizeless, 'sample has', 'samples have')} no size and count for 102,400 bytes each"
+        text = f"{counted(reading.sizeless, 'sample has', 'samples have')} no size; each counts for 102,400 bytes"
         found.append(Note("no-size", "warning", text, ("bytes", "count"), {"events": reading.sizeless}))
     if reading.impossible:
-        text = f"{counted(reading.impossible, 'event states', 'events state')} an impossible size and were left out"
-        text = text.replace("size and were", "size and was") if reading.impossible == 1 else text
+        text = f"{counted(reading.impossible, 'event')} with an impossible size left out"
         found.append(Note("impossible-size", "warning", text, ("bytes",), {"events": reading.impossible}))
     if source is not None and tables.lossy():
         found.append(
@@ -252,7 +252,7 @@ REPORT: Final = ReportDeclaration(
     collector=AllocCollector,
     parameters=AllocParameters,
     headline="types",
-    shown=("share", "bytes", "low_bytes", "high_bytes", "count", "samples", "type"),
+    shown=("share", "bytes", "low_bytes", "high_bytes", "samples", "type"),
     examples=(
         ("Which types are allocated most?", "clrevents alloc app.nettrace"),
         ("Which code allocates most?", "clrevents alloc app.nettrace --table stacks"),

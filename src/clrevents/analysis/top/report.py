@@ -165,11 +165,11 @@ class TopCollector(Collector[TopReport]):
     def finish(self, context: Context) -> TopReport:
         process = _NOBODY if context.process_id is None else context.process_id
         if self._allocations is not None:
-            source, name, rows = self._allocations.best()
+            name, rows = self._allocations.best()
             rows = attrs.evolve(rows, process=np.full(len(rows), process, dtype=np.int64))
             if self._asked.thread_id is not None:
                 rows = rows.take(np.flatnonzero(rows.thread == self._asked.thread_id))
-            caveat = certainty(source)
+            caveat = certainty(name)
             notes = () if caveat is None else (Note("estimated", "info", caveat, ("methods", "total")),)
             context = attrs.evolve(context, needs=(NEEDED,))
             return self._answer(context, name, rows, NEEDED.what not in context.unknown, notes)

@@ -1,0 +1,126 @@
+"""Which fields can be weights: of every event that the registry knows, and those that a user's own events have."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import clrevents
+from analysis.test_samples import shop, traced
+from built_allocations import MAIN, sampled, tick
+from clrevents.analysis import read_samples, top_report
+from clrevents.analysis.weight_fields import check_weight
+from clrevents.schema.registry import DEFAULT
+from clrevents.table.build import ColumnType, TableField, header_fields
+from clrevents.trace import tables_of_registry
+
+AMOUNTS = {
+    *("AllocatedSizeForJitCode", "AllocationAmount", "AllocationAmount64", "BytesAllocated", "BytesFreed", "Count"),
+    *("DurationNs", "FrameCount", "GCHandleCount", "GenerationSize0", "JittedMethodCount", "MemoryPressure"),
+    *(
+        "MethodILSize",
+        "MethodSize",
+        "NewMethodCount",
+        "NumHeaps",
+        "ObjectCountForTypeSample",
+        "Pages",
+        "RangeUsedLength",
+    ),
+    *("SegmentSize", "Size", "Survived", "Throughput", "TotalPromotedSize4", "TotalSizeForTypeSample"),
+}
+NOT_AMOUNTS = {
+    *("AppDomainID", "ClassID", "ClrInstanceID", "CondemnReasons0", "CondemnedGeneration", "EntryEIP", "EntryPoint"),
+    *("ErrorCode", "ExceptionHRESULT", "FileOffset", "GenNumber", "GlobalMechanisms", "HeapIndex", "HeapNum"),
+    *("ManagedInteropMethodToken", "MethodFlags", "MethodID", "ModuleID", "RangeBegin", "Reason", "SampledByteOffset"),
+    *("ThreadID", "Timestamp", "Type", "TypeID", "AllocationKind", "MethodStartAddress", "Address"),
+}  # fmt: skip
+
+
+def kinds_of_fields() -> tuple[set[str], set[str]]:
+    """The numbers of all events of the registry: those that can be weights, and those that cannot."""
+    tables, can, cannot = tables_of_registry(), set(), set()
+    for entry in DEFAULT.entries():
+        event = (entry.provider, entry.name)
+        fields = tables.fields(event, (), 8, ())
+        for field in fields:
+            if field.wire is None or not field.type.kind.startswith(("int", "uint", "float")):
+                continue
+            try:
+                check_weight(event, fields, field.name)
+                can.add(field.name)
+            except ValueError:
+                cannot.add(field.name)
+    return can, cannot
+
+
+def test_fields_of_known_events() -> None:
+    can, cannot = kinds_of_fields()
+    assert can >= AMOUNTS
+    assert cannot >= NOT_AMOUNTS
+    # A field is the same everywhere, but for an object's size, and names that are amounts in one event only.
+    assert can & cannot == {"ObjectSize", "Result"}
+    assert not [name for name in can if re.search(r"ID$|Address$|Token$", name)]
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("OrderId", "an id"),
+        ("order_id", "an id"),
+        ("ReJITID", "an id"),
+        ("PAID", None),
+        ("id", "an id"),
+        ("InvoiceNumber", "a number of a thing"),
+        ("BufferAddress", "an address"),
+        ("StatusCode", "a code"),
+        ("RowIndex", "a number of a thing"),
+        ("Timestamp", "a time"),
+        ("Paid", None),
+        ("Bid", None),
+        ("Size", None),
+        ("GridRows", None),
+        ("Number", None),
+        ("Days", None),
+    ],
+)
+def test_fields_of_unknown_events_go_by_their_names(name: str, why: str | None) -> None:
+    fields = [TableField(name, ColumnType("int64"), wire=name), TableField("Price", ColumnType("int64"), wire="Price")]
+    if why is None:
+        check_weight(("Shop", "Sold"), fields, name)
+        return
+    with pytest.raises(ValueError, match=f"^'{name}' is {why}, so it cannot be a weight; use Price$"):
+        check_weight(("Shop", "Sold"), fields, name)
+
+
+def test_header_columns() -> None:
+    fields = header_fields(("time_ns", "thread_id", "stack_id", "level", "payload_size"))
+    for name in ("time_ns", "thread_id", "stack_id", "level"):
+        with pytest.raises(ValueError, match=f"'{name}' is not an amount, so it cannot be a weight$"):
+            check_weight(None, fields, name)
+    check_weight(None, fields, "payload_size")
+
+
+@pytest.mark.parametrize("event", ["AllocationSampled", "GCAllocationTick"])
+def test_the_size_of_one_object_is_no_weight(event: str) -> None:
+    trace = traced(tick(sampled(shop(), 1_000, "A", MAIN), 100_000, "A", MAIN))
+    for ask in (
+        lambda: read_samples(trace, event, "ObjectSize"),
+        lambda: top_report(trace, event=event, by="ObjectSize"),
+    ):
+        with pytest.raises(ValueError, match=f"of what {event} stands for.*'alloc' weighs the bytes"):
+            ask()
+    with pytest.raises(ValueError, match="'TypeID' is an id"):
+        top_report(trace, event=event, by="TypeID")
+    assert top_report(trace, event="GCAllocationTick", by="AllocationAmount64").metrics["total"].value == 100_000
+
+
+def test_an_event_that_did_not_occur_is_checked_too() -> None:
+    with pytest.raises(ValueError, match=r"'MethodID' is an id.*use MethodILSize"):
+        read_samples(traced(shop()), "MethodJittingStarted", "MethodID")
+    with pytest.raises(ValueError, match=r"'MethodID' is an id.*use MethodILSize"):
+        top_report(traced(shop()), event="MethodJittingStarted", by="MethodID")
+    assert (
+        clrevents.analysis.top_report(traced(shop()), event="MethodJittingStarted", by="MethodILSize").facts.unit
+        == "bytes"
+    )
