@@ -21,7 +21,7 @@ from project_files import SOURCE
 
 MODULES: Final = sorted(SOURCE.rglob("*.py"))
 KERNELS: Final = ("decode.kernels.scan", "decode.kernels.walk", "decode.kernels.fill")
-OPTIONAL: Final = ("duckdb", "pandas", "polars", "pyarrow", "pytz", "dateutil")
+OPTIONAL: Final = ("altair", "duckdb", "pandas", "polars", "pyarrow", "pytz", "dateutil")
 
 
 @attrs.frozen

@@ -132,6 +132,13 @@ def _report(declared: ReportDeclaration[Any, Any]) -> Iterator[str]:
     yield ""
     for table in declared.answer.tables():
         yield from _table(table)
+    if declared.answer.declared_charts:
+        yield "### Charts"
+        yield ""
+        for chart in declared.answer.declared_charts:
+            drawn = ", ".join(f"`{panel.table}.{panel.y}`" for panel in chart.panels)
+            yield f"* `{chart.name}`: {chart.description} ({drawn})"
+        yield ""
 
 
 def _metric(metric: MetricDeclaration) -> str:

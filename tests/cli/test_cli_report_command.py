@@ -128,7 +128,7 @@ def test_csv_has_all_rows_and_columns(run: Run, name: str) -> None:
         (["--columns", "nothing"], "no column 'nothing'; there are process_id"),
         (["--sort", "nothing"], "--sort takes a column, such as process_id:desc; there are process_id"),
         (["--sort", "process_id:up"], "--sort takes a column"),
-        (["--csv", "--json"], "--csv and --json exclude each other"),
+        (["--csv", "--json"], "--csv, --json and --chart exclude each other"),
         (["--table", "nothing"], "Invalid value for '--table': 'nothing' is not"),
     ],
 )

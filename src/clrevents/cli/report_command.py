@@ -96,10 +96,19 @@ def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
             metavar="CONDITION",
             help="Exit with 4 unless this holds of a metric, such as 'count<100' or 'pause_max<50ms'; may be repeated.",
         ),
+        *_chart_option(declared),
         spreadsheet_option,
         errors_option,
         fail_on_option("damage", also=_NOTHING),
     ]
+
+
+def _chart_option(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
+    charts = {chart.name: chart.description for chart in declared.answer.declared_charts}
+    if not charts:
+        return []
+    texts = " ".join(f"{name}: {text[0].lower()}{text[1:]}" for name, text in charts.items())
+    return [click.option("--chart", type=click.Choice([*charts]), help=f"A chart as SVG. {texts}")]
 
 
 def _help(declared: ReportDeclaration[Any, Any]) -> str:
@@ -127,9 +136,10 @@ def _run(
     as_json: bool,
     errors: Any,
     fail_on: FailOn,
+    chart: str | None = None,
 ) -> int:
-    if as_csv and as_json:
-        raise click.UsageError("--csv and --json exclude each other")
+    if as_csv + as_json + (chart is not None) > 1:
+        raise click.UsageError("--csv, --json and --chart exclude each other")
     name = table or declared.headline
     row_class = next(t.row_class for t in declared.answer.tables() if t.name == name)
     chosen = None if columns is None else _chosen(row_class, columns)
@@ -151,7 +161,9 @@ def _run(
         rows = found.table(name)
         rows = rows if order is None else rows.sorted_by(*order)
         with Output() as out:
-            if as_json and table is None:
+            if chart is not None:
+                out.lines(_drawn(found, chart).splitlines())
+            elif as_json and table is None:
                 out.json(found.to_dict())
             elif as_json:
                 _lines(out, rows if limit is None else rows[:limit], chosen)
@@ -159,7 +171,7 @@ def _run(
                 _csv(out, rows if limit is None else rows[:limit], chosen, spreadsheet)
             else:
                 _text(out, declared, found, name, rows, _LIMIT if limit is None else limit, chosen)
-        _say_notes(declared, found, quiet=as_json or as_csv)
+        _say_notes(declared, found, quiet=as_json or as_csv or chart is not None)
         unmet = _checked(lambda: found.unmet(*conditions))
         for why in unmet:
             say(why)
@@ -175,6 +187,13 @@ def _checked(answer: Callable[[], list[T]]) -> list[T]:
         return answer()
     except ValueError as error:
         raise click.UsageError(safe(str(error))) from None
+
+
+def _drawn(found: Answer[Any], name: str) -> str:
+    try:
+        return next(chart for chart in found.charts() if chart.name == name).svg()
+    except ImportError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def _say_notes(declared: ReportDeclaration[Any, Any], found: Answer[Any], quiet: bool) -> None:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final, Generic, Self, TypeVar, dataclass_trans
 import attrs
 
 from clrevents.analysis.framework.answer_values import Coverage, Metric, Note, Question, TimeWindow, TraceIdentity
+from clrevents.analysis.framework.charts import Chart, ChartDeclaration
 from clrevents.analysis.framework.conditions import Condition
 from clrevents.analysis.framework.report_table import ReportTable, TableDeclaration
 from clrevents.analysis.framework.row_class import columns_of
@@ -30,12 +31,21 @@ def table(description: str, *, bulk: bool = False) -> Any:
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(table, attrs.field))
-def answer(*, name: str) -> Callable[[A], A]:
-    """Make a report's class: `name` is that of the report, of its sub-command and of its schema."""
+def answer(*, name: str, charts: tuple[ChartDeclaration, ...] = ()) -> Callable[[A], A]:
+    """Make a report's class: `name` is that of the report, of its sub-command and of its schema.
+
+    Raises TypeError for a chart that does not fit the tables.
+    """
 
     def make(body: A) -> A:
         made = attrs.frozen(kw_only=True, eq=True, repr=False)(body)
         made.name = name
+        made.declared_charts = charts
+        tables = {declared.name: declared.row_class for declared in _tables(made)} if charts else {}
+        for chart in charts:
+            wrong = chart.wrong(tables)
+            if wrong is not None:
+                raise TypeError(f"{body.__name__}: chart {wrong}")
         return made
 
     return make
@@ -49,6 +59,8 @@ class Answer(Generic[F_co]):
     """
 
     name: ClassVar[str] = ""
+    declared_charts: ClassVar[tuple[ChartDeclaration, ...]] = ()
+    """The charts of this kind of report, as they are declared."""
 
     question: Question
     """What was asked, of which trace; enough to ask it again."""
@@ -81,6 +93,12 @@ class Answer(Generic[F_co]):
             raise KeyError(f"no table {name!r}; there are {', '.join(t.name for t in self.tables())}")
         found: ReportTable[Any] = getattr(self, name)
         return found
+
+    def charts(self) -> tuple[Chart, ...]:
+        """The charts of the answer. To draw one needs the extra `plot`; a table that is left out draws nothing."""
+        title = f"{self.name}: {self.question.trace.path or 'trace in memory'}"
+        held = {t.name: self.table(t.name) for t in self.tables()}
+        return tuple(Chart(declared, held, title) for declared in self.declared_charts)
 
     def unmet(self, *conditions: str) -> list[str]:
         """Which conditions do not hold, such as `"pause_max<50ms"`, and why: a sentence each.

@@ -1,0 +1,172 @@
+"""Charts of answers: declared beside the tables that they draw, drawn as Vega-Lite and as SVG by existing libraries.
+
+One declaration serves pages, notebooks and the command. Draws what the table holds and works nothing out, but for long
+tables: of those, the largest value of each stretch of time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+import attrs
+
+from clrevents.analysis.framework.cells import ColumnDeclaration
+from clrevents.analysis.framework.report_table import ReportTable
+from clrevents.analysis.framework.row_class import columns_of
+from clrevents.table.table import needed
+from clrevents.words import safe
+
+if TYPE_CHECKING:
+    import altair
+
+Mark: TypeAlias = Literal["area", "line", "bar", "point"]
+
+_MOST: Final = 1000
+_WIDTH, _HEIGHT = 700, 160
+_SCALES: Final[Mapping[str, tuple[float, str]]] = {"ns": (1e6, "ms"), "bytes": (1e6, "MB"), "ratio": (0.01, "%")}
+
+
+@attrs.frozen
+class Panel:
+    """One picture of a chart: a column of numbers of a table over a column of times, a colour for each `by`.
+
+    Areas lie on one another, so their values must add up to something.
+    """
+
+    table: str
+    x: str
+    y: str
+    mark: Mark = "line"
+    by: str | None = None
+
+
+@attrs.frozen
+class ChartDeclaration:
+    """One chart: panels below one another over the same time. The `description` is one sentence."""
+
+    name: str
+    description: str
+    panels: tuple[Panel, ...]
+
+    def wrong(self, tables: Mapping[str, type[Any]]) -> str | None:
+        """What does not fit the tables, by their row classes; None if everything does."""
+        if not self.description.endswith("."):
+            return f"{self.name}: describe it with one sentence"
+        for panel in self.panels:
+            if panel.table not in tables:
+                return f"{self.name}: no table {panel.table!r}"
+            columns = {column.name: column for column in columns_of(tables[panel.table])}
+            for name in filter(None, (panel.x, panel.y, panel.by)):
+                if name not in columns or columns[name].many:
+                    return f"{self.name}: no column {name!r} with one value in {panel.table}"
+            if columns[panel.x].cell.name != "time":
+                return f"{self.name}: {panel.x!r} is not a time"
+            if columns[panel.y].cell.python not in (int, float):
+                return f"{self.name}: {panel.y!r} is not a number"
+        return None
+
+
+@attrs.frozen(eq=False, repr=False)
+class Chart:
+    """A declared chart with the rows of one answer."""
+
+    declared: ChartDeclaration
+    tables: Mapping[str, ReportTable[Any]]
+    title: str
+
+    @property
+    def name(self) -> str:
+        """Its name, for `--chart`."""
+        return self.declared.name
+
+    def to_altair(self) -> altair.VConcatChart:
+        """Convert to an Altair chart. Raises ImportError unless altair is installed (the extra `plot`)."""
+        alt = needed("altair", "plot", "a chart")
+        panels = [_panel(alt, panel, self.tables[panel.table]) for panel in self.declared.panels]
+        title = alt.TitleParams(safe(self.title), subtitle=self.declared.description)
+        found: altair.VConcatChart = alt.vconcat(*panels, title=title).resolve_scale(x="shared", color="independent")
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """The chart as Vega-Lite, with its data. Raises ImportError unless altair is installed (the extra `plot`)."""
+        found: dict[str, Any] = self.to_altair().to_dict()
+        return found
+
+    def svg(self) -> str:
+        """The chart as SVG, without scripts or links.
+
+        Raises ImportError unless altair and vl-convert-python are installed (the extra `plot`).
+        """
+        found: str = needed("vl_convert", "plot", "a chart as SVG").vegalite_to_svg(self.to_dict())
+        return found
+
+    def __repr__(self) -> str:
+        return f"<Chart {self.name}: {self.declared.description}>"
+
+    def _repr_html_(self) -> str | None:
+        try:
+            return self.svg()
+        except ImportError:
+            return None
+
+
+def _panel(alt: Any, panel: Panel, rows: ReportTable[Any]) -> Any:
+    columns = {column.name: column for column in columns_of(rows.row_class)}
+    y = columns[panel.y]
+    names = [panel.x, panel.y, *([] if panel.by is None else [panel.by])]
+    lists = [rows.column(name).tolist() for name in names]
+    points = [point for point in zip(*lists, strict=True) if point[0] is not None and point[1] is not None]
+    points = _thinned(points)
+    divisor, _ = _scale(y)
+    values = [
+        {
+            "x": point[0] / 1e6,
+            "y": point[1] / divisor,
+            **({} if panel.by is None else {"by": "unknown" if point[2] is None else safe(str(point[2]))}),
+        }
+        for point in points
+    ]
+    # Steps: a size holds until the next time that it is told.
+    marks = {
+        "area": {"type": "area", "interpolate": "step-after", "opacity": 0.8},
+        "line": {"type": "line", "interpolate": "step-after"},
+        "bar": {"type": "bar", "width": 2},
+        "point": {"type": "point", "filled": True},
+    }
+    coding: dict[str, Any] = {
+        "x": alt.X("x:Q", title="ms since the session started"),
+        "y": alt.Y("y:Q", title=_title(y)),
+    }
+    if panel.by is not None:
+        title = panel.by.replace("_", " ")
+        # Told apart by their shape, too, where they are points.
+        coding["color"] = alt.Color("by:N", title=title, scale=alt.Scale(scheme="tableau10"))
+        if panel.mark == "point":
+            coding["shape"] = alt.Shape("by:N", title=title)
+    made = alt.Chart(alt.Data(values=values), mark=marks[panel.mark])
+    return made.encode(**coding).properties(width=_WIDTH, height=_HEIGHT)
+
+
+def _thinned(points: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """The largest of each stretch of time, of each colour, where there are more points than a picture has places."""
+    if len(points) <= _MOST:
+        return list(points)
+    times = [point[0] for point in points]
+    low, span = min(times), max(max(times) - min(times), 1)
+    best: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    for point in points:
+        key = ((point[0] - low) * _MOST // span, *point[2:])
+        if key not in best or point[1] > best[key][1]:
+            best[key] = point
+    return sorted(best.values(), key=lambda point: point[0])
+
+
+def _scale(column: ColumnDeclaration) -> tuple[float, str]:
+    return _SCALES.get(column.cell.unit or "", (1, ""))
+
+
+def _title(column: ColumnDeclaration) -> str:
+    _, unit = _scale(column)
+    name = column.name.removesuffix("_ns").removesuffix("_bytes").replace("_", " ")
+    return f"{name} ({unit})" if unit else name

@@ -1,0 +1,145 @@
+"""Charts: what they draw, what they leave out, and that no name becomes markup."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from clrevents.analysis.framework.answer import Answer, answer, table
+from clrevents.analysis.framework.answer_values import Question, TimeWindow, TraceIdentity
+from clrevents.analysis.framework.cells import Bytes, CodeName, DurationNs, Ns
+from clrevents.analysis.framework.charts import Chart, ChartDeclaration, Panel
+from clrevents.analysis.framework.report_table import ReportTable
+from clrevents.analysis.framework.row_class import Row, column, row
+from clrevents.analysis.listing import report_names
+from clrevents.analysis.reports import find_report
+
+HOSTILE = "</text><script>alert(1)</script>\x1b[31m"
+
+
+@row(at="time_ns")
+class Size(Row):
+    """One size."""
+
+    time_ns: Ns = column("When.")
+    size_bytes: Bytes | None = column("How much.")
+    took_ns: DurationNs = column("How long.")
+    what: CodeName | None = column("Of what.")
+
+
+@row
+class NoFacts:
+    """Nothing."""
+
+
+SIZES = ChartDeclaration(
+    "sizes",
+    "How much of what there was.",
+    (Panel("sizes", "time_ns", "size_bytes", "area", by="what"), Panel("sizes", "time_ns", "took_ns", "point")),
+)
+
+
+@answer(name="sizes", charts=(SIZES,))
+class SizeReport(Answer[NoFacts]):
+    """Sizes."""
+
+    sizes: ReportTable[Size] = table("Each size.")
+
+
+def report(*sizes: tuple[int, int | None, int, str | None]) -> SizeReport:
+    identity = TraceIdentity("app<b>.nettrace", "nettrace", 5, None, None, None)
+    rows = [Size(time_ns=t, size_bytes=s, took_ns=d, what=w, process_id=None, lossy=False) for t, s, d, w in sizes]
+    return SizeReport(
+        question=Question("sizes", "How much?", {}, TimeWindow(), None, (None,), identity, "0"),
+        coverage="full",
+        notes=(),
+        facts=NoFacts(),
+        metrics={},
+        sizes=ReportTable.of(Size, rows),
+    )
+
+
+def panels(chart: Chart) -> list[list[dict[str, Any]]]:
+    """The points of each panel."""
+    return [panel["data"]["values"] for panel in chart.to_dict()["vconcat"]]
+
+
+def test_panels_hold_the_rows_that_are_known_in_the_units_that_they_name() -> None:
+    (chart,) = report((2_000_000, 3_000_000, 500_000, "A"), (4_000_000, None, 7_000, None), (5, 1, 2, None)).charts()
+    assert repr(chart) == "<Chart sizes: How much of what there was.>"
+    assert panels(chart) == [
+        [{"x": 2.0, "y": 3.0, "by": "A"}, {"x": 5e-6, "y": 1e-6, "by": "unknown"}],
+        [{"x": 2.0, "y": 0.5}, {"x": 4.0, "y": 0.007}, {"x": 5e-6, "y": 2e-6}],
+    ]
+    first, second = chart.to_dict()["vconcat"]
+    assert first["encoding"]["y"]["title"] == "size (MB)"
+    assert second["encoding"]["y"]["title"] == "took (ms)"
+    assert first["encoding"]["x"]["title"] == "ms since the session started"
+
+
+def test_the_largest_of_each_stretch_of_time_stays_of_a_long_table() -> None:
+    rows = [(n * 1000, n % 100, n, "even" if n % 2 == 0 else "odd") for n in range(50_000)]
+    (chart,) = report(*rows).charts()
+    areas, points = panels(chart)
+    assert len(areas) <= 2 * 1001
+    assert len(points) <= 1001
+    assert {point["by"] for point in areas} == {"even", "odd"}
+    assert max(point["y"] for point in points) == 49_999 / 1e6
+    assert max(point["y"] for point in areas) == 99 / 1e6
+    assert [point["x"] for point in points] == sorted(point["x"] for point in points)
+
+
+def test_a_drawing_has_no_script_and_names_stay_text() -> None:
+    (chart,) = report((1, 2, 3, HOSTILE), (9_000_000, 4, 5, "plain")).charts()
+    drawn = chart.svg()
+    assert chart._repr_html_() == drawn
+    names = {element.tag.rpartition("}")[2] for element in ElementTree.fromstring(drawn).iter()}
+    assert "path" in names
+    assert not names & {"script", "a", "image", "foreignObject", "use"}
+    assert "\x1b" not in drawn
+    texts = "".join(ElementTree.fromstring(drawn).itertext())
+    assert "app<b>.nettrace" in texts
+    assert "</text><script>" in texts
+
+
+def test_an_empty_table_draws_an_empty_picture() -> None:
+    (chart,) = report().charts()
+    assert panels(chart) == [[], []]
+    assert chart.svg().startswith("<svg")
+
+
+def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    (chart,) = report((1, 2, 3, None)).charts()
+    monkeypatch.setitem(sys.modules, "altair", None)
+    with pytest.raises(ImportError, match=r"a chart needs altair: pip install 'clrevents\[plot\]'"):
+        chart.svg()
+    assert chart._repr_html_() is None
+
+
+@pytest.mark.parametrize(
+    ("panel", "message"),
+    [
+        (Panel("size", "time_ns", "size_bytes"), "no table 'size'"),
+        (Panel("sizes", "time", "size_bytes"), "no column 'time' with one value in sizes"),
+        (Panel("sizes", "took_ns", "size_bytes"), "'took_ns' is not a time"),
+        (Panel("sizes", "time_ns", "what"), "'what' is not a number"),
+        (Panel("sizes", "time_ns", "size_bytes", by="kind"), "no column 'kind' with one value in sizes"),
+    ],
+)
+def test_a_chart_that_does_not_fit_is_refused_where_it_is_declared(panel: Panel, message: str) -> None:
+    with pytest.raises(TypeError, match=f"chart wrong: {message}"):
+
+        @answer(name="sizes", charts=(ChartDeclaration("wrong", "A chart.", (panel,)),))
+        class Other(Answer[NoFacts]):
+            """Sizes."""
+
+            sizes: ReportTable[Size] = table("Each size.")
+
+
+def test_names_of_charts_are_unique_in_every_report() -> None:
+    for name in report_names():
+        declared = [chart.name for chart in find_report(name).answer.declared_charts]
+        assert len(declared) == len(set(declared))
