@@ -24,11 +24,10 @@ from clrevents.analysis.alloc.alloc_sources import AllocationReading, kind_word
 from clrevents.analysis.alloc.alloc_sums import GroupedAllocations
 from clrevents.analysis.allocation_estimate import PARTS, interval
 from clrevents.analysis.allocation_events import Source
-from clrevents.analysis.framework.answer_values import FOREVER
+from clrevents.analysis.framework.answer_values import FOREVER, MANY_PROCESSES
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.merged import MergedStacks, StackFrame, merged_stacks
-from clrevents.analysis.samples import MANY_PROCESSES
 from clrevents.symbols.stacks import resolve_stacks
 from clrevents.table.build import Column, ColumnType, from_values, number_column, text_column
 

@@ -56,9 +56,8 @@ class StopMaker:
                 self.delays += zip(before[late].tolist(), ticks[late].tolist(), strict=True)
                 self._sampled = int(ticks[-1])
             for who in np.unique(thread).tolist():
-                times = time[thread == who]
-                low, high = int(times[0]), int(times[-1])
-                self.moments[who] = (min(low, self.moments.get(who, (low, 0))[0]), high)
+                times = time[thread == who].tolist()
+                self.moments[who] = (min(times[0], self.moments.get(who, (times[0], 0))[0]), times[-1])
         if (begins is None or not len(begins) or not mine.any()) and not self._begun:
             return
         self._pair(begins, ends)
@@ -71,15 +70,15 @@ class StopMaker:
             kind = np.full(len(events), 2) if is_end else np.isin(_numbers(events, "Reason"), _FOR_GC).astype(np.int64)
             columns = (events.places, kind, _numbers(events, "thread_id"), _numbers(events, "time_ns"))
             rows += zip(*(column.tolist() for column in columns), strict=True)
-        for _, kind, thread, time in sorted(rows):
-            if kind == 1:
-                self._begun[thread] = time
-            elif kind == 0:
-                self._begun.pop(thread, None)
-            elif thread in self._begun:
-                start = self._begun.pop(thread)
-                if time > start:
-                    self.spans.append((start, time))
+        for _, kind_of, by, moment in sorted(rows):
+            if kind_of == 1:
+                self._begun[by] = moment
+            elif kind_of == 0:
+                self._begun.pop(by, None)
+            elif by in self._begun:
+                start = self._begun.pop(by)
+                if moment > start:
+                    self.spans.append((start, moment))
 
 
 def _numbers(events: Gathered, name: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
