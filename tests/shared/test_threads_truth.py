@@ -13,7 +13,7 @@ import pytest
 from shared_files import SHARED, Shared, needs_shared, traces
 
 import clrevents
-from clrevents.analysis import threads_report
+from clrevents.analysis import threads_report, top_report
 from clrevents.analysis.threads.thread_rows import TIMES, ThreadsReport
 
 pytestmark = needs_shared
@@ -189,3 +189,22 @@ def test_states_tile_damaged_copies(name: str, seed: int) -> None:
             report = threads_report(trace)
     tiles(report)
     assert any(row.lossy for row in report.threads)
+
+
+def test_top_of_what_runs_and_of_what_waits() -> None:
+    truth = json.loads((SCENARIOS / "net10-cpu-11.truth.json").read_text())
+    with clrevents.open(SCENARIOS / "net10-cpu-11.nettrace.gz") as trace:
+        running, waiting = top_report(trace, running=True), top_report(trace, waiting=True)
+        whole = top_report(trace)
+        raw = top_report(trace, artefacts=True)
+    took = {row.name: row.inclusive_ns for row in running.methods}
+    for which in "AB":
+        assert took[f"Scenarios.Burn{which}(int)"] == pytest.approx(truth[f"Burn{which}_ms"] * 1e6, rel=0.03)
+    assert not any("PollGC" in row.name for row in whole.methods)
+    assert any("PollGC" in row.name and row.samples > 1_900 for row in raw.methods)
+    asleep = ("System.Threading.Thread.Sleep(int)", "System.Threading.Thread.Join(int)")
+    assert not any(row.exclusive_ns for row in running.methods if row.name in asleep)
+    assert {row.name for row in waiting.methods if row.exclusive_ns} == set(asleep)
+    for row in whole.methods:
+        if row.name in asleep:
+            assert row.waiting_ns == row.exclusive_ns
