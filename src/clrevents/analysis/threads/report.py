@@ -265,7 +265,7 @@ REPORT: Final = ReportDeclaration(
     collector=ThreadsCollector,
     headline="threads",
     parameters=NoParameters,
-    shown=("thread_id", "role", "life_ns", "running_ns", "native_ns", "lock_ns", "wait_ns", "sleep_ns", "unknown_ns"),
+    shown=("thread_id", "role", "running_ns", "native_ns", "waiting_ns", "main_wait", "unknown_ns"),
     examples=(
         ("What did each thread do?", "clrevents threads app.nettrace"),
         ("How long did all threads wait, and for what?", "clrevents threads app.nettrace --table states"),

@@ -13,7 +13,6 @@ from clrevents.analysis.framework.cells import (
     CodeName,
     Count,
     DurationNs,
-    Flag,
     Handle,
     Ns,
     Ordinal,
@@ -26,12 +25,17 @@ from clrevents.analysis.framework.cells import (
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import Row, SpanRow, column, row
-from clrevents.analysis.leaf_states import STATES
+from clrevents.analysis.leaf_states import STATES, WAITING
 from clrevents.analysis.threads.lives import ThreadLife
 
 
 def _time(what: str) -> Any:
     return column(f"How long it {what} in the window.", windowed=True)
+
+
+def _part(what: str) -> Any:
+    """A part of `waiting_ns`."""
+    return column(f"How long it {what} in the window.", windowed=True, hidden=True)
 
 
 @row(span=("start_ns", "end_ns"), threads=("thread_id",))
@@ -55,49 +59,60 @@ class ThreadInterval(SpanRow):
     task_id: Ordinal | None = column("The task that it waited for; null if unknown.", hidden=True)
 
 
-@row
-class StateTimes(Row):
-    """How long something was in each state."""
-
-    life_ns: DurationNs = _time("was there, as far as the trace tells,")
-    running_ns: DurationNs = _time("ran managed code")
-    native_ns: DurationNs = _time("was out of managed code, computing or waiting,")
-    lock_ns: DurationNs = _time("waited for a lock")
-    wait_ns: DurationNs = _time("waited for a handle or a monitor")
-    sleep_ns: DurationNs = _time("slept")
-    join_ns: DurationNs = _time("waited for a thread to end")
-    task_wait_ns: DurationNs = _time("waited for a task")
-    pool_idle_ns: DurationNs = _time("had no work, as a worker of the thread pool,")
-    gc_suspended_ns: DurationNs = _time("would have run but for a garbage collection")
-    unknown_ns: DurationNs = _time("did something that the trace does not tell")
-
-
 @row(span=("start_ns", "end_ns"), threads=("thread_id",))
-class ThreadRow(StateTimes):
+class ThreadRow(SpanRow):
     """One thread."""
 
     thread_id: ThreadId = column("The operating system's id, which threads may have one after the other.")
-    managed_index: Ordinal | None = column(
-        "The number that the program knows it by, `ManagedThreadId`; null if unknown.", hidden=True
-    )
     role: Word = column(
         "What it is for: `main`, `finalizer`, `tiering`, `pool_worker`, `pool_io`, `pool_gate`, `pool_wait`, `timer`, "
         "`sampler`, `gc`, or `other`."
     )
+    life_ns: DurationNs = _time("was there, as far as the trace tells,")
+    running_ns: DurationNs = _time("ran managed code")
+    native_ns: DurationNs = _time("was out of managed code, computing or waiting,")
+    waiting_ns: DurationNs = _time("waited: for a lock, a handle, time, a thread, a task, or work")
+    main_wait: Word | None = column("The state of waiting that took longest; null if none did.", windowed=True)
+    unknown_ns: DurationNs = _time("did something that the trace does not tell")
+    gc_suspended_ns: DurationNs = _time("would have run but for a garbage collection")
+    lock_ns: DurationNs = _part("waited for a lock")
+    wait_ns: DurationNs = _part("waited for a handle or a monitor")
+    sleep_ns: DurationNs = _part("slept")
+    join_ns: DurationNs = _part("waited for a thread to end")
+    task_wait_ns: DurationNs = _part("waited for a task")
+    pool_idle_ns: DurationNs = _part("had no work, as a worker of the thread pool,")
+    managed_index: Ordinal | None = column(
+        "The number that the program knows it by, `ManagedThreadId`; null if unknown.", hidden=True
+    )
     name: PrivateText | None = column("Its name; null if the trace does not tell.", hidden=True)
-    start_ns: Ns = column("When it was created, or first seen.")
-    end_ns: Ns = column("When it ended, or was last seen, and as long after as samples are apart.")
+    start_ns: Ns = column("When it was created, or first seen.", hidden=True)
+    end_ns: Ns = column(
+        "When it ended, or was last seen, and as long after as samples tell of; at most to the end of the trace.",
+        hidden=True,
+    )
     start_evidence: Word = column("`event` where its creation is in the trace, otherwise `inferred`.", hidden=True)
     end_evidence: Word = column("`event` where its end is in the trace, otherwise `inferred`.", hidden=True)
-    clipped: Flag = column("The row reaches over the edge of the window that was asked for.")
 
 
 @row
-class RoleRow(StateTimes):
+class RoleRow(Row):
     """All threads of one role."""
 
     role: Word = column("What the threads are for.")
     threads: Count = column("How many were there in the window.", windowed=True)
+    life_ns: DurationNs = _time("was there, as far as the trace tells,")
+    running_ns: DurationNs = _time("ran managed code")
+    native_ns: DurationNs = _time("was out of managed code, computing or waiting,")
+    waiting_ns: DurationNs = _time("waited: for a lock, a handle, time, a thread, a task, or work")
+    main_wait: Word | None = column("The state of waiting that took longest; null if none did.", windowed=True)
+    unknown_ns: DurationNs = _time("did something that the trace does not tell")
+    gc_suspended_ns: DurationNs = _time("would have run but for a garbage collection")
+    lock_ns: DurationNs = _part("waited for a lock")
+    wait_ns: DurationNs = _part("waited for a handle or a monitor")
+    sleep_ns: DurationNs = _part("slept")
+    join_ns: DurationNs = _part("waited for a thread to end")
+    task_wait_ns: DurationNs = _part("waited for a task")
+    pool_idle_ns: DurationNs = _part("had no work, as a worker of the thread pool,")
 
 
 @row
@@ -194,8 +209,21 @@ def thread_columns(
         "start_evidence": ["inferred" if life.creation is None else "event" for life in lives],
         "end_evidence": [life.end_evidence for life in lives],
         "life_ns": times.sum(axis=0),
+        **_waits(times),
     }
     return {**found, **{name: times[n] for n, name in enumerate(TIMES)}}
+
+
+_WAITS: Final = [STATES.index(state) for state in WAITING]
+
+
+def _waits(times: Any) -> dict[str, Any]:
+    """Of times by state: all waiting, and the state of waiting that took longest."""
+    part = times[_WAITS]
+    total = part.sum(axis=0)
+    longest = part.argmax(axis=0).tolist() if part.size else []
+    named = [WAITING[place] if took else None for place, took in zip(longest, total.tolist(), strict=True)]
+    return {"waiting_ns": total, "main_wait": named}
 
 
 def role_table(context: Context, threads: ReportTable[ThreadRow]) -> ReportTable[RoleRow]:
@@ -211,8 +239,9 @@ def role_table(context: Context, threads: ReportTable[ThreadRow]) -> ReportTable
     }
     for column_name in ("life_ns", *TIMES):
         values = threads.numbers(column_name)
-        columns[column_name] = [int(values[roles == name].sum()) for name in names]
-    return context.table(RoleRow, columns)
+        columns[column_name] = np.array([int(values[roles == name].sum()) for name in names], dtype=np.int64)
+    times = np.array([columns[column_name] for column_name in TIMES], dtype=np.int64)
+    return context.table(RoleRow, {**columns, **_waits(times)})
 
 
 def state_table(context: Context, intervals: ReportTable[ThreadInterval]) -> ReportTable[StateRow]:
