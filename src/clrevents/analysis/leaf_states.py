@@ -27,6 +27,9 @@ WAITING: Final[tuple[ThreadState, ...]] = ("lock", "wait", "sleep", "join", "tas
 DEPTH: Final = 8
 """How many frames from the innermost one a state is looked for in."""
 _ROOTS: Final = 6
+_MAIN: Final = ("Main", "<Main>", "<Main>$")
+_MAIN_DEPTH: Final = 2
+"""A thread is the main one if a method of such a name is so near its outermost frame."""
 _MEANS: Final = ("System.Threading.", "Interop.", "[")
 """Frames that may stand between the innermost one and the method that waits. The search ends at the first other one."""
 
@@ -130,7 +133,7 @@ def stack_states(frames: Sequence[StackFrame], offsets: Ints, values: Ints) -> S
     skipped = [_any(name, ARTEFACTS) for name in names]
     means = [name.startswith(_MEANS) for name in names]
     rule_of = [_rule(name) for name in names]
-    role_of = [next((role for pattern, role in ROOTS if _fits(name, pattern)), None) for name in names]
+    role_of = [_role(name) for name in names]
     reasons: dict[str, int] = {}
     roles: dict[str, int] = {}
     count = len(offsets) - 1
@@ -151,9 +154,9 @@ def stack_states(frames: Sequence[StackFrame], offsets: Ints, values: Ints) -> S
         if best is not None:
             states[stack] = STATES.index(best[0].state)
             why[stack] = reasons.setdefault(best[1], len(reasons))
-        for frame in stack_frames[: -_ROOTS - 1 : -1]:
+        for depth, frame in enumerate(stack_frames[: -_ROOTS - 1 : -1]):
             role = role_of[frame]
-            if role is not None:
+            if role is not None and (role != "main" or depth < _MAIN_DEPTH):
                 who[stack] = roles.setdefault(role, len(roles))
                 break
     return StackStates(states, why, who, tuple(reasons), tuple(roles))
@@ -172,6 +175,12 @@ def _method(name: str) -> str:
 def _rule(name: str) -> LeafRule | None:
     found = [rule for rule in LEAVES if _fits(name, rule.method)]
     return max(found, key=lambda rule: rule.rank) if found else None
+
+
+def _role(name: str) -> str | None:
+    if name.rpartition(".")[2] in _MAIN:
+        return "main"
+    return next((role for pattern, role in ROOTS if _fits(name, pattern)), None)
 
 
 def _any(name: str, patterns: Sequence[str]) -> bool:

@@ -352,3 +352,19 @@ def test_windows_cut_totals_and_not_intervals() -> None:
 def test_roles_from_what_the_runtime_says(index: int, flags: int, role: str) -> None:
     builder = created(begun(), 1, 7, index=index, flags=flags)
     assert [row.role for row in reported(sampled(builder, 7, 2, 3)).threads] == [role]
+
+
+def test_main_is_known_by_its_method() -> None:
+    report = reported(sampled(begun(), 7, 1, 2))
+    assert [row.role for row in report.threads] == ["main"]
+    # The number that the runtime gave says more.
+    assert [row.role for row in reported(sampled(created(begun(), 0, 7), 7, 1, 2)).threads] == ["other"]
+
+
+def test_no_lock_seen_is_no_proof_without_events() -> None:
+    assert reported(sampled(begun(), 7, 1, 2)).metrics["lock_total"].value is None
+    entering = asleep(begun(), 7, 1, 2, leaf=ENTER)
+    data = entering.build()
+    for window, lock in (({}, MS), ({"start": 5 * MS}, 0)):
+        with clrevents.open(data) as trace:
+            assert threads_report(trace, **window).metrics["lock_total"].value == lock  # type: ignore[typeddict-item]

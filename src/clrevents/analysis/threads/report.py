@@ -132,7 +132,9 @@ class ThreadsCollector(Collector[ThreadsReport]):
         intervals = context.table(ThreadInterval, interval_columns(lives))
         states = state_table(context, intervals)
         totals = dict(zip(states.column("state").tolist(), states.column("total_ns").tolist(), strict=True))
-        told = _told(context)
+        # Where .NET 8 waits for a lock, its caller is the innermost frame: no lock seen is then no proof.
+        seen = {piece.doing.state for life in lives for piece in life.pieces}
+        told = _told(context) - (set() if _LOCKS not in context.unknown else {"lock"} - seen)
         metrics: dict[str, int | None] = {
             f"{state}_total": totals.get(state, 0) if state in told else None for state in STATES
         }

@@ -109,7 +109,7 @@ def role_of(trail: ThreadTrail, life: ThreadLife, sampling: Mapping[int, int], c
     index, flags = known or trail.listed or (0, 0)
     if flags & _FINALIZER:
         return "finalizer"
-    if index == _MAIN:
+    if index == _MAIN or (not index and "main" in trail.roles):
         return "main"
     if flags & _POOL:
         return "pool_worker"
