@@ -6,9 +6,8 @@ Gets them from `analysis` and turns its exceptions into usage errors. Writes no 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
-import attrs
 import click
 
 from clrevents.analysis.allocation_events import ALLOC, NEEDED, NEEDED_RARE
@@ -54,8 +53,7 @@ def sampling_options(command: F) -> F:
     return command
 
 
-@attrs.frozen
-class Chosen:
+class Chosen(NamedTuple):
     """Which of the profiler's samples, by what their threads did; and whether with all frames."""
 
     running: bool
