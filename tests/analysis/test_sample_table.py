@@ -19,14 +19,14 @@ def test_the_rows() -> None:
     builder.thread(7).at(15 * MS).sample()
     samples = read_samples(traced(builder))
     table = samples.table()
-    assert table.columns == ["time_ns", "thread_id", "process_id", "weight", "leaf", "stack"]
+    assert table.columns == ["time_ns", "thread_id", "process_id", "weight", "leaf", "stack", "state"]
     assert table.metadata == {"name": "ThreadSample", "unit": "nanoseconds"}
     main, pay, wait = "Shop.Main()", "Shop.Pay()", "Shop.Wait()"
     assert [tuple(row.values()) for row in table.rows()] == [
-        (10 * MS, 7, 1234, 4 * MS, pay, f"{pay}\n{main}"),
-        (11 * MS, 8, 1234, 0, main, main),
-        (14 * MS, 7, 1234, 1 * MS, wait, f"{wait}\n{pay}\n{main}"),
-        (15 * MS, 7, 1234, 0, "[no stack]", "[no stack]"),
+        (10 * MS, 7, 1234, 4 * MS, pay, f"{pay}\n{main}", "running"),
+        (11 * MS, 8, 1234, 0, main, main, "native"),
+        (14 * MS, 7, 1234, 1 * MS, wait, f"{wait}\n{pay}\n{main}", "native"),
+        (15 * MS, 7, 1234, 0, "[no stack]", "[no stack]", "running"),
     ]
 
 

@@ -53,6 +53,8 @@ def test_every_value_of_a_row() -> None:
         exclusive=None,
         inclusive=None,
         share=10 / 15,
+        running_ns=0,
+        waiting_ns=0,
         external_ns=10 * MS,
         external_share=1.0,
     )
@@ -157,7 +159,8 @@ def test_weights_are_in_the_columns_of_their_unit() -> None:
 
 def test_people_see_the_columns_that_say_something() -> None:
     heads = [line.split() for line in repr(top_report(traced(worked()))).split("\n") if " share " in line]
-    assert heads == [["samples", "exclusive", "ms", "inclusive", "ms", "share", "external", "share", "name"]]
+    names = ["exclusive", "ms", "inclusive", "ms", "share", "running", "ms", "waiting", "ms"]
+    assert heads == [["samples", *names, "name"]]
     built = traced(shop().described("Shop", "Sold", {"Size": (11, 3)}, stack=[0x1010]))
     heads = [
         line.split() for line in repr(top_report(built, event="Sold", weight="Size")).split("\n") if "  share" in line
@@ -309,5 +312,9 @@ def test_parameters_are_those_of_the_function() -> None:
         ("event", str, None),
         ("weight", str, None),
         ("thread_id", int, None),
+        ("running", bool, False),
+        ("waiting", bool, False),
+        ("state", str, None),
+        ("artefacts", bool, False),
         ("raw", bool, False),
     ]

@@ -186,3 +186,29 @@ def test_it_loads_no_more_than_it_needs(process: Callable[..., Any], command: li
     unwanted = {"rich", "construct", "numpy.ma", "pandas", "polars", "pyarrow", "duckdb", "clrevents.encode"}
     assert not unwanted & loaded
     assert not {"clrevents.export.flame_html", "clrevents.export.pprof", "clrevents.rewrite"} & loaded
+
+
+def test_samples_by_state_and_with_artefacts(run: Run, tmp_path: Path) -> None:
+    builder = TraceBuilder().thread(7)
+    methods = ("Shop", "Main"), ("System.Threading.Thread", "Sleep"), ("System.Threading.Thread", "PollGC")
+    for place, (owner, name) in enumerate(methods):
+        builder.method_load(owner, name, address=0x1000 * (place + 1))
+    builder.at(10 * MS).sample(0x3010, 0x1010).at(12 * MS).sample(0x2010, 0x1010, kind=1).at(15 * MS).sample(0x1010)
+    path = tmp_path / "states.nettrace"
+    path.write_bytes(builder.build())
+
+    def folded(*options: str) -> list[str]:
+        result = run("flame", path, "-o", "-", "-f", "folded", "--merge-threads", *options)
+        assert result.exit_code == 0, result.output
+        return [line for line in result.stdout.splitlines() if line]
+
+    main, sleep, poll = "Shop.Main()", "System.Threading.Thread.Sleep()", "System.Threading.Thread.PollGC()"
+    assert sorted(folded()) == [f"{main} {2 * MS}", f"{main};{sleep} {3 * MS}"]
+    assert folded("--waiting") == folded("--state", "sleep") == [f"{main};{sleep} {3 * MS}"]
+    assert folded("--running", "--artefacts") == [f"{main};{poll} {2 * MS}"]
+    wrong = run("flame", path, "-o", "-", "-f", "folded", "--state", "busy")
+    assert (wrong.exit_code, "no state 'busy'" in wrong.stderr) == (1, True)
+    both = run("flame", path, "-o", "-", "-f", "folded", "--running", "--waiting")
+    assert (both.exit_code, "exclude one another" in both.stderr) == (1, True)
+    event = run("flame", path, "-o", "-", "-f", "folded", "--running", "--event", "MethodLoadVerbose")
+    assert (event.exit_code, "only samples of the profiler" in event.stderr) == (1, True)

@@ -30,7 +30,8 @@ _ADDED: Final = re.compile(r"Process\d* |\(Non-Activities\)$|Threads$|Thread \(|
 
 
 def samples_of(name: str) -> Samples:
-    return read_samples(clrevents.open(SHARED / f"traces/own/{name}.nettrace.gz"))
+    # The official tools show all frames.
+    return read_samples(clrevents.open(SHARED / f"traces/own/{name}.nettrace.gz"), artefacts=True)
 
 
 def shortened(raw: str) -> str:

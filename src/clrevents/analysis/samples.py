@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 from clrevents.analysis.allocation_events import ALLOC, EVENTS, best_source
 from clrevents.analysis.allocation_rows import BYTES, SELECTORS, AllocationRows
 from clrevents.analysis.framework.answer_values import MANY_PROCESSES, TimeWindow
-from clrevents.analysis.merged import StackFrame, merged_stacks
+from clrevents.analysis.leaf_states import STATES, ThreadState
+from clrevents.analysis.merged import MergedStacks, StackFrame, merged_stacks
 from clrevents.analysis.sample_display import samples_html, samples_text
+from clrevents.analysis.sample_states import StateCodes, chosen_states, folded, in_states, sampled_states, used
 from clrevents.analysis.weighing import (
     SAMPLE_HEADERS,
     SAMPLE_TYPE,
@@ -95,6 +97,8 @@ class Samples:
     external: NDArray[np.bool_] | None = None
     advice: str | None = None
     """What to record next time so that more frames have names; None where none is missing for want of recording."""
+    state: StateCodes | None = None
+    """What the thread did at each sample of the profiler, a place in `leaf_states.STATES`; None for other events."""
 
     def __len__(self) -> int:
         return len(self.time)
@@ -105,11 +109,38 @@ class Samples:
         found: int | float = self.weight.sum().item()
         return found
 
+    def in_states(self, *states: ThreadState) -> Samples:
+        """Those whose thread was in one of these states; all of them keep their weight.
+
+        Raises ValueError for an unknown state, and unless these are samples of the profiler.
+        """
+        if self.state is None:
+            raise ValueError(f"samples of {self.event or 'no event'} have no state; those of the profiler have")
+        for name in states:
+            chosen_states(False, False, name)
+        kept = np.flatnonzero(in_states(self.state, states))
+        merged = used(MergedStacks(self.stack[kept], self.offsets, self.values, self.frames))
+        threads, thread = np.unique(self.thread[kept], return_inverse=True)
+        return attrs.evolve(
+            self,
+            time=self.time[kept],
+            thread=thread,
+            weight=self.weight[kept],
+            stack=merged.of,
+            offsets=merged.offsets,
+            values=merged.values,
+            threads=tuple(self.threads[place] for place in threads.tolist()),
+            frames=merged.frames,
+            external=None if self.external is None else self.external[kept],
+            state=self.state[kept],
+        )
+
     def table(self, raw: bool = False) -> Table:
-        """A row for each sample: `time_ns`, `thread_id`, `process_id`, `weight`, `leaf` and `stack`.
+        """A row for each sample: `time_ns`, `thread_id`, `process_id`, `weight`, `leaf`, `stack` and `state`.
 
         `leaf` is the innermost frame's name, `stack` all names, innermost first, a line each; with `raw` as the runtime
-        writes them. The metadata has `name` (the event) and `unit`.
+        writes them. `state` is what the thread did, null except for the profiler's samples. The metadata has `name`
+        (the event) and `unit`.
         """
         names = [frame.raw if raw else frame.name for frame in self.frames]
         stacks = [[names[frame] for frame in self.frame_ids(stack)] for stack in range(len(self.offsets) - 1)]
@@ -122,8 +153,11 @@ class Samples:
             number_column("float64" if self.weight.dtype.kind == "f" else "int64", self.weight),
             text_column([stack[0] for stack in stacks], self.stack),
             text_column(["\n".join(stack) for stack in stacks], self.stack),
+            from_values(ColumnType("string"), [None] * len(self))
+            if self.state is None
+            else text_column(list(STATES), self.state.astype(np.int64)),
         )
-        columns_of = ("time_ns", "thread_id", "process_id", "weight", "leaf", "stack")
+        columns_of = ("time_ns", "thread_id", "process_id", "weight", "leaf", "stack", "state")
         fields = [TableField(n, c.type, n.endswith("_id")) for n, c in zip(columns_of, columns, strict=True)]
         return Table(tuple(fields), (columns,) if len(self) else (), {"name": self.event, "unit": self.unit})
 
@@ -152,20 +186,23 @@ def read_samples(
     thread_id: ThreadIds = None,
     start: Moment | None = None,
     end: Moment | None = None,
+    artefacts: bool = False,
 ) -> Samples:
     """Read the stacks of the sample profiler, each weighing the ns to its thread's next sample, or of any `event`.
 
     Events weigh 1 each, or the value of their field `weight`. Without an event, the weight `alloc` reads allocations
     from the best source that the trace has, each weighing the bytes that it stands for. The window from `start` to
-    before `end` clips a sample's time, so that windows add up to the whole. Raises KeyError for a field that the event
-    lacks, ValueError for weights that are negative or mean nothing as a weight, such as ids, and AmbiguousEventError
-    and UnknownEventError as `Trace.table` does.
+    before `end` clips a sample's time, so that windows add up to the whole. Frames that are there only because of how
+    the runtime stops threads and dispatches exceptions are left out, unless `artefacts` are asked for.
+
+    Raises KeyError for a field that the event lacks, ValueError for weights that are negative or mean nothing as a
+    weight, such as ids, and AmbiguousEventError and UnknownEventError as `Trace.table` does.
     """
     timed = event is None and weight is None
     field = SAMPLE_TYPE if timed else weight
     window = TimeWindow.between(start, end, passes_of(trace).moment_ns)
     if event is None and weight == ALLOC:
-        return _allocations(trace, {"thread_id": thread_id, "start": start, "end": end}, window)
+        return _allocations(trace, {"thread_id": thread_id, "start": start, "end": end}, window, artefacts)
     wanted = Wanted.of([*SAMPLE_HEADERS, "process_id", *([] if field is None else [field])])
     # The samples before a window say where the threads are when it begins.
     low, high = (None, None) if timed else (start, end)
@@ -178,10 +215,10 @@ def read_samples(
         check_weight(found, (*table.fields, *passes_of(trace).fields(found)), weight)
     rows = SampleColumns.of(table, field)
     weighed = weigh_times(rows, window) if timed else weigh_events(rows, weight, window)
-    return _named(trace, name, weighed, stacks)
+    return _named(trace, name, weighed, stacks, artefacts)
 
 
-def _allocations(trace: Trace, filters: FilterOptions, window: TimeWindow) -> Samples:
+def _allocations(trace: Trace, filters: FilterOptions, window: TimeWindow, artefacts: bool) -> Samples:
     """Those of the source that is best in the whole of a process, so that windows and threads add up."""
     counts = Counter[tuple[str, str]]()
     for kind, number in trace.event_counts().items():
@@ -205,13 +242,13 @@ def _allocations(trace: Trace, filters: FilterOptions, window: TimeWindow) -> Sa
     event, rows = read.best()
     if several and thread_ids is not None:
         rows = rows.take(np.flatnonzero(np.isin(rows.thread, thread_ids)))
-    return _named(trace, event, weigh_events(rows, BYTES, window), stacks_of(tables))
+    return _named(trace, event, weigh_events(rows, BYTES, window), stacks_of(tables), artefacts)
 
 
-def _named(trace: Trace, event: str, weighed: WeighedColumns, stacks: AddressStacks) -> Samples:
+def _named(trace: Trace, event: str, weighed: WeighedColumns, stacks: AddressStacks, artefacts: bool) -> Samples:
     apart = trace.info.version >= MANY_PROCESSES
     names = {t.thread_id: t.name for t in trace.threads if t.name} if apart else {}
-    return name_samples(event, weighed, trace.methods, stacks, names, apart)
+    return name_samples(event, weighed, trace.methods, stacks, names, apart, artefacts)
 
 
 def stacked_events(trace: Trace) -> dict[tuple[str, str], int]:
@@ -230,6 +267,7 @@ def name_samples(
     stacks: AddressStacks,
     names: Mapping[int, str],
     apart: bool,
+    artefacts: bool = False,
 ) -> Samples:
     """Weighed events with their stacks, as names. `names` are those of threads.
 
@@ -240,11 +278,14 @@ def name_samples(
     threads, of = _sampled_threads(rows, names)
     processes = rows.process if apart else None
     merged = merged_stacks(methods, resolve_stacks(methods, stacks.arrays, rows.stack_id, rows.time, processes))
+    timed = weighed.gap is not None
+    state = None if not timed or rows.field is None else sampled_states(merged, rows.field)
+    merged = merged if artefacts else folded(merged)
     lacking = any(frame.reason == _NO_RUNDOWN for frame in merged.frames)
     return Samples(
         event=event,
         unit=weighed.unit,
-        timed=weighed.gap is not None,
+        timed=timed,
         time=weighed.shown,
         thread=of,
         weight=weighed.weight,
@@ -255,6 +296,7 @@ def name_samples(
         frames=merged.frames,
         external=weighed.external,
         advice=methods.advice if lacking else None,
+        state=state,
     )
 
 

@@ -11,7 +11,7 @@ import click
 import clrevents
 from clrevents.cli.output import say
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument, refuse_overwriting
-from clrevents.cli.sampling import in_all, samples_of, sampling_options, say_how_sure, say_what_is_missing
+from clrevents.cli.sampling import Chosen, in_all, samples_of, sampling_options, say_how_sure, say_what_is_missing
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.export.flame import FLAME_FORMATS, FlameFormat, Look, flame_bytes, flame_format
 from clrevents.outputs import whole_file
@@ -45,6 +45,10 @@ def command(
     start: str | None,
     end: str | None,
     raw: bool,
+    running: bool,
+    waiting: bool,
+    state: str | None,
+    artefacts: bool,
     errors: ErrorMode,
     fail_on: FailOn,
 ) -> int:
@@ -59,7 +63,8 @@ def command(
     Allocations, in bytes:
         clrevents flame app.nettrace --by alloc -o alloc.json.gz
 
-    The sample profiler records each managed thread, running or waiting: widths are wall-clock time.
+    The sample profiler records each managed thread, running or waiting: widths are wall-clock time. --running and
+    --waiting select one of these.
     """
     format = format or flame_format(out)
     if format is None:
@@ -67,9 +72,10 @@ def command(
     if merge_threads and format == "chrome":
         raise click.UsageError("chrome files show threads over time, so threads cannot be merged")
     refuse_overwriting(out, file)
+    chosen = Chosen(running, waiting, state, artefacts)
     with Reading(file, errors) as reading:
         try:
-            samples = samples_of(reading, event, weight, threads, start, end)
+            samples = samples_of(reading, event, weight, threads, start, end, chosen)
         except (DamageError, PayloadError) as error:
             return reading.stopped(error, fail_on)
         title = os.path.basename(reading.name)

@@ -6,13 +6,14 @@ Gets them from `analysis` and turns its exceptions into usage errors. Writes no 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 
 from clrevents.analysis.allocation_events import ALLOC, NEEDED, NEEDED_RARE
 from clrevents.analysis.allocation_rows import certainty
 from clrevents.analysis.framework.needs import record_needs
+from clrevents.analysis.sample_states import chosen_states
 from clrevents.analysis.samples import Samples, read_samples, stacked_events
 from clrevents.cli.output import event_label, safe, say
 from clrevents.cli.reading import Reading
@@ -26,8 +27,13 @@ _RECORD: Final = record_needs((NEEDED, NEEDED_RARE))
 
 
 def sampling_options(command: F) -> F:
-    """Which samples: `event`, `weight`, `threads`, `start`, `end`; and `raw`, how methods are shown."""
+    """Which samples: `event`, `weight`, `threads`, `start`, `end`, `running`, `waiting`, `state`; and `raw` and
+    `artefacts`, how their stacks are shown."""
     for option in (
+        click.option("--artefacts", is_flag=True, help="With frames of how the runtime stops threads and throws."),
+        click.option("--state", metavar="STATE", help="Only threads in this state, such as lock or native."),
+        click.option("--waiting", is_flag=True, help="Only threads that waited, in a method that is known to wait."),
+        click.option("--running", is_flag=True, help="Only threads that ran managed code."),
         click.option("--raw", is_flag=True, help="Methods as the runtime writes them, prefixed with their module."),
         click.option("--end", metavar="WHEN", help="End time, exclusive."),
         click.option("--start", metavar="WHEN", help="Start time: 1.5s, 200ms, 50%, or a date with a time zone."),
@@ -47,6 +53,15 @@ def sampling_options(command: F) -> F:
     return command
 
 
+class Chosen(NamedTuple):
+    """Which of the profiler's samples, by what their threads did; and whether with all frames."""
+
+    running: bool
+    waiting: bool
+    state: str | None
+    artefacts: bool
+
+
 def samples_of(
     reading: Reading,
     event: str | None,
@@ -54,12 +69,24 @@ def samples_of(
     threads: tuple[int, ...],
     start: str | None,
     end: str | None,
+    chosen: Chosen,
 ) -> Samples:
     """The samples selected by the options. Raises UsageError for invalid options, and if there are no samples."""
     if weight not in (None, ALLOC) and event is None:
         raise click.UsageError("--by with a field requires --event: profiler samples are weighted by time")
     try:
-        samples = read_samples(reading.trace, event, weight, thread_id=threads or None, start=start, end=end)
+        states = chosen_states(chosen.running, chosen.waiting, chosen.state)
+        if states is not None and (event or weight):
+            raise click.UsageError("only samples of the profiler tell whether a thread ran or waited")
+        samples = read_samples(
+            *(reading.trace, event, weight),
+            thread_id=threads or None,
+            start=start,
+            end=end,
+            artefacts=chosen.artefacts,
+        )
+        if states is not None and len(samples):
+            samples = samples.in_states(*states)
     except (KeyError, TypeError, ValueError) as error:
         raise click.UsageError(safe(str(error.args[0]))) from None
     if not len(samples):

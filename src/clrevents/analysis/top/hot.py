@@ -11,6 +11,8 @@ import attrs
 import numpy as np
 
 from clrevents.analysis.calltree import stack_sums
+from clrevents.analysis.leaf_states import WAITING
+from clrevents.analysis.sample_states import in_states
 from clrevents.analysis.samples import Samples
 from clrevents.table.listed import Listed
 
@@ -29,7 +31,8 @@ class HotMethod:
     """One method or module. Weights are in the samples' unit.
 
     `samples` were taken in it, `inclusive_samples` in it or in what it called. `external` is the part of `exclusive`
-    that was in native code or waiting (None if the events do not say).
+    that was in native code or waiting (None if the events do not say), `running` and `waiting` are those in which the
+    thread ran managed code or waited.
     """
 
     name: str
@@ -40,6 +43,8 @@ class HotMethod:
     samples: int
     external: int | float | None
     inclusive_samples: int
+    running: int | float | None = None
+    waiting: int | float | None = None
 
 
 def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
@@ -63,10 +68,22 @@ def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
     np.add.at(inclusive, used, sums.weight[stack])
     np.add.at(touched, used, sums.count[stack])
     known = samples.external is not None
+    state = samples.state
+    by_state = np.zeros((2, len(groups)), dtype=sums.weight.dtype)
+    if state is not None and len(samples):
+        places = of[samples.values[samples.offsets[samples.stack]]]
+        for row, states in enumerate((("running",), WAITING)):
+            mine = in_states(state, states)
+            np.add.at(by_state[row], places[mine], samples.weight[mine])
+    ran, waited = by_state.tolist()
     own, whole, outside = (column.tolist() for column in (exclusive, inclusive, external))
     number, reached = count.tolist(), touched.tolist()
     found = [
-        HotMethod(*label, own[i], whole[i], number[i], outside[i] if known else None, reached[i])
+        HotMethod(
+            *(*label, own[i], whole[i], number[i], outside[i] if known else None, reached[i]),
+            running=None if state is None else ran[i],
+            waiting=None if state is None else waited[i],
+        )
         for i, label in enumerate(groups)
     ]
     return Listed(sorted(found, key=lambda hot: (-hot.exclusive, -hot.inclusive, hot.raw)))

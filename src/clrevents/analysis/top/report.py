@@ -31,6 +31,7 @@ from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import Row, column, row
 from clrevents.analysis.gather import Gathered
 from clrevents.analysis.reports import ask_one
+from clrevents.analysis.sample_states import chosen_states
 from clrevents.analysis.samples import SAMPLES, Samples, name_samples
 from clrevents.analysis.top.hot import BY, CAVEAT, By, HotMethod, hottest
 from clrevents.analysis.weighing import (
@@ -69,11 +70,19 @@ class HotRow(Row):
     exclusive: Number | None = column("Its own weight; null unless a field without a unit is the weight.")
     inclusive: Number | None = column("Its weight with all that it called; null unless a field without a unit is it.")
     share: Ratio | None = column("The exclusive weight as a share of the total; null if that is 0.")
+    running_ns: DurationNs | None = column(
+        "How much of the exclusive time threads ran managed code; null except for the sample profiler."
+    )
+    waiting_ns: DurationNs | None = column(
+        "How much of it they waited, in a method that is known to wait; null except for the sample profiler."
+    )
     external_ns: DurationNs | None = column(
         "How much of the exclusive time was in native code or waiting; null except for the sample profiler.",
         hidden=True,
     )
-    external_share: Ratio | None = column("The same as a share of the exclusive time; null if that is 0 or unknown.")
+    external_share: Ratio | None = column(
+        "The same as a share of the exclusive time; null if that is 0 or unknown.", hidden=True
+    )
 
 
 @row
@@ -104,6 +113,12 @@ class TopParameters:
         "bytes that were allocated.",
     )
     thread_id: int | None = parameter(None, "Only samples of this thread.")
+    running: bool = parameter(False, "Only samples of threads that ran managed code.")
+    waiting: bool = parameter(False, "Only samples of threads that waited, in a method that is known to wait.")
+    state: str | None = parameter(None, "Only samples of threads in this state, such as `lock` or `native`.")
+    artefacts: bool = parameter(
+        False, "With the frames that are there only because of how the runtime stops threads and dispatches exceptions."
+    )
     raw: bool = parameter(False, "Write names as the runtime does.")
 
 
@@ -114,7 +129,8 @@ class TopReport(Answer[TopFacts]):
     *Exclusive* is what a method weighs alone, *inclusive* what it weighs with all that it calls; a method that calls
     itself counts once. A sample of the sample profiler weighs the time to the next sample of its thread, cut at the
     edges of the window. The profiler records where each managed thread is, whether it runs or waits, so this is time on
-    the clock and not of a processor; `external_share` tells how much of it was in native code, where threads wait.
+    the clock and not of a processor. `running_ns` and `waiting_ns` tell these apart by the innermost methods; the rest
+    was in native code, which computes or waits.
 
     Other events weigh 1 each, or what one of their fields says. The weight `alloc` is the bytes that were allocated, by
     the best of the events that the trace has for them (see the report `alloc`).
@@ -138,6 +154,7 @@ class TopCollector(Collector[TopReport]):
     def __init__(self, asked: TopParameters) -> None:
         asked = _with_weight(asked)
         self._asked = asked
+        self._states = chosen_states(asked.running, asked.waiting, asked.state)
         self._by: By = "module" if asked.by == "module" else "method"
         self._allocations = AllocationRows() if asked.event is None and asked.weight == ALLOC else None
         self._timed = asked.event is None and self._allocations is None
@@ -197,7 +214,11 @@ class TopCollector(Collector[TopReport]):
         """`known` says whether the trace tells the total."""
         weighed = self._weighed(rows, context)
         apart = context.info.version >= MANY_PROCESSES
-        samples = name_samples(name, weighed, context.methods, context.stacks, context.thread_names, apart)
+        samples = name_samples(
+            *(name, weighed, context.methods, context.stacks, context.thread_names, apart, self._asked.artefacts)
+        )
+        if self._states is not None and samples.state is not None:
+            samples = samples.in_states(*self._states)
         made: TopReport = context.answer(
             TopReport,
             facts=TopFacts(
@@ -255,6 +276,8 @@ class TopCollector(Collector[TopReport]):
             "samples": [hot.samples for hot in found],
             "inclusive_samples": [hot.inclusive_samples for hot in found],
             "share": [_share(hot.exclusive, samples.total) for hot in found],
+            "running_ns": [hot.running for hot in found],
+            "waiting_ns": [hot.waiting for hot in found],
             "external_ns": [hot.external for hot in found],
             "external_share": [_share(hot.external, hot.exclusive) for hot in found],
         }
@@ -282,9 +305,10 @@ def _with_weight(asked: TopParameters) -> TopParameters:
             others = [] if asked.weight is not None else [repr(ALLOC), "a field of event"]
             known = [*map(repr, BY), *others]
             raise ValueError(f"by must be {', '.join(known[:-1])} or {known[-1]}, not {asked.by!r}")
-        return _with_weight(
-            TopParameters(by=BY[0], event=asked.event, weight=asked.by, thread_id=asked.thread_id, raw=asked.raw)
-        )
+        changed: TopParameters = attrs.evolve(asked, by=BY[0], weight=asked.by)  # type: ignore[misc]
+        return _with_weight(changed)
+    if (asked.running or asked.waiting or asked.state is not None) and (asked.event or asked.weight):
+        raise ValueError("only samples of the profiler tell whether a thread ran or waited")
     if asked.event is None and asked.weight not in (None, ALLOC):
         raise ValueError("weight needs event: samples of the profiler weigh the time that they stand for")
     return asked
@@ -339,6 +363,10 @@ def top_report(
     event: str | None = None,
     weight: str | None = None,
     thread_id: int | None = None,
+    running: bool = False,
+    waiting: bool = False,
+    state: str | None = None,
+    artefacts: bool = False,
     raw: bool = False,
     **window: Unpack[WindowOptions],
 ) -> TopReport:
@@ -346,7 +374,8 @@ def top_report(
 
     `event` selects the stacks of another event, each of which weighs 1 or what its field `weight` says. The weight
     `alloc`, without an event, is the bytes that were allocated. `by` takes a weight too, and adds up methods then.
-    `start` and `end` are half-open.
+    `start` and `end` are half-open. Of the profiler's samples, `running`, `waiting` or `state` choose those of threads
+    that did so; stacks have no frames of the runtime's own doings, unless `artefacts` are asked for.
 
     Raises KeyError for a field that the event does not have, ValueError for a weight that is not an amount or below
     zero, or without an event; AmbiguousEventError and UnknownEventError as `Trace.table` does.
@@ -354,7 +383,17 @@ def top_report(
     if event is not None:
         # At once, and not only when events of several names were read.
         passes_of(trace).one_event(event)
-    asked = TopParameters(by=by, event=event, weight=weight, thread_id=thread_id, raw=raw)
+    asked = TopParameters(
+        by=by,
+        event=event,
+        weight=weight,
+        thread_id=thread_id,
+        running=running,
+        waiting=waiting,
+        state=state,
+        artefacts=artefacts,
+        raw=raw,
+    )
     return ask_one(trace, REPORT, asked, window)
 
 
@@ -373,11 +412,12 @@ REPORT: Final = ReportDeclaration(
     "methods",
     TopParameters,
     shown=(
-        *("share", "exclusive_ns", "inclusive_ns", "exclusive_bytes", "inclusive_bytes", "exclusive", "inclusive"),
-        *("external_share", "samples", "name"),
+        *("share", "running_ns", "waiting_ns", "exclusive_ns", "inclusive_ns", "exclusive_bytes", "inclusive_bytes"),
+        *("exclusive", "inclusive", "samples", "name"),
     ),
     examples=(
         ("Where is the time?", "clrevents top app.nettrace"),
+        ("What do threads wait for?", "clrevents top app.nettrace --waiting"),
         ("Which methods allocate, in bytes?", "clrevents top app.nettrace --by alloc"),
         ("Which modules do?", "clrevents top app.nettrace --by module --weight alloc"),
     ),

@@ -1,0 +1,370 @@
+"""What threads did, on built traces: what wins over what, lives, reused ids, losses, and traces that tell less."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import clrevents
+from clrevents.analysis import threads_report
+from clrevents.analysis.threads.thread_rows import ThreadsReport
+from clrevents.events import (
+    ContentionFlags,
+    ContentionStart_V2,
+    ContentionStop_V1,
+    GCRestartEEEnd_V1,
+    GCSuspendEEBegin_V1,
+    GCSuspendEEReason,
+    ThreadCreated_V0,
+    ThreadFlags,
+    ThreadPoolWorkerThreadWait_V0,
+    ThreadTerminated_V0,
+    WaitHandleWaitSource,
+    WaitHandleWaitStart_V0,
+    WaitHandleWaitStop_V0,
+)
+from clrevents.testing.builder import Format, TraceBuilder
+
+MS = 1_000_000
+WORK, SLEEP, WAIT, ENTER, POLL, BLOCK, USER, PARK = (0x1000 * n for n in range(1, 9))
+METHODS = (
+    (WORK, "Shop", "Work"),
+    (SLEEP, "System.Threading.Thread", "Sleep"),
+    (WAIT, "System.Threading.WaitHandle", "WaitOneNoCheck"),
+    (ENTER, "System.Threading.Monitor", "Enter"),
+    (POLL, "System.Threading.Thread", "PollGC"),
+    (BLOCK, "System.Threading.Tasks.Task", "InternalWait"),
+    (USER, "Shop", "Main"),
+    (PARK, "System.Threading.LowLevelLifoSemaphore", "WaitForSignal"),
+)
+TPL = "System.Threading.Tasks.TplEventSource"
+INT = 9
+
+
+def begun(format: Format = "nettrace4", process_id: int = 1234) -> TraceBuilder:
+    builder = TraceBuilder(format, process_id=process_id).thread(99)
+    for address, owner, name in METHODS:
+        builder.method_load(owner, name, address=address)
+    return builder
+
+
+def sampled(builder: TraceBuilder, thread: int, *milliseconds: int, leaf: int = WORK, kind: int = 2) -> TraceBuilder:
+    """A sample at each of these moments."""
+    for at in milliseconds:
+        builder.thread(thread).at(at * MS).sample(leaf, USER, kind=kind)
+    return builder
+
+
+def asleep(builder: TraceBuilder, thread: int, *milliseconds: int, leaf: int = SLEEP) -> TraceBuilder:
+    return sampled(builder, thread, *milliseconds, leaf=leaf, kind=1)
+
+
+def created(builder: TraceBuilder, at: int, thread: int, index: int = 5, flags: int = 0) -> TraceBuilder:
+    record = ThreadCreated_V0(1000 + index, 1, ThreadFlags(flags), index, thread, 0)
+    return builder.thread(thread).at(at * MS).event(record)
+
+
+def waits(builder: TraceBuilder, thread: int, start: int, end: int | None, leaf: int = WAIT) -> TraceBuilder:
+    source = WaitHandleWaitSource.Unknown
+    builder.thread(thread).at(start * MS).event(WaitHandleWaitStart_V0(source, 0xABC, 0), stack=(leaf, USER))
+    if end is not None:
+        builder.at(end * MS).event(WaitHandleWaitStop_V0(0))
+    return builder
+
+
+def contends(builder: TraceBuilder, thread: int, at: int) -> TraceBuilder:
+    record = ContentionStart_V2(ContentionFlags.Managed, 0, 77, 0xDEF, 8)
+    return builder.thread(thread).at(at * MS).event(record, stack=(ENTER, USER))
+
+
+def enters(builder: TraceBuilder, thread: int, at: int, took: int) -> TraceBuilder:
+    return builder.thread(thread).at(at * MS).event(ContentionStop_V1(ContentionFlags.Managed, 0, float(took * MS)))
+
+
+def stops(builder: TraceBuilder, start: int, end: int, reason: int = 1, thread: int = 50) -> TraceBuilder:
+    builder.thread(thread).at(start * MS).event(GCSuspendEEBegin_V1(GCSuspendEEReason(reason), 1, 0))
+    return builder.at(end * MS).event(GCRestartEEEnd_V1(0))
+
+
+def reported(builder: TraceBuilder, **window: Any) -> ThreadsReport:
+    with clrevents.open(builder.build()) as trace:
+        return threads_report(trace, **window)
+
+
+def told(report: ThreadsReport, thread: int = 7) -> list[tuple[float, float, str, str]]:
+    """Start and end in ms, state and evidence of each interval of a thread."""
+    return [(i.start_ns / MS, i.end_ns / MS, i.state, i.evidence) for i in report.intervals if i.thread_id == thread]
+
+
+def test_samples_hold_until_halfway_and_equal_ones_are_one() -> None:
+    report = reported(asleep(sampled(begun(), 7, 10, 11, 12), 7, 13, 14))
+    # The last one holds for a period and a half, and the trace ends with it.
+    assert told(report) == [(10, 12.5, "running", "sample"), (12.5, 14, "sleep", "sample")]
+    assert report.facts.sampling_period_ns == MS
+    asleep_row = list(report.intervals)[1]
+    assert asleep_row.reason == "System.Threading.Thread.Sleep"
+
+
+def test_a_long_gap_is_unknown_but_for_a_period_and_a_half_at_its_ends() -> None:
+    report = reported(sampled(begun(), 7, 10, 11, 12, 20, 21, 22))
+    assert told(report) == [
+        (10, 13.5, "running", "sample"),
+        (13.5, 18.5, "unknown", "inferred"),
+        (18.5, 22, "running", "sample"),
+    ]
+    assert told(reported(sampled(begun(), 7, 10, 11, 12, 15, 16))) == [(10, 16, "running", "sample")]
+
+
+def test_events_are_exact_and_a_lock_wins_over_the_handle_in_it() -> None:
+    builder = sampled(begun(), 7, 1, 2, 3)
+    contends(builder, 7, 4)
+    waits(builder, 7, 5, 8)
+    waits(builder, 7, 9, 10)
+    enters(builder, 7, 12, 8)
+    sampled(builder, 7, 13, 14)
+    report = reported(builder)
+    assert told(report) == [(1, 4, "running", "sample"), (4, 12, "lock", "event"), (12, 14, "running", "sample")]
+    lock = list(report.intervals)[1]
+    assert (lock.lock_id, lock.owner_thread_id, lock.object_address, lock.reason) == (
+        *(77, 8, 0xDEF),
+        "System.Threading.Monitor.Enter",
+    )
+    assert report.metrics["lock_total"].value == 8 * MS
+    assert report.metrics["wait_total"].value == 0
+
+
+def test_a_contention_inside_of_a_handle_wait_counts_once() -> None:
+    builder = sampled(begun(), 7, 1, 2, 3)
+    builder.thread(7).at(4 * MS).event(WaitHandleWaitStart_V0(WaitHandleWaitSource.Unknown, 1, 0), stack=(WAIT, USER))
+    contends(builder, 7, 6)
+    enters(builder, 7, 8, 2)
+    builder.thread(7).at(10 * MS).event(WaitHandleWaitStop_V0(0))
+    report = reported(sampled(builder, 7, 11, 12))
+    assert told(report)[1:4] == [(4, 6, "wait", "event"), (6, 8, "lock", "event"), (8, 10, "wait", "event")]
+    assert report.metrics["wait_total"].value == 4 * MS
+
+
+def test_a_handle_wait_of_a_monitor_is_for_the_lock() -> None:
+    """.NET 10 waits for a handle when it enters a monitor, with or without an event of contention."""
+    builder = waits(sampled(begun(), 7, 1, 2, 3), 7, 4, 9, leaf=ENTER)
+    assert told(reported(sampled(builder, 7, 10, 11)))[1] == (4, 9, "lock", "event")
+
+
+def test_between_two_close_waits_a_thread_runs() -> None:
+    builder = sampled(begun(), 8, *range(1, 20))
+    waits(builder, 7, 20, 22)
+    waits(builder, 7, 24, 26)
+    waits(builder, 7, 36, 40)
+    assert told(reported(builder)) == [
+        (20, 22, "wait", "event"),
+        (22, 24, "running", "inferred"),
+        (24, 26, "wait", "event"),
+        (26, 36, "unknown", "inferred"),
+        (36, 40, "wait", "event"),
+    ]
+
+
+def test_a_collection_stops_what_runs_and_not_what_waits() -> None:
+    builder = sampled(begun(), 7, 1, 2, 3)
+    asleep(builder, 8, 1, 2, 3)
+    stops(builder, 4, 9)
+    stops(builder, 10, 11, reason=0)
+    sampled(builder, 7, 12, 13, 14)
+    report = reported(asleep(builder, 8, 12, 13, 14))
+    # Nobody can be sampled during a stop, so it separates no samples: 12 - 3 - 5 is still more than three periods.
+    assert told(report) == [
+        (1, 4, "running", "sample"),
+        (4, 4.5, "gc_suspended", "sample"),
+        (4.5, 10.5, "unknown", "inferred"),
+        (10.5, 14, "running", "sample"),
+    ]
+    assert told(report, 8)[0] == (1, 4.5, "sleep", "sample")
+    assert not any(state == "gc_suspended" for _, _, state, _ in told(report, 8))
+
+
+def test_a_short_collection_cuts_what_runs() -> None:
+    builder = stops(sampled(begun(), 7, 1, 2, 3), 4, 7)
+    stops(builder, 8, 9, reason=0)
+    assert told(reported(sampled(builder, 7, 9, 10))) == [
+        (1, 4, "running", "sample"),
+        (4, 7, "gc_suspended", "sample"),
+        (7, 10, "running", "sample"),
+    ]
+
+
+def test_two_threads_with_one_id() -> None:
+    builder = created(begun(), 1, 7, index=5)
+    sampled(builder, 7, 2, 3, 4)
+    builder.at(5 * MS).event(ThreadTerminated_V0(1005, 1, 0))
+    created(builder, 20, 7, index=6)
+    report = reported(asleep(builder, 7, 21, 22, 23))
+    rows = [(r.start_ns // MS, r.end_ns // MS, r.managed_index, r.end_evidence) for r in report.threads]
+    assert rows == [(1, 5, 5, "event"), (20, 23, 6, "inferred")]
+    assert told(report) == [(1, 5, "running", "sample"), (20, 23, "sleep", "sample")]
+
+
+def test_a_thread_from_before_its_ids_next_creation() -> None:
+    builder = asleep(begun(), 7, 1, 2, 3)
+    created(builder, 10, 7)
+    report = reported(sampled(builder, 7, 11, 12))
+    assert [(r.start_ns, r.start_evidence) for r in report.threads] == [(MS, "inferred"), (10 * MS, "event")]
+    assert told(report)[:1] == [(1, 4.5, "sleep", "sample")]
+
+
+def test_a_wait_that_is_open_at_the_end_lasts_until_then() -> None:
+    builder = waits(sampled(begun(), 7, 1, 2, 3), 7, 4, None)
+    report = reported(sampled(builder, 8, 4, 20))
+    assert told(report) == [(1, 4, "running", "sample"), (4, 20, "wait", "event")]
+    # A sample that says otherwise shows that its end is missing.
+    late = waits(sampled(begun(), 7, 1, 2, 3), 7, 4, None)
+    assert told(reported(sampled(late, 7, 20, 21)))[1:3] == [
+        (4, 20, "wait", "inferred"),
+        (20, 21, "running", "sample"),
+    ]
+
+
+def test_a_wait_that_began_before_the_trace() -> None:
+    builder = sampled(begun(), 8, 1, 2, 3)
+    builder.thread(7).at(9 * MS).event(WaitHandleWaitStop_V0(0))
+    report = reported(sampled(builder, 7, 10, 11))
+    assert told(report) == [(0, 9, "wait", "inferred"), (9, 11, "running", "sample")]
+    known = sampled(begun(), 8, 1, 2, 3)
+    enters(known, 7, 9, 4)
+    assert told(reported(sampled(known, 7, 10, 11))) == [(5, 9, "lock", "event"), (9, 11, "running", "sample")]
+
+
+def test_begins_and_ends_without_a_partner_are_counted() -> None:
+    builder = waits(begun(), 7, 1, None)
+    waits(builder, 7, 5, 6)
+    builder.at(8 * MS).event(WaitHandleWaitStop_V0(0))
+    report = reported(builder)
+    assert report.facts.unmatched == 2
+    assert [note.id for note in report.notes if note.id == "unmatched"] == ["unmatched"]
+    assert told(report)[-1] == (5, 6, "wait", "event")
+
+
+def test_a_trace_without_samples_says_what_it_knows() -> None:
+    builder = created(begun(), 1, 7)
+    waits(builder, 7, 4, 6)
+    report = reported(waits(builder, 7, 7, 8))
+    assert told(report) == [
+        (1, 4, "unknown", "inferred"),
+        (4, 6, "wait", "event"),
+        (6, 7, "unknown", "inferred"),
+        (7, 8, "wait", "event"),
+    ]
+    assert report.coverage == "partial"
+    assert report.metrics["running_total"].value is None
+    assert report.facts.samples is None
+
+
+def test_samples_only() -> None:
+    report = reported(sampled(begun(), 7, 1, 2, 3))
+    assert report.metrics["running_total"].value == 2 * MS
+    assert report.metrics["gc_suspended_total"].value is None
+    assert report.coverage == "partial"
+
+
+def test_a_trace_that_tells_nothing() -> None:
+    report = reported(begun())
+    assert report.coverage == "none"
+    assert len(report.threads) == len(report.intervals) == 0
+    assert {metric.value for metric in report.metrics.values()} == {None}
+
+
+def test_an_idle_worker() -> None:
+    builder = sampled(begun(), 7, 1, 2, 3)
+    builder.at(4 * MS).event(ThreadPoolWorkerThreadWait_V0(1, 0, 0))
+    asleep(builder, 7, 5, 6, 7, leaf=PARK)
+    report = reported(sampled(builder, 7, 8, 9))
+    assert told(report) == [
+        (1, 4, "running", "sample"),
+        (4, 7.5, "pool_idle", "sample"),
+        (7.5, 9, "running", "sample"),
+    ]
+    assert [row.role for row in report.threads] == ["pool_worker"]
+    alone = begun().thread(7).at(MS).event(ThreadPoolWorkerThreadWait_V0(1, 0, 0))
+    alone.at(9 * MS).event(ThreadPoolWorkerThreadWait_V0(1, 0, 0))
+    assert told(reported(alone)) == [(1, 9, "pool_idle", "inferred")]
+
+
+def task_wait(builder: TraceBuilder, at: int, behavior: int) -> TraceBuilder:
+    fields: dict[str, Any] = {"TaskID": (INT, 3), "Behavior": (INT, behavior)}
+    return builder.thread(7).at(at * MS).described(TPL, "TaskWaitBegin", fields, id=10, stack=(BLOCK, USER))
+
+
+def task_end(builder: TraceBuilder, at: int) -> TraceBuilder:
+    return builder.thread(7).at(at * MS).described(TPL, "TaskWaitEnd", {"TaskID": (INT, 3)}, id=11)
+
+
+def test_a_wait_for_a_task_and_what_is_no_wait() -> None:
+    builder = task_wait(sampled(begun(), 7, 1, 2, 3), 4, 1)
+    waits(builder, 7, 5, 8)
+    task_end(builder, 9)
+    report = reported(sampled(builder, 7, 10, 11))
+    assert {(i.state, i.task_id) for i in report.intervals if 4 * MS <= i.start_ns < 9 * MS} == {("task_wait", 3)}
+    assert report.metrics["task_wait_total"].value == 5 * MS
+    awaits = task_end(task_wait(sampled(begun(), 7, 1, 2, 3), 4, 2), 5)
+    assert reported(sampled(awaits, 7, 6, 7)).metrics["task_wait_total"].value == 0
+
+
+def test_a_task_that_its_waiter_runs_itself() -> None:
+    builder = sampled(task_wait(sampled(begun(), 7, 1, 2, 3), 4, 1), 7, 5, 6, 7)
+    asleep(builder, 7, 8, 9, leaf=BLOCK)
+    report = reported(sampled(task_end(builder, 10), 7, 11, 12))
+    assert told(report) == [
+        (1, 7.5, "running", "sample"),
+        (7.5, 10, "task_wait", "event"),
+        (10, 12, "running", "sample"),
+    ]
+
+
+def test_rows_near_losses_are_marked() -> None:
+    builder = sampled(begun(), 7, 1, 2, 3)
+    sampled(builder, 8, 1, 2, 3, 4, 5, 6, 7)
+    builder.thread(7).lose(3)
+    sampled(builder, 7, 8, 9, 10, 11, 12, 13)
+    asleep(builder, 7, 14, 15, 16)
+    with pytest.warns(clrevents.TraceWarning, match="3 events were lost"):
+        report = reported(builder)
+    marked = {(i.thread_id, i.state) for i in report.intervals if i.lossy}
+    assert marked == {(7, "running"), (7, "unknown")}
+    assert {(i.thread_id, i.state) for i in report.intervals if not i.lossy} >= {(7, "sleep"), (8, "running")}
+    assert [(row.thread_id, row.lossy) for row in report.threads] == [(7, True), (8, False)]
+
+
+def test_windows_cut_totals_and_not_intervals() -> None:
+    builder = asleep(sampled(begun(), 7, 1, 2, 3, 4), 7, 5, 6, 7)
+    data = builder.build()
+    with clrevents.open(data) as trace:
+        report = threads_report(trace, start=2 * MS, end=6 * MS)
+    assert [(i.start_ns, i.end_ns, i.clipped) for i in report.intervals] == [
+        (MS, 4_500_000, True),
+        (4_500_000, 7 * MS, True),
+    ]
+    (row,) = report.threads
+    assert (row.running_ns, row.sleep_ns, row.life_ns) == (2_500_000, 1_500_000, 4 * MS)
+    assert report.metrics["running_total"].value == 2_500_000
+
+
+@pytest.mark.parametrize(("index", "flags", "role"), [(1, 0, "main"), (9, 2, "finalizer"), (9, 4, "pool_worker")])
+def test_roles_from_what_the_runtime_says(index: int, flags: int, role: str) -> None:
+    builder = created(begun(), 1, 7, index=index, flags=flags)
+    assert [row.role for row in reported(sampled(builder, 7, 2, 3)).threads] == [role]
+
+
+def test_main_is_known_by_its_method() -> None:
+    report = reported(sampled(begun(), 7, 1, 2))
+    assert [row.role for row in report.threads] == ["main"]
+    # The number that the runtime gave says more.
+    assert [row.role for row in reported(sampled(created(begun(), 0, 7), 7, 1, 2)).threads] == ["other"]
+
+
+def test_no_lock_seen_is_no_proof_without_events() -> None:
+    assert reported(sampled(begun(), 7, 1, 2)).metrics["lock_total"].value is None
+    entering = asleep(begun(), 7, 1, 2, leaf=ENTER)
+    data = entering.build()
+    for window, lock in (({}, MS), ({"start": 5 * MS}, 0)):
+        with clrevents.open(data) as trace:
+            assert threads_report(trace, **window).metrics["lock_total"].value == lock  # type: ignore[typeddict-item]
