@@ -109,7 +109,7 @@ def flights(steps: ExceptionSteps, flags: Ints, known: NDArray[np.bool_], types:
     for step, (kind, row, time, thread, depth, entry) in enumerate(rows):
         mine = threads.get(thread)
         if mine is None:
-            mine = threads[thread] = _ThreadFlights(thread, log)
+            mine = threads[thread] = _ThreadFlights(thread, log, handled)
         if kind == THROWN:
             mine.thrown(step, row, time, flag_list[row], type_list[row])
         elif kind < CATCH_STOP:
@@ -117,16 +117,17 @@ def flights(steps: ExceptionSteps, flags: Ints, known: NDArray[np.bool_], types:
         else:
             mine.stop(step, kind, time)
     for mine in threads.values():
-        mine.close(handled)
+        mine.close()
     return log
 
 
 class _ThreadFlights:
-    """The exceptions in flight on one thread, the innermost last."""
+    """The exceptions in flight on one thread, the innermost last. `handled` says whether handlers were recorded."""
 
-    def __init__(self, thread: int, log: FlightLog) -> None:
+    def __init__(self, thread: int, log: FlightLog, handled: bool) -> None:
         self._thread = thread
         self._log = log
+        self._handled = handled
         self._stack: list[Flight] = []
         self._since = 0
         self._any = False
@@ -136,7 +137,8 @@ class _ThreadFlights:
         stack = self._stack
         self._any = True
         if flags is not None and flags >= 0 and flags & _RETHROWN:
-            again = [place for place, f in enumerate(stack) if f.running == CATCH and f.type in (type, -1)]
+            running = (CATCH,) if self._handled else (_NOTHING,)
+            again = [place for place, f in enumerate(stack) if f.running in running and f.type in (type, -1)]
             while again and len(stack) - 1 > again[-1]:
                 self._unseen(time)
             flight = stack[-1] if again else self._push(step, -1, type, time)
@@ -199,14 +201,14 @@ class _ThreadFlights:
         else:
             flight.running = _STOPPED if kind == CATCH_STOP else _NOTHING
 
-    def close(self, handled: bool) -> None:
+    def close(self) -> None:
         """The trace ended. Without an event of any handler nobody knows what became of what was thrown."""
         for flight in self._stack:
             if flight.running == _STOPPED:
                 flight.outcome, flight.end_ns = "caught", flight.last_ns
-            elif handled:
+            elif self._handled:
                 flight.outcome = "in_flight" if flight.caught_ns is None else "handling"
-        if not handled:
+        if not self._handled:
             for flight in self._log.flights:
                 if flight.thread == self._thread:
                     flight.outcome = None

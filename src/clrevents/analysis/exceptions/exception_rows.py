@@ -27,6 +27,12 @@ _RETHROWN = "How often `throw;` threw one of them again."
 _FILTERED = "How often a filter accepted one; inferred from where its handler lies."
 _DISPATCH = "How long it took to find handlers and to run filters and finally handlers, without exceptions inside."
 _HANDLING = "From the begin of the first catch handler to the end of the last, without exceptions inside."
+_OUTCOME = (
+    "`caught`: a catch handler ended it; `replaced`: another exception left its handler; `rejected`: it left a filter, "
+    "which ends it; `in_flight`: no handler had caught it when the trace ended, or it left its thread; `handling`: its "
+    "catch handler ran when the trace ended; `unseen`: its thread went on, and no event tells since when; null if no "
+    "handlers were recorded."
+)
 
 
 @row(span=("start_ns", "end_ns"), threads=("thread_id",))
@@ -35,31 +41,29 @@ class ThrownException(SpanRow):
 
     row: RowNumber = column("The number of the exception in its process.", hidden=True)
     start_ns: Ns | None = column("When it was thrown; null if that is not in the trace.")
-    end_ns: Ns | None = column("When its handling ended; null if the trace does not say.")
+    end_ns: Ns | None = column("When its handling ended; null if the trace does not say.", hidden=True)
     duration_ns: DurationNs | None = column("How long that took, with everything inside.")
     dispatch_ns: DurationNs | None = column(
         "From the throw to the begin of the first catch handler, without exceptions inside; null without either."
     )
-    handling_ns: DurationNs | None = column(f"{_HANDLING[:-1]}; null without either.")
-    thread_id: ThreadId | None = column("The thread that threw it.")
+    handling_ns: DurationNs | None = column(f"{_HANDLING[:-1]}; null without either.", hidden=True)
+    thread_id: ThreadId | None = column("The thread that threw it.", hidden=True)
     type: CodeName | None = column(_TYPE)
     message: PrivateText | None = column("Its message; `NULL` if it has none.")
     hresult: Word | None = column("Its HRESULT, in hexadecimal.", hidden=True)
     throwing_method: CodeName | None = column(_THROWING)
-    catching_method: CodeName | None = column(_CATCHING)
-    outcome: Word | None = column(
-        "`caught`; `replaced` by one that left its handler; `rejected`, when it left a filter; `handling` or "
-        "`in_flight` if a handler was running, or none had been found, when the trace ended; `unseen` if its thread "
-        "went on without it; null if no handlers were recorded."
-    )
-    nested: Flag = column("It was thrown while another one was being handled.")
+    catching_method: CodeName | None = column(_CATCHING, hidden=True)
+    outcome: Word | None = column(_OUTCOME)
+    nested: Flag = column("It was thrown while another one was being handled.", hidden=True)
     nested_in_row: RowNumber | None = column("The `row` of that one; null if it is not known.", hidden=True)
     by_await: Flag = column("It had been captured, mostly by a task, and was thrown on; inferred from the stack.")
     repeats_row: RowNumber | None = column(
         "The `row` of the last one before it, on any thread, with its type and message, for those thrown on; inferred.",
         hidden=True,
     )
-    rethrown: Count | None = column("How often `throw;` threw it again; null if no handlers were recorded.")
+    rethrown: Count | None = column(
+        "How often `throw;` threw it again; null if no handlers were recorded.", hidden=True
+    )
     filters: Count = column("How many filters looked at it.", hidden=True)
     filtered: Count = column("How many of them accepted it; inferred from where the handler lies.", hidden=True)
     finallys: Count = column("How many finally and fault handlers it ran.", hidden=True)
@@ -95,6 +99,14 @@ class ExceptionMessage(Row):
     type: CodeName | None = column(_TYPE)
     message: PrivateText | None = column("The message with `#` for each number, GUID and other id.")
     example: PrivateText | None = column("The first of the messages as it is.", hidden=True)
+
+
+@row
+class ExceptionOutcome(Row):
+    """All exceptions that came to one end."""
+
+    outcome: Word | None = column(_OUTCOME)
+    count: Count = column("How many there are.")
 
 
 @row(span=("start_ns", "end_ns"))

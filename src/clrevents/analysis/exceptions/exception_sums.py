@@ -5,6 +5,7 @@ Counts each one where it was thrown, and its time as far as it lies in the windo
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, Final, TypeAlias
@@ -17,6 +18,7 @@ from clrevents.analysis.exceptions.exception_rows import (
     ExceptionGroup,
     ExceptionInterval,
     ExceptionMessage,
+    ExceptionOutcome,
     ThrownException,
 )
 from clrevents.analysis.exceptions.message_patterns import message_pattern
@@ -140,19 +142,22 @@ class ExceptionSums:
             },
         )
 
+    def outcomes(self) -> ReportTable[ExceptionOutcome]:
+        """By what became of them: the most frequent first."""
+        counts = Counter(self._outcomes()).most_common()
+        lossy = [bool(self._missing())] * len(counts)
+        columns = {"outcome": [word for word, _ in counts], "count": [n for _, n in counts], "lossy": lossy}
+        return self._context.table(ExceptionOutcome, columns)
+
     def metrics(self) -> dict[str, int | None]:
         """The report's numbers."""
-        outcomes = self._listed.column("outcome").tolist()
-        begun = [outcome for outcome, mine in zip(outcomes, self._begun.tolist(), strict=True) if mine]
+        outcomes = self._outcomes()
         dispatch, handling = (int(times.sum()) for times in self._times(self._context.window))
         lengths = self._listed.column("dispatch_ns")
         known = np.sort(lengths.values[lengths.known & self._begun])
         tells = {
             "filtered": int(self._numbers("filtered").sum()),
-            **{
-                name: begun.count(name)
-                for name in ("caught", "replaced", "rejected", "handling", "in_flight", "unseen")
-            },
+            "in_flight": outcomes.count("in_flight"),
             "without_throw": int((self._begun & ~self._told).sum()),
             "unmatched": int(self._context.window.holds(self._found.unmatched).sum()),
             "dispatch_total": dispatch,
@@ -167,6 +172,10 @@ class ExceptionSums:
             "rethrown_by_await": int(self.again.sum()),
             **{name: value if self._handled else None for name, value in tells.items()},
         }
+
+    def _outcomes(self) -> list[str | None]:
+        """What became of each exception that counts in the window."""
+        return self._listed.column("outcome").take(np.flatnonzero(self._begun)).tolist()
 
     @property
     def _rethrown_known(self) -> bool:

@@ -10,6 +10,7 @@ from clrevents.analysis.exceptions.exception_rows import (
     ExceptionGroup,
     ExceptionInterval,
     ExceptionMessage,
+    ExceptionOutcome,
     ThrownException,
 )
 from clrevents.analysis.exceptions.exception_steps import EVENTS, HEADERS, KEPT
@@ -42,14 +43,9 @@ _METRICS: Final = (
         evidence="inferred",
     ),
     MetricDeclaration("filtered", "count", "How often a filter accepted an exception.", evidence="inferred"),
-    MetricDeclaration("caught", "count", "Exceptions whose catch handler ended."),
-    MetricDeclaration("replaced", "count", "Exceptions whose handler another exception left.", evidence="inferred"),
-    MetricDeclaration("rejected", "count", "Exceptions that left a filter, which ends them.", evidence="inferred"),
-    MetricDeclaration("handling", "count", "Exceptions whose catch handler ran when the trace ended."),
     MetricDeclaration(
         "in_flight", "count", "Exceptions that no handler had caught when the trace ended, or that left their thread."
     ),
-    MetricDeclaration("unseen", "count", "Exceptions that ended without an event of it, such as in native code."),
     MetricDeclaration("without_throw", "count", "Exceptions whose throw is not in the trace."),
     MetricDeclaration("unmatched", "count", "Ends of handlers whose begin is not in the trace."),
     MetricDeclaration(
@@ -101,6 +97,7 @@ class ExceptionsReport(Answer[ExceptionFacts]):
         "Exceptions by type, throwing and catching method, the most frequent first."
     )
     messages: ReportTable[ExceptionMessage] = table("Exceptions by type and message, numbers and ids folded.")
+    outcomes: ReportTable[ExceptionOutcome] = table("What became of exceptions.")
     timeline: ReportTable[ExceptionInterval] = table("What was thrown over time, in equal stretches.")
     exceptions: ReportTable[ThrownException] = table("Each exception, in order of time.", bulk=True)
 
@@ -134,6 +131,7 @@ class ExceptionsCollector(Collector[ExceptionsReport]):
             metrics={metric.name: numbers.get(metric.name) for metric in context.metrics},
             groups=sums.groups(),
             messages=sums.messages(),
+            outcomes=sums.outcomes(),
             timeline=sums.timeline(),
             exceptions=listed,
         )
@@ -163,7 +161,7 @@ REPORT: Final = ReportDeclaration(
     collector=ExceptionsCollector,
     parameters=ExceptionsParameters,
     headline="groups",
-    shown=("thrown", "rethrown", "nested", "dispatch_ns", "type", "throwing_method", "catching_method"),
+    shown=("thrown", "nested", "dispatch_ns", "type", "throwing_method", "catching_method"),
     examples=(
         ("What is thrown, and by which method?", "clrevents exceptions app.nettrace"),
         ("Where does my own code throw?", "clrevents exceptions app.nettrace --my-code"),
