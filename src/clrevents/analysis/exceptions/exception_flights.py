@@ -33,6 +33,8 @@ _NOTHING: Final = -1
 _NESTED: Final = int(ExceptionThrownFlags.Nested)
 _RETHROWN: Final = int(ExceptionThrownFlags.ReThrown)
 _STOPPED: Final = CATCH_STOP
+_ENDS: Final = {CATCH_STOP: (CATCH,), FILTER_STOP: (FILTER,), FINALLY_STOP: (FINALLY,), DONE: (_STOPPED, CATCH)}
+"""What may be running when something ends."""
 
 
 @attrs.define(eq=False)
@@ -178,12 +180,13 @@ class _ThreadFlights:
 
     def stop(self, step: int, kind: int, time: int) -> None:
         """A handler, or all handling of an exception, ended."""
-        wanted = {CATCH_STOP: (CATCH,), FILTER_STOP: (FILTER,), FINALLY_STOP: (FINALLY,), DONE: (_STOPPED, CATCH)}[kind]
-        stack = self._stack
-        at = next((n for n in range(len(stack) - 1, -1, -1) if stack[n].running in wanted), None)
-        if at is None and kind == DONE and stack:
+        wanted, stack = _ENDS[kind], self._stack
+        at = len(stack) - 1
+        while at >= 0 and stack[at].running not in wanted:
+            at -= 1
+        if at < 0 and kind == DONE:
             at = len(stack) - 1
-        if at is None:
+        if at < 0:
             if self._any:
                 self._log.unmatched.append(time)
                 return

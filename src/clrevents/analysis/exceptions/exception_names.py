@@ -5,7 +5,6 @@ The runtime's own frames around a throw are left out. Decides nothing about exce
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final, TypeAlias
 
 import attrs
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from clrevents.analysis.framework.collector import Context
 from clrevents.symbols.method_names import display_name, raw_name
 from clrevents.symbols.stacks import ResolvedStacks
+from clrevents.table.build import Column
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -99,27 +99,24 @@ def method_text(context: Context, index: int, raw: bool) -> str:
 
 
 def catching_methods(
-    context: Context, entries: NDArray[np.uint64], times: Ints, texts: Sequence[str | None], raw: bool
-) -> list[str | None]:
-    """The methods of catch handlers: by their address, or as their event says, where no code is known there."""
-    if not len(entries):
-        return []
+    context: Context, entries: NDArray[np.uint64], times: Ints, texts: Column, raw: bool
+) -> tuple[Ints, list[str | None]]:
+    """The methods of catch handlers, as places in a list of names: by their address, or as their event says, where no
+    code is known there."""
     index, _ = context.methods.find(entries, times, context.process_id)
-    named: dict[int, str] = {}
-    said: dict[str, str] = {}
-    found: list[str | None] = []
-    for place, text in zip(index.tolist(), texts, strict=True):
-        if place >= 0 and context.methods[place].name:
-            if place not in named:
-                named[place] = method_text(context, place, raw)
-            found.append(named[place])
-        elif text:
-            if text not in said:
-                said[text] = handler_name(text, raw)
-            found.append(said[text])
-        else:
-            found.append(None)
-    return found
+    names: dict[str | None, int] = {}
+    found = np.zeros(len(entries), dtype=np.int64)
+    known, of = np.unique(index, return_inverse=True)
+    methods = context.methods
+    made = [method_text(context, n, raw) if n >= 0 and methods[n].name else None for n in known.tolist()]
+    found[:] = np.array([names.setdefault(name, len(names)) for name in made], dtype=np.int64)[of]
+    nameless = np.flatnonzero(np.array([name is None for name in made], dtype=np.bool_)[of])
+    said: dict[str | None, int] = {}
+    for row, text in zip(nameless.tolist(), texts.take(nameless).tolist(), strict=True):
+        if text not in said:
+            said[text] = names.setdefault(handler_name(text, raw) if text else None, len(names))
+        found[row] = said[text]
+    return found, list(names)
 
 
 def handler_name(text: str, raw: bool = False) -> str:

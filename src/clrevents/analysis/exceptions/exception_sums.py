@@ -55,9 +55,9 @@ class ExceptionSums:
 
     def groups(self) -> ReportTable[ExceptionGroup]:
         """By type, throwing and catching method: the most often thrown first."""
-        keys = [self._listed.column(name).tolist() for name in ("type", "throwing_method", "catching_method")]
-        of, groups = _grouped(zip(*keys, strict=True))
-        count = len(groups)
+        names = ("type", "throwing_method", "catching_method")
+        of, first = self._grouped(names)
+        count = len(first)
         times = self._times(self._context.window)
         caught = self._listed.column("catching_method").known
         dispatch = self._listed.column("dispatch_ns")
@@ -65,9 +65,7 @@ class ExceptionSums:
         held = self._begun & dispatch.known
         np.maximum.at(longest, of[held], dispatch.values[held])
         columns: dict[str, Any] = {
-            "type": [key[0] for key in groups],
-            "throwing_method": [key[1] for key in groups],
-            "catching_method": [key[2] for key in groups],
+            **{name: self._text(name, first) for name in names},
             "thrown": _added(of, self.thrown, count),
             "rethrown": self._if(self._rethrown_known, _added(of, self._numbers("rethrown"), count)),
             "nested": _added(of, self.nested, count),
@@ -77,7 +75,7 @@ class ExceptionSums:
             "dispatch_ns": self._if(self._handled, _added(of, times[0], count)),
             "handling_ns": self._if(self._handled, _added(of, times[1], count)),
             "longest_ns": [None if value < 0 else value for value in longest.tolist()],
-            "hresult": _common(of, self._listed.column("hresult").tolist(), count),
+            "hresult": self._common("hresult", of, first),
             "lossy": _added(of, self._listed["lossy"], count) + self._missing() > 0,
         }
         throws = columns["thrown"] + columns["nested"] + columns["rethrown_by_await"]
@@ -90,7 +88,7 @@ class ExceptionSums:
     def messages(self) -> ReportTable[ExceptionMessage]:
         """By type and message without numbers: the most frequent first."""
         rows = np.flatnonzero(self._begun & self._told)
-        types, texts = (self._listed.column(name).take(rows).tolist() for name in ("type", "message"))
+        types, texts = self._text("type", rows), self._listed.column("message").take(rows).tolist()
         patterns = {text: None if text is None else message_pattern(text) for text in set(texts)}
         of, groups = _grouped((type, patterns[text]) for type, text in zip(types, texts, strict=True))
         distinct: list[dict[str | None, None]] = [{} for _ in groups]
@@ -113,8 +111,9 @@ class ExceptionSums:
 
     def timeline(self) -> ReportTable[ExceptionInterval]:
         """By stretches of time, from the first throw in the trace to the last."""
-        starts = [start for start in self._found.columns["start_ns"] if start is not None]
-        edges = _edges(min(starts), max(starts)) if starts else np.zeros(1, dtype=np.int64)
+        all_starts = self._found.columns["start_ns"]
+        starts = all_starts.values[all_starts.known]
+        edges = _edges(int(starts.min()), int(starts.max())) if len(starts) else np.zeros(1, dtype=np.int64)
         count = len(edges) - 1
         window, duration = self._context.window, self._context.duration_ns
         times = self._listed.numbers("start_ns")
@@ -173,9 +172,36 @@ class ExceptionSums:
             **{name: value if self._handled else None for name, value in tells.items()},
         }
 
+    @cached_property
+    def _rows(self) -> Ints:
+        """The numbers of the exceptions in the table."""
+        return self._listed.numbers("row").astype(np.int64)
+
+    def _grouped(self, names: Sequence[str]) -> tuple[Ints, Ints]:
+        """The group of each exception by these texts, and the first place of each group, in order of these."""
+        keys = np.zeros(len(self._listed), dtype=np.int64)
+        for name in names:
+            held = self._found.texts[name]
+            _, keys = np.unique(keys * (len(held.texts) + 1) + held.of[self._rows], return_inverse=True)
+        _, first, of = np.unique(keys, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        return place[of], first[order]
+
+    def _text(self, name: str, places: Ints) -> list[str | None]:
+        held = self._found.texts[name]
+        return [held.texts[n] for n in held.of[self._rows[places]].tolist()]
+
+    def _common(self, name: str, of: Ints, first: Ints) -> list[str | None]:
+        """The text that all of each group have, None where they differ."""
+        numbers = self._found.texts[name].of[self._rows]
+        differs = _added(of, numbers != numbers[first][of], len(first)) > 0
+        return [None if odd else text for odd, text in zip(differs.tolist(), self._text(name, first), strict=True)]
+
     def _outcomes(self) -> list[str | None]:
         """What became of each exception that counts in the window."""
-        return self._listed.column("outcome").take(np.flatnonzero(self._begun)).tolist()
+        return self._text("outcome", np.flatnonzero(self._begun))
 
     @property
     def _rethrown_known(self) -> bool:
@@ -199,7 +225,7 @@ class ExceptionSums:
     def _share_place(self) -> Ints:
         """The place of each share's exception in the table, -1 where the window leaves it out."""
         places = np.full(len(self._found.columns["row"]), -1, dtype=np.int64)
-        places[self._listed.numbers("row")] = np.arange(len(self._listed))
+        places[self._rows] = np.arange(len(self._listed))
         return places[self._found.share_row]
 
     def _times(self, window: TimeWindow) -> tuple[Ints, Ints]:
@@ -243,11 +269,3 @@ def _added(of: Ints, values: NDArray[Any], count: int) -> Ints:
     found = np.zeros(count, dtype=np.int64)
     np.add.at(found, of, values.astype(np.int64))
     return found
-
-
-def _common(of: Ints, values: Sequence[Any], count: int) -> list[Any]:
-    """What all of each group have, None where they differ."""
-    found: list[set[Any]] = [set() for _ in range(count)]
-    for group, value in zip(of.tolist(), values, strict=True):
-        found[group].add(value)
-    return [next(iter(held)) if len(held) == 1 else None for held in found]
