@@ -29,7 +29,7 @@ from clrevents.analysis.framework.answer_values import ALWAYS, FOREVER
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.gather import Gathered
 from clrevents.analysis.optional_rows import NONE
-from clrevents.schema.events.exception import ExceptionThrownFlags
+from clrevents.schema.exception_flags import ExceptionThrownFlags
 from clrevents.table.build import Column, ColumnType, from_values, text_column
 
 Ints: TypeAlias = NDArray[np.int64]

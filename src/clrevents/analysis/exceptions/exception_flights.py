@@ -24,7 +24,7 @@ from clrevents.analysis.exceptions.exception_steps import (
     THROWN,
     ExceptionSteps,
 )
-from clrevents.schema.events.exception import ExceptionThrownFlags
+from clrevents.schema.exception_flags import ExceptionThrownFlags
 
 Ints: TypeAlias = NDArray[np.int64]
 Outcome: TypeAlias = Literal["caught", "replaced", "rejected", "handling", "in_flight", "unseen"]
