@@ -65,6 +65,9 @@ class Flight:
     """The kind of handler that is running."""
     depth: int = 0
     entry: int = 0
+    """Where that handler is."""
+    handlers: list[tuple[int, int]] = attrs.field(factory=list)
+    """Depth and entry of the catch handlers that have not ended: `throw;` may be caught inside of one."""
     filter: int = -1
     """The row of the last filter of the dispatch that goes on."""
 
@@ -169,6 +172,9 @@ class _ThreadFlights:
                 self._turn(time)
                 flight.caught_ns = time
             flight.caught_by = row
+            while flight.handlers and _outside(depth, entry, *flight.handlers[-1]):
+                flight.handlers.pop()
+            flight.handlers.append((depth, entry))
             self._log.catches.append(FilteredCatch(flight, flight.filter, row))
             flight.filter = -1
         elif kind == FILTER:
@@ -194,13 +200,23 @@ class _ThreadFlights:
             self._any = True
             at = 0
             self._push(step, -1, -1, time)
+        escaped: Outcome = "rejected"
         while len(stack) - 1 > at:
-            # A filter in which an exception escapes counts as one that rejects.
-            self._end("rejected", time) if kind == FILTER_STOP else self._unseen(time)
+            if kind == FILTER_STOP:
+                # The innermost one left the filter, and with it the handlers of all others inside.
+                self._end(escaped, time)
+                escaped = "replaced"
+            else:
+                self._unseen(time)
         flight = stack[-1]
         flight.last_ns = time
         if kind == DONE:
-            self._end("caught", time)
+            if flight.handlers:
+                flight.handlers.pop()
+            if flight.handlers:
+                flight.running, (flight.depth, flight.entry) = CATCH, flight.handlers[-1]
+            else:
+                self._end("caught", time)
         else:
             flight.running = _STOPPED if kind == CATCH_STOP else _NOTHING
 
@@ -222,11 +238,16 @@ class _ThreadFlights:
         stack = self._stack
         while depth and len(stack) > 1 and stack[-2].depth:
             below = stack[-2]
-            # Handlers of a method lie in order: those inside of a handler before it, those around it after it.
-            outside = depth < below.depth or (depth == below.depth and entry >= below.entry)
+            outside = _outside(depth, entry, below.depth, below.entry)
             if below.running == FILTER and depth <= below.depth:
                 self._end("rejected", time)
             elif below.running in (CATCH, FINALLY) and outside and kind != FILTER:
+                while below.handlers and _outside(depth, entry, *below.handlers[-1]):
+                    below.handlers.pop()
+                if below.handlers:
+                    # It was thrown again inside of a handler of its own, which still runs.
+                    below.running, (below.depth, below.entry) = CATCH, below.handlers[-1]
+                    return
                 below.outcome, below.end_ns = "replaced", time
                 del stack[-2]
             else:
@@ -265,3 +286,13 @@ class _ThreadFlights:
             top = self._stack[-1]
             self._log.shares.append((top.number, top.caught_ns is not None, self._since, time))
         self._since = max(self._since, time)
+
+
+def _outside(depth: int, entry: int, of_depth: int, of_entry: int) -> bool:
+    """Whether a handler is not inside of another one that runs, or nobody knows.
+
+    Handlers of a method lie in order: those inside of a handler before it, those around it after it.
+    """
+    if not depth or not of_depth:
+        return True
+    return depth < of_depth or (depth == of_depth and entry >= of_entry)
