@@ -146,7 +146,7 @@ if TYPE_CHECKING:
     from clrevents.schema.events.exception import ExceptionFilterStop_V0 as ExceptionFilterStop_V0
     from clrevents.schema.events.exception import ExceptionFinallyStart_V0 as ExceptionFinallyStart_V0
     from clrevents.schema.events.exception import ExceptionFinallyStop_V0 as ExceptionFinallyStop_V0
-    from clrevents.schema.events.exception import ExceptionThrownFlags as ExceptionThrownFlags
+    from clrevents.schema.exception_flags import ExceptionThrownFlags as ExceptionThrownFlags
     from clrevents.schema.events.exception import ExceptionThrownStop_V0 as ExceptionThrownStop_V0
     from clrevents.schema.events.exception import ExceptionThrown_V0 as ExceptionThrown_V0
     from clrevents.schema.events.exception import ExceptionThrown_V1 as ExceptionThrown_V1

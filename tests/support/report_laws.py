@@ -222,6 +222,9 @@ def a_redacted_copy_says_the_same(declaration: Declaration, parameters: Any, dat
         if column.cell.privacy == "public" or (column.cell.privacy == "code" and not _TOKEN.search(repr(other))):
             assert one == other, column.name
     for table in report.tables():
+        if shape_of(table.row_class).text is not None:
+            # Other texts may be alike, so that their rows are other ones.
+            continue
         before, after = report.table(table.name), redacted.table(table.name)
         _same_rows(_counted(before, _public), _counted(after, _public), table.name)
         for column in columns_of(table.row_class):

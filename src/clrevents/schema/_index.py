@@ -532,7 +532,7 @@ EXPORTS: dict[str, str] = {
     "ExceptionFilterStop_V0": "clrevents.schema.events.exception",
     "ExceptionFinallyStart_V0": "clrevents.schema.events.exception",
     "ExceptionFinallyStop_V0": "clrevents.schema.events.exception",
-    "ExceptionThrownFlags": "clrevents.schema.events.exception",
+    "ExceptionThrownFlags": "clrevents.schema.exception_flags",
     "ExceptionThrownStop_V0": "clrevents.schema.events.exception",
     "ExceptionThrown_V0": "clrevents.schema.events.exception",
     "ExceptionThrown_V1": "clrevents.schema.events.exception",

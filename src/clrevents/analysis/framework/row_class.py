@@ -29,13 +29,15 @@ class RowShape:
 
     `span` are the columns of its begin and its end, `at` the column of its time; `since` that of the time from which
     on a loss spoils it, to the trace's end. A row with none of these is spoilt by any loss. Losses of the threads in
-    the columns `threads` count; of every thread where there are none.
+    the columns `threads` count; of every thread where there are none. Where `text` names a column of private texts,
+    there is a row for each text, so that a redacted copy of the trace may have other rows.
     """
 
     span: tuple[str, str] | None = None
     at: str | None = None
     since: str | None = None
     threads: tuple[str, ...] = ()
+    text: str | None = None
 
 
 def column(description: str, *, hidden: bool = False, windowed: bool = False) -> Any:
@@ -57,6 +59,7 @@ def row(
     at: str | None = None,
     since: str | None = None,
     threads: tuple[str, ...] = (),
+    text: str | None = None,
 ) -> Callable[[C], C]: ...
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(column,))
 def row(
@@ -67,6 +70,7 @@ def row(
     at: str | None = None,
     since: str | None = None,
     threads: tuple[str, ...] = (),
+    text: str | None = None,
 ) -> Any:
     """Make a frozen class of rows, or of facts. The columns are checked by `columns_of`.
 
@@ -75,7 +79,7 @@ def row(
 
     def make(body: C) -> C:
         made = attrs.frozen(kw_only=True)(body)
-        shape = RowShape(span, at, since, threads)
+        shape = RowShape(span, at, since, threads, text)
         if shape != RowShape() or not hasattr(made, _SHAPE):
             setattr(made, _SHAPE, shape)
         return made
@@ -130,7 +134,7 @@ def _checked_columns(row_class: type[Any]) -> tuple[ColumnDeclaration, ...]:
             wrong.append(str(error))
     names = {column.name for column in found}
     shape = shape_of(row_class)
-    for name in (*(shape.span or ()), shape.at, shape.since, *shape.threads):
+    for name in (*(shape.span or ()), shape.at, shape.since, *shape.threads, shape.text):
         if name is not None and name not in names:
             wrong.append(f"{name}: the shape of {row_class.__name__} names this column, which is not there")
     if shape.span and "clipped" not in names:
@@ -146,6 +150,9 @@ def _checked_columns(row_class: type[Any]) -> tuple[ColumnDeclaration, ...]:
         declared = kinds.get(name or "")
         if declared is not None and (declared.cell.name != cell or declared.many):
             wrong.append(f"{name}: the shape of {row_class.__name__} needs one {cell} there")
+    texts = kinds.get(shape.text or "")
+    if texts is not None and texts.cell.privacy != "private":
+        wrong.append(f"{shape.text}: the shape of {row_class.__name__} needs private texts there")
     if wrong:
         raise TypeError(f"{row_class.__name__}: {'; '.join(wrong)}")
     return tuple(sorted(found, key=lambda c: (c.name != "process_id", c.name in _LAST and _LAST.index(c.name) + 1)))

@@ -3,20 +3,10 @@
 from typing import Annotated
 
 from clrevents.schema.event import event
-from clrevents.schema.flags import OpenFlag
+from clrevents.schema.exception_flags import ExceptionThrownFlags
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
 from clrevents.schema.types import Pointer, UInt16, UInt32, UInt64, UnicodeString
-
-
-class ExceptionThrownFlags(OpenFlag):
-    """Properties of a thrown exception (manifest: ExceptionThrownFlagsMap; source: eventtracebase.h)."""
-
-    HasInnerException = 0x1
-    Nested = 0x2
-    ReThrown = 0x4
-    CorruptedState = 0x8
-    CLSCompliant = 0x10
 
 
 @event(RUNTIME, id=80, version=0, aliases=("Exception/Start",), level=4)

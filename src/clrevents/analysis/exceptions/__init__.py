@@ -1,0 +1,1 @@
+"""What was thrown, where, who caught it, and what it cost."""
