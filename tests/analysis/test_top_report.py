@@ -111,7 +111,7 @@ OPTIONS: list[dict[str, Any]] = [
     {"event": "ThreadSam*"},
     {"thread_id": 6332},
     {"event": "MethodJittingStarted", "weight": "MethodILSize", "start": "10%"},
-    {"event": "MethodJittingStarted", "weight": "level"},
+    {"event": "MethodJittingStarted", "weight": "payload_size"},
 ]
 
 
@@ -238,7 +238,13 @@ def test_processes_have_rows_of_their_own() -> None:
         ({"event": "Sold", "weight": "Sise"}, KeyError, r"Sold has no column 'Sise'; .*Size, What"),
         ({"event": "Soled"}, clrevents.UnknownEventError, "Soled"),
         ({"event": "GC*"}, clrevents.AmbiguousEventError, "means several events"),
-        ({"by": "thread"}, ValueError, "by must be 'method' or 'module', not 'thread'"),
+        (
+            {"event": "Sold", "weight": "level"},
+            ValueError,
+            "'level' is not an amount, so it cannot be a weight; use Size",
+        ),
+        ({"by": "thread"}, ValueError, "by must be 'method', 'module', 'alloc' or a field of event, not 'thread'"),
+        ({"by": "thread", "weight": "alloc"}, ValueError, "by must be 'method' or 'module', not 'thread'"),
     ],
 )
 def test_what_is_refused(options: dict[str, Any], error: type[Exception], text: str) -> None:

@@ -85,7 +85,7 @@ def test_pipes(process: Callable[..., subprocess.CompletedProcess[bytes]], shop:
     [
         (["-o", "out"], "by its suffix; use -f speedscope"),
         (["-o", "out.nettrace"], "out.nettrace by its suffix; use -f"),
-        (["-o", "a.json", "--weight", "Size"], "--weight requires --event"),
+        (["-o", "a.json", "--weight", "Size"], "--by with a field requires --event"),
         (["-o", "a.json", "--event", "Sold", "--weight", "What"], "'What' is not a number"),
         (["-o", "a.json", "--event", "Sold", "--weight", "Sise"], "no column 'Sise'"),
         (["-o", "a.json", "--start", "soon"], "soon"),

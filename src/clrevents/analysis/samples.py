@@ -16,6 +16,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.analysis.allocation_events import ALLOC, EVENTS, best_source
+from clrevents.analysis.allocation_rows import BYTES, AllocationRows
 from clrevents.analysis.framework.answer_values import MANY_PROCESSES, TimeWindow
 from clrevents.analysis.merged import StackFrame, merged_stacks
 from clrevents.analysis.sample_display import samples_html, samples_text
@@ -30,14 +32,15 @@ from clrevents.analysis.weighing import (
     weigh_events,
     weigh_times,
 )
-from clrevents.schema.registry import SAMPLE
+from clrevents.analysis.weight_fields import check_weight
+from clrevents.schema.registry import RUNTIME, SAMPLE
 from clrevents.symbols.methods import Methods
 from clrevents.symbols.stacks import resolve_stacks
 from clrevents.table.build import ColumnType, TableField, from_values, number_column, text_column
 from clrevents.table.read import Wanted
-from clrevents.table.stacks import AddressStacks
+from clrevents.table.stacks import AddressStacks, stacks_of
 from clrevents.table.table import Table
-from clrevents.trace import Filters, Moment, Selector, ThreadIds, Trace, passes_of
+from clrevents.trace import FilterOptions, Filters, Moment, Selector, ThreadIds, Trace, passes_of
 
 SAMPLES: Final = f"{SAMPLE}/ThreadSample"
 """The sample profiler's event."""
@@ -152,24 +155,55 @@ def read_samples(
 ) -> Samples:
     """Read the stacks of the sample profiler, each weighing the ns to its thread's next sample, or of any `event`.
 
-    Events weigh 1 each, or the value of their field `weight`. The window from `start` to before `end` clips a sample's
-    time, so that windows add up to the whole. Raises KeyError for a field that the event lacks, ValueError for weights
-    that are negative or not numbers, and AmbiguousEventError and UnknownEventError as `Trace.table` does.
+    Events weigh 1 each, or the value of their field `weight`. Without an event, the weight `alloc` reads allocations
+    from the best source that the trace has, each weighing the bytes that it stands for. The window from `start` to
+    before `end` clips a sample's time, so that windows add up to the whole. Raises KeyError for a field that the event
+    lacks, ValueError for weights that are negative or mean nothing as a weight, such as ids, and AmbiguousEventError
+    and UnknownEventError as `Trace.table` does.
     """
     timed = event is None and weight is None
     field = SAMPLE_TYPE if timed else weight
     window = TimeWindow.between(start, end, passes_of(trace).moment_ns)
+    if event is None and weight == ALLOC:
+        return _allocations(trace, {"thread_id": thread_id, "start": start, "end": end}, window)
     wanted = Wanted.of([*SAMPLE_HEADERS, "process_id", *([] if field is None else [field])])
     # The samples before a window say where the threads are when it begins.
     low, high = (None, None) if timed else (start, end)
     filters = Filters.of({"thread_id": thread_id, "start": low, "end": high})
     selector = SAMPLES if event is None else event
     table, stacks = passes_of(trace).table(selector, wanted, filters, "time", stacks=True)
+    name = table.metadata.get("name", "")
+    if not timed and weight is not None:
+        found = (table.metadata.get("provider", ""), name)
+        check_weight(found, (*table.fields, *passes_of(trace).fields(found)), weight)
     rows = SampleColumns.of(table, field)
     weighed = weigh_times(rows, window) if timed else weigh_events(rows, weight, window)
+    return _named(trace, name, weighed, stacks)
+
+
+def _allocations(trace: Trace, filters: FilterOptions, window: TimeWindow) -> Samples:
+    """Those of the source that is best in the whole trace, so that windows and threads add up."""
+    counts = Counter[tuple[str, str]]()
+    for kind, number in trace.event_counts().items():
+        counts[kind.provider, kind.name] += number
+    seen = {source: sum(counts[RUNTIME, name.partition("/")[2]] for name in names) for source, names in EVENTS.items()}
+    source = best_source(seen)
+    read, tables = AllocationRows(), []
+    names = {} if source is None else {name.partition("/")[2]: name for name in EVENTS[source]}
+    if names:
+        headers = (*SAMPLE_HEADERS, "process_id")
+        for chunk in passes_of(trace).table_chunks(*names.values(), columns=headers, headers=(), filters=filters):
+            tables.append(chunk.stacks)
+            for (_, name), table in chunk.tables.items():
+                read.take(names[name], table)
+    _, event, rows = read.best()
+    return _named(trace, event, weigh_events(rows, BYTES, window), stacks_of(tables))
+
+
+def _named(trace: Trace, event: str, weighed: WeighedColumns, stacks: AddressStacks) -> Samples:
     apart = trace.info.version >= MANY_PROCESSES
     names = {t.thread_id: t.name for t in trace.threads if t.name} if apart else {}
-    return name_samples(table.metadata.get("name", ""), weighed, trace.methods, stacks, names, apart)
+    return name_samples(event, weighed, trace.methods, stacks, names, apart)
 
 
 def stacked_events(trace: Trace) -> dict[tuple[str, str], int]:

@@ -6,6 +6,7 @@ Knows no names of events or methods, and reads no trace.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 import attrs
@@ -27,7 +28,6 @@ SAMPLE_TYPE: Final = "Type"
 _EXTERNAL: Final = 1
 _UNKNOWN: Final = -1
 _LARGEST: Final = (1 << 63) - 1
-_NUMBERS: Final = ("int", "uint", "float", "bool")
 _BYTES: Final = ("bytes", "size", "amount", "amount64", "length")
 _TIMES: Final = ("ns", "nanoseconds")
 
@@ -46,26 +46,38 @@ class SampleColumns:
     field: NDArray[Any] | None
 
     @classmethod
-    def of(cls, table: Table, field: str | None, process_id: int | None = None) -> SampleColumns:
+    def of(
+        cls, table: Table, field: str | None, process_id: int | None = None, values: NDArray[Any] | None = None
+    ) -> SampleColumns:
         """Those of a table, which needs no column `process_id` where all events are of this process.
 
-        ValueError for a field that does not hold numbers.
+        `values` are those of the field where no column of the table has them.
         """
         if not len(table):
             none: Ints = np.zeros(0, dtype=np.int64)
-            return cls(none, none, none, none, None if field is None else none)
-        if field is not None and not table.column(field).type.kind.startswith(_NUMBERS):
-            raise ValueError(f"{field!r} is not a number, so it cannot be a weight")
+            return cls(none, none, none, none, None if field is None and values is None else none)
         time, thread, stack_id = (table.column(name).filled(_UNKNOWN).astype(np.int64) for name in SAMPLE_HEADERS)
         if "process_id" in table and process_id is None:
             process = table.column("process_id").filled(_UNKNOWN).astype(np.int64)
         else:
             process = np.full(len(time), _UNKNOWN if process_id is None else process_id, dtype=np.int64)
-        found = cls(time, thread, process, stack_id, None if field is None else table.column(field).filled())
-        return found.take(np.argsort(time, kind="stable")) if (np.diff(time) < 0).any() else found
+        held = values if field is None else table.column(field).filled()
+        return cls(time, thread, process, stack_id, held)._ordered()
+
+    @classmethod
+    def joined(cls, parts: Sequence[SampleColumns]) -> SampleColumns:
+        """All rows of several, which have values of a field."""
+        none = np.zeros(0, dtype=np.int64)
+        names = ("time", "thread", "process", "stack_id", "field")
+        columns = [np.concatenate([none, *(getattr(part, name) for part in parts)]) for name in names]
+        return cls(*columns)._ordered()
 
     def __len__(self) -> int:
         return len(self.time)
+
+    def _ordered(self) -> SampleColumns:
+        late = (np.diff(self.time) < 0).any()
+        return self.take(np.argsort(self.time, kind="stable")) if late else self
 
     def take(self, rows: Ints) -> SampleColumns:
         """These rows in this order."""
@@ -109,8 +121,8 @@ def weigh_times(rows: SampleColumns, window: TimeWindow) -> WeighedColumns:
 
 
 def weigh_events(rows: SampleColumns, weight: str | None, window: TimeWindow) -> WeighedColumns:
-    """Any events: each weighs 1, or what its field `weight` says. ValueError for weights that are not numbers, are
-    below zero or too large together."""
+    """Any events: each weighs 1, or what its field `weight` says. ValueError for weights that are below zero, not
+    finite or too large together."""
     rows = rows.take(np.flatnonzero(window.holds(rows.time)))
     if weight is None or rows.field is None:
         return WeighedColumns(rows, rows.time, np.ones(len(rows), dtype=np.int64), "count")

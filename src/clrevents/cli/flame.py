@@ -57,7 +57,7 @@ def command(
     One thread during two seconds, as a page:
         clrevents flame app.nettrace --thread 4711 --start 10s --end 12s -o t4711.html
     Allocations, in bytes:
-        clrevents flame app.nettrace --event GCAllocationTick --weight AllocationAmount64 -o alloc.json.gz
+        clrevents flame app.nettrace --by alloc -o alloc.json.gz
 
     The sample profiler records each managed thread, running or waiting: widths are wall-clock time.
     """

@@ -10,6 +10,8 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from clrevents.analysis.allocation_events import ALLOC, NEEDED, NEEDED_RARE
+from clrevents.analysis.framework.needs import record_needs
 from clrevents.analysis.samples import Samples, read_samples, stacked_events
 from clrevents.cli.output import event_label, safe, say
 from clrevents.cli.reading import Reading
@@ -19,6 +21,7 @@ from clrevents.words import counted
 F = TypeVar("F", bound=Callable[..., Any])
 
 _SHOWN: Final = 8
+_RECORD: Final = record_needs((NEEDED, NEEDED_RARE))
 
 
 def sampling_options(command: F) -> F:
@@ -31,7 +34,11 @@ def sampling_options(command: F) -> F:
             "--thread", "threads", type=int, multiple=True, metavar="NUMBER", help="Only this thread; repeatable."
         ),
         click.option(
-            "--weight", metavar="FIELD", help="With --event: the field to use as weight. [default: 1 per event]"
+            "--by",
+            "--weight",
+            "weight",
+            metavar="alloc|FIELD",
+            help="Weigh by the bytes that were allocated, or with --event by one of its fields. [default: 1 per event]",
         ),
         click.option("--event", metavar="SELECTOR", help="Use this event's stacks. [default: the sample profiler's]"),
     ):
@@ -48,14 +55,14 @@ def samples_of(
     end: str | None,
 ) -> Samples:
     """The samples selected by the options. Raises UsageError for invalid options, and if there are no samples."""
-    if weight is not None and event is None:
-        raise click.UsageError("--weight requires --event: profiler samples are weighted by time")
+    if weight not in (None, ALLOC) and event is None:
+        raise click.UsageError("--by with a field requires --event: profiler samples are weighted by time")
     try:
         samples = read_samples(reading.trace, event, weight, thread_id=threads or None, start=start, end=end)
     except (KeyError, TypeError, ValueError) as error:
         raise click.UsageError(safe(str(error.args[0]))) from None
     if not len(samples):
-        raise click.ClickException(safe(_nothing(reading, event)))
+        raise click.ClickException(safe(_nothing(reading, event, weight)))
     return samples
 
 
@@ -83,10 +90,12 @@ def in_all(samples: Samples) -> str:
     return f"{summary(samples)}{whole}"
 
 
-def _nothing(reading: Reading, event: str | None) -> str:
+def _nothing(reading: Reading, event: str | None, weight: str | None) -> str:
     """Why there is nothing to show, and what is available instead."""
     trace = reading.trace
     name = event or "ThreadSample"
+    if event is None and weight == ALLOC:
+        return f"no allocation event in {reading.name} matches these options; to record some, --providers {_RECORD}"
     counts = trace.event_counts()
     if any(trace_event.name == name for trace_event in counts) or (event is None and not counts):
         return f"no {name} event in {reading.name} matches these options"

@@ -10,6 +10,9 @@ from typing import Any, Final, Unpack
 import attrs
 import numpy as np
 
+from clrevents.analysis.allocation_events import ALLOC, NEEDED
+from clrevents.analysis.allocation_rows import BYTES, AllocationRows, certainty
+from clrevents.analysis.allocation_rows import SELECTORS as ALLOCATIONS
 from clrevents.analysis.framework.answer import Answer, answer, table
 from clrevents.analysis.framework.answer_values import (
     FOREVER,
@@ -38,12 +41,14 @@ from clrevents.analysis.weighing import (
     weigh_events,
     weigh_times,
 )
+from clrevents.analysis.weight_fields import check_weight
 from clrevents.errors import AmbiguousEventError
 from clrevents.schema.registry import DEFAULT, SAMPLE
 from clrevents.table.read import Wanted
 from clrevents.trace import Trace, passes_of
 from clrevents.words import counted
 
+_NOBODY: Final = -1
 _UNITS: Final = {"nanoseconds": ("_ns", "ns"), "bytes": ("_bytes", "bytes"), "count": (None, "count"), "none": ("", "")}
 """By unit of the samples: the ending of the columns that hold such weights, and the unit of the metric."""
 
@@ -88,9 +93,16 @@ class TopFacts:
 class TopParameters:
     """What is added up, of which event, and how names are written."""
 
-    by: str = parameter("method", "Whether to add up by method or by module.", choices=BY)
+    by: str = parameter(
+        "method",
+        "Add up by `method` or by `module`; or methods by a weight: `alloc`, or a field of `event`.",
+    )
     event: str | None = parameter(None, "Add up the stacks of this event instead of the sample profiler's.")
-    weight: str | None = parameter(None, "The field of `event` that is its weight; without it, each event weighs 1.")
+    weight: str | None = parameter(
+        None,
+        "The field of `event` that is its weight; without it, each event weighs 1. Without `event`, `alloc` for the "
+        "bytes that were allocated.",
+    )
     thread_id: int | None = parameter(None, "Only samples of this thread.")
     raw: bool = parameter(False, "Write names as the runtime does.")
 
@@ -104,8 +116,11 @@ class TopReport(Answer[TopFacts]):
     edges of the window. The profiler records where each managed thread is, whether it runs or waits, so this is time on
     the clock and not of a processor; `external_share` tells how much of it was in native code, where threads wait.
 
-    Other events weigh 1 each, or what one of their fields says. Times, sizes and numbers have columns of their own, and
-    those that do not apply are null; for events that weigh 1, `samples` and `inclusive_samples` are the weights.
+    Other events weigh 1 each, or what one of their fields says. The weight `alloc` is the bytes that were allocated, by
+    the best of the events that the trace has for them (see the report `alloc`).
+
+    Times, sizes and numbers have columns of their own, and those that do not apply are null; for events that weigh 1,
+    `samples` and `inclusive_samples` are the weights.
     """
 
     methods: ReportTable[HotRow] = table("The methods or modules, those with the most exclusive weight first.")
@@ -121,25 +136,26 @@ class TopCollector(Collector[TopReport]):
     stacks = True
 
     def __init__(self, asked: TopParameters) -> None:
-        if asked.by not in BY:
-            raise ValueError(f"by must be {' or '.join(map(repr, BY))}, not {asked.by!r}")
-        if asked.weight is not None and asked.event is None:
-            raise ValueError("weight needs event: samples of the profiler weigh the time that they stand for")
+        asked = _with_weight(asked)
         self._asked = asked
         self._by: By = "module" if asked.by == "module" else "method"
-        self._timed = asked.event is None
+        self._allocations = AllocationRows() if asked.event is None and asked.weight == ALLOC else None
+        self._timed = asked.event is None and self._allocations is None
         self._selector = SAMPLES if asked.event is None else asked.event
-        self._field = SAMPLE_TYPE if self._timed else asked.weight
+        self._field = SAMPLE_TYPE if self._timed else asked.weight if self._allocations is None else None
         field = () if self._field is None else (self._field,)
         self._columns = tuple(dict.fromkeys((*SAMPLE_HEADERS, *field)))
-        self.selectors = (self._selector,)
+        self.selectors = (self._selector,) if self._allocations is None else ALLOCATIONS
         # A weight may be a header column, too.
         self.headers = tuple(dict.fromkeys((*SAMPLE_HEADERS, *Wanted.of(field).headers)))
         self._event: tuple[str, str] | None = None
         self._kept = Kept({self._selector: self._columns})
 
     def take(self, chunk: ReportChunk) -> None:
-        for found in chunk.events.values():
+        for selector, found in chunk.events.items():
+            if self._allocations is not None:
+                self._allocations.take(selector, found.table, _NOBODY)
+                continue
             if self._event not in (None, found.event):
                 raise AmbiguousEventError(f"{self._selector!r} means several events")
             self._event = found.event
@@ -147,19 +163,41 @@ class TopCollector(Collector[TopReport]):
             self._kept.take(ReportChunk({self._selector: self._of_thread(found)}))
 
     def finish(self, context: Context) -> TopReport:
+        process = _NOBODY if context.process_id is None else context.process_id
+        if self._allocations is not None:
+            source, name, rows = self._allocations.best()
+            rows = attrs.evolve(rows, process=np.full(len(rows), process, dtype=np.int64))
+            if self._asked.thread_id is not None:
+                rows = rows.take(np.flatnonzero(rows.thread == self._asked.thread_id))
+            caveat = certainty(source)
+            notes = () if caveat is None else (Note("estimated", "info", caveat, ("methods", "total")),)
+            context = attrs.evolve(context, needs=(NEEDED,))
+            return self._answer(context, name, rows, NEEDED.what not in context.unknown, notes)
         events = context.nothing(self._selector)
         self._check(events)
         if (self._event or events.event) is not None:
             # A pattern that nothing matches has no fields.
             events = self._kept.all(self.selectors, context.nothing)[self._selector]
-        rows = SampleColumns.of(events.table, self._field, -1 if context.process_id is None else context.process_id)
-        weighed = self._weighed(rows, context)
+        rows = SampleColumns.of(events.table, self._field, process)
         name = "" if events.event is None else events.event[1]
-        apart = context.info.version >= MANY_PROCESSES
-        samples = name_samples(name, weighed, context.methods, context.stacks, context.thread_names, apart)
-        context = attrs.evolve(context, needs=self._needs(events.event))
         text = f"the trace has no event that matches {self._selector!r}"
         none = None if events.event is not None else Note("no-events", "warning", text, ("methods",))
+        context = attrs.evolve(context, needs=self._needs(events.event))
+        return self._answer(context, name, rows, _occurs(events.event, context), (), none)
+
+    def _answer(
+        self,
+        context: Context,
+        name: str,
+        rows: SampleColumns,
+        known: bool,
+        notes: tuple[Note, ...],
+        cannot: Note | None = None,
+    ) -> TopReport:
+        """`known` says whether the trace tells the total."""
+        weighed = self._weighed(rows, context)
+        apart = context.info.version >= MANY_PROCESSES
+        samples = name_samples(name, weighed, context.methods, context.stacks, context.thread_names, apart)
         made: TopReport = context.answer(
             TopReport,
             facts=TopFacts(
@@ -169,17 +207,19 @@ class TopCollector(Collector[TopReport]):
                 sampling_period_ns=_period(weighed),
                 advice=samples.advice,
             ),
-            metrics={"samples": len(samples), "total": _total(samples, _occurs(events.event, context))},
-            notes=_notes(samples),
-            cannot=none,
+            metrics={"samples": len(samples), "total": _total(samples, known, bool(notes))},
+            notes=(*notes, *_notes(samples)),
+            cannot=cannot,
             methods=self._table(context, samples, weighed),
         )
         return made
 
     def _check(self, found: Gathered) -> None:
-        """KeyError for a weight that the event does not have."""
+        """KeyError for a weight that the event does not have, ValueError for one that means nothing."""
         if self._field is not None and found.event is not None:
             Wanted.of((self._field,)).choose(found.payload, found.event[1])
+            if not self._timed:
+                check_weight(found.event, found.table.fields, self._field)
 
     def _of_thread(self, found: Gathered) -> Gathered:
         """The events of the thread that was asked for."""
@@ -192,7 +232,7 @@ class TopCollector(Collector[TopReport]):
     def _weighed(self, rows: SampleColumns, context: Context) -> WeighedColumns:
         if self._timed:
             return weigh_times(rows, context.window)
-        return weigh_events(rows, self._asked.weight, context.window)
+        return weigh_events(rows, self._asked.weight if self._allocations is None else BYTES, context.window)
 
     def _needs(self, event: tuple[str, str] | None) -> tuple[Need, ...]:
         if self._timed:
@@ -235,6 +275,21 @@ class TopCollector(Collector[TopReport]):
         return bool(context.marks.touched(np.array([low]), np.array([high]), threads)[0])
 
 
+def _with_weight(asked: TopParameters) -> TopParameters:
+    """The same with the weight apart. ValueError for a weight without what it weighs."""
+    if asked.by not in BY:
+        if asked.weight is not None or (asked.event is None and asked.by != ALLOC):
+            others = [] if asked.weight is not None else [repr(ALLOC), "a field of event"]
+            known = [*map(repr, BY), *others]
+            raise ValueError(f"by must be {', '.join(known[:-1])} or {known[-1]}, not {asked.by!r}")
+        return _with_weight(
+            TopParameters(by=BY[0], event=asked.event, weight=asked.by, thread_id=asked.thread_id, raw=asked.raw)
+        )
+    if asked.event is None and asked.weight not in (None, ALLOC):
+        raise ValueError("weight needs event: samples of the profiler weigh the time that they stand for")
+    return asked
+
+
 def _weight(hot: HotMethod, name: str) -> int | float:
     found: int | float = getattr(hot, name)
     return found
@@ -256,9 +311,9 @@ def _occurs(event: tuple[str, str] | None, context: Context) -> bool:
     return any((kind.provider, kind.name) == event for kind in context.kinds)
 
 
-def _total(samples: Samples, known: bool) -> Metric:
+def _total(samples: Samples, known: bool, estimated: bool) -> Metric:
     _, unit = _UNITS[samples.unit]
-    evidence: Evidence = "sample" if samples.timed else "event"
+    evidence: Evidence = "sample" if samples.timed or estimated else "event"
     if known:
         return Metric(samples.total, unit, evidence=evidence)
     return Metric(None, unit, evidence=evidence, reason="the trace has no such event")
@@ -280,7 +335,7 @@ def _notes(samples: Samples) -> tuple[Note, ...]:
 def top_report(
     trace: Trace,
     *,
-    by: By = "method",
+    by: str = "method",
     event: str | None = None,
     weight: str | None = None,
     thread_id: int | None = None,
@@ -289,9 +344,12 @@ def top_report(
 ) -> TopReport:
     """Report the methods (`by="module"`: the modules) with the most time, by the sample profiler's samples.
 
-    `event` selects the stacks of another event, each of which weighs 1 or what its field `weight` says. `start` and
-    `end` are half-open. Raises KeyError for a field that the event does not have, ValueError for a weight that is not
-    a number or below zero, or without an event; AmbiguousEventError and UnknownEventError as `Trace.table` does.
+    `event` selects the stacks of another event, each of which weighs 1 or what its field `weight` says. The weight
+    `alloc`, without an event, is the bytes that were allocated. `by` takes a weight too, and adds up methods then.
+    `start` and `end` are half-open.
+
+    Raises KeyError for a field that the event does not have, ValueError for a weight that is not an amount or below
+    zero, or without an event; AmbiguousEventError and UnknownEventError as `Trace.table` does.
     """
     if event is not None:
         # At once, and not only when events of several names were read.
@@ -320,9 +378,7 @@ REPORT: Final = ReportDeclaration(
     ),
     examples=(
         ("Where is the time?", "clrevents top app.nettrace"),
-        (
-            "Which modules allocate, in bytes?",
-            "clrevents top app.nettrace --by module --event GCAllocationTick --weight AllocationAmount64",
-        ),
+        ("Which methods allocate, in bytes?", "clrevents top app.nettrace --by alloc"),
+        ("Which modules do?", "clrevents top app.nettrace --by module --weight alloc"),
     ),
 )

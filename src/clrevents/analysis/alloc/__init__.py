@@ -1,0 +1,1 @@
+"""What was allocated: by type, by stack, by thread and over time."""

@@ -1,0 +1,199 @@
+"""Sums of allocations → the rows of the report: shares, intervals, names of types, threads, kinds and stacks.
+
+Stacks are named once each, after everything is added up. Decides nothing about sources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.alloc.alloc_rows import (
+    AllocatedKind,
+    AllocatedType,
+    AllocatedTypeStack,
+    AllocatingStack,
+    AllocatingThread,
+    AllocationInterval,
+)
+from clrevents.analysis.alloc.alloc_sources import AllocationReading, kind_word
+from clrevents.analysis.alloc.alloc_sums import GroupedAllocations
+from clrevents.analysis.allocation_estimate import PARTS, interval
+from clrevents.analysis.allocation_events import Source
+from clrevents.analysis.framework.answer_values import FOREVER
+from clrevents.analysis.framework.collector import Context
+from clrevents.analysis.framework.report_table import ReportTable
+from clrevents.analysis.merged import MergedStacks, StackFrame, merged_stacks
+from clrevents.analysis.samples import MANY_PROCESSES
+from clrevents.symbols.stacks import resolve_stacks
+from clrevents.table.build import Column, ColumnType, from_values, text_column
+
+Ints: TypeAlias = NDArray[np.int64]
+
+_FRAMEWORK: Final = ("System.", "Microsoft.", "Internal.", "Interop", "dynamicClass")
+"""How namespaces begin that are not the program's own; stubs are in the last one."""
+
+
+class AllocationTables:
+    """The tables of one source's sums."""
+
+    def __init__(self, context: Context, reading: AllocationReading, source: Source | None, raw: bool) -> None:
+        self._context = context
+        self._reading = reading
+        self._source = source
+        self._raw = raw
+        self.sums = GroupedAllocations.nothing() if source is None else reading.sums[source].grouped()
+        self._names, self._named = reading.types.numbered()
+
+    def types(self) -> ReportTable[AllocatedType]:
+        """By type."""
+        found = _ordered(self.sums.by(type=self._type_of()))
+        texts = from_values(ColumnType("string"), [self._names[place] for place in found.keys["type"].tolist()])
+        return self._context.table(AllocatedType, {**self._columns(found), "type": texts})
+
+    def kinds(self) -> ReportTable[AllocatedKind]:
+        """By kind of heap."""
+        found = _ordered(self.sums.by(kind=self.sums.keys["kind"]))
+        words = [kind_word(kind) for kind in found.keys["kind"].tolist()]
+        return self._context.table(AllocatedKind, {**self._columns(found), "kind": words})
+
+    def threads(self) -> ReportTable[AllocatingThread]:
+        """By thread. A loss of another thread's events does not spoil a row."""
+        found = _ordered(self.sums.by(thread=self.sums.keys["thread"]))
+        ids = [self._reading.threads[number] for number in found.keys["thread"].tolist()]
+        names = [None if id is None else self._context.thread_names.get(id) for id in ids]
+        values = {**self._columns(found), "thread_id": ids, "thread_name": names, "lossy": self._lossy_threads(ids)}
+        return self._context.table(AllocatingThread, values)
+
+    def stacks(self) -> ReportTable[AllocatingStack]:
+        """By call stack."""
+        found = _ordered(self.sums.by(frames=self._stack_of))
+        return self._context.table(AllocatingStack, {**self._columns(found), **self._stacks(found.keys["frames"])})
+
+    def type_stacks(self) -> ReportTable[AllocatedTypeStack]:
+        """By type and call stack."""
+        found = _ordered(self.sums.by(type=self._type_of(), frames=self._stack_of))
+        texts = from_values(ColumnType("string"), [self._names[place] for place in found.keys["type"].tolist()])
+        values = {**self._columns(found), **self._stacks(found.keys["frames"]), "type": texts}
+        return self._context.table(AllocatedTypeStack, values)
+
+    def timeline(self) -> ReportTable[AllocationInterval]:
+        """By time."""
+        if self._source is None:
+            return self._context.table(AllocationInterval, dict.fromkeys(_TIMELINE, ()))
+        starts, ends, values = self._reading.sums[self._source].timeline()
+        low, high = self._interval(values)
+        return self._context.table(
+            AllocationInterval,
+            {
+                "start_ns": starts,
+                "end_ns": ends,
+                "bytes": values["bytes"],
+                "low_bytes": low,
+                "high_bytes": high,
+                "large_bytes": values["large"],
+                "samples": values["samples"],
+            },
+        )
+
+    def lossy(self) -> bool:
+        """Whether events may be missing in the window."""
+        return bool(self._touched(())[0])
+
+    def nameless(self) -> int:
+        """How many events are of types without a name."""
+        return int(self.sums.values["samples"][self._type_of() == 0].sum())
+
+    def _type_of(self) -> Ints:
+        return self._named[self.sums.keys["type"]]
+
+    def _columns(self, found: GroupedAllocations) -> dict[str, Any]:
+        """What every table has."""
+        total = self.sums.total("bytes")
+        low, high = self._interval(found.values)
+        lossy = self.lossy()
+        return {
+            "share": [amount / total if total else None for amount in found.values["bytes"].tolist()],
+            "bytes": found.values["bytes"],
+            "low_bytes": low,
+            "high_bytes": high,
+            "large_bytes": found.values["large"],
+            "count": self.counts(found.values["object_parts"]),
+            "samples": found.values["samples"],
+            "lossy": [lossy] * len(found),
+        }
+
+    def counts(self, parts: Ints) -> list[int | None] | Ints:
+        """Whole objects; a tick does not tell how many it stands for."""
+        return [None] * len(parts) if self._source == "ticks" else (parts + PARTS // 2) // PARTS
+
+    def _interval(self, values: Mapping[str, Ints]) -> Sequence[Any]:
+        if self._source != "samples":
+            return ([None] * len(values["bytes"]),) * 2
+        return interval(values["samples"], values["bytes"], values["variance"], values["seen"])
+
+    def _lossy_threads(self, ids: Sequence[int | None]) -> list[bool]:
+        return [bool(self._touched(() if id is None else (np.array([id], dtype=np.uint64),))[0]) for id in ids]
+
+    def _touched(self, threads: Sequence[NDArray[Any]]) -> NDArray[np.bool_]:
+        window = self._context.window
+        last = FOREVER if window.high == FOREVER else window.high - 1
+        return self._context.marks.touched(np.array([window.low]), np.array([last]), threads)
+
+    @cached_property
+    def _stacked(self) -> tuple[MergedStacks, Ints, Ints]:
+        """The stacks of methods, which of them each sum has, and a stack of the trace for each."""
+        distinct, of = np.unique(self.sums.keys["stack"], return_inverse=True)
+        first = np.full(len(distinct), FOREVER, dtype=np.int64)
+        np.minimum.at(first, of, self.sums.first)
+        processes = None
+        if self._context.info.version >= MANY_PROCESSES:
+            number = self._context.process_id
+            processes = np.full(len(distinct), -1 if number is None else number, dtype=np.int64)
+        methods = self._context.methods
+        merged = merged_stacks(
+            methods, resolve_stacks(methods, self._context.stacks.arrays, distinct, first, processes)
+        )
+        ids = np.zeros(len(merged.offsets) - 1, dtype=np.int64)
+        ids[merged.of[::-1]] = distinct[::-1]
+        return merged, merged.of[of] if len(of) else of.astype(np.int64), ids
+
+    @property
+    def _stack_of(self) -> Ints:
+        return self._stacked[1]
+
+    def _stacks(self, places: Ints) -> dict[str, Any]:
+        """The columns about stacks."""
+        merged, _, ids = self._stacked
+        names = [frame.raw if self._raw else frame.name for frame in merged.frames]
+        own = [_is_own(frame) for frame in merged.frames]
+        bounds = list(zip(merged.offsets[:-1][places].tolist(), merged.offsets[1:][places].tolist(), strict=True))
+        frames = [merged.values[low:high].tolist() for low, high in bounds]
+        callers = [next((frame for frame in stack if own[frame]), None) for stack in frames]
+        inner = text_column(names, merged.values)
+        none = np.zeros(0, dtype=np.uint8)
+        kind = ColumnType("list", (inner.type,))
+        stacks = Column(kind, len(merged.offsets) - 1, none, merged.offsets, (inner,))
+        return {
+            "stack_id": ids[places].astype(np.int32),
+            "method": [names[stack[0]] for stack in frames],
+            "caller": [None if caller is None else names[caller] for caller in callers],
+            "stack": stacks.take(places),
+        }
+
+
+_TIMELINE: Final = ("start_ns", "end_ns", "bytes", "low_bytes", "high_bytes", "large_bytes", "samples")
+
+
+def _ordered(found: GroupedAllocations) -> GroupedAllocations:
+    """The most bytes first, then the most events, then what began first."""
+    return found.take(np.lexsort((found.first, -found.values["samples"], -found.values["bytes"])))
+
+
+def _is_own(frame: StackFrame) -> bool:
+    """Whether a method is not the framework's, by its namespace."""
+    return frame.reason is None and not frame.name.startswith(_FRAMEWORK)

@@ -1,0 +1,1 @@
+"""What each thread did at every moment, and how that is known."""
