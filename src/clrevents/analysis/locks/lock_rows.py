@@ -31,7 +31,7 @@ class ContendedLock(Row):
     p95_ns: DurationNs | None = column("The wait that 95 % are no longer than, by the nearest rank.", hidden=True)
     max_ns: DurationNs | None = column("The longest wait.")
     threads: Count = column("How many threads waited.")
-    most_waiters: Count = column("How many waited at once, at most.")
+    most_waiters: Count | None = column("How many waited at once, at most; null if the lock is unknown.")
     method: CodeName | None = column("The method that waited longest; null if unknown.")
     holder: CodeName | None = column(
         "The method that held the lock longest while others waited, in the whole trace; null without samples."

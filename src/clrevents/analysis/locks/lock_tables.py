@@ -105,7 +105,7 @@ class LockTables:
                     "median_ns": self.percentile(mine, 0.5),
                     "p95_ns": self.percentile(mine, 0.95),
                     "threads": len(set(self.found.thread[mine].tolist())),
-                    "most_waiters": self._most(mine),
+                    "most_waiters": self._most(mine) if self.found.lock[row] else None,
                     "method": self._longest_method(mine),
                     "holder": self._held_method(int(self._numbers[row]), ALWAYS, FOREVER),
                     "clr_instance_id": int(self.found.instance[row]),
@@ -210,7 +210,7 @@ class LockTables:
     def convoys(self) -> ReportTable[Convoy]:
         """The convoys of the whole trace, cut to the window."""
         rows = []
-        for _, mine in self._groups(self._convoy_numbers, ~self.found.native):
+        for _, mine in self._groups(self._convoy_numbers, ~self.found.native & self.found.spans.begun):
             told = bool(self.found.lock[mine[0]])
             waits = [self._waits[row] for row in mine]
             for one in convoys(waits, told):

@@ -33,8 +33,8 @@ from clrevents.analysis.locks.lock_rows import (
 )
 from clrevents.analysis.locks.lock_tables import LockTables
 from clrevents.analysis.reports import ask_one
-from clrevents.analysis.samples import SAMPLES
 from clrevents.analysis.sampled_states import keep_samples
+from clrevents.analysis.samples import SAMPLES
 from clrevents.analysis.threads.sample_runs import RunMaker
 from clrevents.schema.registry import SAMPLE
 from clrevents.trace import Trace
@@ -150,7 +150,7 @@ class LocksCollector(Collector[LocksReport]):
             "waited_max": tables.longest(np.flatnonzero(managed)) or 0,
             "waited_median": median,
             "waited_p95": p95,
-            "locks": sum(not one for one in locks.column("native").tolist()),
+            "locks": len(set(found.lock[managed & (found.lock != 0)].tolist())),
             "convoys": len(convoys),
             "unfinished": int((tables.begun & ~found.native & ~found.spans.ended).sum()),
             "native_count": int((tables.begun & found.native).sum()),
@@ -158,6 +158,8 @@ class LocksCollector(Collector[LocksReport]):
         }
         metrics: dict[str, int | Metric | None] = {name: value if known else None for name, value in numbers.items()}
         metrics.update(_sampled(context, entering, len(runs) > 0, known))
+        if known and managed.any() and not numbers["locks"]:
+            metrics["locks"] = attrs.evolve(context.metric("locks", None), reason="the events do not tell locks")
         if known and median is None:
             for name in ("waited_median", "waited_p95"):
                 metrics[name] = attrs.evolve(context.metric(name, None), reason="no contention began and ended")
@@ -199,8 +201,8 @@ def _notes(context: Context, tables: LockTables, convoys: ReportTable[Any]) -> l
     if len(convoys):
         count = sum(convoys.column("count").tolist())
         text = (
-            f"{counted(len(convoys), 'convoy')} with {counted(count, 'contention')}: the lock was taken more often than "
-            "that, because a thread that takes it again at once does not wait"
+            f"{counted(len(convoys), 'convoy')} with {counted(count, 'contention')}: the lock was taken more "
+            "often than that, because a thread that takes it again at once does not wait"
         )
         notes.append(Note("convoy", "warning", text, ("count",), {"convoys": len(convoys), "contentions": count}))
     nameless = int((inside & (found.lock == 0) & found.spans.begun).sum())
@@ -244,7 +246,7 @@ REPORT: Final = ReportDeclaration(
     collector=LocksCollector,
     parameters=LocksParameters,
     headline="locks",
-    shown=("lock_id", "native", "count", "waited_ns", "share", "max_ns", "threads", "most_waiters", "method", "holder"),
+    shown=("lock_id", "native", "count", "waited_ns", "max_ns", "threads", "most_waiters", "method", "holder"),
     examples=(
         ("Which locks did threads wait for longest?", "clrevents locks app.nettrace"),
         ("Who held them, and what did it do?", "clrevents locks app.nettrace --table holders"),
