@@ -181,7 +181,8 @@ def _metrics(context: Context, tables: WaitTables) -> dict[str, Metric | int | N
         return "sample" if any(wait.evidence == "sample" for wait in waits) else "event"
 
     def metric(name: str, value: int, waits: list[KnownWait]) -> Metric:
-        return context.metric(name, value, evidence(waits))
+        unrecorded = name.startswith("task") and _TASKS in context.unknown
+        return context.metric(name, value, "sample" if unrecorded else evidence(waits))
 
     tasks_known = samples or _TASKS not in context.unknown or bool(tasks)
     return {
