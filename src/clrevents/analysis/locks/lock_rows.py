@@ -51,7 +51,9 @@ class Contention(SpanRow):
     end_ns: Ns | None = column("When it ended; null if the trace does not tell.")
     duration_ns: DurationNs | None = column("How long it lasted, as the runtime measured it; null if it has no end.")
     method: CodeName | None = column("The method that waited; null if unknown.")
-    owner_method: CodeName | None = column("What the owner did at its next sample; null if there is none meanwhile.")
+    owner_method: CodeName | None = column(
+        "What the owner did meanwhile, by a sample in between or equal ones before and after; null without these."
+    )
     stack_id: StackId = column("The call stack that waited, 0 for none.", hidden=True)
     owner_stack_id: StackId | None = column("The stack of `owner_method`.", hidden=True)
     clr_instance_id: Ordinal = column("The runtime in the process that the lock is of.", hidden=True)

@@ -87,7 +87,8 @@ class LocksReport(Answer[LocksFacts]):
     `lock` uses, and `System.Threading.Lock`; those of the runtime itself (native) are counted apart.
 
     A method waits if it is the first one of a stack outside System.Threading. The owner is the thread that held the
-    lock when the wait began; what it did then is told by its next sample. The table `holders` adds up what samples show
+    lock when the wait began; what it did then is told by a sample in
+    between, or by equal ones before and after. The table `holders` adds up what samples show
     of the threads that held a lock while others waited; events tell who that was at each begin and each end of a wait,
     and a lock that changes hands in between goes unnoticed.
 

@@ -175,41 +175,64 @@ class WaitFinder:
 
     def _sampled(self, by_thread: dict[int, list[KnownWait]]) -> list[KnownWait]:
         """Waits that samples show where no event tells of one."""
-        runs, first = self._runs, len(self._locks) + len(self._handles) + len(self._tasks)
-        lows, highs = (side.tolist() for side in stretches(runs, self._context.duration_ns))
-        types, threads, stacks = runs.type.tolist(), runs.thread.tolist(), runs.stack_id.tolist()
-        kinds: dict[int, tuple[WaitWord | None, str | None]] = {}
         covered: dict[int, _Covered] = {}
         found: list[KnownWait] = []
-        for row, of in enumerate(self._names.of[first:].tolist()):
+        for run in self._waiting_runs():
+            if run.thread not in covered:
+                covered[run.thread] = _Covered.of(by_thread.get(run.thread, []), self._context.duration_ns)
+            for low, high in covered[run.thread].gaps(run.low, run.high):
+                sampled = low <= run.first <= high or low <= run.last <= high
+                if not sampled and high - low <= self._runs.period_ns:
+                    # No sample lies in it: it is only the way from one sample to the next.
+                    continue
+                found.append(
+                    KnownWait(run.thread, run.kind, low, high, "sample", run.stack_id, run.method, run.waiting_in)
+                )
+        return found
+
+    def _waiting_runs(self) -> list[_WaitingRun]:
+        """Runs of samples that show one wait, whatever the addresses in its methods are."""
+        runs, count = self._runs, len(self._locks) + len(self._handles) + len(self._tasks)
+        lows, highs = (side.tolist() for side in stretches(runs, self._context.duration_ns))
+        firsts, lasts = runs.first.tolist(), runs.last.tolist()
+        types, threads, stacks = runs.type.tolist(), runs.thread.tolist(), runs.stack_id.tolist()
+        kinds: dict[int, tuple[WaitWord | None, str | None]] = {}
+        found: list[_WaitingRun] = []
+        for row, of in enumerate(self._names.of[count:].tolist()):
             if types[row] != EXTERNAL:
                 continue
             if of not in kinds:
-                kinds[of] = self._kind(first + row)
+                kinds[of] = self._kind(count + row)
             kind, waiting_in = kinds[of]
             if kind is None:
                 continue
-            thread = threads[row]
-            if thread not in covered:
-                covered[thread] = _Covered.of(by_thread.get(thread, []), self._context.duration_ns)
-            method = self._names.method(first + row)
-            times = int(runs.first[row]), int(runs.last[row])
-            for low, high in covered[thread].gaps(lows[row], highs[row]):
-                sampled = any(low <= time <= high for time in times)
-                if not sampled and high - low <= runs.period_ns:
-                    # No sample lies in it: it is only the way from one sample to the next.
-                    continue
-                before = found[-1] if found else None
-                if before is not None and (before.thread, before.kind, before.method, before.end) == (
-                    thread,
-                    kind,
-                    method,
-                    low,
-                ):
-                    before.end = high
-                    continue
-                found.append(KnownWait(thread, kind, low, high, "sample", stacks[row], method, waiting_in))
+            thread, method = threads[row], self._names.method(count + row)
+            before = found[-1] if found else None
+            same = before is not None and (before.thread, before.kind, before.method) == (thread, kind, method)
+            if before is not None and same and before.high == lows[row]:
+                before.high, before.last = highs[row], lasts[row]
+                continue
+            found.append(
+                _WaitingRun(
+                    thread, kind, method, waiting_in, stacks[row], lows[row], highs[row], firsts[row], lasts[row]
+                )
+            )
         return found
+
+
+@attrs.define
+class _WaitingRun:
+    """Samples of a thread from `first` to `last` show one wait, which is taken to last from `low` to `high`."""
+
+    thread: int
+    kind: WaitWord
+    method: str | None
+    waiting_in: str | None
+    stack_id: int
+    low: int
+    high: int
+    first: int
+    last: int
 
 
 @attrs.frozen
@@ -221,21 +244,17 @@ class _Covered:
 
     @classmethod
     def of(cls, waits: Sequence[KnownWait], duration_ns: int) -> _Covered:
+        """Those of the waits of one thread. What has only an end, or lost its end, covers nothing."""
         starts: list[int] = []
         ends: list[int] = []
         for wait in waits:
-            if wait.inside is not None:
+            if wait.start is None or (wait.end is None and not wait.goes_on):
                 continue
-            if wait.end is None:
-                if wait.start is None or not wait.goes_on:
-                    continue
-                low, high = wait.start, duration_ns + 1
-            else:
-                low, high = (wait.end if wait.start is None else wait.start), wait.end
-            if starts and low <= ends[-1]:
+            high = duration_ns + 1 if wait.end is None else wait.end
+            if starts and wait.start <= ends[-1]:
                 ends[-1] = max(ends[-1], high)
             else:
-                starts.append(low)
+                starts.append(wait.start)
                 ends.append(high)
         return cls(starts, ends)
 

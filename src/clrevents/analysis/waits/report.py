@@ -24,7 +24,7 @@ from clrevents.analysis.wait_events import WaitSpans, field_numbers, wait_spans
 from clrevents.analysis.waits.known_waits import KnownWait, WaitFinder
 from clrevents.analysis.waits.wait_rows import BlockedThread, BlockingMethod, Wait, WaitKind, WaitsFacts
 from clrevents.analysis.waits.wait_tables import WaitTables
-from clrevents.schema.registry import SAMPLE
+from clrevents.schema.registry import SAMPLE, TPL
 from clrevents.trace import Trace
 from clrevents.words import counted
 
@@ -43,7 +43,6 @@ _KEPT: Final = {
 _SYNCHRONOUS: Final = 1
 """The behavior of a wait that blocks its thread; the other one is that of an await."""
 
-TPL: Final = "System.Threading.Tasks.TplEventSource"
 _SAMPLED: Final = "waits without events, such as sleeps"
 _HANDLES: Final = "both ends of waits for handles and monitors"
 _TASKS: Final = "both ends of waits for tasks"
