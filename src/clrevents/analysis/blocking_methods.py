@@ -1,0 +1,90 @@
+"""Which method blocks: stacks of waits → the first method outside the means of waiting, named once for all of them.
+
+Knows stacks and names; no events and no times of waits.
+"""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.framework.answer_values import MANY_PROCESSES
+from clrevents.analysis.framework.collector import Context
+from clrevents.analysis.leaf_states import StackStates, artefact_frames, stack_states
+from clrevents.analysis.merged import NO_STACK, MergedStacks, StackFrame, merged_stacks
+from clrevents.symbols.stacks import resolve_stacks
+
+Ints: TypeAlias = NDArray[np.int64]
+
+MEANS: Final = (
+    "System.Threading.",
+    "System.Diagnostics.Tracing.",
+    "System.Runtime.CompilerServices.TaskAwaiter",
+    "System.Runtime.CompilerServices.ConfiguredTaskAwaitable",
+    "System.Runtime.CompilerServices.ValueTaskAwaiter",
+    "System.Runtime.CompilerServices.ConfiguredValueTaskAwaitable",
+    "Interop.",
+)
+"""How the names of methods begin that wait for their callers, or that only tell of it."""
+FRAMEWORK: Final = ("System.", "Microsoft.", "Internal.", "Interop.", "[")
+"""How those begin that are no part of a program; frames without a name begin with a bracket."""
+
+
+class BlockingMethods:
+    """Names for many stacks at once, each as of one moment. They are asked for by place."""
+
+    def __init__(self, context: Context, stack_ids: Ints, times: Ints, raw: bool) -> None:
+        processes = None
+        if context.info.version >= MANY_PROCESSES:
+            number = -1 if context.process_id is None else context.process_id
+            processes = np.full(len(stack_ids), number, dtype=np.int64)
+        found = resolve_stacks(context.methods, context.stacks.arrays, stack_ids, times, processes)
+        self._merged: MergedStacks = merged_stacks(context.methods, found)
+        self._raw = raw
+        frames = self._merged.frames
+        self._artefact = artefact_frames(frames)
+        self._means = np.array([_begins(frame, (*MEANS, "[")) for frame in frames], dtype=np.bool_) | self._artefact
+        self._framework = np.array([_begins(frame, FRAMEWORK) for frame in frames], dtype=np.bool_)
+        self.of: Ints = self._merged.of
+        """Which stack each place has; equal numbers are equal stacks of methods."""
+        count = len(self._merged.offsets) - 1
+        self._methods: list[str | None] = [self._blocking(stack) for stack in range(count)]
+        self._innermost: list[str | None] = [self._first(stack, self._artefact) for stack in range(count)]
+        self.framework_only = np.array([bool(self._framework[self._frames(s)].all()) for s in range(count)], dtype=bool)
+        """Which stacks have no method of a program, by number of the stack."""
+
+    def states(self) -> StackStates:
+        """What leaves tell of each stack."""
+        merged = self._merged
+        return stack_states(merged.frames, merged.offsets, merged.values)
+
+    def method(self, place: int) -> str | None:
+        """The method that blocks; None where no frame has a name."""
+        return self._methods[int(self.of[place])]
+
+    def innermost(self, place: int) -> str | None:
+        """What runs, artefacts of sampling left out; None where it has no name."""
+        return self._innermost[int(self.of[place])]
+
+    def _blocking(self, stack: int) -> str | None:
+        return self._first(stack, self._means) or self._first(stack, self._artefact)
+
+    def _first(self, stack: int, skipped: NDArray[np.bool_]) -> str | None:
+        frames = self._frames(stack)
+        kept = frames[~skipped[frames]]
+        if not len(kept):
+            return None
+        frame = self._merged.frames[int(kept[0])]
+        if frame.reason == NO_STACK:
+            return None
+        return frame.raw if self._raw else frame.name
+
+    def _frames(self, stack: int) -> Ints:
+        found: Ints = self._merged.values[self._merged.offsets[stack] : self._merged.offsets[stack + 1]]
+        return found
+
+
+def _begins(frame: StackFrame, beginnings: tuple[str, ...]) -> bool:
+    return frame.name.startswith(beginnings)

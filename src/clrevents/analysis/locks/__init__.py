@@ -1,0 +1,1 @@
+"""Show which locks threads waited for, who held them, and convoys."""

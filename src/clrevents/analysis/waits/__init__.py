@@ -1,0 +1,1 @@
+"""Show what threads waited for, and which methods block on tasks."""

@@ -1,0 +1,289 @@
+"""The report on locks: odd orders of events, what belongs to which lock, who held it, convoys."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+import built_waits
+import report_laws
+from built_waits import CALLBACK, ENTER, USER, asked, named, numbers_of, start, start_v1, stop, stop_v0
+from clrevents.analysis import LocksReport, locks_report
+from clrevents.analysis.locks.convoys import LockWait, convoys
+from clrevents.analysis.reports import find_report
+from clrevents.testing.builder import Format, TraceBuilder
+from together import together
+
+STACK = (ENTER, USER, CALLBACK)
+
+
+def told(builder: TraceBuilder, **options: Any) -> LocksReport:
+    found: LocksReport = asked(locks_report, builder, **options)
+    return found
+
+
+def test_a_wait_is_as_long_as_the_runtime_measured_and_lies_where_its_events_are() -> None:
+    builder = named(TraceBuilder()).thread(7).at(1000).event(start(0x70, 5), STACK).at(6000).event(stop(4500.0))
+    found = told(builder.rundown())
+    (row,) = found.contentions
+    assert (row.start_ns, row.end_ns, row.duration_ns) == (1000, 6000, 4500)
+    assert (row.lock_id, row.thread_id, row.owner_thread_id, row.native, row.lossy) == (0x70, 7, 5, False, False)
+    assert row.method == "App.Program.Work()"
+    assert numbers_of(found, "count", "waited_total", "waited_max", "waited_median", "locks") == (
+        1,
+        4500,
+        4500,
+        4500,
+        1,
+    )
+    half = told(builder, start=1000, end=3500)
+    assert numbers_of(half, "count", "waited_total") == (1, 2250)
+    assert [r.clipped for r in half.contentions] == [True]
+    assert numbers_of(told(builder, start=3500), "count", "waited_total") == (0, 2250)
+
+
+def test_a_begin_without_an_end_waits_and_is_in_no_sum() -> None:
+    found = told(TraceBuilder().thread(7).at(1000).event(start()).thread(8).at(5_001_000).event(start(0x80)))
+    assert [(r.thread_id, r.end_ns, r.duration_ns) for r in found.contentions] == [(7, None, None), (8, None, None)]
+    assert numbers_of(found, "count", "waited_total", "waited_median", "unfinished") == (2, 0, None, 2)
+    assert found.metrics["waited_median"].reason == "no contention began and ended"
+    (note,) = [note for note in found.notes if note.id == "still-waiting"]
+    assert note.numbers == {"threads": 2, "longest_ns": 5_000_000}
+
+
+def test_a_begin_that_another_follows_lost_its_end() -> None:
+    builder = TraceBuilder().thread(7).at(1000).event(start()).at(2000).event(start(0x80)).at(2500).event(stop(500.0))
+    found = told(builder)
+    assert [(r.lock_id, r.end_ns) for r in found.contentions] == [(0x70, None), (0x80, 2500)]
+    assert numbers_of(found, "count", "waited_total", "unfinished") == (2, 500, 1)
+    assert [note.id for note in found.notes if note.id in ("still-waiting", "unmatched")] == ["unmatched"]
+
+
+def test_an_end_without_a_begin_has_its_length_but_no_begin() -> None:
+    found = told(TraceBuilder().thread(7).at(10_000).event(stop(4000.0)).at(20_000).event(stop(5000.0)))
+    assert [(r.start_ns, r.end_ns, r.duration_ns, r.lock_id) for r in found.contentions] == [
+        (None, 10_000, 4000, None),
+        (None, 20_000, 5000, None),
+    ]
+    assert numbers_of(found, "count", "waited_total") == (2, 9000)
+    # What lies before the session is in no window, and so in no sum.
+    assert numbers_of(told(TraceBuilder().thread(7).at(10_000).event(stop(4e9))), "waited_total") == (10_000,)
+
+
+def test_versions_without_a_lock_and_without_a_length() -> None:
+    builder = TraceBuilder().thread(7).at(1000).event(start_v1()).at(3000).event(stop_v0())
+    builder.at(4000).event(start(0x70)).at(4500).event(stop(400.0))
+    found = told(builder)
+    assert [(r.lock_id, r.owner_thread_id, r.duration_ns) for r in found.contentions] == [
+        (None, None, 2000),
+        (0x70, None, 400),
+    ]
+    assert {row.lock_id: row.waited_ns for row in found.locks} == {None: 2000, 0x70: 400}
+    assert (found.facts.locks_told, found.metrics["locks"].value) == (False, 1)
+    old = told(TraceBuilder().thread(7).at(1000).event(start_v1()).at(3000).event(stop(2000.0)))
+    assert (old.metrics["locks"].value, old.metrics["locks"].reason) == (None, "the events do not tell locks")
+    assert [(row.lock_id, row.most_waiters) for row in old.locks] == [(None, None)]
+
+
+def test_locks_of_the_runtime_itself_are_apart() -> None:
+    builder = TraceBuilder().thread(7).at(1000).event(start(0x70)).at(1500).event(start(0x70, native=True))
+    builder.at(1800).event(stop(300.0, native=True)).at(2000).event(stop(1000.0))
+    found = told(builder)
+    assert numbers_of(found, "count", "waited_total", "native_count", "native_waited_total") == (1, 1000, 1, 300)
+    assert [(row.lock_id, row.native, row.waited_ns, row.share) for row in found.locks] == [
+        (0x70, False, 1000, 1.0),
+        (0x70, True, 300, 1.0),
+    ]
+    assert [row.waited_ns for row in found.methods] == [row.waited_ns for row in found.threads] == [1000]
+
+
+def test_a_lock_is_the_same_when_its_object_moves_and_another_in_another_runtime() -> None:
+    builder = TraceBuilder()
+    for at, thing, runtime in ((1000, 0x500, 0), (2000, 0x900, 0), (3000, 0x500, 1)):
+        builder.thread(7).at(at).event(start(0x70, thing=thing, runtime=runtime))
+        builder.at(at + 100 + runtime).event(stop(100.0 + runtime, runtime=runtime))
+    found = told(builder)
+    assert [(row.lock_id, row.clr_instance_id, row.count, row.waited_ns) for row in found.locks] == [
+        (0x70, 0, 2, 200),
+        (0x70, 1, 1, 101),
+    ]
+
+
+def test_equal_ids_in_two_processes_are_two_locks() -> None:
+    traces = []
+    for length in (100.0, 300.0):
+        builder = TraceBuilder().thread(7).sample(0x1000).at(1000).event(start(0x70)).at(2000).event(stop(length))
+        traces.append(builder.build())
+    _, both = together(tuple(traces))
+    found = asked(locks_report, both)
+    assert sorted((row.process_id, row.lock_id, row.waited_ns) for row in found.locks) == [
+        (101, 0x70, 100),
+        (202, 0x70, 300),
+    ]
+    assert numbers_of(found, "count", "waited_total", "waited_median") == (2, 400, None)
+
+
+def test_a_loss_in_between_marks_the_wait_of_its_thread_only() -> None:
+    builder = TraceBuilder()
+    for thread in (7, 8):
+        builder.thread(thread).sample(0x1000)
+    builder.thread(7).at(10_000).event(start()).thread(8).event(start())
+    builder.thread(7).lose(3).at(20_000).event(stop(10_000.0)).thread(8).event(stop(10_000.0))
+    found = told(builder.sequence_point().thread(8).sample(0x1000))
+    assert {row.thread_id: row.lossy for row in found.contentions} == {7: True, 8: False}
+    assert {row.thread_id: row.lossy for row in found.threads} == {7: True, 8: False}
+    assert [row.lossy for row in found.locks] == [True]
+
+
+def test_what_the_owner_does_is_told_by_samples_in_or_around_the_wait() -> None:
+    builder = named(TraceBuilder()).method_load("App.Program", "Hold", address=0x5000)
+    builder.method_load("App.Program", "Later", address=0x6000)
+    for at in range(100_000, 1_100_000, 100_000):
+        builder.thread(5).at(at).sample(0x5000 if at < 500_000 else 0x6000, CALLBACK)
+    builder.thread(7).at(210_000).event(start(0x70, 5), STACK).at(450_000).event(stop(240_000.0))
+    builder.at(510_000).event(start(0x70, 5), STACK).at(540_000).event(stop(30_000.0))
+    builder.at(610_000).event(start(0x70, 0), STACK).at(900_000).event(stop(290_000.0))
+    found = told(builder.rundown())
+    assert [row.owner_method for row in found.contentions] == [
+        "App.Program.Hold()",
+        "App.Program.Later()",
+        None,
+    ]
+    assert [(row.method, row.held_ns) for row in found.holders] == [
+        ("App.Program.Hold()", 240_000),
+        ("App.Program.Later()", 30_000),
+    ]
+    assert sum(row.share or 0 for row in found.holders) == pytest.approx(1)
+    assert [row.holder for row in found.locks] == ["App.Program.Hold()"]
+    assert {(row.owner_thread_id, row.count, row.owner_method) for row in found.owners} == {
+        (5, 2, "App.Program.Hold()"),
+        (None, 1, None),
+    }
+
+
+def test_the_one_that_enters_is_the_owner_after() -> None:
+    """Nothing tells that a lock changed hands but the end of a wait."""
+    builder = named(TraceBuilder()).method_load("App.Program", "Mine", address=0x5000)
+    builder.thread(7).at(100_000).event(start(0x70, 5), STACK)
+    builder.thread(8).at(150_000).event(start(0x70, 5), STACK)
+    builder.thread(7).at(200_000).event(stop(100_000.0))
+    for at in (250_000, 300_000, 350_000):
+        builder.thread(7).at(at).sample(0x5000, CALLBACK)
+    builder.thread(8).at(400_000).event(stop(250_000.0))
+    (holder,) = told(builder.rundown()).holders
+    assert (holder.method, holder.held_ns, holder.threads) == ("App.Program.Mine()", 150_000, 1)
+
+
+def test_percentiles_are_the_nearest_rank() -> None:
+    builder = TraceBuilder().thread(7)
+    for number in range(1, 11):
+        builder.at(number * 1000).event(start()).at(number * 1000 + number).event(stop(float(number)))
+    found = told(builder)
+    assert numbers_of(found, "waited_median", "waited_p95", "waited_max") == (5, 10, 10)
+    (lock,) = found.locks
+    assert (lock.median_ns, lock.p95_ns, lock.max_ns, lock.waited_ns) == (5, 10, 10, 55)
+
+
+def test_what_samples_show_outside_of_contentions() -> None:
+    builder = named(TraceBuilder())
+    for at in range(100_000, 1_000_000, 100_000):
+        builder.thread(7).at(at).sample(*(STACK if at < 700_000 else STACK[1:]), kind=1 if at < 700_000 else 2)
+    builder.at(990_000).event(start(0x70), STACK).at(991_000).event(stop(1000.0))
+    found = told(builder.rundown())
+    # From half a period before the first sample to the middle between the last one and the next.
+    assert numbers_of(found, "sampled_total", "unseen_total") == (600_000, 600_000)
+    builder = named(TraceBuilder()).thread(7).at(200_000).event(start(0x70), STACK)
+    for at in range(300_000, 1_000_000, 100_000):
+        builder.at(at).sample(*STACK, kind=1)
+    found = told(builder.at(1_000_000).event(stop(800_000.0)).rundown())
+    assert numbers_of(found, "sampled_total", "unseen_total") == (700_000, 0)
+
+
+def test_samples_of_runtimes_that_cannot_show_a_wait_for_a_lock_say_so() -> None:
+    builder = named(TraceBuilder()).thread(7).at(100_000).event(start_v1(), STACK[1:])
+    for at in range(200_000, 1_000_000, 100_000):
+        builder.at(at).sample(*STACK[1:], kind=1)
+    found = told(builder.at(1_000_000).event(stop(900_000.0)).rundown())
+    assert numbers_of(found, "sampled_total", "unseen_total") == (None, None)
+    assert found.metrics["unseen_total"].reason == "samples of this runtime do not show it"
+
+
+def test_nothing_recorded_is_not_nothing_that_happened() -> None:
+    found = told(TraceBuilder().thread(7).sample(0x1000))
+    assert found.coverage == "none"
+    assert numbers_of(found, "count", "waited_total", "convoys", "unseen_total") == (None,) * 4
+    (note,) = [note for note in found.notes if note.id == "not-recorded"]
+    assert note.record == "Microsoft-Windows-DotNETRuntime:0x4000:4"
+
+
+# Convoys. -----------------------------------------------------------------------------------------------------------
+
+
+def waits(*told: tuple[int, int, int, int]) -> list[LockWait]:
+    """Of threads, owners, begins and ends."""
+    return [LockWait(row, thread, owner, start, end, True) for row, (thread, owner, start, end) in enumerate(told)]
+
+
+CONVOY = ((1, 9, 0, 10), (2, 9, 1, 20), (3, 9, 2, 30), (1, 2, 21, 40), (2, 3, 31, 50))
+
+
+def test_a_convoy() -> None:
+    (found,) = convoys(waits(*CONVOY), owners_told=True)
+    assert (found.start_ns, found.end_ns, found.threads, found.most_waiters) == (0, 50, 3, 3)
+    assert (found.handovers, found.crowded_ns, len(found.waits)) == (2, 37, 5)
+    assert convoys(waits(*CONVOY[:4]), owners_told=True) == [], "only one thread that had waited held it again"
+    assert len(convoys(waits(*CONVOY), owners_told=False)) == 1
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        pytest.param([(1, 9, at, at + 8) for at in range(0, 100, 10)], id="one that waits again and again"),
+        pytest.param([(n, 9, n, 100) for n in range(1, 9)], id="many wait for one owner"),
+        pytest.param([(n % 3, (n + 2) % 3, 10 * n, 10 * n + 9) for n in range(9)], id="in turn, one at a time"),
+        pytest.param([(n % 2, (n + 1) % 2, 10 * n, 10 * n + 15) for n in range(9)], id="two threads only"),
+        pytest.param([(t, o, 1000 * s, 1000 * s + 1) for t, o, s, _ in CONVOY], id="far apart"),
+    ],
+)
+def test_no_convoy(told: list[tuple[int, int, int, int]]) -> None:
+    assert convoys(waits(*told), owners_told=True) == []
+
+
+def test_two_stretches_are_two_convoys_and_small_gaps_part_nothing() -> None:
+    later = [(t, o, s + 10_000, e + 10_000) for t, o, s, e in CONVOY]
+    near = [(t, o, s + 60, e + 60) for t, o, s, e in CONVOY]
+    assert [(c.start_ns, c.end_ns) for c in convoys(waits(*CONVOY, *later), True)] == [(0, 50), (10_000, 10_050)]
+    assert [(c.start_ns, c.end_ns) for c in convoys(waits(*CONVOY, *near), True)] == [(0, 110)]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_crowding_as_counted_moment_by_moment(seed: int) -> None:
+    rng = random.Random(seed)
+    told = []
+    for thread in range(1, 6):
+        at = 0
+        for _ in range(rng.randrange(1, 5)):
+            at += rng.randrange(1, 6)
+            length = rng.randrange(5, 30)
+            told.append((thread, rng.randrange(1, 6), at, at + length))
+            at += length
+    for found in convoys(waits(*told), owners_told=True):
+        moments = [sum(w.start_ns <= at < w.end_ns for w in found.waits) for at in range(found.start_ns, found.end_ns)]
+        assert found.crowded_ns == sum(count >= 2 for count in moments)
+        assert found.most_waiters == max(moments)
+        assert 2 * sum(map(bool, moments)) > len(moments)
+        assert 2 * found.crowded_ns > sum(map(bool, moments))
+
+
+# Laws. --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("law", report_laws.LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("format", ["nettrace4", "nettrace6"])
+@pytest.mark.parametrize("name", ["locks", "waits"])
+def test_events_by_chance_obey_the_laws(name: str, format: Format, seed: int, law: report_laws.Law) -> None:
+    declaration = find_report(name)
+    law(declaration, declaration.parameters(), built_waits.by_chance(format, seed))

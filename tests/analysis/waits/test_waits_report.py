@@ -1,0 +1,204 @@
+"""The report on waits: what events tell, what samples show beside them, and what is a part of something else."""
+
+from __future__ import annotations
+
+import pytest
+
+from built_waits import (
+    CALLBACK,
+    ENTER,
+    USER,
+    asked,
+    named,
+    numbers_of,
+    signaled,
+    start,
+    stop,
+    task_done,
+    task_wait,
+    waiting,
+)
+from clrevents.analysis import WaitsReport, waits_report
+from clrevents.testing.builder import TraceBuilder
+from together import together
+
+WAIT, MONITOR, RESULT, POOL, GATE, SLEEP = 0x4000, 0x4100, 0x4200, 0x4300, 0x4400, 0x4500
+
+
+def methods() -> TraceBuilder:
+    builder = named(TraceBuilder())
+    builder.method_load("System.Threading.WaitHandle", "WaitOneNoCheck", address=WAIT)
+    builder.method_load("System.Threading.Monitor", "Wait", address=MONITOR)
+    builder.method_load("System.Threading.Tasks.Task", "InternalWait", address=RESULT)
+    builder.method_load("System.Threading.LowLevelLifoSemaphore", "WaitForSignal", address=POOL)
+    builder.method_load("System.Threading.PortableThreadPool+GateThread", "GateThreadStart", address=GATE)
+    return builder.method_load("System.Threading.Thread", "Sleep", address=SLEEP)
+
+
+def told(builder: TraceBuilder, **options: object) -> WaitsReport:
+    found: WaitsReport = asked(waits_report, builder, **options)
+    return found
+
+
+def test_a_wait_for_a_handle() -> None:
+    builder = methods().thread(7).at(1000).event(waiting(), (WAIT, USER, CALLBACK)).at(4000).event(signaled())
+    found = told(builder.rundown())
+    (row,) = found.waits
+    assert (row.kind, row.start_ns, row.end_ns, row.duration_ns, row.evidence) == ("handle", 1000, 4000, 3000, "event")
+    assert (row.method, row.waiting_in) == ("App.Program.Work()", "System.Threading.WaitHandle.WaitOneNoCheck")
+    assert numbers_of(found, "count", "waited_total", "event_total", "task_count") == (1, 3000, 3000, None)
+    assert numbers_of(told(builder, end=2000), "count", "waited_total") == (1, 1000)
+    assert numbers_of(told(builder, start=2000), "count", "waited_total") == (0, 2000)
+
+
+@pytest.mark.parametrize(
+    ("stack", "source", "kind"),
+    [
+        ((), 0, "handle"),
+        ((), 1, "monitor"),
+        ((MONITOR, USER), 1, "monitor"),
+        ((ENTER, USER), 0, "lock"),
+        ((MONITOR, RESULT, USER), 1, "task"),
+        ((WAIT, GATE, CALLBACK), 0, "idle"),
+    ],
+)
+def test_the_stack_tells_what_a_handle_is_for(stack: tuple[int, ...], source: int, kind: str) -> None:
+    builder = methods().thread(7).at(1000).event(waiting(source), stack).at(4000).event(signaled())
+    (row,) = told(builder.rundown()).waits
+    assert (row.kind, row.task_wait) == (kind, kind == "task")
+
+
+def test_a_wait_inside_a_contention_counts_once() -> None:
+    builder = methods().thread(7).at(1000).event(start(), (ENTER, USER))
+    for at in (2000, 3000):
+        builder.at(at).event(waiting(), (ENTER, USER)).at(at + 900).event(signaled())
+    builder.at(5000).event(stop(4000.0)).at(6000).event(waiting(), (WAIT, USER)).at(6500).event(signaled())
+    found = told(builder.rundown())
+    assert [(row.kind, row.inside) for row in found.waits] == [
+        ("lock", None),
+        ("lock", "lock"),
+        ("lock", "lock"),
+        ("handle", None),
+    ]
+    assert numbers_of(found, "count", "waited_total", "nested_count") == (2, 4500, 2)
+    assert {row.kind: (row.count, row.waited_ns) for row in found.kinds} == {"lock": (1, 4000), "handle": (1, 500)}
+
+
+def test_blocking_on_a_task_is_counted_and_an_await_is_not() -> None:
+    builder = methods().thread(7).at(1000)
+    task_wait(builder, 20, 2, (USER, CALLBACK))
+    task_wait(builder.at(2000), 21, 1, (RESULT, USER, CALLBACK))
+    builder.at(3000).event(start(), (ENTER, USER)).at(3500).event(stop(500.0))
+    task_done(builder.thread(8).at(4000), 20)
+    task_done(builder.thread(8).at(4500), 21)
+    task_done(builder.thread(7).at(9000), 21)
+    found = told(builder.rundown())
+    assert [(row.kind, row.task_id, row.duration_ns, row.inside) for row in found.waits] == [
+        ("task", 21, 7000, None),
+        ("lock", None, 500, "task"),
+    ]
+    assert numbers_of(found, "count", "waited_total", "task_count", "task_total") == (1, 7000, 1, 7000)
+    assert found.facts.sync_over_async == "App.Program.Work()"
+    (method,) = found.methods
+    assert (method.method, method.task_wait, method.share) == ("App.Program.Work()", True, 1.0)
+    (note,) = [note for note in found.notes if note.id == "sync-over-async"]
+    assert note.numbers == {"waits": 1, "threads": 1, "waited_ns": 7000}
+
+
+def test_samples_show_waits_to_the_middle_between_them() -> None:
+    builder = methods().thread(7)
+    for at in range(1000, 11_000, 1000):
+        waits = 4000 <= at < 8000
+        builder.at(at).sample(*((SLEEP, USER) if waits else (USER,)), kind=1 if waits else 2)
+    found = told(builder.rundown())
+    (row,) = found.waits
+    assert (row.kind, row.start_ns, row.end_ns, row.evidence) == ("sleep", 3500, 7500, "sample")
+    assert found.metrics["waited_total"].evidence == "sample"
+    assert numbers_of(found, "count", "waited_total", "event_total", "sampled_total") == (1, 4000, 0, 4000)
+
+
+def test_a_sample_in_managed_code_waits_for_nothing_yet() -> None:
+    builder = methods().thread(7)
+    for at in range(1000, 11_000, 1000):
+        builder.at(at).sample(WAIT, USER, kind=2)
+    assert len(told(builder.rundown()).waits) == 0
+
+
+def test_samples_say_nothing_where_events_do() -> None:
+    builder = methods().thread(7)
+    for at in range(1000, 20_000, 1000):
+        if at == 5000:
+            builder.at(4600).event(waiting(), (WAIT, USER))
+        if at == 15_000:
+            builder.at(14_400).event(signaled())
+        builder.at(at).sample(WAIT, USER, kind=1)
+    found = told(builder.rundown())
+    assert [(row.start_ns, row.end_ns, row.evidence) for row in found.waits] == [
+        (500, 4600, "sample"),
+        (4600, 14_400, "event"),
+        (14_400, 19_500, "sample"),
+    ]
+    assert numbers_of(found, "waited_total", "event_total", "sampled_total") == (19_000, 9800, 9200)
+
+
+def test_long_gaps_between_samples_are_not_waited() -> None:
+    builder = methods().thread(7)
+    for at in (1000, 2000, 3000, 4000, 50_000, 51_000):
+        builder.at(at).sample(SLEEP, USER, kind=1)
+    assert [(row.start_ns, row.end_ns) for row in told(builder.rundown()).waits] == [(500, 4500), (49_500, 51_500)]
+
+
+def test_idle_workers_are_in_no_sum() -> None:
+    builder = methods().thread(7)
+    for at in range(1000, 11_000, 1000):
+        builder.at(at).sample(POOL, CALLBACK, kind=1)
+    found = told(builder.rundown())
+    assert numbers_of(found, "count", "waited_total", "idle_total") == (0, 0, 10_000)
+    assert [(row.kind, row.share) for row in found.methods] == [("idle", None)]
+    assert len(found.threads) == 0
+
+
+def test_what_goes_on_at_the_end_is_in_no_sum() -> None:
+    builder = methods().thread(7).at(1000).event(waiting(), (WAIT, USER))
+    builder.thread(8).at(2_001_000).event(start(), (ENTER, USER))
+    found = told(builder)
+    assert [(row.end_ns, row.duration_ns) for row in found.waits] == [(None, None)] * 2
+    assert numbers_of(found, "count", "waited_total", "unfinished") == (2, 0, 2)
+    (note,) = [note for note in found.notes if note.id == "still-waiting"]
+    assert note.numbers == {"threads": 2, "longest_ns": 2_000_000}
+
+
+def test_an_end_alone_has_no_begin() -> None:
+    found = told(methods().thread(7).at(1000).event(signaled()).at(2000).event(signaled()))
+    assert [(row.start_ns, row.end_ns, row.kind) for row in found.waits] == [
+        (None, 1000, "handle"),
+        (None, 2000, "handle"),
+    ]
+    assert numbers_of(found, "count", "waited_total") == (2, 0)
+
+
+def test_processes_are_apart() -> None:
+    traces = []
+    for length in (1000, 3000):
+        builder = TraceBuilder().thread(7).sample(0x1000).at(1000).event(waiting()).at(1000 + length)
+        traces.append(builder.event(signaled()).build())
+    _, both = together(tuple(traces))
+    found = asked(waits_report, both)
+    assert sorted((row.process_id, row.duration_ns) for row in found.waits) == [(101, 1000), (202, 3000)]
+
+
+def test_a_loss_in_between_marks_the_wait() -> None:
+    builder = TraceBuilder()
+    for thread in (7, 8):
+        builder.thread(thread).sample(0x1000)
+    builder.thread(7).at(10_000).event(waiting()).thread(8).event(waiting())
+    builder.thread(7).lose(3).at(20_000).event(signaled()).thread(8).event(signaled())
+    found = told(builder.sequence_point().thread(8).sample(0x1000))
+    assert {row.thread_id: row.lossy for row in found.waits} == {7: True, 8: False}
+
+
+def test_nothing_recorded_is_not_nothing_that_happened() -> None:
+    found = told(methods())
+    assert found.coverage == "none"
+    assert numbers_of(found, "count", "waited_total", "task_count") == (None, None, None)
+    assert found.notes[0].id == "nothing-recorded"
