@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from clrevents.analysis.heap.report import heap_report as heap_report
     from clrevents.analysis.jit.report import JitReport as JitReport
     from clrevents.analysis.jit.report import jit_report as jit_report
+    from clrevents.analysis.locks.report import LocksReport as LocksReport
+    from clrevents.analysis.locks.report import locks_report as locks_report
     from clrevents.analysis.modules.report import ModulesReport as ModulesReport
     from clrevents.analysis.modules.report import modules_report as modules_report
     from clrevents.analysis.startup.report import StartupReport as StartupReport
@@ -50,6 +52,8 @@ if TYPE_CHECKING:
     from clrevents.analysis.threads.report import threads_report as threads_report
     from clrevents.analysis.top.report import TopReport as TopReport
     from clrevents.analysis.top.report import top_report as top_report
+    from clrevents.analysis.waits.report import WaitsReport as WaitsReport
+    from clrevents.analysis.waits.report import waits_report as waits_report
     # end
 
 _HOMES = {

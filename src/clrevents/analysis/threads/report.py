@@ -42,7 +42,7 @@ from clrevents.analysis.threads.thread_rows import (
     ThreadFacts,
     ThreadInterval,
     ThreadRow,
-    ThreadsReport,
+    ThreadsReport as ThreadsReport,
     interval_columns,
     role_table,
     state_table,
