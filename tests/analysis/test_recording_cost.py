@@ -250,12 +250,18 @@ def test_as_the_long_way_round(recording: tuple[list[Suspending], list[Sampled],
 
 @pytest.mark.parametrize("path", fixtures(), ids=lambda p: p.name.partition(".")[0])
 def test_fixtures(path: Path) -> None:
-    """One has events about a suspension, that of its heap snapshot, and another one has samples."""
+    """Two have events about suspensions, and two have samples."""
     with clrevents.open(path) as trace:
         found = recording_cost_of(trace)
-    others = 1 if path == fixture("net8-heap") else 0
-    assert (found.stops, found.own_stops, found.other_stops, found.held_ns) == (0, 0, others, None)
-    if path == fixture("net8-netperf3"):
-        assert (found.samples, found.period_ns, found.period_from) == (1288, 1_117_437, "samples")
-    else:
-        assert (found.samples, found.period_ns) == (0, None)
+    stops, others = STOPS.get(path.name.partition(".")[0], (0, (0, 0)))
+    assert (found.stops, (found.own_stops, found.other_stops)) == (stops, others)
+    assert (found.held_ns is None) == (stops == 0)
+    samples = {
+        fixture("net8-netperf3"): (1288, 1_117_437, "samples"),
+        fixture("net10-garbage"): (868, 1_084_118, "stops"),
+    }
+    assert (found.samples, found.period_ns, found.period_from) == samples.get(path, (0, None, None))
+
+
+STOPS = {"net8-heap": (0, (0, 1)), "net10-garbage": (875, (1, 11)), "net10-servergc": (0, (1, 7))}
+"""Suspensions for samples; the program's own ones, and those of collections."""
