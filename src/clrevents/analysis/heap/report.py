@@ -79,13 +79,15 @@ _TOLD: Final = 3
 class HeapParameters:
     """Which snapshot, and which type."""
 
-    type: str = parameter("", "Only objects of this type, and what keeps them alive: a name, its last part, or *.")
+    type: str | None = parameter(
+        None, "Only objects of this type, and what keeps them alive: a name, its last part, or *."
+    )
     snapshot: int = parameter(0, "The number of the snapshot that the tables are about; 0 for the last one.")
     baseline: int = parameter(0, "The number of the snapshot that growth is counted from; 0 for the first one.")
     raw: bool = parameter(False, "Names as the runtime writes them.")
 
 
-ANYTHING: Final = HeapParameters(type="", snapshot=0, baseline=0, raw=False)
+ANYTHING: Final = HeapParameters(type=None, snapshot=0, baseline=0, raw=False)
 """What is asked when nothing is said."""
 
 
@@ -152,7 +154,7 @@ class HeapCollector(Collector[HeapReport]):
 def heap_report(
     trace: Trace,
     *,
-    type: str = "",
+    type: str | None = None,
     snapshot: int = 0,
     baseline: int = 0,
     raw: bool = False,
@@ -204,7 +206,7 @@ def heap_answer(context: Context, asked: HeapParameters, held: Sequence[HeapSnap
     if shown is not None:
         notes += [*snapshot_notes(shown), *unnamed_types(shown)]
         chosen = matching(shown.types, asked.type) if asked.type else None
-        if chosen == []:
+        if asked.type and not chosen:
             notes.append(no_such_type(asked.type, [type.name for type in shown.types]))
         found["types"] = rows(TypeOnHeap, type_columns(shown, name, chosen), shown)
         found["roots"] = rows(RootGroup, root_columns(shown, name), shown)
