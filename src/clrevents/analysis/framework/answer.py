@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable, Collection, Mapping
-from functools import cache
 from typing import Any, ClassVar, Final, Generic, Self, TypeVar, dataclass_transform
+from weakref import WeakKeyDictionary
 
 import attrs
 
@@ -154,8 +154,17 @@ class Answer(Generic[F_co]):
         return answer_html(self)
 
 
-@cache
+_TABLES: Final[WeakKeyDictionary[Any, tuple[TableDeclaration, ...]]] = WeakKeyDictionary()
+"""What `_tables` has found: hints take a millisecond to read, and every process's answer asks for them."""
+
+
 def _tables(cls: type[Any]) -> tuple[TableDeclaration, ...]:
+    if cls not in _TABLES:
+        _TABLES[cls] = _read_tables(cls)
+    return _TABLES[cls]
+
+
+def _read_tables(cls: type[Any]) -> tuple[TableDeclaration, ...]:
     hints = typing.get_type_hints(cls, include_extras=True)
     found = []
     for field in attrs.fields(cls):

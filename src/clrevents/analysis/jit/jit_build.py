@@ -198,4 +198,5 @@ def _background(rows: Mapping[str, Gathered], made: Compilations, version: Ints,
     before[order[last >= 0]] = order[last[last >= 0]]
     turn = before[len(starts) :]
     within = (turn >= 0) & (threads[turn] == made.thread)
-    return (within & (until[np.where(within, turn, 0)] >= made.start_place)).tolist()
+    found: Mask = within & (until[np.where(within, turn, 0)] >= made.start_place)
+    return [bool(value) for value in found]

@@ -143,7 +143,7 @@ def depths(spans: ThreadSpans) -> Ints:
     for rows in np.split(order, first[1:]) if len(threads) else ():
         closed = spans.closed[rows]
         # Those that began before, without those that ended before.
-        begun = np.cumsum(closed) - closed
+        begun: Ints = np.cumsum(closed) - closed
         ended = np.searchsorted(np.sort(spans.end_place[rows[closed]]), spans.start_place[rows], "right")
         found[rows] = begun - ended
     return found
