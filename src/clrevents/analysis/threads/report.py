@@ -42,11 +42,13 @@ from clrevents.analysis.threads.thread_rows import (
     ThreadFacts,
     ThreadInterval,
     ThreadRow,
-    ThreadsReport as ThreadsReport,
     interval_columns,
     role_table,
     state_table,
     thread_columns,
+)
+from clrevents.analysis.threads.thread_rows import (
+    ThreadsReport as ThreadsReport,
 )
 from clrevents.analysis.threads.tiling import Stops, Tiler
 from clrevents.analysis.weighing import SAMPLE_TYPE
