@@ -78,6 +78,9 @@ class ColumnPass:
         self._decoder: PayloadDecoder | None = None
         self._column_maker: ColumnMaker | None = None
         self._waiting: list[Rows] = []
+        self._waiting_rows = 0
+        # The windows they lie in, which many releases may share.
+        self._windows: set[int] = set()
         self._waiting_bytes = 0
 
     @property
@@ -115,7 +118,7 @@ class ColumnPass:
         while released:
             # Removed from the list, so that rows are freed as soon as they have been read.
             self._wait(released.pop())
-            while sum(map(len, self._waiting)) >= self._chunk_rows or self._waiting_bytes >= _BYTES:
+            while self._waiting_rows >= self._chunk_rows or self._waiting_bytes >= _BYTES:
                 yield from self._flush(self._chunk_rows)
 
     def _wait(self, rows: Rows) -> None:
@@ -125,16 +128,22 @@ class ColumnPass:
         rows = self.selection.rows(rows, stream.kinds.all, stream.clock, self._duration, stream.info.process_id)
         if len(rows):
             self._waiting.append(rows)
-            self._waiting_bytes += sum(map(len, rows.release.windows)) if self._payloads else 0
+            self._waiting_rows += len(rows)
+            for window in rows.release.windows if self._payloads else ():
+                if id(window) not in self._windows:
+                    self._windows.add(id(window))
+                    self._waiting_bytes += len(window)
 
     def _flush(self, most: int | None = None) -> Iterator[Chunk]:
         """A chunk of the waiting rows: all of them, or at most `most`."""
-        waiting, self._waiting, self._waiting_bytes = self._waiting, [], 0
-        if most is not None and sum(map(len, waiting)) > most:
+        waiting, rows = self._waiting, self._waiting_rows
+        self._waiting, self._waiting_rows, self._windows, self._waiting_bytes = [], 0, set(), 0
+        if most is not None and rows > most:
             last = waiting[-1]
-            cut = len(last) - (sum(map(len, waiting)) - most)
+            cut = len(last) - (rows - most)
             waiting[-1] = last.take(slice(0, cut))
             self._waiting = [last.take(slice(cut, len(last)))]
+            self._waiting_rows = rows - most
         if waiting:
             info = self.stream.info
             assert info is not None
