@@ -37,7 +37,7 @@ from clrevents.analysis.threads.thread_events import (
     creations,
     terminations,
 )
-from clrevents.analysis.threads.thread_names import Named, named, role_of
+from clrevents.analysis.threads.thread_names import NamedTrails, named, role_of
 from clrevents.analysis.threads.thread_rows import (
     ThreadFacts,
     ThreadInterval,
@@ -47,9 +47,7 @@ from clrevents.analysis.threads.thread_rows import (
     state_table,
     thread_columns,
 )
-from clrevents.analysis.threads.thread_rows import (
-    ThreadsReport as ThreadsReport,
-)
+from clrevents.analysis.threads.thread_rows import ThreadsReport as ThreadsReport
 from clrevents.analysis.threads.tiling import Stops, Tiler
 from clrevents.analysis.weighing import SAMPLE_TYPE
 from clrevents.schema.registry import SAMPLE, TPL
@@ -162,7 +160,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         return made
 
     def _trails(
-        self, events: Mapping[str, EventColumns], runs: SampleRuns, waits: Sequence[Blocked], names: Named
+        self, events: Mapping[str, EventColumns], runs: SampleRuns, waits: Sequence[Blocked], names: NamedTrails
     ) -> dict[int, ThreadTrail]:
         found: dict[int, ThreadTrail] = {}
 

@@ -27,7 +27,7 @@ _SECOND = 2
 
 
 @attrs.frozen
-class Named:
+class NamedTrails:
     """What is known of each run, of each wait (its state and reason), and the roles that stacks tell of threads."""
 
     seen: Sequence[Seen]
@@ -35,7 +35,7 @@ class Named:
     roles: Sequence[tuple[int, str]]
 
 
-def named(context: Context, runs: SampleRuns, waits: Sequence[Blocked], process_id: int | None) -> Named:
+def named(context: Context, runs: SampleRuns, waits: Sequence[Blocked], process_id: int | None) -> NamedTrails:
     """Name the stacks of all runs and waits. `process_id` is None where a trace has only one."""
     begun = np.array([_moment(one) for one in waits], dtype=np.int64)
     stack_ids = np.concatenate([runs.stack_id, np.array([one.stack_id for one in waits], dtype=np.int64)])
@@ -79,7 +79,7 @@ def named(context: Context, runs: SampleRuns, waits: Sequence[Blocked], process_
     for thread, role in zip(threads, states.role[of].tolist(), strict=True):
         if role >= 0:
             roles.add((thread, role))
-    return Named(seen, found, [(thread, states.roles[role]) for thread, role in sorted(roles)])
+    return NamedTrails(seen, found, [(thread, states.roles[role]) for thread, role in sorted(roles)])
 
 
 def _moment(one: Blocked) -> int:

@@ -13,7 +13,6 @@ import numpy as np
 from clrevents.analysis.allocation_events import ALLOC, NEEDED
 from clrevents.analysis.allocation_rows import BYTES, AllocationRows, certainty
 from clrevents.analysis.allocation_rows import SELECTORS as ALLOCATIONS
-from clrevents.analysis.framework.answer import Answer, answer, table
 from clrevents.analysis.framework.answer_values import (
     FOREVER,
     MANY_PROCESSES,
@@ -22,18 +21,19 @@ from clrevents.analysis.framework.answer_values import (
     MetricDeclaration,
     Note,
 )
-from clrevents.analysis.framework.cells import Bytes, CodeName, Count, DurationNs, Number, Ratio, Word
 from clrevents.analysis.framework.collector import Collector, Context, ReportChunk
-from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions, parameter, parameters
+from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions
 from clrevents.analysis.framework.kept import Kept
 from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.framework.row_class import Row, column, row
 from clrevents.analysis.gather import Gathered
 from clrevents.analysis.reports import ask_one
 from clrevents.analysis.sample_states import chosen_states
 from clrevents.analysis.samples import SAMPLES, Samples, name_samples
 from clrevents.analysis.top.hot import BY, CAVEAT, By, HotMethod, hottest
+from clrevents.analysis.top.hot_rows import HotRow as HotRow
+from clrevents.analysis.top.hot_rows import TopFacts, TopParameters
+from clrevents.analysis.top.hot_rows import TopReport as TopReport
 from clrevents.analysis.weighing import (
     SAMPLE_HEADERS,
     SAMPLE_TYPE,
@@ -52,94 +52,6 @@ from clrevents.words import counted
 _NOBODY: Final = -1
 _UNITS: Final = {"nanoseconds": ("_ns", "ns"), "bytes": ("_bytes", "bytes"), "count": (None, "count"), "none": ("", "")}
 """By unit of the samples: the ending of the columns that hold such weights, and the unit of the metric."""
-
-
-@row
-class HotRow(Row):
-    """One method or module."""
-
-    name: CodeName = column("The method as C# writes it, or the module; in brackets why there is no name.")
-    runtime_name: CodeName = column("The method as the runtime writes it, after its module and `!`.", hidden=True)
-    module: CodeName | None = column("The module; null if unknown.")
-    samples: Count = column("How many samples or events were taken in it.")
-    inclusive_samples: Count = column("How many were taken in it or in what it called.", hidden=True)
-    exclusive_ns: DurationNs | None = column("Its own time; null if the weights are not times.")
-    inclusive_ns: DurationNs | None = column("Its time with all that it called; null if the weights are not times.")
-    exclusive_bytes: Bytes | None = column("Its own bytes; null if the weights are not sizes.")
-    inclusive_bytes: Bytes | None = column("Its bytes with all that it called; null if the weights are not sizes.")
-    exclusive: Number | None = column("Its own weight; null unless a field without a unit is the weight.")
-    inclusive: Number | None = column("Its weight with all that it called; null unless a field without a unit is it.")
-    share: Ratio | None = column("The exclusive weight as a share of the total; null if that is 0.")
-    running_ns: DurationNs | None = column(
-        "How much of the exclusive time threads ran managed code; null except for the sample profiler."
-    )
-    waiting_ns: DurationNs | None = column(
-        "How much of it they waited, in a method that is known to wait; null except for the sample profiler."
-    )
-    external_ns: DurationNs | None = column(
-        "How much of the exclusive time was in native code or waiting; null except for the sample profiler.",
-        hidden=True,
-    )
-    external_share: Ratio | None = column(
-        "The same as a share of the exclusive time; null if that is 0 or unknown.", hidden=True
-    )
-
-
-@row
-class TopFacts:
-    """The circumstances of a top report."""
-
-    event: CodeName | None = column("The event whose stacks were added up.")
-    unit: Word | None = column("The unit of the weights: `nanoseconds`, `bytes`, `count`, or `none` if unknown.")
-    threads: Count | None = column("The number of threads that the samples are of.")
-    sampling_period_ns: DurationNs | None = column(
-        "The median time between two samples of one thread; null except for the sample profiler."
-    )
-    advice: Word | None = column("What to record so that more frames have names; null if nothing is missing.")
-
-
-@parameters
-class TopParameters:
-    """What is added up, of which event, and how names are written."""
-
-    by: str = parameter(
-        "method",
-        "Add up by `method` or by `module`; or methods by a weight: `alloc`, or a field of `event`.",
-    )
-    event: str | None = parameter(None, "Add up the stacks of this event instead of the sample profiler's.")
-    weight: str | None = parameter(
-        None,
-        "The field of `event` that is its weight; without it, each event weighs 1. Without `event`, `alloc` for the "
-        "bytes that were allocated.",
-    )
-    thread_id: int | None = parameter(None, "Only samples of this thread.")
-    running: bool = parameter(False, "Only samples of threads that ran managed code.")
-    waiting: bool = parameter(False, "Only samples of threads that waited, in a method that is known to wait.")
-    state: str | None = parameter(None, "Only samples of threads in this state, such as `lock` or `native`.")
-    artefacts: bool = parameter(
-        False, "With the frames that are there only because of how the runtime stops threads and dispatches exceptions."
-    )
-    raw: bool = parameter(False, "Write names as the runtime does.")
-
-
-@answer(name="top")
-class TopReport(Answer[TopFacts]):
-    """The methods or modules with the most time, or with the most of another event's weight.
-
-    *Exclusive* is what a method weighs alone, *inclusive* what it weighs with all that it calls; a method that calls
-    itself counts once. A sample of the sample profiler weighs the time to the next sample of its thread, cut at the
-    edges of the window. The profiler records where each managed thread is, whether it runs or waits, so this is time on
-    the clock and not of a processor. `running_ns` and `waiting_ns` tell these apart by the innermost methods; the rest
-    was in native code, which computes or waits.
-
-    Other events weigh 1 each, or what one of their fields says. The weight `alloc` is the bytes that were allocated, by
-    the best of the events that the trace has for them (see the report `alloc`).
-
-    Times, sizes and numbers have columns of their own, and those that do not apply are null; for events that weigh 1,
-    `samples` and `inclusive_samples` are the weights.
-    """
-
-    methods: ReportTable[HotRow] = table("The methods or modules, those with the most exclusive weight first.")
 
 
 class TopCollector(Collector[TopReport]):
