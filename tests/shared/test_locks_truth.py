@@ -59,8 +59,8 @@ def test_contentions_are_those_of_the_events(shared: Shared) -> None:
         begin = open_.pop(event.thread_id)
         length = int(event.payload.DurationNs)
         pairs.append((begin.time_ns, event.time_ns, event.thread_id, length, begin.stack_id))
-        # One of a trace that others recorded on Windows is 0.52 ms longer than from event to event.
-        assert abs(event.time_ns - begin.time_ns - length) < (600_000 if "win-x64" in shared.name else 200_000)
+        # In a trace that others recorded on Windows, two are 0.5 and 0.7 ms longer than from event to event.
+        assert abs(event.time_ns - begin.time_ns - length) < (1_000_000 if "win-x64" in shared.name else 200_000)
         by_lock[getattr(begin.payload, "LockID", None)] += length
         by_thread[event.thread_id] += length
     assert not open_
