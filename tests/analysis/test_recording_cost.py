@@ -250,7 +250,7 @@ def test_as_the_long_way_round(recording: tuple[list[Suspending], list[Sampled],
 
 @pytest.mark.parametrize("path", fixtures(), ids=lambda p: p.name.partition(".")[0])
 def test_fixtures(path: Path) -> None:
-    """Two have events about suspensions, and two have samples."""
+    """Those that have events about suspensions, and those that have samples."""
     with clrevents.open(path) as trace:
         found = recording_cost_of(trace)
     stops, others = STOPS.get(path.name.partition(".")[0], (0, (0, 0)))
@@ -258,10 +258,18 @@ def test_fixtures(path: Path) -> None:
     assert (found.held_ns is None) == (stops == 0)
     samples = {
         fixture("net8-netperf3"): (1288, 1_117_437, "samples"),
+        fixture("net10-convoy"): (2486, 1_104_438, "stops"),
+        fixture("net10-exceptions"): (885, 1_085_420, "stops"),
         fixture("net10-garbage"): (868, 1_084_118, "stops"),
     }
     assert (found.samples, found.period_ns, found.period_from) == samples.get(path, (0, None, None))
 
 
-STOPS = {"net8-heap": (0, (0, 1)), "net10-garbage": (875, (1, 11)), "net10-servergc": (0, (1, 7))}
+STOPS = {
+    "net8-heap": (0, (0, 1)),
+    "net10-convoy": (1246, (0, 0)),
+    "net10-exceptions": (893, (0, 0)),
+    "net10-garbage": (875, (1, 11)),
+    "net10-servergc": (0, (1, 7)),
+}
 """Suspensions for samples; the program's own ones, and those of collections."""

@@ -136,4 +136,3 @@ class LocksFacts:
 
     locks_told: Flag | None = column("Whether events tell which lock threads waited for; null without contentions.")
     sampling_period_ns: DurationNs | None = column("The median time between two samples of a thread; null if none.")
-    percentiles: Word | None = column("How percentiles are found; null without any.")

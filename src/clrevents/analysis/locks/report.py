@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Unpack
+from typing import Final, Unpack
 
 import attrs
 import numpy as np
@@ -170,7 +170,6 @@ class LocksCollector(Collector[LocksReport]):
             facts=LocksFacts(
                 locks_told=bool(told.all()) if len(told) else None,
                 sampling_period_ns=runs.period_ns or None,
-                percentiles=None if median is None else "nearest rank",
             ),
             metrics=metrics,
             notes=_notes(context, tables, convoys),
@@ -196,14 +195,17 @@ def _sampled(
     return {"sampled_total": entering[0], "unseen_total": entering[1] if known else None}
 
 
-def _notes(context: Context, tables: LockTables, convoys: ReportTable[Any]) -> list[Note]:
+def _notes(context: Context, tables: LockTables, convoys: ReportTable[Convoy]) -> list[Note]:
     found, notes = tables.found, []
     inside = tables.inside & ~found.native
     if len(convoys):
         count = sum(convoys.column("count").tolist())
+        worst = next(iter(convoys))
+        lock = "a lock" if worst.lock_id is None else f"lock {worst.lock_id:#x}"
         text = (
-            f"{counted(len(convoys), 'convoy')} with {counted(count, 'contention')}: the lock was taken more "
-            "often than that, because a thread that takes it again at once does not wait"
+            f"{counted(len(convoys), 'convoy')}: {worst.threads} threads waited in turn for {lock} in "
+            f"{worst.method or 'unknown code'}, for {(worst.end_ns - worst.start_ns) / 1e6:,.3f} ms; contentions are fewer "
+            "than the turns, because a thread that takes the lock again at once does not wait"
         )
         notes.append(Note("convoy", "warning", text, ("count",), {"convoys": len(convoys), "contentions": count}))
     nameless = int((inside & (found.lock == 0) & found.spans.begun).sum())
