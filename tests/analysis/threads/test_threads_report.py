@@ -134,6 +134,16 @@ def test_events_are_exact_and_a_lock_wins_over_the_handle_in_it() -> None:
     assert report.metrics["wait_total"].value == 0
 
 
+def test_a_sample_long_before_an_event_does_not_hold_until_then() -> None:
+    assert told(reported(waits(sampled(begun(), 7, 1, 2, 3), 7, 20, 22))) == [
+        (1, 4.5, "running", "sample"),
+        (4.5, 20, "unknown", "inferred"),
+        (20, 22, "wait", "event"),
+    ]
+    after = waits(sampled(begun(), 8, 1, 2, 3), 7, 4, 6)
+    assert told(reported(sampled(after, 7, 20, 21)))[:2] == [(4, 6, "wait", "event"), (6, 18.5, "unknown", "inferred")]
+
+
 def test_a_contention_inside_of_a_handle_wait_counts_once() -> None:
     builder = sampled(begun(), 7, 1, 2, 3)
     builder.thread(7).at(4 * MS).event(WaitHandleWaitStart_V0(WaitHandleWaitSource.Unknown, 1, 0), stack=(WAIT, USER))
@@ -210,6 +220,7 @@ def test_a_thread_from_before_its_ids_next_creation() -> None:
     report = reported(sampled(builder, 7, 11, 12))
     assert [(r.start_ns, r.start_evidence) for r in report.threads] == [(MS, "inferred"), (10 * MS, "event")]
     assert told(report)[:1] == [(1, 4.5, "sleep", "sample")]
+    assert report.threads[0].end_ns == 4.5 * MS
 
 
 def test_a_wait_that_is_open_at_the_end_lasts_until_then() -> None:
