@@ -142,3 +142,12 @@ def test_every_cell_is_described_and_has_a_type_that_tables_have() -> None:
         assert cell.meaning
         assert cell.kind in ("int64", "uint64", "int32", "float64", "bool", "string")
         assert cell.privacy in ("public", "code", "private")
+
+
+def test_a_row_for_each_text_is_of_a_private_one() -> None:
+    @row(text="name")
+    class Wrong(Row):
+        name: CodeName = column("A name.")
+
+    with pytest.raises(TypeError, match="name: the shape of Wrong needs private texts there"):
+        columns_of(Wrong)

@@ -81,11 +81,13 @@ class ExceptionGroup(Row):
     thrown: Count = column(_THROWN)
     rethrown: Count | None = column(f"{_RETHROWN[:-1]}; null if the trace does not tell.")
     nested: Count = column(_NESTED)
-    rethrown_by_await: Count = column(_AWAIT)
-    filtered: Count | None = column(f"{_FILTERED[:-1]}; null if no handlers were recorded.")
-    uncaught: Count | None = column("How many no catch handler is known of; null if no handlers were recorded.")
+    rethrown_by_await: Count = column(_AWAIT, hidden=True)
+    filtered: Count | None = column(f"{_FILTERED[:-1]}; null if no handlers were recorded.", hidden=True)
+    uncaught: Count | None = column(
+        "How many no catch handler is known of; null if no handlers were recorded.", hidden=True
+    )
     dispatch_ns: DurationNs | None = column(f"{_DISPATCH[:-1]}; null if no handlers were recorded.")
-    handling_ns: DurationNs | None = column(f"{_HANDLING[:-1]}; null if no handlers were recorded.")
+    handling_ns: DurationNs | None = column(f"{_HANDLING[:-1]}; null if no handlers were recorded.", hidden=True)
     longest_ns: DurationNs | None = column("The longest `dispatch_ns` of one; null if none is known.", hidden=True)
     hresult: Word | None = column("Their HRESULT, in hexadecimal; null if they differ.", hidden=True)
 
