@@ -27,16 +27,24 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:
     # Written by tools/make_report_docs.py, for type checkers:
+    from clrevents.analysis.alloc.report import AllocReport as AllocReport
+    from clrevents.analysis.alloc.report import alloc_report as alloc_report
     from clrevents.analysis.jit.report import JitReport as JitReport
     from clrevents.analysis.jit.report import jit_report as jit_report
+    from clrevents.analysis.locks.report import LocksReport as LocksReport
+    from clrevents.analysis.locks.report import locks_report as locks_report
     from clrevents.analysis.modules.report import ModulesReport as ModulesReport
     from clrevents.analysis.modules.report import modules_report as modules_report
     from clrevents.analysis.startup.report import StartupReport as StartupReport
     from clrevents.analysis.startup.report import startup_report as startup_report
     from clrevents.analysis.stubs.report import StubsReport as StubsReport
     from clrevents.analysis.stubs.report import stubs_report as stubs_report
+    from clrevents.analysis.threads.report import ThreadsReport as ThreadsReport
+    from clrevents.analysis.threads.report import threads_report as threads_report
     from clrevents.analysis.top.report import TopReport as TopReport
     from clrevents.analysis.top.report import top_report as top_report
+    from clrevents.analysis.waits.report import WaitsReport as WaitsReport
+    from clrevents.analysis.waits.report import waits_report as waits_report
     # end
 
 _HOMES = {
