@@ -6,7 +6,6 @@ Sums are made of the contentions in the window; who held a lock and which convoy
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, Final, TypeAlias
@@ -20,7 +19,7 @@ from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import as_columns
 from clrevents.analysis.leaf_states import STATES
-from clrevents.analysis.locks.contention_spans import ContentionSpans, Holding, holdings, lock_numbers
+from clrevents.analysis.locks.contention_spans import ContentionSpans, lock_numbers
 from clrevents.analysis.locks.convoys import LockWait, bounded, convoys
 from clrevents.analysis.locks.lock_rows import (
     ContendedLock,
@@ -31,6 +30,7 @@ from clrevents.analysis.locks.lock_rows import (
     WaitingMethod,
     WaitingThread,
 )
+from clrevents.analysis.locks.lock_samples import HeldRuns, entering
 from clrevents.analysis.optional_rows import nulled
 from clrevents.analysis.sampled_states import stretches
 from clrevents.analysis.threads.sample_runs import SampleRuns
@@ -60,6 +60,7 @@ class LockTables:
             context, np.concatenate((self.stacks, runs.stack_id)), np.concatenate((moments, runs.first)), raw
         )
         self._numbers = lock_numbers(found)
+        self._held = HeldRuns(found, runs, context.duration_ns)
         starts, ends = spans.bounds()
         window = context.window
         first, last = np.where(spans.begun, starts, np.iinfo(np.int64).min), np.where(spans.ended, ends, FOREVER)
@@ -175,7 +176,7 @@ class LockTables:
         """What holders of each lock were seen to do while others waited."""
         window = self._context.window
         sums: dict[tuple[int, int], list[Any]] = {}
-        for holding, runs in self._held:
+        for holding, runs in self._held.all:
             if self.found.native[self._first_of[holding.lock]]:
                 continue
             low, high = max(holding.start_ns, window.low), min(holding.end_ns, window.high)
@@ -344,35 +345,11 @@ class LockTables:
         return {number: row for row, number in reversed(list(enumerate(self._numbers.tolist())))}
 
     @cached_property
-    def _held(self) -> list[tuple[Holding, list[int]]]:
-        """Who held which lock, with the runs of samples meanwhile."""
-        bounds: dict[int, tuple[int, int]] = {}
-        threads = self.runs.thread
-        for thread in set(self.found.owner.tolist()) | set(self.found.thread.tolist()):
-            low = np.searchsorted(threads, np.uint64(thread), side="left")
-            bounds[thread] = int(low), int(np.searchsorted(threads, np.uint64(thread), side="right"))
-        made = []
-        for holding in holdings(self.found, self._context.duration_ns):
-            low_row, high_row = bounds[holding.thread]
-            # Those that have a sample meanwhile.
-            first = low_row + int(np.searchsorted(self.runs.last[low_row:high_row], holding.start_ns, side="left"))
-            last = low_row + int(np.searchsorted(self.runs.first[low_row:high_row], holding.end_ns, side="left"))
-            made.append((holding, list(range(first, last))))
-        return made
-
-    @cached_property
-    def _by_lock(self) -> dict[int, list[tuple[Holding, list[int]]]]:
-        found: dict[int, list[tuple[Holding, list[int]]]] = {}
-        for one in self._held:
-            found.setdefault(one[0].lock, []).append(one)
-        return found
-
-    @cached_property
     def _next_samples(self) -> Ints:
         """The run of the owner's first sample after the begin of each contention, while it still holds; -1 for none."""
         starts = self.found.spans.bounds()[0].tolist()
         found = np.full(len(self.found), -1, dtype=np.int64)
-        begins = {(one.lock, one.start_ns, one.thread): (one, runs) for one, runs in self._held}
+        begins = {(one.lock, one.start_ns, one.thread): (one, runs) for one, runs in self._held.all}
         for row, (number, start, owner, wait) in enumerate(
             zip(self._numbers.tolist(), starts, self.found.owner.tolist(), self._waits, strict=True)
         ):
@@ -390,7 +367,7 @@ class LockTables:
 
     def _held_method(self, lock: int, start_ns: int, end_ns: int) -> str | None:
         sums: dict[str, int] = {}
-        for holding, runs in self._by_lock.get(lock, ()):
+        for holding, runs in self._held.by_lock.get(lock, ()):
             low, high = max(holding.start_ns, start_ns), min(holding.end_ns, end_ns)
             for run in runs:
                 name = self._names.method(len(self.found) + run)
@@ -399,34 +376,19 @@ class LockTables:
                     sums[name] = sums.get(name, 0) + part
         return max(sums, key=lambda name: sums[name]) if sums else None
 
-    # What samples say. ----------------------------------------------------------------------------------------------
-
     def entering(self) -> tuple[int, int] | None:
         """How long samples show threads waiting to enter a lock, in the window, and how much of it in no contention.
 
         None where they cannot show it: before .NET 10 the method that waits for a monitor is on no stack.
         """
-        window, count = self._context.window, len(self.found)
-        states = self._names.states().leaf_state[self._names.of[count:]]
-        mine = np.flatnonzero((states == STATES.index("lock")) & (self.runs.type == EXTERNAL))
-        if not len(self.runs) or (not len(mine) and (self._whole > _LONG * self.runs.period_ns).any()):
+        states = self._names.states().leaf_state[self._names.of[len(self.found) :]]
+        rows = np.flatnonzero((states == STATES.index("lock")) & (self.runs.type == EXTERNAL))
+        if not len(self.runs) or (not len(rows) and (self._whole > _LONG * self.runs.period_ns).any()):
             return None
-        by_thread: dict[int, tuple[list[int], list[int]]] = {}
-        for wait in self._waits:
-            starts, ends = by_thread.setdefault(wait.thread, ([], []))
-            starts.append(wait.start_ns)
-            ends.append(wait.end_ns)
-        total = inside = 0
-        for run in mine.tolist():
-            low, high = max(int(self.run_low[run]), window.low), min(int(self.run_high[run]), window.high)
-            if high <= low:
-                continue
-            total += high - low
-            starts, ends = by_thread.get(int(self.runs.thread[run]), ([], []))
-            # Those of a thread follow one another.
-            for place in range(max(bisect_right(starts, low) - 1, 0), bisect_left(starts, high)):
-                inside += max(0, min(ends[place], high) - max(starts[place], low))
-        return total, total - inside
+        stretches_of = zip(
+            self.runs.thread[rows].tolist(), self.run_low[rows].tolist(), self.run_high[rows].tolist(), strict=True
+        )
+        return entering(self._context.window, self._waits, list(stretches_of))
 
 
 def _longest_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

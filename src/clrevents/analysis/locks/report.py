@@ -204,8 +204,8 @@ def _notes(context: Context, tables: LockTables, convoys: ReportTable[Convoy]) -
         lock = "a lock" if worst.lock_id is None else f"lock {worst.lock_id:#x}"
         text = (
             f"{counted(len(convoys), 'convoy')}: {worst.threads} threads waited in turn for {lock} in "
-            f"{worst.method or 'unknown code'}, for {(worst.end_ns - worst.start_ns) / 1e6:,.3f} ms; contentions are fewer "
-            "than the turns, because a thread that takes the lock again at once does not wait"
+            f"{worst.method or 'unknown code'}, for {(worst.end_ns - worst.start_ns) / 1e6:,.3f} ms; contentions are "
+            "fewer than the turns, because a thread that takes the lock again at once does not wait"
         )
         notes.append(Note("convoy", "warning", text, ("count",), {"convoys": len(convoys), "contentions": count}))
     nameless = int((inside & (found.lock == 0) & found.spans.begun).sum())

@@ -47,7 +47,16 @@ _SAMPLED: Final = "waits without events, such as sleeps"
 _HANDLES: Final = "both ends of waits for handles and monitors"
 _TASKS: Final = "both ends of waits for tasks"
 _LOCKED: Final = "both ends of waits for locks"
+_ANY: Final = "waits"
 _NEEDS: Final = (
+    Need(
+        _ANY,
+        ("ThreadSample", "runtime/WaitHandleWaitStart", "runtime/ContentionStart", "tpl/TaskWaitBegin"),
+        0,
+        4,
+        SAMPLE,
+        essential=True,
+    ),
     Need(_SAMPLED, ("ThreadSample",), 0, 4, SAMPLE),
     Need(_HANDLES, ("WaitHandleWaitStart", "WaitHandleWaitStop"), 0x40000000000, 5),
     Need(_TASKS, ("TaskWaitBegin", "TaskWaitEnd"), 0x3, 4, TPL),
@@ -146,7 +155,6 @@ class WaitsCollector(Collector[WaitsReport]):
             facts=WaitsFacts(sync_over_async=culprit, sampling_period_ns=runs.period_ns or None),
             metrics=_metrics(context, tables),
             notes=_notes(context, tables),
-            cannot=_cannot(context),
             methods=tables.methods(),
             kinds=tables.kinds(),
             threads=tables.threads(),
@@ -161,14 +169,8 @@ def _task_spans(begins: Gathered, ends: Gathered) -> WaitSpans:
     return wait_spans(begins.only(blocking, begins.table.columns), ends, ("TaskID", "thread_id"), orphans=False)
 
 
-def _cannot(context: Context) -> Note | None:
-    if len(context.unknown) < len(_NEEDS):
-        return None
-    return Note("nothing-recorded", "warning", "the trace tells of no waits: it has neither their events nor samples")
-
-
 def _metrics(context: Context, tables: WaitTables) -> dict[str, Metric | int | None]:
-    if len(context.unknown) == len(_NEEDS):
+    if _ANY in context.unknown:
         return dict.fromkeys((metric.name for metric in _METRICS), None)
     programs = tables.programs
     sampled = [wait for wait in programs if wait.evidence == "sample"]
