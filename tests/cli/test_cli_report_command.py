@@ -215,9 +215,9 @@ def test_top(run: Run, shop: Path) -> None:
     result = run("top", shop)
     assert (result.exit_code, facts(result)["total"]) == (0, "10.000 ms")
     assert [line.split() for line in table(result)[1:]] == [
-        ["60.00", "%", "6.000", "9.000", "0.00", "%", "1", "Shop.Pay(int)"],
-        ["30.00", "%", "3.000", "3.000", "100.00", "%", "1", r"Shop.Wait\x1b[2J(int)"],
-        ["10.00", "%", "1.000", "10.000", "0.00", "%", "2", "Shop.Main(int)"],
+        ["60.00", "%", "6.000", "0.000", "6.000", "9.000", "1", "Shop.Pay(int)"],
+        ["30.00", "%", "0.000", "0.000", "3.000", "3.000", "1", r"Shop.Wait\x1b[2J(int)"],
+        ["10.00", "%", "1.000", "0.000", "1.000", "10.000", "2", "Shop.Main(int)"],
     ]
     assert "wall-clock time" in result.stderr
     sold = run("top", shop, "--event", "Sold", "--weight", "Size")
