@@ -242,8 +242,8 @@ def test_a_convoy() -> None:
     [
         pytest.param([(1, 9, at, at + 8) for at in range(0, 100, 10)], id="one that waits again and again"),
         pytest.param([(n, 9, n, 100) for n in range(1, 9)], id="many wait for one owner"),
-        pytest.param([(n % 3, (n + 2) % 3, 10 * n, 10 * n + 9) for n in range(9)], id="in turn, one at a time"),
-        pytest.param([(n % 2, (n + 1) % 2, 10 * n, 10 * n + 15) for n in range(9)], id="two threads only"),
+        pytest.param([(1 + n % 3, 1 + (n + 2) % 3, 10 * n, 10 * n + 9) for n in range(9)], id="in turn, one at a time"),
+        pytest.param([(1 + n % 2, 1 + (n + 1) % 2, 10 * n, 10 * n + 18) for n in range(9)], id="two threads only"),
         pytest.param([(t, o, 1000 * s, 1000 * s + 1) for t, o, s, _ in CONVOY], id="far apart"),
     ],
 )

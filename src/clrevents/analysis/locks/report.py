@@ -249,7 +249,7 @@ REPORT: Final = ReportDeclaration(
     collector=LocksCollector,
     parameters=LocksParameters,
     headline="locks",
-    shown=("lock_id", "native", "count", "waited_ns", "max_ns", "threads", "most_waiters", "method", "holder"),
+    shown=("lock_id", "native", "count", "waited_ns", "max_ns", "method", "holder"),
     examples=(
         ("Which locks did threads wait for longest?", "clrevents locks app.nettrace"),
         ("Who held them, and what did it do?", "clrevents locks app.nettrace --table holders"),

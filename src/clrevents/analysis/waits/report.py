@@ -51,7 +51,11 @@ _ANY: Final = "waits"
 _NEEDS: Final = (
     Need(
         _ANY,
-        ("ThreadSample", "runtime/WaitHandleWaitStart", "runtime/ContentionStart", "tpl/TaskWaitBegin"),
+        (
+            "ThreadSample",
+            *(f"runtime/{name}{end}" for name in ("WaitHandleWait", "Contention") for end in ("Start", "Stop")),
+            "tpl/TaskWaitBegin",
+        ),
         0,
         4,
         SAMPLE,
