@@ -164,7 +164,12 @@ def stack_states(frames: Sequence[StackFrame], offsets: Ints, values: Ints) -> S
 
 def artefact_frames(frames: Sequence[StackFrame]) -> NDArray[np.bool_]:
     """Which frames are artefacts."""
-    return np.array([_any(_method(frame.name), ARTEFACTS) for frame in frames], dtype=np.bool_)
+    return np.array([is_artefact(frame.name) for frame in frames], dtype=np.bool_)
+
+
+def is_artefact(name: str) -> bool:
+    """Whether a method, by its name with or without arguments, is an artefact."""
+    return _any(_method(name), ARTEFACTS)
 
 
 def _method(name: str) -> str:

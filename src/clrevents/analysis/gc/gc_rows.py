@@ -123,6 +123,19 @@ class GcSuspension(SpanRow):
     thread_id: ThreadId | None = column("The thread that stopped the others.")
 
 
+@row(span=("start_ns", "end_ns"), threads=("thread_id",))
+class SuspensionHint(SpanRow):
+    """Where one thread was last seen before one of the slowest suspensions."""
+
+    suspend_ns: DurationNs = column("How long it took until all threads had stopped.")
+    number: Ordinal | None = column("The collection that it was for.")
+    thread_id: ThreadId = column("A thread that was in managed code, for which a suspension has to wait.")
+    before_ns: DurationNs = column("How long before the suspension the thread was seen there.")
+    method: CodeName | None = column("The method that it ran; null if its stack is unknown.")
+    start_ns: Ns = column("When the runtime began to stop the threads.")
+    end_ns: Ns = column("When all had stopped.", hidden=True)
+
+
 @row(span=("start_ns", "end_ns"), threads=("start_thread_id", "end_thread_id"))
 class CollectedGeneration(SpanRow):
     """What one collection did to one generation, summed over all heaps."""

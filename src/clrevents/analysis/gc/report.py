@@ -5,7 +5,7 @@ Tells what the runtime wrote of its collections. Which objects there are, and wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Unpack
 
 import numpy as np
@@ -33,6 +33,7 @@ from clrevents.analysis.gc.gc_answer import (
 from clrevents.analysis.gc.gc_build import Built, time_of
 from clrevents.analysis.gc.gc_collections import END, GLOBAL, PER_HEAP, START, STATS, TRIGGERED
 from clrevents.analysis.gc.gc_dynamic import DYNAMIC
+from clrevents.analysis.gc.gc_hints import SAMPLE, hint_rows
 from clrevents.analysis.gc.gc_rows import (
     AdaptationSample,
     AdaptationTuning,
@@ -44,6 +45,7 @@ from clrevents.analysis.gc.gc_rows import (
     GcTotal,
     HeapGeneration,
     MarkedRoots,
+    SuspensionHint,
 )
 from clrevents.analysis.gc.gc_suspensions import STEPS, SUSPENDING
 from clrevents.analysis.gc.gc_tables import (
@@ -53,6 +55,7 @@ from clrevents.analysis.gc.gc_tables import (
     mark_columns,
     suspension_columns,
 )
+from clrevents.analysis.leaf_states import is_artefact
 from clrevents.analysis.reports import ask_one
 from clrevents.trace import Trace
 
@@ -139,6 +142,7 @@ class GcParameters:
     """What may be looked up besides."""
 
     callers: bool = parameter(False, "Name the method that asked for each collection.")
+    hints: bool = parameter(False, "Look for what threads did before the slowest suspensions, in samples.")
 
 
 _CHARTS: Final = (
@@ -187,6 +191,9 @@ class GcReport(Answer[GcFacts]):
     committed: ReportTable[CommittedMemory] = table("The memory that the GC held, at begins and ends of collections.")
     samples: ReportTable[AdaptationSample] = table("What server GC measured to adapt its heaps (DATAS).")
     tunings: ReportTable[AdaptationTuning] = table("What it decided on the number of its heaps (DATAS).")
+    hints: ReportTable[SuspensionHint] = table(
+        "With `hints`: where threads were last seen before the 20 suspensions that took longest to stop them all."
+    )
     other_suspensions: ReportTable[GcSuspension] = table(
         "Each time that the threads were stopped for another reason, such as a sample.", bulk=True
     )
@@ -195,12 +202,13 @@ class GcReport(Answer[GcFacts]):
 class GcCollector(Collector[GcReport]):
     """Keeps a few columns of each event of a collection or a suspension."""
 
-    selectors = tuple(_KEPT)
     headers = _HEADERS
 
     def __init__(self, asked: GcParameters) -> None:
-        self.stacks = asked.callers
-        self._kept = Kept(_KEPT)
+        self._callers, self._hints = asked.callers, asked.hints
+        self.stacks = asked.callers or asked.hints
+        self.selectors = (*_KEPT, *([SAMPLE] if asked.hints else []))
+        self._kept = Kept({**_KEPT, SAMPLE: (*_HEADERS, "Type")})
 
     def take(self, chunk: ReportChunk) -> None:
         """See the next events."""
@@ -209,7 +217,8 @@ class GcCollector(Collector[GcReport]):
     def finish(self, context: Context) -> GcReport:
         """Give the answer."""
         rows = self._kept.all(self.selectors, context.nothing)
-        built = [Built(context, mine, self._caller(context)) for mine in _by_runtime(rows)]
+        named = _namer(context)
+        built = [Built(context, mine, named if self._callers else _nobody) for mine in _by_runtime(rows)]
         collections = context.table(GarbageCollection, _joined([b.collection_columns() for b in built]))
         held = [suspension_columns(b, b.held, b.owners) for b in built]
         suspensions = context.table(GcSuspension, _joined(held))
@@ -229,6 +238,9 @@ class GcCollector(Collector[GcReport]):
         tunings = [row for b in built for row in b.dynamic.tunings]
         numbers = metrics(listed, generations, committed)
         other = context.table(GcSuspension, _joined(others))
+        hints = [
+            hint for b in built for hint in (hint_rows(b.held, _numbers(b), rows[SAMPLE], named) if self._hints else ())
+        ]
         report: GcReport = context.answer(
             GcReport,
             facts=facts(listed, built, rows, len(other)),
@@ -243,36 +255,48 @@ class GcCollector(Collector[GcReport]):
             committed=committed,
             samples=context.table(AdaptationSample, as_columns(AdaptationSample, samples)),
             tunings=context.table(AdaptationTuning, as_columns(AdaptationTuning, tunings)),
+            hints=context.table(SuspensionHint, as_columns(SuspensionHint, hints)),
             other_suspensions=other,
         )
         return report
 
-    def _caller(self, context: Context) -> Any:
-        """Names the innermost method of a stack that is not the runtime's `GC` class; null without `callers`."""
-        known: dict[tuple[int, int], str | None] = {}
 
-        def named(stack: int, time_ns: int) -> str | None:
-            if not self.stacks or stack <= 0:
-                return None
-            if (stack, time_ns) not in known:
-                frames = context.methods.frames(context.stacks[stack], time_ns, context.process_id)
-                mine = (str(f) for f in frames if f.name and f.namespace != "System.GC")
-                known[stack, time_ns] = next(mine, None)
-            return known[stack, time_ns]
+def _namer(context: Context) -> Callable[[int, int], str | None]:
+    """Names the innermost method of a stack that is neither of the runtime's `GC` class nor an artefact of sampling."""
+    known: dict[tuple[int, int], str | None] = {}
 
-        return named
+    def named(stack: int, time_ns: int) -> str | None:
+        if stack <= 0:
+            return None
+        if (stack, time_ns) not in known:
+            frames = context.methods.frames(context.stacks[stack], time_ns, context.process_id)
+            mine = (str(f) for f in frames if f.name and f.namespace != "System.GC" and not is_artefact(str(f)))
+            known[stack, time_ns] = next(mine, None)
+        return known[stack, time_ns]
+
+    return named
 
 
-def gc_report(trace: Trace, *, callers: bool = False, **window: Unpack[WindowOptions]) -> GcReport:
+def _nobody(stack: int, time_ns: int) -> None:
+    """Names no method."""
+
+
+def _numbers(built: Built) -> list[int | None]:
+    """The collection of each suspension."""
+    return [mine[0].number if mine else None for mine in built.owners]
+
+
+def gc_report(trace: Trace, *, callers: bool = False, hints: bool = False, **window: Unpack[WindowOptions]) -> GcReport:
     """Which collections ran and why, how long each stopped the program, and what it left of the heap.
 
-    `callers` names the method that asked for each collection, which reads the trace once more for names. `start`, `end`
-    and `process_id` choose a part of the trace. Times and durations are nanoseconds, sizes bytes. Reads the trace once.
+    `callers` names the method that asked for each collection, `hints` shows what threads were last seen doing before
+    the slowest suspensions; both read the trace once more for names. `start`, `end` and `process_id` choose a part of
+    the trace. Times and durations are nanoseconds, sizes bytes. Reads the trace once.
 
     Raises TypeError or ValueError for a bad moment. A TraceError that ends the reading has the answer so far as
     `report`.
     """
-    return ask_one(trace, REPORT, GcParameters(callers=callers), window)
+    return ask_one(trace, REPORT, GcParameters(callers=callers, hints=hints), window)
 
 
 def _by_runtime(rows: Mapping[str, Gathered]) -> list[Mapping[str, Gathered]]:
@@ -324,6 +348,7 @@ REPORT: Final = ReportDeclaration(
         ("Which collections stopped the program for longest?", "clrevents gc app.nettrace"),
         ("What did each generation and each reason cost?", "clrevents gc app.nettrace --table totals"),
         ("Who called GC.Collect?", "clrevents gc app.nettrace --callers --columns number,reason,requested_by"),
+        ("What was still running when a collection had to wait?", "clrevents gc app.nettrace --hints --table hints"),
         ("How did generation 2 grow?", "clrevents gc app.nettrace --table generations --csv"),
         (
             "How long was the program stopped, in all?",
