@@ -130,6 +130,9 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
         (Panel("sizes", "took_ns", "size_bytes"), "'took_ns' is not a time"),
         (Panel("sizes", "time_ns", "what"), "'what' is not a number"),
         (Panel("sizes", "time_ns", "size_bytes", by="kind"), "no column 'kind' with one value in sizes"),
+        (Panel("sizes", "time_ns", "what", "span"), "spans have an end, and nothing else has"),
+        (Panel("sizes", "time_ns", "what", "span", until="took_ns"), "'took_ns' is not a time"),
+        (Panel("sizes", "time_ns", "took_ns", until="time_ns"), "spans have an end, and nothing else has"),
     ],
 )
 def test_a_chart_that_does_not_fit_is_refused_where_it_is_declared(panel: Panel, message: str) -> None:

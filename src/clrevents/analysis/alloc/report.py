@@ -27,6 +27,7 @@ from clrevents.analysis.allocation_estimate import PARTS, interval
 from clrevents.analysis.allocation_events import EVENTS, NEEDED, NEEDED_RARE, Source, best_source
 from clrevents.analysis.framework.answer import Answer, answer, table
 from clrevents.analysis.framework.answer_values import Evidence, MetricDeclaration, Note
+from clrevents.analysis.framework.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions, parameter, parameters
 from clrevents.analysis.framework.report_table import ReportTable
@@ -62,7 +63,14 @@ class AllocParameters:
     raw: bool = parameter(False, "Names as the runtime writes them.")
 
 
-@answer(name="alloc")
+_CHART: Final = ChartDeclaration(
+    "rate",
+    "How many bytes were allocated in each stretch of time, and how many of them as large objects.",
+    (Panel("timeline", "start_ns", "bytes"), Panel("timeline", "start_ns", "large_bytes")),
+)
+
+
+@answer(name="alloc", charts=(_CHART,))
 class AllocReport(Answer[AllocFacts]):
     """How many bytes were allocated, of which types, by which code, on which threads and when.
 

@@ -17,6 +17,7 @@ from clrevents.analysis.exceptions.exception_steps import EVENTS, HEADERS, KEPT
 from clrevents.analysis.exceptions.exception_sums import ExceptionSums
 from clrevents.analysis.framework.answer import Answer, answer, table
 from clrevents.analysis.framework.answer_values import MetricDeclaration
+from clrevents.analysis.framework.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions, parameter, parameters
 from clrevents.analysis.framework.kept import Kept
@@ -71,7 +72,14 @@ class ExceptionsParameters:
     )
 
 
-@answer(name="exceptions")
+_CHART: Final = ChartDeclaration(
+    "rate",
+    "How many exceptions were thrown in each stretch of time.",
+    (Panel("timeline", "start_ns", "thrown"),),
+)
+
+
+@answer(name="exceptions", charts=(_CHART,))
 class ExceptionsReport(Answer[ExceptionFacts]):
     """What was thrown, by which method, who caught it, how often, and how long that took.
 

@@ -1,7 +1,7 @@
 """Charts of answers: declared beside the tables that they draw, drawn as Vega-Lite and as SVG by existing libraries.
 
 One declaration serves pages, notebooks and the command. Draws what the table holds and works nothing out, but for long
-tables: of those, the largest value of each stretch of time.
+tables: of those, the largest value of each stretch of time, or the longest spans.
 """
 
 from __future__ import annotations
@@ -20,9 +20,12 @@ from clrevents.words import safe
 if TYPE_CHECKING:
     import altair
 
-Mark: TypeAlias = Literal["area", "line", "bar", "point"]
+Mark: TypeAlias = Literal["area", "line", "bar", "point", "span"]
 
 _MOST: Final = 1000
+_SPANS: Final = 5000
+"""The longest spans that are drawn."""
+_TIME: Final = "ms since the session started"
 _WIDTH, _HEIGHT = 700, 160
 _SCALES: Final[Mapping[str, tuple[float, str]]] = {"ns": (1e6, "ms"), "bytes": (1e6, "MB"), "ratio": (0.01, "%")}
 
@@ -31,7 +34,8 @@ _SCALES: Final[Mapping[str, tuple[float, str]]] = {"ns": (1e6, "ms"), "bytes": (
 class Panel:
     """One picture of a chart: a column of numbers of a table over a column of times, a colour for each `by`.
 
-    Areas lie on one another, so their values must add up to something.
+    Areas lie on one another, so their values must add up to something. Spans reach from `x` to `until`, in a line for
+    each value of `y`.
     """
 
     table: str
@@ -39,6 +43,7 @@ class Panel:
     y: str
     mark: Mark = "line"
     by: str | None = None
+    until: str | None = None
 
 
 @attrs.frozen
@@ -57,12 +62,15 @@ class ChartDeclaration:
             if panel.table not in tables:
                 return f"{self.name}: no table {panel.table!r}"
             columns = {column.name: column for column in columns_of(tables[panel.table])}
-            for name in filter(None, (panel.x, panel.y, panel.by)):
+            for name in filter(None, (panel.x, panel.y, panel.by, panel.until)):
                 if name not in columns or columns[name].many:
                     return f"{self.name}: no column {name!r} with one value in {panel.table}"
-            if columns[panel.x].cell.name != "time":
-                return f"{self.name}: {panel.x!r} is not a time"
-            if columns[panel.y].cell.python not in (int, float):
+            for time in filter(None, (panel.x, panel.until)):
+                if columns[time].cell.name != "time":
+                    return f"{self.name}: {time!r} is not a time"
+            if (panel.mark == "span") != (panel.until is not None):
+                return f"{self.name}: spans have an end, and nothing else has"
+            if panel.mark != "span" and columns[panel.y].cell.python not in (int, float):
                 return f"{self.name}: {panel.y!r} is not a number"
         return None
 
@@ -114,6 +122,8 @@ class Chart:
 
 
 def _panel(alt: Any, panel: Panel, rows: ReportTable[Any]) -> Any:
+    if panel.until is not None:
+        return _spans(alt, panel, panel.until, rows)
     columns = {column.name: column for column in columns_of(rows.row_class)}
     y = columns[panel.y]
     names = [panel.x, panel.y, *([] if panel.by is None else [panel.by])]
@@ -137,7 +147,7 @@ def _panel(alt: Any, panel: Panel, rows: ReportTable[Any]) -> Any:
         "point": {"type": "point", "filled": True},
     }
     coding: dict[str, Any] = {
-        "x": alt.X("x:Q", title="ms since the session started", scale=alt.Scale(zero=False)),
+        "x": alt.X("x:Q", title=_TIME, scale=alt.Scale(zero=False)),
         "y": alt.Y("y:Q", title=_title(y)),
     }
     if panel.by is not None:
@@ -148,6 +158,28 @@ def _panel(alt: Any, panel: Panel, rows: ReportTable[Any]) -> Any:
             coding["shape"] = alt.Shape("by:N", title=title)
     made = alt.Chart(alt.Data(values=values), mark=marks[panel.mark])
     return made.encode(**coding).properties(width=_WIDTH, height=_HEIGHT)
+
+
+def _spans(alt: Any, panel: Panel, until: str, rows: ReportTable[Any]) -> Any:
+    names = [panel.x, until, panel.y, panel.by or panel.y]
+    lists = [rows.column(name).tolist() for name in names]
+    # One without an end is a row of the table, and nothing that can be drawn.
+    spans = [span for span in zip(*lists, strict=True) if None not in span[:3]]
+    spans.sort(key=lambda span: span[0] - span[1])
+    lines = sorted({span[2] for span in spans})
+    values = [
+        {"x": begin / 1e6, "until": end / 1e6, "y": safe(str(y)), "by": "unknown" if by is None else safe(str(by))}
+        for begin, end, y, by in sorted(spans[:_SPANS])
+    ]
+    coding: dict[str, Any] = {
+        "x": alt.X("x:Q", title=_TIME, scale=alt.Scale(zero=False)),
+        "x2": alt.X2("until:Q"),
+        "y": alt.Y("y:N", title=panel.y.replace("_", " "), sort=[safe(str(line)) for line in lines]),
+    }
+    if panel.by is not None:
+        coding["color"] = alt.Color("by:N", title=panel.by.replace("_", " "), scale=alt.Scale(scheme="tableau10"))
+    made = alt.Chart(alt.Data(values=values), mark={"type": "bar", "height": 9})
+    return made.encode(**coding).properties(width=_WIDTH, height=alt.Step(14))
 
 
 def _thinned(points: Sequence[tuple[Any, ...]], together: bool) -> list[tuple[Any, ...]]:

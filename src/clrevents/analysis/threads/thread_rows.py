@@ -22,6 +22,7 @@ from clrevents.analysis.framework.cells import (
     ThreadId,
     Word,
 )
+from clrevents.analysis.framework.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import Row, SpanRow, column, row
@@ -135,7 +136,14 @@ class ThreadFacts:
     unmatched: Count | None = column("Begins and ends of waits whose partner is missing between others.")
 
 
-@answer(name="threads")
+_CHART: Final = ChartDeclaration(
+    "states",
+    "What each thread did over time; of very many intervals, the longest.",
+    (Panel("intervals", "start_ns", "thread_id", "span", by="state", until="end_ns"),),
+)
+
+
+@answer(name="threads", charts=(_CHART,))
 class ThreadsReport(Answer[ThreadFacts]):
     """What each thread did at every moment, and how that is known.
 
