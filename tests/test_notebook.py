@@ -1,0 +1,71 @@
+"""Answers in a notebook that is executed: each cell shows itself, small enough to keep, and says nothing besides."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from clrevents.analysis.listing import report_names
+from project_files import fixture
+
+SHOWS: Final = {
+    "alloc": "net10-servergc",
+    "exceptions": "net10-exceptions",
+    "gc": "net10-servergc",
+    "heap": "net8-heap",
+    "jit": "net10-method-interop",
+    "locks": "net10-convoy",
+    "modules": "net10-method-interop",
+    "startup": "net10-method-interop",
+    "stubs": "net10-method-interop",
+    "threads": "net10-convoy",
+    "top": "net8-netperf3",
+    "waits": "net10-convoy",
+}
+"""A fixture for each report, which has what it tells."""
+CELL_BYTES: Final = 50_000
+
+
+@pytest.fixture(scope="module")
+def executed() -> Any:
+    """A notebook with a cell for each report, and one for its charts."""
+    cells = ["import clrevents", "import clrevents.analysis as analysis"]
+    for name, trace in SHOWS.items():
+        asked = f"with clrevents.open({str(fixture(trace))!r}) as trace:\n    {name} = analysis.{name}_report(trace)"
+        cells.append(f"{asked}\n{name}")
+        cells.append(f"display(*{name}.charts())")
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    NotebookClient(book, timeout=300, kernel_name="python3").execute()
+    return book
+
+
+def test_every_report_is_in_it() -> None:
+    assert set(SHOWS) == set(report_names())
+
+
+@pytest.mark.parametrize("name", SHOWS)
+def test_a_report_shows_itself(executed: Any, name: str) -> None:
+    (cell,) = [cell for cell in executed.cells if cell.source.endswith(f"\n{name}")]
+    (shown,) = cell.outputs
+    assert shown.output_type == "execute_result"
+    assert shown.data["text/plain"].startswith(f"<{name} report: ")
+    assert len(shown.data["text/plain"].splitlines()) <= 25
+    assert "<table>" in shown.data["text/html"]
+    assert len(shown.data["text/html"].encode()) <= CELL_BYTES
+
+
+@pytest.mark.parametrize("name", ["alloc", "exceptions", "gc", "threads"])
+def test_its_charts_are_drawn_in_the_page(executed: Any, name: str) -> None:
+    (cell,) = [cell for cell in executed.cells if cell.source == f"display(*{name}.charts())"]
+    assert cell.outputs
+    for shown in cell.outputs:
+        assert shown.data["text/html"].startswith("<svg")
+        assert "<script" not in shown.data["text/html"]
+
+
+def test_nothing_is_said_besides(executed: Any) -> None:
+    streams = [output for cell in executed.cells for output in cell.outputs if output.output_type == "stream"]
+    assert streams == []
