@@ -89,7 +89,7 @@ def measure(data: bytes, modes: Mapping[str, Callable[[bytes], None]]) -> dict[s
 
 def _child(data: bytes, modes: Mapping[str, Callable[[bytes], None]], into: int) -> None:
     try:
-        # The output of a C library, and of Python's exit, belongs to the parent.
+        # What the parent holds is not to be looked through again.
         gc.freeze()
         # What does not listen to the signal below.
         limit = int(2 * len(modes) * seconds_allowed(len(data)))
@@ -98,6 +98,7 @@ def _child(data: bytes, modes: Mapping[str, Callable[[bytes], None]], into: int)
         resource.setrlimit(resource.RLIMIT_AS, (space, space))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         signal.signal(signal.SIGPROF, _stop)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         with os.fdopen(into, "wb") as pipe:
             for name, mode in modes.items():
                 _send(pipe, (name, None))
@@ -105,6 +106,9 @@ def _child(data: bytes, modes: Mapping[str, Callable[[bytes], None]], into: int)
                 _send(pipe, (name, cost))
                 if cost.seconds > seconds_allowed(len(data)):
                     break
+    except BrokenPipeError:
+        # Nobody waits any more.
+        pass
     except BaseException:
         traceback.print_exc()
     os._exit(0)

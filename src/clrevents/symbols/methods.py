@@ -191,8 +191,8 @@ class Methods:
 
     def _unchanged(self, time_ns: int) -> tuple[int, int]:
         """The times around this one between which no code comes or goes."""
-        place = int(np.searchsorted(self.changes, time_ns, "right"))
-        return int(self.changes[place - 1]), int(self.changes[place])
+        place = int(np.searchsorted(self._changes, time_ns, "right"))
+        return int(self._changes[place - 1]), int(self._changes[place])
 
     @cached_property
     def _with_code(self) -> frozenset[int]:
@@ -200,11 +200,8 @@ class Methods:
         return frozenset((*self._spaces, *self.native.names.spaces, *self.native.mappings.spaces))
 
     @cached_property
-    def changes(self) -> Ints:
-        """Every time at which code comes or goes, in order, from the first to the last possible.
-
-        Between two of them, every address has the same code.
-        """
+    def _changes(self) -> Ints:
+        """See `changes_of`."""
         every = (self._ranges.made, self.native.names.made, self.native.mappings.made)
         times = [column for made in every for column in (made.begin, made.end)]
         return np.unique(np.concatenate([np.array([ALWAYS, FOREVER], dtype=np.int64), *times]))
@@ -373,6 +370,14 @@ def _has_text(kind: Any) -> bool:
 
 def _process(number: int) -> int | None:
     return None if number < 0 else number
+
+
+def changes_of(methods: Methods) -> Ints:
+    """Every time at which code comes or goes, in order, from the first to the last possible.
+
+    Between two of them, every address has the same code.
+    """
+    return methods._changes
 
 
 def no_methods() -> Methods:

@@ -18,7 +18,7 @@ from clrevents.decode.stacks import StackArrays
 from clrevents.symbols.frame import Frame
 from clrevents.symbols.lifetimes import Addresses, Ints, bounded
 from clrevents.symbols.method import NOT_YET, OVERLAPPING, REASONS, UNLOADED
-from clrevents.symbols.methods import Methods
+from clrevents.symbols.methods import Methods, changes_of
 
 _DEEP: Final = 128
 """Frames of a stack as deep as runtimes and profilers write them; only deeper ones count towards `_ROOM`."""
@@ -101,7 +101,7 @@ def resolve_stacks(
     if np.any(split):
         again = used.copy()
         again[used] = split[inverse]
-        moment = np.searchsorted(methods.changes, bounded(times[again]), "right")
+        moment = np.searchsorted(changes_of(methods), bounded(times[again]), "right")
         which, many = _distinct(of[again], moment)
         when = np.empty(len(which[0]), dtype=np.int64)
         when[many] = times[again]
