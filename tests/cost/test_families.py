@@ -50,7 +50,7 @@ def test_within_limits(family: Family, mode: str, tmp_path: Path) -> None:
 
 def test_the_limits_are_limits(tmp_path: Path) -> None:
     path = tmp_path / "trace.nettrace"
-    path.write_bytes(next(each for each in FAMILIES if each.name == "small-blocks").make(20_000))
+    path.write_bytes(next(each for each in FAMILIES if each.name == "small-blocks").make(400_000))
     assert limited(path, "report", "counts", seconds=10) == ["counts"]
     assert limited(path, "report", "list", seconds=10, room=3_000_000) == []
     assert limited(path, "report", *["list"] * 40, seconds=0) != ["list"] * 40

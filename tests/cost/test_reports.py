@@ -45,7 +45,8 @@ def test_operations_of_each_byte(make: Callable[[int], bytes]) -> None:
     streams = [make(n) for n in SIZES]
     counts = [work(data) for data in streams]
     for (few, less), (many, more) in pairwise(zip(streams, counts, strict=True)):
-        assert more - less < 3 * (len(many) - len(few))
+        # Of all reports together.
+        assert more - less < 5 * (len(many) - len(few))
 
 
 def test_processes_beyond_the_limit_are_left_out_and_counted() -> None:

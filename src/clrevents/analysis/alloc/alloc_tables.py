@@ -28,6 +28,7 @@ from clrevents.analysis.framework.answer_values import FOREVER, MANY_PROCESSES
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.merged import MergedStacks, StackFrame, merged_stacks
+from clrevents.analysis.sample_states import folded
 from clrevents.symbols.stacks import resolve_stacks
 from clrevents.table.build import Column, ColumnType, from_values, number_column, text_column
 
@@ -156,7 +157,7 @@ class AllocationTables:
             processes = np.full(len(distinct), -1 if number is None else number, dtype=np.int64)
         methods = self._context.methods
         found = resolve_stacks(methods, self._context.stacks.arrays, distinct, first, processes)
-        merged = merged_stacks(methods, found)
+        merged = folded(merged_stacks(methods, found))
         ids = np.zeros(len(merged.offsets) - 1, dtype=np.int64)
         ids[merged.of[::-1]] = distinct[::-1]
         return _stack_columns(merged, ids, self._raw), merged.of[of]
