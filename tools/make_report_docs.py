@@ -42,7 +42,10 @@ which of them a trace can answer. All of them have the same shape:
 * `facts`: the circumstances, null where they are unknown or differ between processes;
 * tables with one typed row class each: iterate over them, or take `.to_pandas()`, `.to_polars()`, `.to_arrow()`;
 * `coverage` (`full`, `partial` or `none`) and `notes`: what was not recorded and how to record it, losses, damage;
-* `to_dict()` and `from_dict()`, whose JSON has a [published schema](schemas/).
+* `to_dict()` and `from_dict()`, whose JSON has a [published schema](schemas/);
+* `charts()`, for some: in a notebook they show themselves, `--chart NAME` writes one as SVG (extra `plot`);
+* `unmet("pause_max<50ms", …)` says which conditions on metrics do not hold; with `--assert CONDITION` the command
+  exits with 4 unless it holds, for CI.
 
 Every table begins with `process_id` and ends with `lossy`: events were lost or destroyed where the row comes from, so
 that it may be wrong. Rows with a begin and an end have `clipped`: they reach over the edge of the window (`start`,
