@@ -22,7 +22,7 @@ from rich.text import Text
 ROOT: Final = Path(__file__).resolve().parents[1]
 PICTURE: Final = ROOT / "docs" / "pictures" / "top.svg"
 ARGUMENTS: Final = ("top", "fixtures/net8-netperf3.netperf.gz", "-n", "8")
-COLUMNS: Final = 92
+COLUMNS: Final = 112
 
 
 def drawn() -> str:
