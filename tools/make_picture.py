@@ -1,9 +1,9 @@
-"""Writes docs/pictures/top.svg, README's picture: what `clrevents top` prints of a fixture, as in a terminal.
+"""Writes docs/pictures: top.svg, README's, what `clrevents top` prints of a fixture, as in a terminal; and charts.
 
-    python tools/make_picture.py           write it
-    python tools/make_picture.py --check   end with 1 if it no longer says what the command prints
+    python tools/make_picture.py           write them
+    python tools/make_picture.py --check   end with 1 if one no longer says what the command does
 
-Compares texts only: how a terminal is drawn is rich's business and changes with its versions.
+Compares texts only: how a terminal or a chart is drawn is another library's business and changes with its versions.
 """
 
 from __future__ import annotations
@@ -20,21 +20,30 @@ from rich.console import Console
 from rich.text import Text
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-PICTURE: Final = ROOT / "docs" / "pictures" / "top.svg"
+PICTURES: Final = ROOT / "docs" / "pictures"
 ARGUMENTS: Final = ("top", "fixtures/net8-netperf3.netperf.gz", "-n", "8")
 COLUMNS: Final = 112
+CHARTS: Final = {
+    "alloc-rate.svg": ("alloc", "fixtures/net10-garbage.nettrace.gz", "--chart", "rate"),
+    "gc-heap.svg": ("gc", "fixtures/net10-garbage.nettrace.gz", "--chart", "heap"),
+    "thread-states.svg": ("threads", "fixtures/net10-convoy.nettrace.gz", "--chart", "states"),
+}
 
 
 def drawn() -> str:
     """The picture of the command and of what it prints now."""
-    command = [sys.executable, "-m", "clrevents", *ARGUMENTS]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
     console.print(Text.assemble(("$ ", "bold green"), (" ".join(("clrevents", *ARGUMENTS)), "bold")))
-    console.print(Text(done.stdout.rstrip("\n")))
+    console.print(Text(printed(*ARGUMENTS).rstrip("\n")))
     svg = console.export_svg(title="clrevents", unique_id="top")
     # A page that shows the picture must not have to ask a third one for letters.
     return re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
+
+
+def printed(*arguments: str) -> str:
+    """What the command prints."""
+    command = [sys.executable, "-m", "clrevents", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=True).stdout
 
 
 def words(svg: str) -> list[str]:
@@ -45,11 +54,12 @@ def words(svg: str) -> list[str]:
 
 def main() -> None:
     """Write or check."""
-    svg = drawn()
-    if "--check" not in sys.argv[1:]:
-        PICTURE.write_text(svg, encoding="utf-8", newline="\n")
-    elif words(svg) != words(PICTURE.read_text(encoding="utf-8")):
-        sys.exit(f"{PICTURE.relative_to(ROOT)} is out of date: python tools/make_picture.py")
+    for name, svg in {"top.svg": drawn(), **{name: printed(*chart) for name, chart in CHARTS.items()}}.items():
+        path = PICTURES / name
+        if "--check" not in sys.argv[1:]:
+            path.write_text(svg, encoding="utf-8", newline="\n")
+        elif words(svg) != words(path.read_text(encoding="utf-8")):
+            sys.exit(f"{path.relative_to(ROOT)} is out of date: python tools/make_picture.py")
 
 
 if __name__ == "__main__":
