@@ -10,11 +10,9 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.framework.answer_values import MANY_PROCESSES
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.leaf_states import StackStates, artefact_frames, stack_states
 from clrevents.analysis.merged import NO_STACK, MergedStacks, StackFrame, merged_stacks
-from clrevents.symbols.stacks import resolve_stacks
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -36,12 +34,7 @@ class BlockingMethods:
     """Names for many stacks at once, each as of one moment. They are asked for by place."""
 
     def __init__(self, context: Context, stack_ids: Ints, times: Ints, raw: bool) -> None:
-        processes = None
-        if context.info.version >= MANY_PROCESSES:
-            number = -1 if context.process_id is None else context.process_id
-            processes = np.full(len(stack_ids), number, dtype=np.int64)
-        found = resolve_stacks(context.methods, context.stacks.arrays, stack_ids, times, processes)
-        self._merged: MergedStacks = merged_stacks(context.methods, found)
+        self._merged: MergedStacks = merged_stacks(context.methods, context.resolved(stack_ids, times))
         self._raw = raw
         frames = self._merged.frames
         self._artefact = artefact_frames(frames)

@@ -21,6 +21,10 @@ NO_STACK: Final = "no stack"
 """The reason of the one frame of events that came without a stack."""
 
 
+FRAMEWORK_NAMES: Final = ("System.", "Microsoft.", "Internal.", "Interop", "dynamicClass")
+"""How names of methods begin that are not the program's own; stubs are in the last namespace."""
+
+
 @attrs.frozen
 class StackFrame:
     """One method as a line of stacks; its code of several tiers and addresses is one line.

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.framework.marks import Marks, trace_holes
 from clrevents.analysis.gather import gather
+from clrevents.analysis.nearest_rank import nearest_rank
 from clrevents.analysis.record_line import ProviderNeed
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME, SAMPLE
@@ -127,8 +128,8 @@ def recording_cost(
         share_low=stopped / duration_ns if told and duration_ns > 0 else None,
         share_high=held / duration_ns if told and duration_ns > 0 else None,
         longest_ns=int(lengths[-1]) if told else None,
-        p50_ns=_nearest_rank(lengths, 50) if told else None,
-        p95_ns=_nearest_rank(lengths, _HIGH) if told else None,
+        p50_ns=nearest_rank(lengths, 50) if told else None,
+        p95_ns=nearest_rank(lengths, _HIGH) if told else None,
         period_ns=period,
         period_from=source,
         own_stops=elsewhere,
@@ -234,15 +235,11 @@ def _period(
     own: _Stops, sample_time_ns: Ints, sample_thread_id: NDArray[Any]
 ) -> tuple[int | None, Literal["stops", "samples"] | None]:
     if len(own) > 1:
-        return _nearest_rank(np.sort(np.diff(own.begin)), 50), "stops"
+        return nearest_rank(np.sort(np.diff(own.begin)), 50), "stops"
     order = np.argsort(sample_thread_id, kind="stable")
     time, thread = sample_time_ns[order], sample_thread_id[order]
     distances = np.diff(time)[thread[1:] == thread[:-1]]
-    return (_nearest_rank(np.sort(distances), 50), "samples") if len(distances) else (None, None)
-
-
-def _nearest_rank(in_order: Ints, percent: int) -> int:
-    return int(in_order[-(-percent * len(in_order) // 100) - 1])
+    return (nearest_rank(np.sort(distances), 50), "samples") if len(distances) else (None, None)
 
 
 def _why(samples: int, suspensions: int) -> str:

@@ -24,18 +24,14 @@ from clrevents.analysis.alloc.alloc_sources import AllocationReading, kind_word
 from clrevents.analysis.alloc.alloc_sums import GroupedAllocations
 from clrevents.analysis.allocation_estimate import PARTS, interval
 from clrevents.analysis.allocation_events import Source
-from clrevents.analysis.framework.answer_values import FOREVER, MANY_PROCESSES
+from clrevents.analysis.framework.answer_values import FOREVER
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.merged import MergedStacks, StackFrame, merged_stacks
+from clrevents.analysis.merged import FRAMEWORK_NAMES, MergedStacks, StackFrame, merged_stacks
 from clrevents.analysis.sample_states import folded
-from clrevents.symbols.stacks import resolve_stacks
 from clrevents.table.build import Column, ColumnType, from_values, number_column, text_column
 
 Ints: TypeAlias = NDArray[np.int64]
-
-_FRAMEWORK: Final = ("System.", "Microsoft.", "Internal.", "Interop", "dynamicClass")
-"""How namespaces begin that are not the program's own; stubs are in the last one."""
 
 
 class AllocationTables:
@@ -103,7 +99,7 @@ class AllocationTables:
 
     def lossy(self) -> bool:
         """Whether events may be missing in the window."""
-        return bool(self._touched(())[0])
+        return self._context.touched()
 
     def nameless(self) -> int:
         """How many events are of types without a name."""
@@ -138,12 +134,7 @@ class AllocationTables:
         return interval(values["samples"], values["bytes"], values["variance"], values["seen"])
 
     def _lossy_threads(self, ids: Sequence[int | None]) -> list[bool]:
-        return [bool(self._touched(() if id is None else (np.array([id], dtype=np.uint64),))[0]) for id in ids]
-
-    def _touched(self, threads: Sequence[NDArray[Any]]) -> NDArray[np.bool_]:
-        window = self._context.window
-        last = FOREVER if window.high == FOREVER else window.high - 1
-        return self._context.marks.touched(np.array([window.low]), np.array([last]), threads)
+        return [self._context.touched(id) for id in ids]
 
     @cached_property
     def _stacked(self) -> tuple[dict[str, Column], Ints]:
@@ -151,13 +142,7 @@ class AllocationTables:
         distinct, of = np.unique(self.sums.keys["stack"], return_inverse=True)
         first = np.full(len(distinct), FOREVER, dtype=np.int64)
         np.minimum.at(first, of, self.sums.first)
-        processes = None
-        if self._context.info.version >= MANY_PROCESSES:
-            number = self._context.process_id
-            processes = np.full(len(distinct), -1 if number is None else number, dtype=np.int64)
-        methods = self._context.methods
-        found = resolve_stacks(methods, self._context.stacks.arrays, distinct, first, processes)
-        merged = folded(merged_stacks(methods, found))
+        merged = folded(merged_stacks(self._context.methods, self._context.resolved(distinct, first)))
         ids = np.zeros(len(merged.offsets) - 1, dtype=np.int64)
         ids[merged.of[::-1]] = distinct[::-1]
         return _stack_columns(merged, ids, self._raw), merged.of[of]
@@ -201,4 +186,4 @@ def _stack_columns(merged: MergedStacks, ids: Ints, raw: bool) -> dict[str, Colu
 
 def _is_own(frame: StackFrame) -> bool:
     """Whether a method is not the framework's, by its namespace."""
-    return frame.reason is None and not frame.name.startswith(_FRAMEWORK)
+    return frame.reason is None and not frame.name.startswith(FRAMEWORK_NAMES)

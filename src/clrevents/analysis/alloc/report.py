@@ -180,7 +180,7 @@ def _metrics(asked: str, source: Source | None, tables: AllocationTables, contex
     sums = tables.sums
     if source is None and (asked != BEST or NEEDED.what in context.unknown):
         reason = f"the trace has no {asked}" if asked != BEST else "the trace does not tell"
-        return {m.name: attrs.evolve(context.metric(m.name, None), reason=reason) for m in _METRICS}
+        return {m.name: context.metric(m.name, None, reason=reason) for m in _METRICS}
     evidence: Evidence = "event" if source == "objects" else "sample"
     objects = None if source == "ticks" else (sums.total("object_parts") + PARTS // 2) // PARTS
     low, high = _bounds(sums) if source == "samples" else (None, None)

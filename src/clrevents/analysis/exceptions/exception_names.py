@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.collector import Context
+from clrevents.analysis.merged import FRAMEWORK_NAMES
 from clrevents.symbols.method_names import display_name, raw_name
 from clrevents.symbols.stacks import ResolvedStacks
 from clrevents.table.build import Column
@@ -27,8 +28,6 @@ _AWAITERS: Final = (
     "System.Runtime.CompilerServices.ValueTaskAwaiter",
     "System.Runtime.CompilerServices.ConfiguredValueTaskAwaitable",
 )
-_FRAMEWORK: Final = ("System.", "Microsoft.", "Internal.", "Interop", "dynamicClass")
-"""How namespaces begin that are not the program's own; stubs are in the last one."""
 
 
 @attrs.frozen
@@ -77,7 +76,7 @@ class ThrowerNames:
             found = found[1:]
         if not found:
             return Thrower(None)
-        own = (frame for frame in found if frame.resolved and not frame.name.startswith(_FRAMEWORK))
+        own = (frame for frame in found if frame.resolved and not frame.name.startswith(FRAMEWORK_NAMES))
         chosen = next(own, found[0]) if self._my_code else found[0]
         return Thrower(chosen.name, found[0].type == _CAPTURE, found[0].type.startswith(_AWAITERS))
 

@@ -12,10 +12,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.framework.answer_values import MANY_PROCESSES
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.gather import Gathered
-from clrevents.symbols.stacks import ResolvedStacks, resolve_stacks
+from clrevents.symbols.stacks import ResolvedStacks
 
 Ints: TypeAlias = NDArray[np.int64]
 Numbers: TypeAlias = NDArray[np.uint64]
@@ -68,12 +67,7 @@ def thrown_stacks(context: Context, rows: Mapping[str, Gathered]) -> tuple[Resol
     held = [rows[EVENTS[kind]] for kind in (THROWN, FILTER, FINALLY)]
     stacks = np.concatenate([signed(events, "stack_id") for events in held])
     times = np.concatenate([signed(events, "time_ns") for events in held])
-    processes = None
-    if context.info.version >= MANY_PROCESSES:
-        number = -1 if context.process_id is None else context.process_id
-        processes = np.full(len(stacks), number, dtype=np.int64)
-    found = resolve_stacks(context.methods, context.stacks.arrays, stacks, times, processes)
-    return found, np.cumsum([0, *map(len, held)])
+    return context.resolved(stacks, times), np.cumsum([0, *map(len, held)])
 
 
 def exception_steps(

@@ -22,7 +22,7 @@ from clrevents.analysis.exceptions.exception_rows import (
     ThrownException,
 )
 from clrevents.analysis.exceptions.message_patterns import message_pattern
-from clrevents.analysis.framework.answer_values import FOREVER, TimeWindow
+from clrevents.analysis.framework.answer_values import TimeWindow
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.framework.report_table import ReportTable
 
@@ -217,9 +217,7 @@ class ExceptionSums:
 
     def _missing(self) -> int:
         """1 if any event of the window is missing, so that no sum is sure."""
-        window = self._context.window
-        last = FOREVER if window.high == FOREVER else window.high - 1
-        return int(self._context.marks.touched(np.array([window.low]), np.array([last]))[0])
+        return int(self._context.touched())
 
     @cached_property
     def _share_place(self) -> Ints:

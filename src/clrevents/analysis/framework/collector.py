@@ -19,6 +19,7 @@ from clrevents.analysis.framework.answer import Answer
 from clrevents.analysis.framework.answer_values import (
     ALWAYS,
     FOREVER,
+    MANY_PROCESSES,
     Evidence,
     Metric,
     MetricDeclaration,
@@ -29,9 +30,10 @@ from clrevents.analysis.framework.answer_values import (
 from clrevents.analysis.framework.marks import Hole, Marks
 from clrevents.analysis.framework.needs import Need, SeenKinds, coverage, met, missing_notes
 from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.framework.row_class import columns_of, shape_of
+from clrevents.analysis.framework.row_class import as_columns, columns_of, shape_of
 from clrevents.analysis.gather import Gathered
 from clrevents.symbols.methods import Methods
+from clrevents.symbols.stacks import ResolvedStacks, resolve_stacks
 from clrevents.table.build import Column, ColumnType
 from clrevents.table.stacks import AddressStacks
 from clrevents.trace import TraceInfo
@@ -255,10 +257,35 @@ class Context:
             **tables,
         )
 
-    def metric(self, name: str, value: int | float | None, evidence: Evidence | None = None) -> Metric:
-        """A metric as it is declared, but for its evidence. StopIteration if none has the name."""
+    def touched(self, thread_id: int | None = None, since_ns: int | None = None) -> bool:
+        """Whether an event may be missing in the window: of this thread, or of any.
+
+        `since_ns` is where to look from, if before the window.
+        """
+        low = self.window.low if since_ns is None else min(since_ns, self.window.low)
+        high = FOREVER if self.window.high == FOREVER else self.window.high - 1
+        threads = () if thread_id is None else (np.array([thread_id], dtype=np.uint64),)
+        return bool(self.marks.touched(np.array([low]), np.array([high]), threads)[0])
+
+    def summed(self, row_class: type[R], rows: Sequence[Mapping[str, Any]]) -> ReportTable[R]:
+        """Rows that sum up the window, as dicts: all lossy if any event may be missing in it."""
+        return self.table(row_class, {**as_columns(row_class, rows), "lossy": [self.touched()] * len(rows)})
+
+    def resolved(self, stack_ids: NDArray[np.int64], times: NDArray[np.int64]) -> ResolvedStacks:
+        """These stacks as of these times, named by code of the process if there may be several."""
+        processes = None
+        if self.info.version >= MANY_PROCESSES:
+            number = -1 if self.process_id is None else self.process_id
+            processes = np.full(len(stack_ids), number, dtype=np.int64)
+        return resolve_stacks(self.methods, self.stacks.arrays, stack_ids, times, processes)
+
+    def metric(
+        self, name: str, value: int | float | None, evidence: Evidence | None = None, reason: str | None = None
+    ) -> Metric:
+        """A metric as it is declared, but for its evidence and why it is null. StopIteration if none has the name."""
         declared = next(metric for metric in self.metrics if metric.name == name)
-        reason = "the trace does not tell" if value is None else None
+        if value is None and reason is None:
+            reason = "the trace does not tell"
         return Metric(
             value,
             declared.unit,

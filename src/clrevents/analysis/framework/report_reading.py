@@ -272,9 +272,7 @@ def _by_process(
     found: dict[int | None, dict[tuple[str, str], Gathered]] = {}
     for event, rows in events.items():
         column = rows.table.column(_PROCESS)
-        numbers = column.values.astype(np.int64)
-        if column.valid is not None:
-            numbers = np.where(column.valid, numbers, -1)
+        numbers = np.where(column.known, column.values.astype(np.int64), -1)
         order = np.argsort(numbers, kind="stable")
         edges = np.flatnonzero(np.diff(numbers[order])) + 1
         for places in np.split(order, edges) if len(order) else ():

@@ -5,7 +5,6 @@ Adds up what lies in the window: times of pauses that overlap it, numbers of col
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -20,6 +19,7 @@ from clrevents.analysis.gc.gc_build import Built
 from clrevents.analysis.gc.gc_heaps import share
 from clrevents.analysis.gc.gc_rows import GarbageCollection, GcFacts, GcSuspension
 from clrevents.analysis.gc.gc_words import INDUCED, UNKNOWN
+from clrevents.analysis.nearest_rank import nearest_rank
 from clrevents.words import counted
 
 STARTED: Final = "runtime/RuntimeInformationStart"
@@ -122,7 +122,7 @@ def metrics(listed: WindowedCollections, parts: ReportTable[Any], committed: Rep
         "pause_total": total,
         "paused": share(total, length) if whole else None,
         "pause_max": max(pauses, default=None),
-        **{name: _percentile(pauses, percent) for name, percent in _PERCENTILES.items()},
+        **{name: nearest_rank(pauses, percent) for name, percent in _PERCENTILES.items()},
         "suspend_total": listed.stopping(),
         "heap_peak": max((size for size in sizes if size is not None), default=None),
         "promoted_total": _sum(listed.values("promoted_bytes"), rows),
@@ -197,11 +197,6 @@ def _gaps(built: Built) -> int:
     """How many numbers lie between those that are known."""
     numbers = {one.number for one in built.collections}
     return max(numbers) - min(numbers) + 1 - len(numbers) if numbers else 0
-
-
-def _percentile(ordered: Sequence[int], percent: int) -> int | None:
-    """By nearest rank."""
-    return ordered[math.ceil(len(ordered) * percent / 100) - 1] if ordered else None
 
 
 def _rate(listed: WindowedCollections, rows: Sequence[int]) -> int | None:

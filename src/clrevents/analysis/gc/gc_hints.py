@@ -38,11 +38,10 @@ def hint_rows(
     time, stack = samples.numbers("time_ns")[order], samples.numbers("stack_id")[order]
     managed, told = samples.numbers("Type")[order] == _MANAGED, samples.column("thread_id").known[order]
     _, first = np.unique(thread, return_index=True)
-    last_of = np.append(first[1:], len(thread))
     found = []
     for row in slowest.tolist():
         begin_ns, begin = int(held.times[0][row]), int(held.places[0][row])
-        before = _last_before(place, first, last_of, begin)
+        before = _last_before(place, first, begin)
         near = before[managed[before] & told[before] & (begin_ns - time[before] <= _REACH_NS)]
         for sample in near[np.argsort(-time[near], kind="stable")].tolist():
             seen_ns = int(time[sample])
@@ -60,8 +59,8 @@ def hint_rows(
     return found
 
 
-def _last_before(places: Ints, first: Ints, last: Ints, place: int) -> Ints:
-    """The last sample of each thread, which has those from `first` to before `last`, before a place among events."""
+def _last_before(places: Ints, first: Ints, place: int) -> Ints:
+    """The last sample of each thread, whose samples begin at `first`, before a place among events."""
     # A thread's places rise, so the count of those before is where the first that is not before stands.
     counts = np.add.reduceat(places < place, first) if len(first) else first
     return (first + counts - 1)[counts > 0]

@@ -178,7 +178,4 @@ def _first_known(choices: Sequence[Ints], otherwise: Ints) -> Ints:
 
 def _threads(events: Sequence[Gathered]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     columns = [rows.column("thread_id") for rows in events]
-    known = [np.ones(len(c), dtype=np.bool_) if c.valid is None else c.valid for c in columns]
-    valid = np.concatenate(known)
-    values = np.concatenate([c.values for c in columns])
-    return np.where(valid, values, np.zeros(1, dtype=values.dtype)), valid
+    return np.concatenate([column.filled() for column in columns]), np.concatenate([c.known for c in columns])

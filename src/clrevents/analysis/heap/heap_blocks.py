@@ -6,6 +6,7 @@ which snapshot; resolves no address, and judges nothing.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
@@ -207,7 +208,7 @@ class HeapBlocks:
         return self._begun.get(clr, 0)
 
 
-class _Rows:
+class _Rows(ABC):
     """The rows of one event in one chunk, one after the other."""
 
     def __init__(self, selector: str, rows: Gathered) -> None:
@@ -222,8 +223,8 @@ class _Rows:
         self._row += 1
         self._do(blocks, self._clr[self._row], self._times[self._row])
 
-    def _do(self, blocks: HeapBlocks, clr: int, time_ns: int) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _do(self, blocks: HeapBlocks, clr: int, time_ns: int) -> None: ...
 
     def _numbers(self, name: str) -> list[int]:
         """A column, 0 where the event has none, as those of the oldest versions."""

@@ -5,8 +5,7 @@ Sums are made of the contentions in the window; who held a lock and which convoy
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
@@ -31,6 +30,7 @@ from clrevents.analysis.locks.lock_rows import (
     WaitingThread,
 )
 from clrevents.analysis.locks.lock_samples import HeldRuns, entering
+from clrevents.analysis.nearest_rank import nearest_rank
 from clrevents.analysis.optional_rows import nulled
 from clrevents.analysis.sampled_states import stretches
 from clrevents.analysis.threads.sample_runs import SampleRuns
@@ -103,8 +103,8 @@ class LockTables:
                     "lock_id": int(self.found.lock[row]) or None,
                     "native": bool(self.found.native[row]),
                     **self._sums(mine),
-                    "median_ns": self.percentile(mine, 0.5),
-                    "p95_ns": self.percentile(mine, 0.95),
+                    "median_ns": self.percentile(mine, 50),
+                    "p95_ns": self.percentile(mine, 95),
                     "threads": len(set(self.found.thread[mine].tolist())),
                     "most_waiters": self._most(mine) if self.found.lock[row] else None,
                     "method": self._longest_method(mine),
@@ -113,7 +113,7 @@ class LockTables:
                 }
             )
         rows.sort(key=lambda row: (row["native"], -row["waited_ns"], -row["count"]))
-        return self._summed(ContendedLock, rows)
+        return self._context.summed(ContendedLock, rows)
 
     def methods(self) -> ReportTable[WaitingMethod]:
         """By the method that waited."""
@@ -135,7 +135,7 @@ class LockTables:
                     "stack_id": int(self.stacks[mine[0]]),
                 }
             )
-        return self._summed(WaitingMethod, _longest_first(rows))
+        return self._context.summed(WaitingMethod, _longest_first(rows))
 
     def threads(self) -> ReportTable[WaitingThread]:
         """By the thread that waited."""
@@ -145,7 +145,7 @@ class LockTables:
             rows.append(
                 {"thread_id": thread, "thread_name": self._context.thread_names.get(thread), **self._sums(mine)}
             )
-        lossy = [self._lossy(row["thread_id"]) for row in _longest_first(rows)]
+        lossy = [self._context.touched(row["thread_id"]) for row in _longest_first(rows)]
         return self._context.table(WaitingThread, {**as_columns(WaitingThread, rows), "lossy": lossy})
 
     def owners(self) -> ReportTable[LockOwner]:
@@ -170,7 +170,7 @@ class LockTables:
                     "owner_method": max(seen, key=lambda name: seen[name]) if seen else None,
                 }
             )
-        return self._summed(LockOwner, _longest_first(rows))
+        return self._context.summed(LockOwner, _longest_first(rows))
 
     def holders(self) -> ReportTable[LockHolder]:
         """What holders of each lock were seen to do while others waited."""
@@ -206,7 +206,7 @@ class LockTables:
                 }
             )
         rows.sort(key=lambda row: -row["held_ns"])
-        return self._summed(LockHolder, rows)
+        return self._context.summed(LockHolder, rows)
 
     def convoys(self) -> ReportTable[Convoy]:
         """The convoys of the whole trace, cut to the window."""
@@ -238,11 +238,10 @@ class LockTables:
 
     # Sums. ----------------------------------------------------------------------------------------------------------
 
-    def percentile(self, rows: Ints, share: float) -> int | None:
+    def percentile(self, rows: Ints, percent: int) -> int | None:
         """The nearest rank among contentions of known length that began in the window."""
         mine = rows[self.begun[rows] & self.found.duration_known[rows]]
-        values = np.sort(self.found.duration_ns[mine])
-        return int(values[math.ceil(share * len(values)) - 1]) if len(values) else None
+        return nearest_rank(np.sort(self.found.duration_ns[mine]), percent)
 
     def longest(self, rows: Ints) -> int | None:
         """The longest of them."""
@@ -273,16 +272,6 @@ class LockTables:
         bounds = np.flatnonzero(np.diff(numbers[rows])) + 1
         for part in np.split(rows, bounds):
             yield int(numbers[part[0]]), part
-
-    def _summed(self, row_class: type[Any], rows: Sequence[dict[str, Any]]) -> ReportTable[Any]:
-        return self._context.table(row_class, {**as_columns(row_class, rows), "lossy": [self._lossy()] * len(rows)})
-
-    def _lossy(self, thread: int | None = None) -> bool:
-        """Whether events may be missing in the window, of any thread or of one."""
-        window = self._context.window
-        last = FOREVER if window.high == FOREVER else window.high - 1
-        threads = () if thread is None else (np.array([thread], dtype=np.uint64),)
-        return bool(self._context.marks.touched(np.array([window.low]), np.array([last]), threads)[0])
 
     def _longest_method(self, rows: Ints) -> str | None:
         sums: dict[str | None, int] = {}

@@ -143,7 +143,7 @@ class LocksCollector(Collector[LocksReport]):
         locks = tables.locks()
         known = _CONTENTIONS not in context.unknown
         managed, native = tables.inside & ~found.native, tables.inside & found.native
-        median, p95 = (tables.percentile(np.flatnonzero(managed), share) for share in (0.5, 0.95))
+        median, p95 = (tables.percentile(np.flatnonzero(managed), percent) for percent in (50, 95))
         entering = tables.entering()
         numbers: dict[str, int | None] = {
             "count": int((tables.begun & ~found.native).sum()),
@@ -160,10 +160,10 @@ class LocksCollector(Collector[LocksReport]):
         metrics: dict[str, int | Metric | None] = {name: value if known else None for name, value in numbers.items()}
         metrics.update(_sampled(context, entering, len(runs) > 0, known))
         if known and managed.any() and not numbers["locks"]:
-            metrics["locks"] = attrs.evolve(context.metric("locks", None), reason="the events do not tell locks")
+            metrics["locks"] = context.metric("locks", None, reason="the events do not tell locks")
         if known and median is None:
             for name in ("waited_median", "waited_p95"):
-                metrics[name] = attrs.evolve(context.metric(name, None), reason="no contention began and ended")
+                metrics[name] = context.metric(name, None, reason="no contention began and ended")
         told = found.lock[~found.native] != 0
         report: LocksReport = context.answer(
             LocksReport,
@@ -191,7 +191,7 @@ def _sampled(
     if entering is None:
         reason = "samples of this runtime do not show it" if sampled else "the trace has no samples"
         names = ("sampled_total", "unseen_total")
-        return {name: attrs.evolve(context.metric(name, None), reason=reason) for name in names}
+        return {name: context.metric(name, None, reason=reason) for name in names}
     return {"sampled_total": entering[0], "unseen_total": entering[1] if known else None}
 
 

@@ -81,7 +81,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         events = dict(chunk.events)
         samples = events.pop(SAMPLES, None)
         if samples is not None:
-            known = np.flatnonzero(_valid(samples.column("thread_id")))
+            known = np.flatnonzero(samples.column("thread_id").known)
             self._runs.take(
                 samples.numbers("thread_id").astype(np.uint64)[known],
                 samples.numbers("time_ns")[known],
@@ -92,7 +92,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         if events:
             wanted = {
                 name: found.only(
-                    np.flatnonzero(_valid(found.column("thread_id"))),
+                    np.flatnonzero(found.column("thread_id").known),
                     [f for f in KEPT[name] if f in found.table],
                 )
                 for name, found in events.items()
@@ -198,11 +198,6 @@ class ThreadsCollector(Collector[ThreadsReport]):
         for mine in found.values():
             mine.idle.sort()
         return found
-
-
-def _valid(column: object) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    valid = getattr(column, "valid", None)
-    return np.ones(len(column), dtype=np.bool_) if valid is None else np.asarray(valid)  # type: ignore[arg-type]
 
 
 def _told(context: Context) -> frozenset[str]:

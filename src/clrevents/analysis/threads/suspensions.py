@@ -10,11 +10,10 @@ from typing import Final
 import numpy as np
 
 from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gc.gc_suspensions import FOR_GC
+from clrevents.analysis.gc.gc_suspensions import RESTARTED as RESTARTED
+from clrevents.analysis.gc.gc_suspensions import SUSPENDING as SUSPENDING
 
-SUSPENDING: Final = "runtime/GCSuspendEEBegin"
-RESTARTED: Final = "runtime/GCRestartEEEnd"
-
-_FOR_GC: Final = (1, 6)
 _LATE_NS: Final = 2_000_000
 """The sampler means to stop threads every millisecond. Only what is much later matters."""
 _NOBODY: Final = (1 << 32) - 1
@@ -44,7 +43,7 @@ class StopMaker:
             thread, time = _numbers(begins, "thread_id"), _numbers(begins, "time_ns")
             reason = _numbers(begins, "Reason")
             number = _numbers(begins, "Count") if "Count" in begins.table else np.zeros(len(begins), dtype=np.int64)
-            mine = np.isin(reason, _FOR_GC)
+            mine = np.isin(reason, FOR_GC)
             for which, counts in ((mine, self.collecting), (~mine & (number == _NOBODY), self.sampling)):
                 ids, how_many = np.unique(thread[which], return_counts=True)
                 for one, count in zip(ids.tolist(), how_many.tolist(), strict=True):
@@ -67,7 +66,7 @@ class StopMaker:
         for events, is_end in ((begins, False), (ends, True)):
             if events is None or not len(events):
                 continue
-            kind = np.full(len(events), 2) if is_end else np.isin(_numbers(events, "Reason"), _FOR_GC).astype(np.int64)
+            kind = np.full(len(events), 2) if is_end else np.isin(_numbers(events, "Reason"), FOR_GC).astype(np.int64)
             columns = (events.places, kind, _numbers(events, "thread_id"), _numbers(events, "time_ns"))
             rows += zip(*(column.tolist() for column in columns), strict=True)
         for _, kind_of, by, moment in sorted(rows):

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.gather import Gathered
 from clrevents.analysis.leaf_states import ThreadState
+from clrevents.analysis.locks.contention_spans import CONTENDED as CONTENDED
+from clrevents.analysis.locks.contention_spans import ENTERED as ENTERED
 
 CREATED: Final = "runtime/ThreadCreated"
 TERMINATED: Final = "runtime/ThreadTerminated"
 LISTED: Final = "rundown/ThreadDC"
-CONTENDED: Final = "runtime/ContentionStart"
-ENTERED: Final = "runtime/ContentionStop"
 WAITED: Final = "runtime/WaitHandleWaitStart"
 SIGNALED: Final = "runtime/WaitHandleWaitStop"
 TASK_BEGIN: Final = "tpl/TaskWaitBegin"
@@ -104,9 +104,7 @@ class EventColumns:
         """Where a column is not null."""
         if name not in self._names:
             return np.zeros(len(self), dtype=np.bool_)
-        column: Any = self._events.column(name)
-        valid = column.valid
-        return np.ones(len(self), dtype=np.bool_) if valid is None else np.asarray(valid, dtype=np.bool_)
+        return self._events.column(name).known
 
 
 def blocked(events: Mapping[str, EventColumns]) -> tuple[list[Blocked], int]:

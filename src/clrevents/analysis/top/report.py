@@ -14,7 +14,6 @@ from clrevents.analysis.allocation_events import ALLOC, NEEDED
 from clrevents.analysis.allocation_rows import BYTES, AllocationRows, certainty
 from clrevents.analysis.allocation_rows import SELECTORS as ALLOCATIONS
 from clrevents.analysis.framework.answer_values import (
-    FOREVER,
     MANY_PROCESSES,
     Evidence,
     Metric,
@@ -201,13 +200,8 @@ class TopCollector(Collector[TopReport]):
 
     def _lossy(self, context: Context, weighed: WeighedColumns) -> bool:
         """Whether a sample may be missing in the window: nobody knows which method it was in."""
-        window = context.window
         # A loss before the window counts from the first sample on whose time reaches into it.
-        low = min([window.low, *weighed.rows.time[:1].tolist()])
-        high = FOREVER if window.high == FOREVER else window.high - 1
-        thread = self._asked.thread_id
-        threads = () if thread is None else (np.array([thread], dtype=np.uint64),)
-        return bool(context.marks.touched(np.array([low]), np.array([high]), threads)[0])
+        return context.touched(self._asked.thread_id, next(iter(weighed.rows.time[:1].tolist()), None))
 
 
 def _with_weight(asked: TopParameters) -> TopParameters:

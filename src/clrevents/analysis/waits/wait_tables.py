@@ -62,7 +62,7 @@ class WaitTables:
             {"kind": kind, "evidence": evidence, **self._sums(mine), "threads": _threads(mine)}
             for (kind, evidence), mine in _groups(self._counted, lambda wait: (wait.kind, wait.evidence))
         ]
-        return self._summed(WaitKind, _longest_first(rows))
+        return self._context.summed(WaitKind, _longest_first(rows))
 
     def methods(self) -> ReportTable[BlockingMethod]:
         """By the method that blocks, what is idle last."""
@@ -86,7 +86,7 @@ class WaitTables:
             )
         rows = _longest_first(rows)
         rows.sort(key=lambda row: row["kind"] == IDLE)
-        return self._summed(BlockingMethod, rows)
+        return self._context.summed(BlockingMethod, rows)
 
     def threads(self) -> ReportTable[BlockedThread]:
         """By thread."""
@@ -104,7 +104,7 @@ class WaitTables:
                 }
             )
         rows = _longest_first(rows)
-        lossy = [self._lossy(row["thread_id"]) for row in rows]
+        lossy = [self._context.touched(row["thread_id"]) for row in rows]
         return self._context.table(BlockedThread, {**as_columns(BlockedThread, rows), "lossy": lossy})
 
     def sync_over_async(self) -> str | None:
@@ -143,15 +143,6 @@ class WaitTables:
         if wait.start is None or wait.end is None:
             return 0
         return max(0, min(wait.end, self._high) - max(wait.start, self._low))
-
-    def _summed(self, row_class: type[Any], rows: Sequence[dict[str, Any]]) -> ReportTable[Any]:
-        return self._context.table(row_class, {**as_columns(row_class, rows), "lossy": [self._lossy()] * len(rows)})
-
-    def _lossy(self, thread: int | None = None) -> bool:
-        window = self._context.window
-        last = FOREVER if window.high == FOREVER else window.high - 1
-        threads = () if thread is None else (np.array([thread], dtype=np.uint64),)
-        return bool(self._context.marks.touched(np.array([window.low]), np.array([last]), threads)[0])
 
 
 def _groups(waits: Sequence[KnownWait], key: Callable[[KnownWait], Any]) -> list[tuple[Any, list[KnownWait]]]:
