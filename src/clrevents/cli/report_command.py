@@ -41,7 +41,7 @@ def report_command(name: str) -> click.Command:
     own = parameters_of(declared.parameters)
 
     def command(file: str, **options: Any) -> int:
-        parameters = declared.parameters(**{p.name: options.pop(p.name) for p in own})
+        parameters = declared.parameters(**{p.name: _given(p, options.pop(p.name)) for p in own})
         return _run(declared, parameters, file, **options)
 
     made: Callable[..., int] = command
@@ -50,15 +50,26 @@ def report_command(name: str) -> click.Command:
     return click.command(name=name, help=_help(declared), short_help=report_summaries()[name])(made)
 
 
+def _given(parameter: ParameterDeclaration, value: Any) -> Any:
+    """The value of a parameter, of what its option was given."""
+    if parameter.joined is None:
+        return value
+    return parameter.joined.join(value) if value else parameter.default
+
+
 def _option(parameter: ParameterDeclaration) -> Callable[..., Any]:
-    """A parameter as an option."""
-    flag = f"--{parameter.name.removesuffix('_id').replace('_', '-')}"
+    """A parameter as an option, or as an argument."""
+    if parameter.argument:
+        return click.argument(parameter.name)
     if parameter.type is bool:
-        return click.option(flag, parameter.name, is_flag=True, help=parameter.description)
+        return click.option(parameter.flag, parameter.name, is_flag=True, help=parameter.description)
     kind: Any = click.Choice(parameter.choices) if parameter.choices else parameter.type
     meta = None if parameter.choices else "NUMBER" if parameter.type is int else "TEXT"
+    if parameter.joined is not None:
+        help = f"{parameter.description} Repeatable."
+        return click.option(parameter.flag, parameter.name, multiple=True, metavar="PATTERN", help=help)
     return click.option(
-        flag,
+        parameter.flag,
         parameter.name,
         type=kind,
         default=parameter.default,

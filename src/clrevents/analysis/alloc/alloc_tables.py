@@ -27,7 +27,7 @@ from clrevents.analysis.allocation_events import Source
 from clrevents.analysis.framework.answer_values import FOREVER
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.merged import FRAMEWORK_NAMES, MergedStacks, StackFrame, merged_stacks
+from clrevents.analysis.merged import MergedStacks, is_own, merged_stacks
 from clrevents.analysis.sample_states import folded
 from clrevents.table.build import Column, ColumnType, from_values, number_column, text_column
 
@@ -168,7 +168,7 @@ def _stack_columns(merged: MergedStacks, ids: Ints, raw: bool) -> dict[str, Colu
     """Each text is there once, however many stacks have it."""
     names = [frame.raw if raw else frame.name for frame in merged.frames]
     texts = text_column(names, np.arange(len(names)))
-    own = np.array([_is_own(frame) for frame in merged.frames], dtype=np.bool_)[merged.values]
+    own = np.array([is_own(frame) for frame in merged.frames], dtype=np.bool_)[merged.values]
     starts, stack = merged.offsets[:-1], np.repeat(np.arange(len(ids)), np.diff(merged.offsets))
     # The first of the program's own frames of each stack; where there is none, the innermost.
     method = starts.copy()
@@ -182,8 +182,3 @@ def _stack_columns(merged: MergedStacks, ids: Ints, raw: bool) -> dict[str, Colu
         "innermost": frames.take(starts),
         "stack": Column(lists, len(ids), np.zeros(0, dtype=np.uint8), merged.offsets, (frames,)),
     }
-
-
-def _is_own(frame: StackFrame) -> bool:
-    """Whether a method is not the framework's, by its namespace."""
-    return frame.reason is None and not frame.name.startswith(FRAMEWORK_NAMES)
