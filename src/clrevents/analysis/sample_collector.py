@@ -23,6 +23,7 @@ from clrevents.analysis.framework.kept import Kept
 from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.row_class import column, row
 from clrevents.analysis.gather import Gathered
+from clrevents.analysis.name_patterns import NamePattern
 from clrevents.analysis.sample_parameters import SampleParameters
 from clrevents.analysis.sample_states import chosen_states
 from clrevents.analysis.samples import SAMPLES, Samples, name_samples
@@ -120,11 +121,12 @@ class SampleCollector(Collector[A_co]):
     tables: tuple[str, ...] = ()
     """The tables of its answer, which limits of the weights are limits of."""
 
-    def __init__(self, asked: SampleParameters) -> None:
+    def __init__(self, asked: SampleParameters, keep: tuple[NamePattern, ...] = ()) -> None:
         asked.check()
         self._asked = asked
         self._states = chosen_states(asked.running, asked.waiting, asked.state)
-        self._shape = StackShape.of(asked.group, asked.include, asked.exclude, asked.fold, asked.my_code)
+        shape = StackShape.of(asked.group, asked.include, asked.exclude, asked.fold, asked.my_code)
+        self._shape = attrs.evolve(shape, keep=keep) if shape else shape
         self._allocations = AllocationRows() if asked.event is None and asked.weight == ALLOC else None
         self._timed = asked.event is None and self._allocations is None
         self._selector = SAMPLES if asked.event is None else asked.event

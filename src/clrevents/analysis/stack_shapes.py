@@ -32,6 +32,8 @@ class StackShape:
     exclude: tuple[NamePattern, ...] = ()
     fold: tuple[NamePattern, ...] = ()
     my_code: bool = False
+    keep: tuple[NamePattern, ...] = ()
+    """What neither `fold` nor `my_code` takes out of stacks."""
 
     @classmethod
     def of(
@@ -64,9 +66,9 @@ class StackShape:
         if self.exclude:
             kept &= ~_holds(merged, _matching(merged.frames, self.exclude))
         if self.my_code:
-            merged = _own_code(merged)
+            merged = _own_code(merged, _matching(merged.frames, self.keep))
         if self.fold:
-            merged = _folded(merged, _matching(merged.frames, self.fold))
+            merged = _folded(merged, _matching(merged.frames, self.fold) & ~_matching(merged.frames, self.keep))
         return merged, kept
 
 
@@ -109,9 +111,9 @@ def _folded(merged: MergedStacks, frames: Mask) -> MergedStacks:
     return _only(merged, np.where(first, none, merged.values), ~dropped | first, tuple(known))
 
 
-def _own_code(merged: MergedStacks) -> MergedStacks:
-    """The program's own frames; of a stack without any, the innermost."""
-    own = np.array([is_own(frame) for frame in merged.frames], dtype=np.bool_)
+def _own_code(merged: MergedStacks, others: Mask) -> MergedStacks:
+    """The program's own frames, and some others; of a stack without any, the innermost."""
+    own = np.array([is_own(frame) for frame in merged.frames], dtype=np.bool_) | others
     kept = own[merged.values]
     kept[merged.offsets[:-1][~_holds(merged, own)]] = True
     return without_frames(merged, ~kept)

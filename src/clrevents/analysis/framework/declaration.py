@@ -94,8 +94,8 @@ class ReportDeclaration(Generic[P, A]):
     """One report. Its name is that of its answer's class, its description that class's docstring.
 
     `question` is put as a user would; the line on it in lists is its folder's docstring. `headline` names the table
-    that is shown, with `shown` its columns for people, in order (all that are not hidden, when empty). `uses` are
-    reports whose answers its collectors get.
+    that is shown, with `shown` its columns for people, in order (all that are not hidden, when empty); below it come
+    the tables `beside`, which have the same class of rows. `uses` are reports whose answers its collectors get.
     """
 
     answer: type[A]
@@ -106,6 +106,7 @@ class ReportDeclaration(Generic[P, A]):
     headline: str
     parameters: type[P]
     shown: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     sort: str | None = None
     examples: tuple[tuple[str, str], ...] = ()
     """Questions and the command lines that answer them, for the help."""
