@@ -12,7 +12,7 @@ from clrevents.analysis.framework.declaration import parameter, parameters
 from clrevents.analysis.name_patterns import SEPARATOR
 
 MY_CODE: Final[Any] = parameter(
-    False, "Without frames of the runtime and the framework; of a stack that has no others, with the innermost one."
+    False, "Without methods of the runtime and the framework, but where a stack has no others."
 )
 """The one switch of every report whose stacks can be shown so."""
 

@@ -28,7 +28,8 @@ from clrevents.analysis.framework.answer_values import FOREVER
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.merged import MergedStacks, is_own, merged_stacks
-from clrevents.analysis.sample_states import folded
+from clrevents.analysis.sample_states import folded, used
+from clrevents.analysis.stack_shapes import StackShape
 from clrevents.table.build import Column, ColumnType, from_values, number_column, text_column
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -37,11 +38,14 @@ Ints: TypeAlias = NDArray[np.int64]
 class AllocationTables:
     """The tables of one source's sums."""
 
-    def __init__(self, context: Context, reading: AllocationReading, source: Source | None, raw: bool) -> None:
+    def __init__(
+        self, context: Context, reading: AllocationReading, source: Source | None, raw: bool, my_code: bool
+    ) -> None:
         self._context = context
         self._reading = reading
         self._source = source
         self._raw = raw
+        self._shape = StackShape(my_code=my_code)
         self.sums = GroupedAllocations.nothing() if source is None else reading.sums[source].grouped()
         self._names, self._named = reading.types.numbered()
 
@@ -143,6 +147,8 @@ class AllocationTables:
         first = np.full(len(distinct), FOREVER, dtype=np.int64)
         np.minimum.at(first, of, self.sums.first)
         merged = folded(merged_stacks(self._context.methods, self._context.resolved(distinct, first)))
+        if self._shape:
+            merged = used(self._shape.apply(merged)[0])
         ids = np.zeros(len(merged.offsets) - 1, dtype=np.int64)
         ids[merged.of[::-1]] = distinct[::-1]
         return _stack_columns(merged, ids, self._raw), merged.of[of]

@@ -76,11 +76,13 @@ class CallersReport(Answer[CallersFacts]):
     below each of these what called that one; among the `callees`, what the method called, and what these called. The
     inclusive weights of a row's children are never more than its own. METHOD is a name, `Shop.Cart.Pay`, the end of
     one, `Pay`, or a pattern, `Shop.Cart.*`; all methods that match are added up as one, and listed in `methods`. For
-    `*`, which begins with the outermost methods, the callees are the whole tree of calls.
+    `*` the callees are the whole tree of calls.
 
-    A stack counts once, however often the method is on it: it is split at the method's outermost call, so that further
-    ones are among the callees. Which samples count and what they weigh is as in the report `top`: of the sample
-    profiler time on the clock, also while a thread waits.
+    A stack counts once in each tree, however often the method is on it. What called the method is who called it last
+    from outside: calls of the method by itself, or of one method that matches by another, are passed over. What it
+    called is all below its outermost call. Which samples count and what they weigh is as in the report `top`: of the
+    sample profiler time on the clock, also while a thread waits. `my_code` and `fold` take no frames away that match
+    METHOD, unless that is `*`.
     """
 
     callers: ReportTable[CallNode] = table("What called the method, and what called that, the heaviest first.")

@@ -1,6 +1,7 @@
 """Samples whose stacks hold a method → what called it and what it called, as two trees with weights.
 
-Each stack is split at the method's outermost call, so that a recursive method counts once. Knows no units and no rows.
+Each stack counts once in each tree, however often the method is on it: what called it is who called it last from
+outside, what it called is all that is below its outermost call. Knows no units and no rows.
 """
 
 from __future__ import annotations
@@ -58,15 +59,15 @@ def call_sides(samples: Samples, focus: Mask, depth: int | None = None) -> CallS
     of callees, in which the node was.
     """
     sums = stack_sums(samples, merge_threads=True)
-    outermost = _outermost(samples, focus)[sums.stack]
+    outermost, entered = (places[sums.stack] for places in _split(samples, focus))
     held = np.flatnonzero(outermost >= 0)
     stack, weight, count = sums.stack[held], sums.weight[held], sums.count[held]
-    place = outermost[held]
+    place, entry = outermost[held], entered[held]
     inner = focus[samples.values[samples.offsets[stack]]]
     own = np.where(inner, weight, 0)
-    above = samples.offsets[stack + 1] - 1 - place
+    above = samples.offsets[stack + 1] - 1 - entry
     below = place - samples.offsets[stack]
-    callers = _tree(samples, lambda deep, level: place[deep] + 1 + level, above, depth, (weight, own, count))
+    callers = _tree(samples, lambda deep, level: entry[deep] + 1 + level, above, depth, (weight, own, count))
     # Where the rest of a stack is left out, no node is its innermost one.
     ends = weight if depth is None else np.where(below > depth, 0, weight)
     callees = _tree(
@@ -75,13 +76,25 @@ def call_sides(samples: Samples, focus: Mask, depth: int | None = None) -> CallS
     return CallSides(callers, callees, weight.sum().item(), own.sum().item(), int(count.sum()))
 
 
-def _outermost(samples: Samples, focus: Mask) -> Ints:
-    """Where in `values` each stack's outermost frame of the focus is; -1 where it has none."""
-    found = np.full(len(samples.offsets) - 1, -1, dtype=np.int64)
-    places = np.flatnonzero(focus[samples.values])
-    owner = np.searchsorted(samples.offsets, places, side="right") - 1
-    np.maximum.at(found, owner, places)
-    return found
+def _split(samples: Samples, focus: Mask) -> tuple[Ints, Ints]:
+    """Where in `values` each stack's outermost frame of the focus is, and where its innermost run of them ends.
+
+    -1, and a place that means nothing, where it has none.
+    """
+    mine = focus[samples.values]
+    places = np.flatnonzero(mine)
+    last = np.zeros(len(mine), dtype=np.bool_)
+    last[samples.offsets[1:] - 1] = True
+    ends = np.flatnonzero(mine & (last | ~np.append(mine[1:], False)))
+    outermost = np.full(len(samples.offsets) - 1, -1, dtype=np.int64)
+    entered = np.full(len(samples.offsets) - 1, len(mine), dtype=np.int64)
+    np.maximum.at(outermost, _stack_of(samples, places), places)
+    np.minimum.at(entered, _stack_of(samples, ends), ends)
+    return outermost, entered
+
+
+def _stack_of(samples: Samples, places: Ints) -> Ints:
+    return np.searchsorted(samples.offsets, places, side="right") - 1
 
 
 def _tree(
