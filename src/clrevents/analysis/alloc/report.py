@@ -148,7 +148,7 @@ def alloc_report(
     """How many bytes were allocated: by type, by call stack, by thread and over time.
 
     `source` is `objects`, `samples`, `ticks`, or `best` for the best of these that the trace has; `raw` gives names as
-    the runtime writes them, and with `my_code` stacks have no methods of the framework, where they have others. `start`,
+    the runtime writes them; with `my_code` stacks have no methods of the framework, where they have others. `start`,
     `end` and `process_id` choose a part of the trace. Reads the trace once, and once for names.
 
     Raises ValueError for another source, TypeError or ValueError for a bad moment. A TraceError that ends the reading
