@@ -60,7 +60,7 @@ def _given(parameter: ParameterDeclaration, value: Any) -> Any:
 def _option(parameter: ParameterDeclaration) -> Callable[..., Any]:
     """A parameter as an option, or as an argument."""
     if parameter.argument:
-        return click.argument(parameter.name)
+        return click.argument(parameter.name, default=parameter.default)
     if parameter.type is bool:
         return click.option(parameter.flag, parameter.name, is_flag=True, help=parameter.description)
     kind: Any = click.Choice(parameter.choices) if parameter.choices else parameter.type

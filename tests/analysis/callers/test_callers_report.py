@@ -77,6 +77,16 @@ def test_trees_are_those_of_the_model(stacks: list[tuple[str, ...]], pattern: st
     assert (sides.inclusive, sides.samples) == (sum(weights), len(weights))
 
 
+@given(STACKS)
+def test_without_a_method_the_callees_are_all_calls(stacks: list[tuple[str, ...]]) -> None:
+    samples = samples_of(*stacks, weights=list(range(1, len(stacks) + 1)))
+    sides = call_sides(samples, None)
+    below = [(*stack, "Root") for stack in stacks]
+    assert nodes_of(sides.callees, samples) == model(below, "Root", None)[1]
+    whole = sum(range(1, len(stacks) + 1))
+    assert nodes_of(sides.callers, samples) == {(): (whole, whole, len(stacks))}
+
+
 def built() -> bytes:
     """10 ms in Fib called twice by itself, 5 ms in Log below it, 3 ms in Fib from another caller, 2 ms without it."""
     builder = TraceBuilder().thread(7)
@@ -137,9 +147,11 @@ def test_a_method_stays_where_everything_else_folds() -> None:
     assert lines(report.callers) == [(0, "Shop.Log()", 5 * MS, 5 * MS, 1)]
     assert [row[:3] for row in lines(whole.callees)] == [
         (0, "*", 20 * MS),
-        (1, "Shop.Log()", 5 * MS),
-        (1, "Shop.Other()", 5 * MS),
+        (1, "Shop.Main()", 20 * MS),
+        (2, "Shop.Log()", 5 * MS),
+        (2, "Shop.Other()", 5 * MS),
     ]
+    assert [row[:4] for row in lines(whole.callers)] == [(0, "*", 20 * MS, 20 * MS)]
 
 
 def test_depth_and_what_is_refused() -> None:
@@ -216,4 +228,5 @@ def test_the_command() -> None:
         "Program.Hot(int)",
         "System.Threading.Thread.Sleep(int)",
     ]
-    assert CliRunner().invoke(root, ["callers", str(NETPERF)]).exit_code == 1
+    whole = CliRunner().invoke(root, ["callers", str(NETPERF), "--table", "callees", "-n", "2"]).stdout
+    assert "\n100.00 %     1,768.931         0.000    1,288  *\n 75.83 %     1,341.307" in whole

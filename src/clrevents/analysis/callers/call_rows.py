@@ -76,7 +76,7 @@ class CallersReport(Answer[CallersFacts]):
     below each of these what called that one; among the `callees`, what the method called, and what these called. The
     inclusive weights of a row's children are never more than its own. METHOD is a name, `Shop.Cart.Pay`, the end of
     one, `Pay`, or a pattern, `Shop.Cart.*`; all methods that match are added up as one, and listed in `methods`. For
-    `*` the callees are the whole tree of calls.
+    `*`, which is what called all outermost methods, the callees are the whole tree of calls.
 
     A stack counts once in each tree, however often the method is on it. What called the method is who called it last
     from outside: calls of the method by itself, or of one method that matches by another, are passed over. What it

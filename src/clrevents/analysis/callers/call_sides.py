@@ -52,8 +52,10 @@ class CallSides:
     samples: int
 
 
-def call_sides(samples: Samples, focus: Mask, depth: int | None = None) -> CallSides:
+def call_sides(samples: Samples, focus: Mask | None, depth: int | None = None) -> CallSides:
     """Both trees around the frames of `focus`, together one method; of nodes at most `depth` calls away from it.
+
+    None stands for what called all outermost methods, so that its callees are the whole tree of calls.
 
     In the callers' tree a node's exclusive weight is that in which the method itself was the innermost frame; in that
     of callees, in which the node was.
@@ -63,8 +65,7 @@ def call_sides(samples: Samples, focus: Mask, depth: int | None = None) -> CallS
     held = np.flatnonzero(outermost >= 0)
     stack, weight, count = sums.stack[held], sums.weight[held], sums.count[held]
     place, entry = outermost[held], entered[held]
-    inner = focus[samples.values[samples.offsets[stack]]]
-    own = np.where(inner, weight, 0)
+    own = weight if focus is None else np.where(focus[samples.values[samples.offsets[stack]]], weight, 0)
     above = samples.offsets[stack + 1] - 1 - entry
     below = place - samples.offsets[stack]
     callers = _tree(samples, lambda deep, level: entry[deep] + 1 + level, above, depth, (weight, own, count))
@@ -76,11 +77,13 @@ def call_sides(samples: Samples, focus: Mask, depth: int | None = None) -> CallS
     return CallSides(callers, callees, weight.sum().item(), own.sum().item(), int(count.sum()))
 
 
-def _split(samples: Samples, focus: Mask) -> tuple[Ints, Ints]:
+def _split(samples: Samples, focus: Mask | None) -> tuple[Ints, Ints]:
     """Where in `values` each stack's outermost frame of the focus is, and where its innermost run of them ends.
 
     -1, and a place that means nothing, where it has none.
     """
+    if focus is None:
+        return samples.offsets[1:], samples.offsets[1:] - 1
     mine = focus[samples.values]
     places = np.flatnonzero(mine)
     last = np.zeros(len(mine), dtype=np.bool_)

@@ -60,7 +60,7 @@ class CallersCollector(SampleCollector[CallersReport]):
         """Make the answer of all samples."""
         samples = found.samples
         focus = np.array([matched(self._patterns, frame) for frame in samples.frames], dtype=np.bool_)
-        sides = call_sides(samples, focus, self._depth)
+        sides = call_sides(samples, None if self._method == _ANY else focus, self._depth)
         own = [frame for frame, mine in zip(samples.frames, focus.tolist(), strict=True) if mine]
         labels = {(frame.name, frame.raw, frame.module) for frame in own}
         methods = [hot for hot in hottest(samples) if (hot.name, hot.raw, hot.module) in labels]
@@ -122,7 +122,7 @@ class CallersCollector(SampleCollector[CallersReport]):
             near = _near(self._method, samples)
             remedy = f"did you mean {' or '.join(near)}" if near else None
             notes.append(Note("no-method", "warning", text, self.tables, remedy=remedy))
-        if len(methods) > 1:
+        if len(methods) > 1 and self._method != _ANY:
             text = f"{len(methods):,} methods match {self._method!r} and are added up; the table `methods` lists them"
             notes.append(Note("several-methods", "info", text, self.tables[:2], {"methods": len(methods)}))
         deepest = max(sides.callers.deepest, sides.callees.deepest)
@@ -215,6 +215,6 @@ REPORT: Final = ReportDeclaration(
         ("Who calls this method, and what does it call?", "clrevents callers app.nettrace Shop.Cart.Pay"),
         ("Which of my methods wait?", "clrevents callers app.nettrace 'System.Threading.*' --waiting --my-code"),
         ("Who allocates strings?", "clrevents callers app.nettrace 'System.String.*' --by alloc"),
-        ("What does the whole program do?", "clrevents callers app.nettrace '*' --table callees --depth 10"),
+        ("What does the whole program do?", "clrevents callers app.nettrace --table callees --depth 10"),
     ),
 )

@@ -38,8 +38,8 @@ def parameter(
 ) -> Any:
     """Declare a parameter of a report, which becomes an option of its sub-command.
 
-    An option that may be repeated is a text of all its values, `joined` by this; an `argument` is no option, and has to
-    be given.
+    An option that may be repeated is a text of all its values, `joined` by this; an `argument` is no option, and stands
+    behind the trace.
     """
     metadata = {"description": description, "choices": choices, "joined": joined, "argument": argument}
     return attrs.field(default=default, metadata=metadata)
