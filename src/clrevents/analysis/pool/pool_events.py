@@ -156,7 +156,7 @@ def _ns(seconds: float | None) -> int | None:
 
 
 def _times(rows: Gathered) -> Ints:
-    return rows.numbers("time_ns").astype(np.int64)
+    return field_numbers(rows, "time_ns").astype(np.int64)
 
 
 def _threads(rows: Gathered) -> list[int | None]:
@@ -165,10 +165,9 @@ def _threads(rows: Gathered) -> list[int | None]:
 
 def _finite(rows: Gathered, name: str) -> list[float | None]:
     """A measured number; None for what is none."""
-    if name not in rows.table:
-        return [None] * len(rows)
-    values = rows.numbers(name).astype(np.float64)
-    return nulled(values, np.isfinite(values) & field_known(rows, name))
+    known = field_known(rows, name)
+    values = rows.numbers(name).astype(np.float64) if name in rows.table else np.zeros(len(rows))
+    return nulled(values, np.isfinite(values) & known)
 
 
 def _series(events: Sequence[Gathered], name: str) -> tuple[Ints, Ints]:

@@ -22,6 +22,7 @@ from clrevents.analysis.pairs import first_in_first_out
 from clrevents.analysis.pool.pool_rows import QueuedItem, QueueLatency, QueueLength
 from clrevents.analysis.wait_events import field_known, field_numbers
 from clrevents.schema.registry import TPL
+from clrevents.table.table import Table
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -95,9 +96,7 @@ class Items:
 
 def items_of(source: ItemSource, enqueues: Gathered, dequeues: Gathered) -> Items:
     """The items of one source. An event without the field of the id tells of none."""
-    keyed = [side for side in (enqueues, dequeues) if all(key in side.table for key in source.keys)]
-    if len(keyed) < 2:
-        enqueues, dequeues = (side.only(np.zeros(0, dtype=np.int64), _HEADERS) for side in (enqueues, dequeues))
+    enqueues, dequeues = (_with(source.keys, side) for side in (enqueues, dequeues))
     begun, ended = matched([enqueues], [dequeues], source.keys, first_in_first_out)
     alone = np.setdiff1d(np.arange(len(enqueues)), begun), np.setdiff1d(np.arange(len(dequeues)), ended)
     nobody = [np.full(len(side), NONE, dtype=np.int64) for side in alone]
@@ -118,7 +117,7 @@ def items_of(source: ItemSource, enqueues: Gathered, dequeues: Gathered) -> Item
     ids = either(field_numbers(enqueues, key), begin, field_numbers(dequeues, key), end)
 
     def times(side: Gathered, rows: Ints) -> Ints:
-        return np.where(rows != NONE, picked(side.numbers("time_ns").astype(np.int64), rows), NONE)
+        return np.where(rows != NONE, picked(field_numbers(side, "time_ns").astype(np.int64), rows), NONE)
 
     return Items(
         source.name,
@@ -133,6 +132,11 @@ def items_of(source: ItemSource, enqueues: Gathered, dequeues: Gathered) -> Item
         int(own.sum()),
         len({number for number in scheduler if number is not None}),
     )
+
+
+def _with(keys: Sequence[str], events: Gathered) -> Gathered:
+    """The events, if they have these columns."""
+    return events if all(key in events.table for key in keys) else Gathered.empty(events.event, Table(()))
 
 
 def item_table(context: Context, found: Sequence[Items]) -> ReportTable[QueuedItem]:
