@@ -55,7 +55,7 @@ def test_items_and_adjustments_are_those_of_the_events(shared: Shared) -> None:
         for source, (enqueue, dequeue, key) in QUEUES.items():
             waiting: dict[int, deque[Any]] = {}
             for event in raw(trace, enqueue, dequeue):
-                queue = waiting.setdefault(event.payload[key], deque())
+                queue = waiting.setdefault(getattr(event.payload, key), deque())
                 if event.name == enqueue:
                     queue.append(event)
                     continue

@@ -139,10 +139,11 @@ class Conclusion:
         ]
         culprit = self._culprit(one)
         if culprit is not None:
+            count = self._threads(one)
+            of = "all of them" if culprit.threads == count else f"{culprit.threads:,} of them"
             found.append(
-                f"{counted(self._threads(one), 'worker')} {'was' if self._threads(one) == 1 else 'were'} blocked, "
-                f"{culprit.threads:,} of them in {culprit.method or 'a method without a name'}, waiting for: "
-                f"{culprit.kind}"
+                f"{counted(count, 'worker was', 'workers were')} blocked, {of} in "
+                f"{culprit.method or 'a method without a name'} ({culprit.kind})"
             )
         if self._around.longest_ns is not None:
             found.append(f"work waited up to {self._around.longest_ns / 1e6:,.3f} ms for a worker")

@@ -302,6 +302,6 @@ REPORT: Final = ReportDeclaration(
         ("When did the pool change its number of workers, and why?", "clrevents pool app.nettrace --table adjustments"),
         ("How long does work wait for a worker?", "clrevents pool app.nettrace --table latencies"),
         ("Which items waited longest?", "clrevents pool app.nettrace --table queue --sort latency_ns"),
-        ("Fail if it was starved:", "clrevents pool app.nettrace --assert 'starved_total=0'"),
+        ("Fail if it was starved:", "clrevents pool app.nettrace --assert 'starved_total==0'"),
     ),
 )

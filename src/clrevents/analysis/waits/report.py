@@ -211,6 +211,6 @@ REPORT: Final = ReportDeclaration(
         ("How long did threads wait for what?", "clrevents waits app.nettrace --table kinds"),
         ("Which threads waited longest?", "clrevents waits app.nettrace --table threads"),
         ("When was each wait?", "clrevents waits app.nettrace --table waits --start 2s --end 3s"),
-        ("Fail if anything blocks on tasks:", "clrevents waits app.nettrace --assert 'task_count=0'"),
+        ("Fail if anything blocks on tasks:", "clrevents waits app.nettrace --assert 'task_count==0'"),
     ),
 )
