@@ -1,1 +1,1 @@
-"""Show whether the thread pool is starved, who blocks its workers, and how long work waits for one."""
+"""Show whether the thread pool is starved, and by whom."""
