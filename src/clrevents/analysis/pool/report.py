@@ -41,6 +41,7 @@ from clrevents.analysis.pool.work_items import (
     length_table,
 )
 from clrevents.analysis.reports import ask_one
+from clrevents.analysis.sample_parameters import MY_CODE
 from clrevents.analysis.waits.wait_feed import WAIT_HEADERS, WAIT_SELECTORS, FoundWaits, WaitFeed
 from clrevents.analysis.waits.wait_rows import BlockingMethod
 from clrevents.analysis.waits.wait_tables import IDLE, WaitTables
@@ -107,6 +108,7 @@ class PoolParameters:
     """How methods are named."""
 
     raw: bool = parameter(False, "Names as the runtime writes them.")
+    my_code: bool = MY_CODE
 
 
 @answer(name="pool", charts=_CHARTS)
@@ -149,7 +151,7 @@ class PoolCollector(Collector[PoolReport]):
     stacks = True
 
     def __init__(self, asked: PoolParameters) -> None:
-        self._raw = asked.raw
+        self._asked = asked
         self._feed = WaitFeed()
         self._kept = Kept()
 
@@ -168,7 +170,7 @@ class PoolCollector(Collector[PoolReport]):
         """Give the answer."""
         events = self._kept.all(_KEPT, context.nothing)
         pool = PoolEvents(events)
-        found = self._feed.found(context, self._raw)
+        found = self._feed.found(context, self._asked.raw, self._asked.my_code)
         workers = pool.workers() | found.workers
         waits = [w for w in found.waits if w.thread in workers and w.inside is None and w.kind != IDLE]
         blocked = BlockedWorkers.of(waits)
@@ -186,7 +188,7 @@ class PoolCollector(Collector[PoolReport]):
             max_workers=int(limits["max_workers"][-1]) if least is not None else None,
             latency_source=None if best is None else best.source,
         )
-        conclusion = Conclusion(context, shortages(steps, pool.existing(), blocked), blocked, around, self._raw)
+        conclusion = Conclusion(context, shortages(steps, pool.existing(), blocked), blocked, around, self._asked.raw)
         adjustments = context.table(PoolAdjustment, pool.adjustments(steps, least))
         sizes = context.table(PoolSize, _sizes(pool, blocked))
         report: PoolReport = context.answer(
@@ -276,16 +278,19 @@ def _notes(found: list[Items]) -> list[Note]:
     return notes
 
 
-def pool_report(trace: Trace, *, raw: bool = False, **window: Unpack[WindowOptions]) -> PoolReport:
+def pool_report(
+    trace: Trace, *, raw: bool = False, my_code: bool = False, **window: Unpack[WindowOptions]
+) -> PoolReport:
     """Whether the thread pool is starved, by whom, since when, and how long work waits for a worker.
 
     Times are nanoseconds since the session started, durations nanoseconds. `raw` gives names as the runtime writes
-    them. `start`, `end` and `process_id` choose a part of the trace. Reads the trace once, and once for names.
+    them; with `my_code` the method that blocks is the first one of the program, where there is one. `start`, `end` and
+    `process_id` choose a part of the trace. Reads the trace once, and once for names.
 
     Raises TypeError or ValueError for a bad moment. A TraceError that ends the reading has the answer so far as
     `report`.
     """
-    return ask_one(trace, REPORT, PoolParameters(raw=raw), window)
+    return ask_one(trace, REPORT, PoolParameters(raw=raw, my_code=my_code), window)
 
 
 REPORT: Final = ReportDeclaration(

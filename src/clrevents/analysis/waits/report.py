@@ -11,6 +11,7 @@ from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOp
 from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.reports import ask_one
+from clrevents.analysis.sample_parameters import MY_CODE
 from clrevents.analysis.waits.known_waits import KnownWait
 from clrevents.analysis.waits.wait_feed import WAIT_HEADERS, WAIT_SELECTORS, WaitFeed
 from clrevents.analysis.waits.wait_rows import BlockedThread, BlockingMethod, Wait, WaitKind, WaitsFacts
@@ -60,6 +61,7 @@ class WaitsParameters:
     """How methods are named."""
 
     raw: bool = parameter(False, "Names as the runtime writes them.")
+    my_code: bool = MY_CODE
 
 
 @answer(name="waits")
@@ -101,7 +103,7 @@ class WaitsCollector(Collector[WaitsReport]):
     stacks = True
 
     def __init__(self, asked: WaitsParameters) -> None:
-        self._raw = asked.raw
+        self._asked = asked
         self._feed = WaitFeed()
 
     def take(self, chunk: ReportChunk) -> None:
@@ -110,7 +112,7 @@ class WaitsCollector(Collector[WaitsReport]):
 
     def finish(self, context: Context) -> WaitsReport:
         """Give the answer."""
-        found = self._feed.found(context, self._raw)
+        found = self._feed.found(context, self._asked.raw, self._asked.my_code)
         tables = WaitTables(context, found.waits)
         culprit = tables.sync_over_async()
         report: WaitsReport = context.answer(
@@ -185,16 +187,19 @@ def _notes(context: Context, tables: WaitTables) -> list[Note]:
     return notes
 
 
-def waits_report(trace: Trace, *, raw: bool = False, **window: Unpack[WindowOptions]) -> WaitsReport:
+def waits_report(
+    trace: Trace, *, raw: bool = False, my_code: bool = False, **window: Unpack[WindowOptions]
+) -> WaitsReport:
     """What threads waited for and how long, which methods blocked them, and which of these blocked on tasks.
 
     Times are nanoseconds since the session started, durations nanoseconds. `raw` gives names as the runtime writes
-    them. `start`, `end` and `process_id` choose a part of the trace. Reads the trace once, and once for names.
+    them; with `my_code` a method is the first one of the program, where there is one. `start`, `end` and `process_id`
+    choose a part of the trace. Reads the trace once, and once for names.
 
     Raises TypeError or ValueError for a bad moment. A TraceError that ends the reading has the answer so far as
     `report`.
     """
-    return ask_one(trace, REPORT, WaitsParameters(raw=raw), window)
+    return ask_one(trace, REPORT, WaitsParameters(raw=raw, my_code=my_code), window)
 
 
 REPORT: Final = ReportDeclaration(

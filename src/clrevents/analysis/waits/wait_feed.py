@@ -65,8 +65,8 @@ class WaitFeed:
         }
         self._kept.take(attrs.evolve(chunk, events=wanted))
 
-    def found(self, context: Context, raw: bool) -> FoundWaits:
-        """All waits, with names as the runtime writes them if `raw`."""
+    def found(self, context: Context, raw: bool, my_code: bool) -> FoundWaits:
+        """All waits. Names are as the runtime writes them if `raw`, of the program's own methods if `my_code`."""
         events = self._kept.all(_KEPT, context.nothing)
         runs = self._runs.runs()
         finder = WaitFinder(
@@ -76,6 +76,7 @@ class WaitFeed:
             _task_spans(events[_TASK_BEGIN], events[_TASK_END]),
             runs,
             raw,
+            my_code,
         )
         return FoundWaits(finder.all(), finder.pool_workers(), runs.period_ns)
 
