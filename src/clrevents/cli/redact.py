@@ -100,7 +100,7 @@ def _tell(done: Redacted, out: str) -> None:
         say(f"--keep {pattern}: the trace has no text field of this name")
     if done.found:
         for word in done.found:
-            say(f"still there: {word}")
+            say(f"still there: {word.word!r}, {counted(word.count, 'time')} as {word.encoding}")
         say(f"{out} was not written; --text replaces names of code, too")
         return
     events, texts = counted(done.copied.events, "event"), counted(done.replaced, "text")

@@ -27,7 +27,7 @@ from clrevents.rewrite.replacement import Replacer
 from clrevents.rewrite.surroundings import Surroundings
 from clrevents.rewrite.word_search import FoundWord, WordSearch
 from clrevents.schema.disclosure import BYTES, TEXT
-from clrevents.trace import Trace, passes_of
+from clrevents.trace import PayloadDecoder, Trace, passes_of
 
 
 @attrs.frozen
@@ -85,7 +85,8 @@ def redact(
     counts = RedactionCounts()
     passes = passes_of(trace)
     around = Surroundings(rules, replacer, counts)
-    inside = PayloadRewriting(rules, replacer, counts, passes.payload_decoder(), trace.info.pointer_size)
+    decoder = PayloadDecoder(trace.info.pointer_size, passes.limits)
+    inside = PayloadRewriting(rules, replacer, counts, decoder, trace.info.pointer_size)
     info = attrs.evolve(trace.info, key_values=around.header(trace.info.key_values))
     losses = trace.losses
     try:
@@ -111,7 +112,7 @@ def redaction_rules(trace: Trace, *, keep: Iterable[str] = (), fields: Iterable[
     """
     rules = FieldRules(tuple(keep), tuple(map(re.compile, fields)))
     passes = passes_of(trace)
-    decoder = passes.payload_decoder()
+    decoder = PayloadDecoder(trace.info.pointer_size, passes.limits)
     found = list(rules.surroundings())
     scan = passes.scan()
     for kind in scan.kinds:

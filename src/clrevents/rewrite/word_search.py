@@ -19,6 +19,7 @@ from clrevents.encode.values import Sink
 _ENOUGH = 1 << 20
 # Shorter pieces of base64 are in any large file by chance.
 _LEAST_BASE64 = 6
+_TURNED = "UTF-16, big-endian"
 
 
 @attrs.frozen
@@ -31,9 +32,6 @@ class FoundWord:
     """Such as `UTF-16` or `base64 of UTF-8`."""
     count: int
     """How often."""
-
-    def __str__(self) -> str:
-        return f"{self.word!r} as {self.encoding}, {self.count:,} times"
 
 
 class WordSearch:
@@ -59,7 +57,12 @@ class WordSearch:
     def found(self) -> tuple[FoundWord, ...]:
         """What was found in all that was written so far."""
         self._look()
-        return tuple(FoundWord(word, encoding, count) for (word, encoding), count in self._found.items())
+        return tuple(
+            FoundWord(word, encoding, count)
+            for (word, encoding), count in self._found.items()
+            # After a zero byte, ASCII in one byte order is also ASCII in the other.
+            if encoding != _TURNED or (word, "UTF-16") not in self._found
+        )
 
     def _look(self) -> None:
         data = self._before + b"".join(self._waiting)
@@ -87,7 +90,7 @@ def _needles(word: str) -> Iterator[tuple[str, str, bool, bytes]]:
 
 
 def _encodings(word: str) -> Iterator[tuple[str, bool, bytes]]:
-    plain = {"UTF-8": "utf-8", "UTF-16": "utf-16-le", "UTF-16, big-endian": "utf-16-be", "Latin-1": "latin-1"}
+    plain = {"UTF-8": "utf-8", "UTF-16": "utf-16-le", _TURNED: "utf-16-be", "Latin-1": "latin-1"}
     for form in dict.fromkeys((word, word.lower(), word.upper())):
         for name, codec in plain.items():
             try:

@@ -50,7 +50,7 @@ def _words(*words: str) -> Disclosure:
 
 
 _CODE_FIELDS: Final = (
-    *("MethodNamespace", "MethodName", "MethodSignature", "Method", "Type", "Field", "FieldName", "TypeName"),
+    *("MethodNamespace", "MethodName", "MethodSignature", "Method", "Type", "Field", "TypeName"),
     *("CalleeNamespace", "CalleeName", "CalleeNameSignature", "CallerNamespace", "CallerName", "CallerNameSignature"),
     *("InlineeNamespace", "InlineeName", "InlineeNameSignature"),
     *("InlinerNamespace", "InlinerName", "InlinerNameSignature"),
@@ -72,11 +72,13 @@ _RUNTIME: Final[Mapping[str, Mapping[str, Disclosure]]] = {
         **dict.fromkeys(_CODE_FIELDS, CODE),
         **dict.fromkeys(_MODULE_FIELDS, MODULE),
         "FailReason": WORDING,
+        "Operation": WORDING,
         "AppDomainName": _words("clrhost", "DefaultDomain"),
         "AssemblyLoadContext": _DEFAULT_CONTEXT,
         "RequestingAssemblyLoadContext": _DEFAULT_CONTEXT,
     },
     "BulkType": {"Values.Name": CODE},
+    "GCBulkRootStaticVar": {"Values.FieldName": CODE},
     "KnownPathProbed": {"FilePath": MODULE},
     "ExecutionCheckpoint": {"Name": WORDING},
     "ExecutionCheckpointDCEnd": {"Name": WORDING},

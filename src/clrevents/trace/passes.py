@@ -309,13 +309,10 @@ class Passes:
             if self.errors == "strict":
                 raise
 
-    def payload_decoder(self) -> PayloadDecoder:
-        """A decoder of single payloads of this trace's kinds of event."""
-        return PayloadDecoder(self.info.pointer_size, self.limits)
-
     def fields(self, event: EventName) -> tuple[TableField, ...]:
         """The payload columns of one event, as its tables have them."""
-        return event_fields(self.registry, event, self.scan(raising=False).kinds, self.payload_decoder())
+        decoder = PayloadDecoder(self.info.pointer_size, self.limits)
+        return event_fields(self.registry, event, self.scan(raising=False).kinds, decoder)
 
     def facts_of(self, event: EventName) -> dict[str, str]:
         """The metadata of an event's tables."""
