@@ -54,7 +54,7 @@ def command(
 
     \b
     Before sharing a trace:
-        clrevents redact app.nettrace -o public.nettrace.gz --check hunter2 --check acme
+        clrevents redact app.nettrace -o public.nettrace.gz --check acme
     """
     for option, patterns in (("--field", fields), ("--text", texts)):
         for pattern in patterns:

@@ -60,6 +60,11 @@ class Surroundings:
         return attrs.evolve(row, name=name, attributes=self._pairs(THREAD, row.attributes))
 
     def _kind(self, kind: Any) -> Any:
+        if kind.base is not None:
+            # Labels override numbers of a description; its texts are those of the kind as described.
+            base = _once(self._done_kinds, kind.base, self._kind)
+            numbers = {name: getattr(kind.row, name) for name in ("opcode", "keywords", "level", "version")}
+            return attrs.evolve(kind, row=attrs.evolve(base.row, **numbers), base=base)
         row = attrs.evolve(
             kind.row,
             provider=self._replacer.name(kind.row.provider),
@@ -69,8 +74,7 @@ class Surroundings:
             description=self._text(DESCRIPTION, "description", kind.row.description),
             message=self._text(DESCRIPTION, "message", kind.row.message),
         )
-        base = None if kind.base is None else _once(self._done_kinds, kind.base, self._kind)
-        return attrs.evolve(kind, row=row, base=base)
+        return attrs.evolve(kind, row=row)
 
     def _field(self, field: FieldDescription) -> FieldDescription:
         element = None if field.element is None else self._field(field.element)
