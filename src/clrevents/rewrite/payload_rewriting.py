@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from clrevents.rewrite.field_rules import FieldRules
-from clrevents.rewrite.payload_texts import Found, TextPlace, TextWalk, Unwalkable, least_payload, text_walk
+from clrevents.rewrite.payload_texts import FoundTexts, TextPlace, TextWalk, Unwalkable, least_payload, text_walk
 from clrevents.rewrite.redaction_report import RedactionCounts
 from clrevents.rewrite.replacement import Replacer
 from clrevents.schema.disclosure import BYTES, TEXT, Disclosure
@@ -82,7 +82,7 @@ class PayloadRewriting:
             self._counts.replaced[field] += 1
         return changed
 
-    def _spliced(self, data: bytes, found: Found, tail: int, counts: list[tuple[str, str, str]]) -> bytes:
+    def _spliced(self, data: bytes, found: FoundTexts, tail: int, counts: list[tuple[str, str, str]]) -> bytes:
         """Texts one after the other, which may get longer or shorter."""
         parts: list[bytes] = []
         at = 0
@@ -100,7 +100,7 @@ class PayloadRewriting:
             return data
         return b"".join((*parts, data[at : len(data) - tail], bytes(tail)))
 
-    def _apart(self, data: bytes, found: Found, end: int, counts: list[tuple[str, str, str]]) -> bytes | None:
+    def _apart(self, data: bytes, found: FoundTexts, end: int, counts: list[tuple[str, str, str]]) -> bytes | None:
         """Located values stay where they are, and what is between them becomes zero.
 
         None if a value that goes lies over a field: that would change more than itself.

@@ -50,7 +50,7 @@ class TextPlace:
 
 
 @attrs.define
-class Found:
+class FoundTexts:
     """What was found in one payload, in the order of its fields.
 
     `spans` are (start, end, place), of which those at or after `located_from` are `regions` of located values.
@@ -66,9 +66,9 @@ class Unwalkable(Exception):
 
 Choose: TypeAlias = Callable[[str, bool], Disclosure | None]
 """(field, whether it is bytes) → what may stay of it; None if nothing has to be looked at."""
-_Step: TypeAlias = Callable[[bytes, int, int, dict[int, int], Found], int]
-_One: TypeAlias = Callable[[bytes, int, int, Found], int]
-_Many: TypeAlias = Callable[[bytes, int, int, int, Found], int]
+_Step: TypeAlias = Callable[[bytes, int, int, dict[int, int], FoundTexts], int]
+_One: TypeAlias = Callable[[bytes, int, int, FoundTexts], int]
+_Many: TypeAlias = Callable[[bytes, int, int, int, FoundTexts], int]
 
 _PADDING: Final = ("", "")
 _COUNT: Final = struct.Struct("<H")
@@ -81,9 +81,9 @@ class TextWalk:
     scattered: bool
     _walk: _One
 
-    def find(self, data: bytes, end: int) -> tuple[Found, int]:
+    def find(self, data: bytes, end: int) -> tuple[FoundTexts, int]:
         """The spans in `data[:end]`, and where its fields end. Raises Unwalkable."""
-        found = Found()
+        found = FoundTexts()
         return found, self._walk(data, 0, end, found)
 
 
@@ -137,7 +137,7 @@ class _Maker:
         last = max((i for i, (_, finds) in enumerate(made) if finds), default=-1)
         steps = [step for step, _ in (made if whole else made[: last + 1])]
 
-        def walk(data: bytes, pos: int, end: int, found: Found) -> int:
+        def walk(data: bytes, pos: int, end: int, found: FoundTexts) -> int:
             counts: dict[int, int] = {}
             for step in steps:
                 pos = step(data, pos, end, counts, found)
@@ -155,7 +155,7 @@ class _Maker:
         if isinstance(field.type, CountedType | BytesType):
             many, finds = self._raw(name) if isinstance(field.type, BytesType) else self._many(field.type.element, name)
 
-            def counted(data: bytes, pos: int, end: int, counts: dict[int, int], found: Found) -> int:
+            def counted(data: bytes, pos: int, end: int, counts: dict[int, int], found: FoundTexts) -> int:
                 if padding:
                     found.spans.append((pos, pos + pad, padding))
                 return many(data, pos + pad, end, counts[counter], found)
@@ -163,7 +163,7 @@ class _Maker:
             return counted, finds or padding is not None
         one, finds = self._one(field.type, name)
 
-        def single(data: bytes, pos: int, end: int, counts: dict[int, int], found: Found) -> int:
+        def single(data: bytes, pos: int, end: int, counts: dict[int, int], found: FoundTexts) -> int:
             if padding:
                 found.spans.append((pos, pos + pad, padding))
             return one(data, pos + pad, end, found)
@@ -189,7 +189,7 @@ class _Maker:
                 counts.append((index, at, struct.Struct(f"<{field.type.code}")))
             at += width
 
-        def run(data: bytes, pos: int, end: int, known: dict[int, int], found: Found) -> int:
+        def run(data: bytes, pos: int, end: int, known: dict[int, int], found: FoundTexts) -> int:
             if end - pos < size:
                 raise Unwalkable
             for index, at, number in counts:
@@ -227,7 +227,7 @@ class _Maker:
         size = wire.fixed_size or 0
         place = self._character(wire, path)
 
-        def skip(data: bytes, pos: int, end: int, found: Found) -> int:
+        def skip(data: bytes, pos: int, end: int, found: FoundTexts) -> int:
             if end - pos < size:
                 raise Unwalkable
             if place:
@@ -241,7 +241,7 @@ class _Maker:
         place = self._place(path, "text", width)
         zero = bytes(width)
 
-        def read(data: bytes, pos: int, end: int, found: Found) -> int:
+        def read(data: bytes, pos: int, end: int, found: FoundTexts) -> int:
             at = data.find(zero, pos, end)
             # Two zero bytes may be the end of one unit and the start of the next.
             while at >= 0 and (at - pos) % width:
@@ -257,7 +257,7 @@ class _Maker:
     def _prefixed(self, wire: PrefixedType, path: str) -> tuple[_One, bool]:
         many, finds = self._elements(wire, path, prefixed=True)
 
-        def read(data: bytes, pos: int, end: int, found: Found) -> int:
+        def read(data: bytes, pos: int, end: int, found: FoundTexts) -> int:
             if end - pos < 2:
                 raise Unwalkable
             return many(data, pos + 2, end, _COUNT.unpack_from(data, pos)[0], found)
@@ -270,7 +270,7 @@ class _Maker:
         many, finds = inner._elements(wire, path, fixed=True)
         width = wire.element.fixed_size or 1
 
-        def read(data: bytes, pos: int, end: int, found: Found) -> int:
+        def read(data: bytes, pos: int, end: int, found: FoundTexts) -> int:
             if end - pos < 4:
                 raise Unwalkable
             place, size = _COUNT.unpack_from(data, pos)[0], _COUNT.unpack_from(data, pos + 2)[0]
@@ -302,7 +302,7 @@ class _Maker:
             return _counted(element.fixed_size, None), False
         one, finds = self._one(element, path)
 
-        def read(data: bytes, pos: int, end: int, count: int, found: Found) -> int:
+        def read(data: bytes, pos: int, end: int, count: int, found: FoundTexts) -> int:
             if not 0 <= count <= end - pos:
                 raise Unwalkable
             for _ in range(count):
@@ -336,7 +336,7 @@ class _Maker:
 def _counted(width: int, place: TextPlace | None) -> _Many:
     """A number of units that are one span, or nothing to look at."""
 
-    def read(data: bytes, pos: int, end: int, count: int, found: Found) -> int:
+    def read(data: bytes, pos: int, end: int, count: int, found: FoundTexts) -> int:
         stop = pos + count * width
         if count < 0 or stop > end:
             raise Unwalkable
@@ -347,7 +347,7 @@ def _counted(width: int, place: TextPlace | None) -> _Many:
     return read
 
 
-def _number(data: bytes, pos: int, end: int, found: Found) -> int:
+def _number(data: bytes, pos: int, end: int, found: FoundTexts) -> int:
     """A number of variable size, up to a byte below 128."""
     while pos < end:
         pos += 1
