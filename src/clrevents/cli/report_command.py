@@ -6,6 +6,7 @@ Knows no report. Text shows metrics, facts and one table; everything that limits
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
@@ -19,6 +20,7 @@ from clrevents.analysis.framework.needs import NOT_RECORDED, record_needs
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import columns_of
 from clrevents.analysis.framework.show import fact_lines, note_text, people_columns, text_last
+from clrevents.analysis.framework.trends import ASCII_BARS, BARS, Trend, trend_texts
 from clrevents.analysis.listing import report_summaries
 from clrevents.analysis.reports import ask_one, find_report
 from clrevents.cli.output import Output, safe, say
@@ -33,6 +35,9 @@ _NOTHING: Final = "nothing"
 _ASCENDING: Final = ("time", "word", "guid", "name", "code", "path", "text", "row")
 _LIMIT: Final = 20
 _UNMET: Final = 4
+_TREND: Final = "over time"
+_NARROWEST, _WIDEST = 10, 60
+"""Of how many characters a trend is."""
 
 
 def report_command(name: str) -> click.Command:
@@ -221,6 +226,7 @@ def _text(
     head = rows[:limit]
     if len(head):
         out.line()
+        trends = chosen is None and name == declared.headline
         if chosen is None:
             chosen = _shown(head, declared.shown if name == declared.headline else ())
         titles = [heading(c.name, c.cell) for c in chosen]
@@ -232,6 +238,11 @@ def _text(
             if any(marks):
                 titles, texts = ["", *titles], [marks, *texts]
             right = {heading(c.name, c.cell) for c in chosen if is_number(c.cell)}
+            if trends and declared.trend is not None:
+                # Before the names, which may be long.
+                place = next((i for i, title in enumerate(titles) if title and title not in right), len(titles))
+                titles.insert(place, _TREND)
+                texts.insert(place, _trends(out, declared.trend, found, head, titles, texts))
             out.filled(titles, list(zip(*texts, strict=True)), right)
             if any(marks):
                 out.line("! events of this row were lost or destroyed")
@@ -241,6 +252,22 @@ def _text(
     if others:
         out.line()
         out.line(f"other tables, for --table: {', '.join(others)}")
+
+
+def _trends(
+    out: Output,
+    trend: Trend,
+    found: Answer[Any],
+    rows: ReportTable[Any],
+    titles: Sequence[str],
+    texts: Sequence[Sequence[str]],
+) -> list[str]:
+    """Sparklines in the room that the other columns leave."""
+    others = [title for title in titles if title != _TREND]
+    taken = sum(max(map(len, [title, *column])) + 2 for title, column in zip(others, texts, strict=True))
+    room = shutil.get_terminal_size().columns - taken
+    bars = BARS if out.shows(BARS) else ASCII_BARS
+    return trend_texts(found, trend, rows, max(_NARROWEST, min(room, _WIDEST)), bars)
 
 
 def _shown(rows: ReportTable[Any], wanted: Sequence[str]) -> list[ColumnDeclaration]:
