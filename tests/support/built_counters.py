@@ -148,7 +148,12 @@ def by_chance(format: Format, seed: int, events: int = 60) -> bytes:
                 count = rng.randrange(4)
                 value(builder, "HistogramValuePublished", "time", tags, quantiles=quantiles, count=count, sum=count / 3)
             case 10:
-                meter(builder, rng.choice(("Error", "ObservableInstrumentCallbackError")), sessionId=session, errorMessage="x")
+                meter(
+                    builder,
+                    rng.choice(("Error", "ObservableInstrumentCallbackError")),
+                    sessionId=session,
+                    errorMessage="x",
+                )
             case _:
                 if format != "netperf3" and rng.random() < 0.5:
                     builder.lose(rng.randrange(1, 4))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -45,7 +46,7 @@ def value_rows(context: Context, values: CounterValues, keys: Sequence[SeriesKey
         "provider": text(lambda key: key.provider),
         "name": text(lambda key: key.name),
         "tags": text(lambda key: key.tags),
-        "label": text(_label),
+        "label": text_column(_labels(keys), values.series),
         "kind": text(lambda key: key.kind),
         "quantile": _finite(quantiles[values.series] if len(keys) else values.value),
         "value": _finite(values.value),
@@ -121,9 +122,17 @@ def problem_rows(context: Context, problems: Sequence[MeterProblem]) -> ReportTa
     return context.table(CounterProblem, as_columns(CounterProblem, rows))
 
 
-def _label(key: SeriesKey) -> str:
-    quantile = "" if key.quantile is None else f" p{100 * key.quantile:g}"
-    return f"{key.name}{{{key.tags}}}{quantile}" if key.tags else f"{key.name}{quantile}"
+def _labels(keys: Sequence[SeriesKey]) -> list[str]:
+    """A text for each series, which no other one has."""
+    labels = []
+    for key in keys:
+        quantile = "" if key.quantile is None else f" p{100 * key.quantile:g}"
+        labels.append(f"{key.name}{{{key.tags}}}{quantile}" if key.tags else f"{key.name}{quantile}")
+    often = Counter(labels)
+    return [
+        label if often[label] == 1 else f"{label} ({key.provider}, series {number})"
+        for number, (key, label) in enumerate(zip(keys, labels, strict=True))
+    ]
 
 
 def _finite(values: Floats) -> Column:

@@ -168,7 +168,8 @@ class CountersCollector(Collector[CountersReport]):
             "problems": len(inside),
         }
         if _ANY in context.unknown:
-            metrics = dict.fromkeys(metrics)
+            # Errors come without values, too.
+            metrics = {**dict.fromkeys(metrics), "problems": len(inside) or None}
         report: CountersReport = context.answer(
             CountersReport,
             facts=self._facts(shown, ordered),

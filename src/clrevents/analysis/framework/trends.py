@@ -76,9 +76,7 @@ def trend_texts(answer: Answer[Any], trend: Trend, rows: ReportTable[Any], width
     last = int(times.max()) if duration is None else max(duration, int(times.max()))
     high = last + 1 if window.end_ns is None else min(window.end_ns, last + 1)
     span = max(high - low, 1)
-    # Where a value is told, and from where on it holds.
-    until = _bins(times - low, span, width)
-    since = _bins(np.minimum(times - low, times - held.numbers(trend.since) + 1 - low), span, width)
+    since, until = _bins(times - held.numbers(trend.since) - low, times - low, span, width)
     order = np.argsort(of, kind="stable")
     in_order = of[order]
     found = []
@@ -90,8 +88,15 @@ def trend_texts(answer: Answer[Any], trend: Trend, rows: ReportTable[Any], width
     return found
 
 
-def _bins(offsets: Ints, span: int, width: int) -> Ints:
-    return np.clip((offsets / span * width).astype(np.int64), 0, width - 1)
+def _bins(starts: Ints, ends: Ints, span: int, width: int) -> tuple[Ints, Ints]:
+    """The first and the last part of the axis that each stretch fills by half; that of its middle, if there is none."""
+    low, high = (np.clip(moments / span, -1, 2) * width for moments in (starts, ends))
+    first, last = np.floor(low + 0.5), np.floor(high + 0.5) - 1
+    middle = np.floor((low + high) / 2)
+    short = last < first
+    parts = (np.where(short, middle, side) for side in (first, last))
+    since, until = (np.clip(part, 0, width - 1).astype(np.int64) for part in parts)
+    return since, until
 
 
 def _largest(values: NDArray[Any], since: Ints, until: Ints, width: int) -> list[float | None]:
