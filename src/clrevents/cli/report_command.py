@@ -36,7 +36,7 @@ _ASCENDING: Final = ("time", "word", "guid", "name", "code", "path", "text", "ro
 _LIMIT: Final = 20
 _UNMET: Final = 4
 _TREND: Final = "over time"
-_NARROWEST, _WIDEST = 10, 60
+_NARROWEST, _WIDEST = 10, 40
 """Of how many characters a trend is."""
 
 
