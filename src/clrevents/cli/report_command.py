@@ -264,7 +264,12 @@ def _trends(
 ) -> list[str]:
     """Sparklines in the room that the other columns leave."""
     others = [title for title in titles if title != _TREND]
-    taken = sum(max(map(len, [title, *column])) + 2 for title, column in zip(others, texts, strict=True))
+    # Columns of dashes are left out.
+    taken = sum(
+        max(map(len, [title, *column])) + 2
+        for title, column in zip(others, texts, strict=True)
+        if not title or any(text not in ("", "-") for text in column)
+    )
     room = shutil.get_terminal_size().columns - taken
     bars = BARS if out.shows(BARS) else ASCII_BARS
     return trend_texts(found, trend, rows, max(_NARROWEST, min(room, _WIDEST)), bars)
