@@ -91,6 +91,21 @@ def test_values_in_odd_forms(mean: Any, value: float | None, reason: str | None)
     assert row.unread == (mean if reason == "unreadable" else None)
 
 
+def test_what_could_not_be_read_stays_with_its_row() -> None:
+    """Events of two providers and of several shapes come in turn."""
+    builder = metered()
+    for number in range(4):
+        counter(builder, polled(f"app {number}", f"{number},5"), "App", 4)
+        counter(builder, polled(f"other {number}", float(number)), "Other", 5)
+        counter(builder, polled(f"late {number}", f"{number};5"), "Other", 6)
+    found = told(builder)
+    assert [(row.name, row.unread) for row in found.values if row.value is None] == [
+        pair for n in range(4) for pair in ((f"app {n}", f"{n},5"), (f"late {n}", f"{n};5"))
+    ]
+    chosen = told(builder, name="late*")
+    assert [row.unread for row in chosen.values] == [f"{n};5" for n in range(4)]
+
+
 def test_fields_are_found_by_name_and_missing_ones_are_null() -> None:
     builder = metered()
     members = polled(CounterType=None, Count=None, Min=None, Max=None, IntervalSec=None, DisplayUnits=None)
