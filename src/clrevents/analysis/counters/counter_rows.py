@@ -7,7 +7,6 @@ from clrevents.analysis.framework.cells import (
     Count,
     DurationNs,
     Flag,
-    Guid,
     Ns,
     Number,
     PrivateText,
@@ -18,7 +17,7 @@ from clrevents.analysis.framework.cells import (
 from clrevents.analysis.framework.row_class import Row, column, row
 
 
-@row(at="time_ns", threads=("thread_id",))
+@row(at="time_ns", threads=("thread_id",), text="tags")
 class CounterValue(Row):
     """One value that was published, or one quantile of a histogram."""
 
@@ -49,11 +48,13 @@ class CounterValue(Row):
         " `empty` (nothing was measured)."
     )
     unread: PrivateText | None = column("The text that could not be read as a number.", hidden=True)
-    session_id: Guid | None = column("The metrics session that published it; null for EventCounters.", hidden=True)
+    session_id: PrivateText | None = column(
+        "The metrics session that published it; null for EventCounters.", hidden=True
+    )
     thread_id: ThreadId | None = column("The thread that wrote it.", hidden=True)
 
 
-@row
+@row(text="tags")
 class CounterSeries(Row):
     """All values of one counter with the same tags, in the window."""
 
@@ -97,7 +98,9 @@ class CounterSeries(Row):
     tag_names: tuple[CodeName, ...] = column("The names of the tags.", hidden=True)
     tag_values: tuple[PrivateText, ...] = column("The values of the tags, in the same order.", hidden=True)
     tags_ambiguous: Flag = column("The tags can be split in other ways too, or are no list of tags.", hidden=True)
-    session_id: Guid | None = column("The metrics session that published it; null for EventCounters.", hidden=True)
+    session_id: PrivateText | None = column(
+        "The metrics session that published it; null for EventCounters.", hidden=True
+    )
     other_session: Flag = column("That session is one of another tool.", hidden=True)
 
 
@@ -110,7 +113,7 @@ class CounterProblem(Row):
         "`error`, `callback error` (of an observable instrument), `time-series limit`, `histogram limit`,"
         " `session refused` or `session misconfigured`."
     )
-    session_id: Guid | None = column("The session that it is about; of a refused one, the session that runs.")
+    session_id: PrivateText | None = column("The session that it is about; of a refused one, the session that runs.")
     message: PrivateText | None = column("What the runtime says; null for nothing.")
     thread_id: ThreadId | None = column("The thread that wrote it.", hidden=True)
 
@@ -121,5 +124,5 @@ class CountersFacts:
 
     counter_interval_ns: DurationNs | None = column("The median interval of EventCounters; null without any.")
     metrics_interval_ns: DurationNs | None = column("The median interval of metrics; null without any.")
-    sessions: tuple[Guid, ...] = column("The sessions of metrics, by their ids.")
-    other_sessions: tuple[Guid, ...] = column("Those that are sessions of other tools.")
+    sessions: tuple[PrivateText, ...] = column("The sessions of metrics, by their ids.")
+    other_sessions: tuple[PrivateText, ...] = column("Those that are sessions of other tools.")

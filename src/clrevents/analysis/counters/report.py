@@ -59,7 +59,7 @@ _NEEDS: Final = (
 )
 _METRICS: Final = (
     MetricDeclaration("count", "count", "Values that were published; a histogram counts once in each interval."),
-    MetricDeclaration("series", "count", "Different series that have a value.", windows=False),
+    MetricDeclaration("counters", "count", "Different counters and instruments that have a value.", windows=False),
     MetricDeclaration("empty", "count", "Of the values those without a number, whatever the reason.", better="less"),
     MetricDeclaration("odd", "count", "Events that are no counter's in any known form.", better="less"),
     MetricDeclaration("problems", "count", "Errors and limits that the source of metrics reported.", better="less"),
@@ -162,7 +162,7 @@ class CountersCollector(Collector[CountersReport]):
         odd = np.concatenate([np.zeros(0, dtype=np.int64), *self._odd])
         metrics: dict[str, int | None] = {
             "count": int(counted_once.sum()),
-            "series": sum(found.count > 0 for _, found in sums),
+            "counters": len({ordered[number][:2] for number, found in sums if found.count}),
             "empty": int((counted_once & ~shown.known).sum()),
             "odd": int(context.window.holds(odd).sum()),
             "problems": len(inside),
