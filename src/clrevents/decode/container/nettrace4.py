@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from itertools import islice
 
 from clrevents.decode.container.blocks import (
     Block,
@@ -30,7 +29,7 @@ from clrevents.decode.container.container import (
 )
 from clrevents.decode.container.metadata import read_record
 from clrevents.decode.container.object_envelope import Body, ObjectContainer
-from clrevents.decode.container.small_blocks import MOST, Place, read_together
+from clrevents.decode.container.small_blocks import Places, header_fields, read_together
 from clrevents.decode.container.uncompressed import NETTRACE4, walk
 from clrevents.decode.container.window import Cursor, Short, Window
 from clrevents.decode.kernels.header_scan import HeaderScanner
@@ -65,15 +64,12 @@ class NetTrace4(ObjectContainer):
     def read_together(self, window: Window) -> tuple[Events, int] | None:
         if not self._seen_header:
             return None
-        places: list[Place] = []
-        for offset, start, end in islice(self._small_bodies(window, self._small_events), MOST):
-            if end - start < BLOCK_HEADER.size:
-                break
-            length, flags, first, last = BLOCK_HEADER.unpack_from(window.data, start)
-            if not (BLOCK_HEADER.size <= length <= end - start and flags & COMPRESSED):
-                break
-            places.append((offset, first, last, start + length, end, end + 1))
-        return read_together(self._scanner, window, places, False)
+        bodies = self._small_bodies(window, self._small_events)
+        headers = header_fields(window, bodies[:, 1])
+        # Compressed headers and no size that is wrong.
+        sound = (headers["length"] >= BLOCK_HEADER.size) & (headers["length"] <= bodies[:, 2] - bodies[:, 1])
+        sound &= (headers["flags"] & COMPRESSED) != 0
+        return read_together(self._scanner, window, Places.of(window, bodies, headers, sound, 1), False)
 
     def _content(self, window: Window, body: Body) -> Iterator[Block]:
         if body.name in (_EVENTS, _METADATA):

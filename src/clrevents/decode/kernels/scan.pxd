@@ -16,6 +16,7 @@ ctypedef unsigned long long u64
     full=cython.Py_ssize_t,
     run=cython.Py_ssize_t,
     mark=cython.Py_ssize_t,
+    marked=cython.Py_ssize_t,
     metadata_id=u64,
     sequence=u64,
     capture=u64,
@@ -47,6 +48,54 @@ cpdef int scan(
     u64[:, ::1] columns,
     u64[::1] runs,
     u64[::1] marks,
+) except -1
+
+@cython.locals(
+    done=cython.Py_ssize_t,
+    at=cython.Py_ssize_t,
+    rows=u64,
+    run=u64,
+    mark=u64,
+)
+cpdef Py_ssize_t together(
+    const unsigned char[::1] buf,
+    Py_ssize_t count,
+    const long long[::1] starts,
+    const long long[::1] stops,
+    u64 base,
+    Py_ssize_t first,
+    Py_ssize_t max_rows,
+    bint labels,
+    u64[::1] state,
+    u64[:, ::1] columns,
+    u64[::1] runs,
+    u64[::1] marks,
+    long long[::1] ends,
+) except -1
+
+@cython.locals(done=cython.Py_ssize_t, size=cython.Py_ssize_t)
+cpdef Py_ssize_t chain(
+    const unsigned char[::1] buf,
+    Py_ssize_t pos,
+    Py_ssize_t stop,
+    int kind,
+    Py_ssize_t most,
+    Py_ssize_t count,
+    long long[::1] heads,
+) except -1
+
+@cython.locals(done=cython.Py_ssize_t, size=cython.Py_ssize_t, start=cython.Py_ssize_t, at=cython.Py_ssize_t)
+cpdef Py_ssize_t objects(
+    const unsigned char[::1] buf,
+    const unsigned char[::1] head,
+    Py_ssize_t length,
+    Py_ssize_t pos,
+    Py_ssize_t stop,
+    Py_ssize_t turn,
+    int tag,
+    Py_ssize_t most,
+    Py_ssize_t count,
+    long long[::1] places,
 ) except -1
 
 @cython.locals(

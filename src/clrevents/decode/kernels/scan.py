@@ -1,4 +1,4 @@
-"""Kernel 1: the compressed event headers of one block, into integer columns; and counting and sorting by kind.
+"""Kernel 1: the compressed event headers of blocks, into integer columns; and counting and sorting by kind.
 
 Integers in, integers out: makes no objects, raises nothing, touches no payload. The caller pads the buffer
 with PADDING bytes after `end`, so that no header reads outside it (docs/format.md, "Compressed event headers").
@@ -48,7 +48,7 @@ def scan(
     """Scan from `state[POS]` until `end` or `max_rows`; returns a status, leaves counts in `state`.
 
     Rows are written from place `first` of the columns on: metadata id, thread id, stack id, time, offset (counted from
-    where `buf` has `base`) and size.
+    where `buf` has `base`) and size. The counts of rows, runs and marks in `state` say how many are there already.
     `runs` gets (row, capture thread, sequence, processor) where a capture thread's run of rows begins;
     `marks` gets (row, flags, offset) where 16-byte activity ids stand in the bytes, or, with `labels`,
     (row, flags, label list id) where the label list changes. On TRUNCATED and BAD_VARINT `state[POS]` is the
@@ -73,10 +73,11 @@ def scan(
     size = state[SIZE]
     latest = state[SORTED]
     has_sorted = state[HAS_SORTED]
-    row = first
+    row = first + state[ROWS]
     full = first + max_rows
-    run = 0
-    mark = 0
+    run = state[RUNS]
+    mark = state[MARKS]
+    marked = mark
     fresh = 1
     status = 0
     start = pos
@@ -274,7 +275,7 @@ def scan(
             # What stands behind the block is no part of it: whatever it says, the block is too short.
             status = 2
         pos = start
-        if mark and marks[mark - 3] == row - first:
+        if mark > marked and marks[mark - 3] == row - first:
             mark -= 3
     state[POS] = pos
     state[ROWS] = row - first
@@ -292,6 +293,106 @@ def scan(
     state[SORTED] = latest
     state[HAS_SORTED] = has_sorted
     return status
+
+
+def together(
+    buf: bytes,
+    count: int,
+    starts: list[int],
+    stops: list[int],
+    base: int,
+    first: int,
+    max_rows: int,
+    labels: bool,
+    state: list[int],
+    columns: list[list[int]],
+    runs: list[int],
+    marks: list[int],
+    ends: list[int],
+) -> int:
+    """Scan `count` blocks `buf[starts[i]:stops[i]]`, each from a fresh start, up to the first that is not sound.
+
+    All write to the same columns, runs and marks. Returns how many were scanned; `ends` gets the numbers of rows, of
+    integers in `runs` and of those in `marks` after each.
+    """
+    done = 0
+    while done < count:
+        rows = state[1]
+        run = state[2]
+        mark = state[3]
+        if rows == max_rows:
+            break
+        at = 4
+        while at < 14:
+            state[at] = 0
+            at += 1
+        state[0] = starts[done]
+        if scan(buf, stops[done], base, first, max_rows, labels, state, columns, runs, marks):
+            state[1] = rows
+            state[2] = run
+            state[3] = mark
+            break
+        ends[3 * done] = state[1]
+        ends[3 * done + 1] = state[2]
+        ends[3 * done + 2] = state[3]
+        done += 1
+    return done
+
+
+def chain(buf: bytes, pos: int, stop: int, kind: int, most: int, count: int, heads: list[int]) -> int:
+    """Blocks of one kind from `pos` on, each behind a size of three bytes and its kind, which end before `stop`.
+
+    Up to the first that has more than `most` bytes or fewer than four; `heads` gets the place and the size of each.
+    Returns how many there are, at most `count`.
+    """
+    done = 0
+    while done < count and stop - pos >= 4 and buf[pos + 3] == kind:
+        size = buf[pos] | buf[pos + 1] << 8 | buf[pos + 2] << 16
+        if size < 4 or size > most or size > stop - pos - 4:
+            break
+        heads[2 * done] = pos
+        heads[2 * done + 1] = size
+        done += 1
+        pos += 4 + size
+    return done
+
+
+def objects(
+    buf: bytes,
+    head: bytes,
+    length: int,
+    pos: int,
+    stop: int,
+    turn: int,
+    tag: int,
+    most: int,
+    count: int,
+    places: list[int],
+) -> int:
+    """Objects from `pos` on, each behind `head` (of `length` bytes), a size of four bytes and padding, before a tag.
+
+    Padding ends at a multiple of four of place and `turn`; tags are before `stop`. Up to the first that has more than
+    `most` bytes or another tag; `places` gets the place of its size, its start and its end. Returns how many there are,
+    at most `count`.
+    """
+    done = 0
+    while done < count and stop - pos >= length + 8:
+        at = 0
+        while at < length and buf[pos + at] == head[at]:
+            at += 1
+        if at < length:
+            break
+        pos += length
+        size = buf[pos] | buf[pos + 1] << 8 | buf[pos + 2] << 16
+        start = pos + 4 + (4 - (pos + turn) % 4) % 4
+        if buf[pos + 3] or size > most or size >= stop - start or buf[start + size] != tag:
+            break
+        places[3 * done] = pos
+        places[3 * done + 1] = start
+        places[3 * done + 2] = start + size
+        done += 1
+        pos = start + size + 1
+    return done
 
 
 def tally(
