@@ -17,7 +17,7 @@ import numpy as np
 
 from clrevents.decode.container.blocks import Block, End, Events, Fault, Header
 from clrevents.decode.container.container import cut, one
-from clrevents.decode.container.small_blocks import MOST, SMALL, Ints
+from clrevents.decode.container.small_blocks import SMALL, Ints
 from clrevents.decode.container.window import NeedMore, Window
 from clrevents.decode.kernels.header_scan import chained_objects
 from clrevents.errors import Limits, UnreadableError, damage
@@ -168,10 +168,11 @@ class ObjectContainer(ABC):
             return
         yield from self._unsound(window, name, at, start, size)
 
-    def _small_bodies(self, window: Window, signature: bytes) -> Ints:
-        """Sound small blocks of one type that follow each other: where problems are, their starts and their ends.
+    def _small_bodies(self, window: Window, signature: bytes, most: int) -> Ints:
+        """At most `most` sound small blocks of one type that follow each other, as places in the window.
 
-        In the window, of shape (n, 3). `signature` is the end of the type's object, from the length of its name on.
+        Of shape (n, 3): where problems are, starts and ends. `signature` is the end of the type's object, from the
+        length of its name on.
         """
         data, pos, base = window.data, window.pos, window.base
         length = _VERSIONS.stop + len(signature)
@@ -179,8 +180,8 @@ class ObjectContainer(ABC):
             return _NONE
         # After a block is its end tag, and what tells that it is sound.
         last = window.end - (0 if window.final else _LOOKAHEAD)
-        turn, most = (base - self._shift) % 4, min(SMALL, self._limits.block_bytes)
-        bodies = chained_objects(data, data[pos : pos + length], pos, last, turn, _END, most, MOST)
+        turn, largest = (base - self._shift) % 4, min(SMALL, self._limits.block_bytes)
+        bodies = chained_objects(data, data[pos : pos + length], pos, last, turn, _END, largest, most)
         # Another one follows all but the last.
         if len(bodies) and not self._ends_soundly(window, int(bodies[-1, 2])):
             return bodies[:-1]

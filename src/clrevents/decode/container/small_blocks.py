@@ -17,8 +17,10 @@ from clrevents.decode.kernels.header_scan import HeaderColumns, HeaderScanner
 
 SMALL: Final = 1 << 11
 """Larger blocks, in bytes, are read one by one."""
-MOST: Final = 1 << 12
-"""So many blocks at most are read together."""
+# So many blocks are read together, at least and at most; and so many are read alone after failures.
+_LEAST: Final = 1 << 5
+_MOST: Final = 1 << 12
+_LONGEST_PAUSE: Final = 1 << 6
 Ints: TypeAlias = NDArray[np.int64]
 
 _FEW: Final = 4
@@ -58,25 +60,53 @@ def header_fields(window: Window, starts: Ints) -> NDArray[np.void]:
     return found
 
 
-def read_together(
-    scanner: HeaderScanner, window: Window, places: Places, labelled: bool
-) -> tuple[Events, int] | None:
-    """The events of these blocks up to the first that is not sound, and where the last of them ends; None if few are.
+class SmallBlocks:
+    """Reads the small blocks of one stream together, `most` of them next.
 
-    The window stays where it is.
+    Fewer are looked for, and more rarely, after blocks that were not sound: these are looked at again one by one.
     """
-    if len(places.starts) < _FEW:
-        return None
-    columns, counts = scanner.scan_together(window.data, places.starts, places.stops, window.base, labelled)
-    done = len(counts)
-    if columns is None or done < _FEW:
-        return None
-    # Blocks without an event say nothing.
-    filled = np.diff(counts[:, 0], prepend=0) > 0
-    together = Together(counts[filled], columns.marks, places.offsets[:done][filled], places.spans[:done][filled])
-    columns.marks = _with_ends(columns, together, labelled)
-    events = Events([columns], window.data, window.base, labelled=labelled, together=together)
-    return events, int(places.ends[done - 1])
+
+    def __init__(self, scanner: HeaderScanner) -> None:
+        self._scanner = scanner
+        self.most = _LEAST
+        self._rest = self._pause = 0
+
+    def rests(self) -> bool:
+        """Whether the next block is to be read alone."""
+        self._rest -= self._rest > 0
+        return self._rest > 0
+
+    def read(self, window: Window, places: Places | None, labelled: bool) -> tuple[Events, int] | None:
+        """The events of these blocks up to the first that is not sound, and where the last ends; None if few are.
+
+        The window stays where it is.
+        """
+        found = self._read(window, places, labelled) if places is not None else None
+        if found is None:
+            self._pause = min(2 * self._pause + 1, _LONGEST_PAUSE)
+            self._rest = self._pause + 1
+        else:
+            self._pause = 0
+        return found
+
+    def _read(self, window: Window, places: Places, labelled: bool) -> tuple[Events, int] | None:
+        count = len(places.starts)
+        if count < _FEW:
+            return None
+        columns, counts = self._scanner.scan_together(window.data, places.starts, places.stops, window.base, labelled)
+        done = len(counts)
+        if done < count:
+            self.most = _LEAST
+        elif count == self.most:
+            self.most = min(4 * count, _MOST)
+        if columns is None or done < _FEW:
+            return None
+        # Blocks without an event say nothing.
+        filled = np.diff(counts[:, 0], prepend=0) > 0
+        together = Together(counts[filled], columns.marks, places.offsets[:done][filled], places.spans[:done][filled])
+        columns.marks = _with_ends(columns, together, labelled)
+        events = Events([columns], window.data, window.base, labelled=labelled, together=together)
+        return events, int(places.ends[done - 1])
 
 
 def _with_ends(columns: HeaderColumns, together: Together, labelled: bool) -> NDArray[np.int64]:

@@ -240,9 +240,7 @@ def chained(buf: bytes, pos: int, stop: int, kind: int, most: int, count: int) -
     return np.array(heads[: 2 * done], dtype=np.int64).reshape(-1, 2)
 
 
-def chained_objects(
-    buf: bytes, head: bytes, pos: int, stop: int, turn: int, tag: int, most: int, count: int
-) -> Ints:
+def chained_objects(buf: bytes, head: bytes, pos: int, stop: int, turn: int, tag: int, most: int, count: int) -> Ints:
     """Objects that follow each other, each behind `head`, a size of four bytes and padding, and before a tag.
 
     Padding ends at a multiple of four of place and `turn`; all tags are before `stop`. At most `count`, of at most

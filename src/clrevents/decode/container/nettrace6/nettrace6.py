@@ -33,7 +33,7 @@ from clrevents.decode.container.nettrace6.nettrace6_rows import (
     read_removed_threads,
     read_threads,
 )
-from clrevents.decode.container.small_blocks import MOST, SMALL, Places, header_fields, read_together
+from clrevents.decode.container.small_blocks import SMALL, Places, SmallBlocks, header_fields
 from clrevents.decode.container.uncompressed import NETTRACE6, walk
 from clrevents.decode.container.window import Cursor, NeedMore, Short, Window
 from clrevents.decode.kernels.header_scan import HeaderScanner, chained
@@ -68,6 +68,7 @@ class NetTrace6:
         self._limits = limits
         self._salvage = salvage
         self._scanner = HeaderScanner()
+        self._small = SmallBlocks(self._scanner)
         self._search = search.Search()
         self._seen_header = False
 
@@ -82,16 +83,18 @@ class NetTrace6:
             raise
 
     def read_together(self, window: Window) -> tuple[Events, int] | None:
-        if not self._seen_header:
+        if not self._seen_header or self._small.rests():
             return None
-        most = min(SMALL, self._limits.block_bytes)
-        heads = chained(window.data, window.pos, window.end, _EVENTS, most, MOST)
+        largest = min(SMALL, self._limits.block_bytes)
+        heads = chained(window.data, window.pos, window.end, _EVENTS, largest, self._small.most)
+        if not len(heads):
+            return self._small.read(window, None, True)
         bodies = np.stack((heads[:, 0], heads[:, 0] + 4, heads.sum(axis=1) + 4), axis=1)
         headers = header_fields(window, bodies[:, 1])
         # Compressed headers and no flag but those that are known: of others the salvage wants to see more.
         sound = (headers["length"] >= BLOCK_HEADER.size) & (headers["length"] <= heads[:, 1])
         sound &= ((headers["flags"] | 2) == COMPRESSED | 2) & (headers["first"] <= headers["last"])
-        return read_together(self._scanner, window, Places.of(window, bodies, headers, sound, 0), True)
+        return self._small.read(window, Places.of(window, bodies, headers, sound, 0), True)
 
     def _block(self, window: Window) -> Iterator[Block]:
         start = window.pos
