@@ -19,7 +19,7 @@ from clrevents.decode.container.blocks import Block, End, Events, Fault, Header
 from clrevents.decode.container.container import cut, one
 from clrevents.decode.container.small_blocks import SMALL, Ints
 from clrevents.decode.container.window import NeedMore, Window
-from clrevents.decode.kernels.header_scan import chained_objects
+from clrevents.decode.kernels.program import chained_objects
 from clrevents.errors import Limits, UnreadableError, damage
 from clrevents.schema.codes import ObjectName, ObjectTag
 

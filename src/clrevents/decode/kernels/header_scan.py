@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.decode.arrays import end_to_end
-from clrevents.decode.kernels.engine import COMPILED, SCAN, given, numbers_room, scratch, taken, zeros
+from clrevents.decode.kernels.engine import COMPILED, SCAN, WALK, given, scratch, taken, zeros
 
 PADDING: Final[int] = SCAN.PADDING
 """How many bytes after a block the scan may read, without trusting them."""
@@ -207,7 +207,7 @@ class HeaderScanner:
             buf, len(starts), *places, base, at, room, labels, state, arena.all, self._runs, self._marks, ends
         )
         counts = np.array(ends[: _ENDS * done], dtype=np.int64).reshape(-1, _ENDS)
-        _, rows, runs, marks = map(int, state[:_COUNTS])
+        rows, runs, marks = counts[-1].tolist() if done else (0, 0, 0)
         if not rows:
             return None, counts
         ids, threads, stacks, times, offsets, sizes = arena.take(at, rows)
@@ -230,27 +230,6 @@ class HeaderScanner:
         return arenas[-1], self._at
 
 
-def chained(buf: bytes, pos: int, stop: int, kind: int, most: int, count: int) -> Ints:
-    """Places and sizes of blocks of one kind that follow each other, each behind its size in three bytes and its kind.
-
-    At most `count`, of at most `most` bytes each, and all of them before `stop`; of shape (n, 2).
-    """
-    heads = numbers_room(2 * count)
-    done = SCAN.chain(buf, pos, stop, kind, most, count, heads)
-    return np.array(heads[: 2 * done], dtype=np.int64).reshape(-1, 2)
-
-
-def chained_objects(buf: bytes, head: bytes, pos: int, stop: int, turn: int, tag: int, most: int, count: int) -> Ints:
-    """Objects that follow each other, each behind `head`, a size of four bytes and padding, and before a tag.
-
-    Padding ends at a multiple of four of place and `turn`; all tags are before `stop`. At most `count`, of at most
-    `most` bytes each; of shape (n, 3): the places of its size, its start and its end.
-    """
-    places = numbers_room(3 * count)
-    done = SCAN.objects(buf, head, len(head), pos, stop, turn, tag, most, count, places)
-    return np.array(places[: 3 * done], dtype=np.int64).reshape(-1, 3)
-
-
 def arranged(kinds: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[tuple[int, slice]]]:
     """Row numbers by kind, ascending within each; and each kind that occurs with the slice of its rows among them."""
     if not len(kinds):
@@ -262,7 +241,7 @@ def arranged(kinds: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[tuple[in
         return order, [(int(used[place]), part) for place, part in groups]
     if COMPILED:
         ends, order = np.zeros(int(kinds.max()) + 1, dtype=np.int64), np.empty(len(kinds), dtype=np.int64)
-        SCAN.arrange(len(kinds), given(kinds), len(ends), ends, order)
+        WALK.arrange(len(kinds), given(kinds), len(ends), ends, order)
     else:
         # A single step in numpy, but slow in the kernel under Python.
         ends, order = np.cumsum(np.bincount(kinds)), np.argsort(kinds, kind="stable")

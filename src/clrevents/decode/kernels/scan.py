@@ -1,4 +1,4 @@
-"""Kernel 1: the compressed event headers of blocks, into integer columns; and counting and sorting by kind.
+"""Kernel 1: the compressed event headers of blocks, into integer columns; and counting by kind and by thread.
 
 Integers in, integers out: makes no objects, raises nothing, touches no payload. The caller pads the buffer
 with PADDING bytes after `end`, so that no header reads outside it (docs/format.md, "Compressed event headers").
@@ -312,86 +312,22 @@ def together(
 ) -> int:
     """Scan `count` blocks `buf[starts[i]:stops[i]]`, each from a fresh start, up to the first that is not sound.
 
-    All write to the same columns, runs and marks. Returns how many were scanned; `ends` gets the numbers of rows, of
-    integers in `runs` and of those in `marks` after each.
+    Returns how many were scanned; `ends` gets the numbers of rows, and of integers in `runs` and `marks`, after each.
     """
     done = 0
-    while done < count:
-        rows = state[1]
-        run = state[2]
-        mark = state[3]
-        if rows == max_rows:
-            break
+    while done < count and state[1] < max_rows:
         at = 4
         while at < 14:
             state[at] = 0
             at += 1
         state[0] = starts[done]
         if scan(buf, stops[done], base, first, max_rows, labels, state, columns, runs, marks):
-            state[1] = rows
-            state[2] = run
-            state[3] = mark
             break
-        ends[3 * done] = state[1]
-        ends[3 * done + 1] = state[2]
-        ends[3 * done + 2] = state[3]
-        done += 1
-    return done
-
-
-def chain(buf: bytes, pos: int, stop: int, kind: int, most: int, count: int, heads: list[int]) -> int:
-    """Blocks of one kind from `pos` on, each behind a size of three bytes and its kind, which end before `stop`.
-
-    Up to the first that has more than `most` bytes or fewer than four; `heads` gets the place and the size of each.
-    Returns how many there are, at most `count`.
-    """
-    done = 0
-    while done < count and stop - pos >= 4 and buf[pos + 3] == kind:
-        size = buf[pos] | buf[pos + 1] << 8 | buf[pos + 2] << 16
-        if size < 4 or size > most or size > stop - pos - 4:
-            break
-        heads[2 * done] = pos
-        heads[2 * done + 1] = size
-        done += 1
-        pos += 4 + size
-    return done
-
-
-def objects(
-    buf: bytes,
-    head: bytes,
-    length: int,
-    pos: int,
-    stop: int,
-    turn: int,
-    tag: int,
-    most: int,
-    count: int,
-    places: list[int],
-) -> int:
-    """Objects from `pos` on, each behind `head` (of `length` bytes), a size of four bytes and padding, before a tag.
-
-    Padding ends at a multiple of four of place and `turn`; tags are before `stop`. Up to the first that has more than
-    `most` bytes or another tag; `places` gets the place of its size, its start and its end. Returns how many there are,
-    at most `count`.
-    """
-    done = 0
-    while done < count and stop - pos >= length + 8:
         at = 0
-        while at < length and buf[pos + at] == head[at]:
+        while at < 3:
+            ends[3 * done + at] = state[1 + at]
             at += 1
-        if at < length:
-            break
-        pos += length
-        size = buf[pos] | buf[pos + 1] << 8 | buf[pos + 2] << 16
-        start = pos + 4 + (4 - (pos + turn) % 4) % 4
-        if buf[pos + 3] or size > most or size >= stop - start or buf[start + size] != tag:
-            break
-        places[3 * done] = pos
-        places[3 * done + 1] = start
-        places[3 * done + 2] = start + size
         done += 1
-        pos = start + size + 1
     return done
 
 
@@ -455,28 +391,3 @@ def tally(
         if high > latest[0]:
             latest[0] = high
     return used
-
-
-def arrange(rows: int, kinds: list[int], size: int, ends: list[int], order: list[int]) -> None:
-    """Row numbers by kind into `order`, rising within each; those of kind k end at `ends[k]`, which must be 0 at first.
-
-    Every kind is at least 0 and below `size`.
-    """
-    row = 0
-    while row < rows:
-        ends[kinds[row]] += 1
-        row += 1
-    kind = 0
-    at = 0
-    while kind < size:
-        row = ends[kind]
-        ends[kind] = at
-        at += row
-        kind += 1
-    row = 0
-    while row < rows:
-        kind = kinds[row]
-        at = ends[kind]
-        order[at] = row
-        ends[kind] = at + 1
-        row += 1

@@ -36,7 +36,8 @@ from clrevents.decode.container.nettrace6.nettrace6_rows import (
 from clrevents.decode.container.small_blocks import SMALL, Places, SmallBlocks, header_fields
 from clrevents.decode.container.uncompressed import NETTRACE6, walk
 from clrevents.decode.container.window import Cursor, NeedMore, Short, Window
-from clrevents.decode.kernels.header_scan import HeaderScanner, chained
+from clrevents.decode.kernels.header_scan import HeaderScanner
+from clrevents.decode.kernels.program import chained
 from clrevents.errors import Limits, Problem, UnreadableError, damage
 from clrevents.schema.codes import BlockKind, Forget
 
