@@ -79,6 +79,7 @@ class WaitFinder:
         tasks: WaitSpans,
         runs: SampleRuns,
         raw: bool,
+        my_code: bool,
     ) -> None:
         self._context = context
         self._runs = runs
@@ -86,7 +87,7 @@ class WaitFinder:
         stacks = [spans.at_begin("stack_id").astype(np.int64) for spans in sides]
         moments = [spans.bounds()[0] for spans in sides]
         self._names = BlockingMethods(
-            context, np.concatenate((*stacks, runs.stack_id)), np.concatenate((*moments, runs.first)), raw
+            context, np.concatenate((*stacks, runs.stack_id)), np.concatenate((*moments, runs.first)), raw, my_code
         )
         states = self._names.states()
         self._states = states
@@ -106,6 +107,14 @@ class WaitFinder:
         found += self._sampled(by_thread)
         found.sort(key=lambda wait: (wait.place, wait.thread, wait.kind))
         return found
+
+    def pool_workers(self) -> frozenset[int]:
+        """The threads of which a sample shows that they are workers of the thread pool."""
+        if "pool_worker" not in self._states.roles:
+            return frozenset()
+        sampled = self._names.of[len(self._names.of) - len(self._runs) :]
+        theirs = self._states.role[sampled] == self._states.roles.index("pool_worker")
+        return frozenset(self._runs.thread[theirs].tolist())
 
     # Events. --------------------------------------------------------------------------------------------------------
 
