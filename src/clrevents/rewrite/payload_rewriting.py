@@ -1,4 +1,4 @@
-"""Payloads after redaction: their texts replaced, everything that no field shows zero, all else byte by byte the same.
+"""Payloads after redaction: texts and asked-for ids replaced, what no field shows zero, all else byte by byte the same.
 
 A payload that cannot be read becomes zeros that can. Knows what is where from `payload_texts`, and what may stay from
 the rules.
@@ -10,16 +10,17 @@ from functools import partial
 from typing import Any
 
 from clrevents.rewrite.field_rules import FieldRules
-from clrevents.rewrite.payload_texts import FoundTexts, TextPlace, TextWalk, Unwalkable, least_payload, text_walk
+from clrevents.rewrite.identifiers import Identifiers
+from clrevents.rewrite.payload_texts import Form, FoundTexts, TextPlace, TextWalk, Unwalkable, least_payload, text_walk
 from clrevents.rewrite.redaction_report import RedactionCounts
 from clrevents.rewrite.replacement import Replacer
-from clrevents.schema.disclosure import BYTES, TEXT, Disclosure
+from clrevents.schema.disclosure import NUMBER, Disclosure
 from clrevents.schema.layout import BoundLayout, Layout
 from clrevents.trace import DecodedRows, PayloadDecoder, RawPayload
 
 
 class PayloadRewriting:
-    """Replaces the texts in the payloads of one trace, and counts them."""
+    """Replaces the texts in the payloads of one trace, with `identifiers` their ids too, and counts them."""
 
     def __init__(
         self,
@@ -28,8 +29,10 @@ class PayloadRewriting:
         counts: RedactionCounts,
         decoder: PayloadDecoder,
         pointer_size: int,
+        identifiers: Identifiers | None = None,
     ) -> None:
         self._rules = rules
+        self._identifiers = identifiers
         self._replacer = replacer
         self._counts = counts
         self._decoder = decoder
@@ -120,11 +123,17 @@ class PayloadRewriting:
 
     def _replaced(self, place: TextPlace, old: bytes, counts: list[tuple[str, str, str]]) -> bytes:
         """The same object if the text stays."""
-        if place.form in ("bytes", "padding"):
+        form = place.form
+        if form == "bytes" or form == "padding":
             stays = place.disclosure.stays == "all"
             new = old if stays else bytes(len(old))
-        else:
+        elif form == "text" or form == "character":
             new = self._replacer.encoded(old, place.disclosure, place.width, place.fixed)
+            if self._identifiers and place.disclosure == NUMBER:
+                new = self._identifiers.encoded(new, place.width)
+        else:
+            assert self._identifiers is not None
+            new = self._identifiers.value(old, form, place.disclosure)
         if new == old:
             return old
         if place.field:
@@ -157,10 +166,11 @@ class PayloadRewriting:
             self._walks[key] = text_walk(layout, event, partial(self._choose, event))
         return self._walks[key]
 
-    def _choose(self, event: tuple[str, str], field: str, is_bytes: bool) -> Disclosure | None:
+    def _choose(self, event: tuple[str, str], field: str, form: Form) -> Disclosure | None:
         """None for what stays anyhow; a text may have to go for what it says."""
-        found = self._rules.of(event, field, BYTES if is_bytes else TEXT)
-        return None if found.stays == "all" and (is_bytes or not self._replacer.also) else found
+        found = self._rules.of_form(event, field, form, self._identifiers is not None)
+        also = form in ("text", "character") and self._replacer.also
+        return None if found.stays == "all" and not also else found
 
 
 def _event(kind: Any) -> tuple[str, str]:
