@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:
     # Written by tools/make_report_docs.py, for type checkers:
+    from clrevents.analysis.activities.report import ActivitiesReport as ActivitiesReport
+    from clrevents.analysis.activities.report import activities_report as activities_report
     from clrevents.analysis.alloc.report import AllocReport as AllocReport
     from clrevents.analysis.alloc.report import alloc_report as alloc_report
     from clrevents.analysis.exceptions.report import ExceptionsReport as ExceptionsReport
