@@ -1,1 +1,1 @@
-"""Show activities (begin, end, parent) of any provider, and ends without a begin."""
+"""Show activities of any provider, their parents and durations."""

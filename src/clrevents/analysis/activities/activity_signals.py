@@ -112,7 +112,9 @@ _STEPS: Final = {
     f"{_FRAMEWORK}/ThreadTransferSend": _Step(SignalKind.CREATE, "transfer", "id"),
     f"{_FRAMEWORK}/ThreadTransferReceive": _Step(SignalKind.RUN, "transfer", "id"),
 }
-ACTIVITY_SELECTORS: Final = (*_CATCHES, *_STEPS, "*Start", "*Stop")
+EDGE_SELECTORS: Final = (*_CATCHES, "*Start", "*Stop")
+"""The events that begin and end activities."""
+ACTIVITY_SELECTORS: Final = (*EDGE_SELECTORS, *_STEPS)
 
 
 class SignalReader:

@@ -24,7 +24,7 @@ _WAITS: Final = (FlowKind.WAIT, FlowKind.AWAIT)
 
 
 @attrs.define(eq=False)
-class _Work:
+class _Carried:
     """Something that a thread carries on, and the activity that is current in it."""
 
     current: int = NONE
@@ -49,10 +49,10 @@ class OfficialParents:
         # A step towards the first ancestor that is not removed.
         self._up = array("q")
         self._live: dict[bytes, int] = {}
-        self._threads: dict[int, deque[_Work]] = {}
+        self._threads: dict[int, deque[_Carried]] = {}
         self._cut: set[int] = set()
-        self._scheduled: OrderedDict[FlowKey, _Work] = OrderedDict()
-        self._deferred: tuple[int, _Work] | None = None
+        self._scheduled: OrderedDict[FlowKey, _Carried] = OrderedDict()
+        self._deferred: tuple[int, _Carried] | None = None
 
     def begin(self, signal: Signal, row: int) -> None:
         """An activity of this row begins; rows come in order. -1 for one that is not kept."""
@@ -90,7 +90,7 @@ class OfficialParents:
             return
         thread = signal.thread_id
         if signal.kind == SignalKind.IDLE:
-            self._push(thread, _Work())
+            self._push(thread, _Carried())
         elif signal.kind == SignalKind.DONE:
             self._pop(thread)
         elif signal.key is not None and signal.kind == SignalKind.CREATE:
@@ -98,7 +98,7 @@ class OfficialParents:
         elif signal.key is not None:
             if signal.flow in _WAITS and self._work(thread).flow in _WAITS:
                 self._pop(thread)
-            begun = self._scheduled.pop(signal.key, None) or _Work()
+            begun = self._scheduled.pop(signal.key, None) or _Carried()
             if begun.flow != FlowKind.WAIT:
                 self._push(thread, begun)
 
@@ -106,22 +106,22 @@ class OfficialParents:
         if signal.flow == FlowKind.SCHEDULED and key in self._scheduled:
             return
         self._scheduled.pop(key, None)
-        self._scheduled[key] = _Work(self._work(signal.thread_id).current, signal.flow)
+        self._scheduled[key] = _Carried(self._work(signal.thread_id).current, signal.flow)
         if len(self._scheduled) > self._most:
             self._scheduled.popitem(last=False)
             self.overflowed = True
 
-    def _work(self, thread: int) -> _Work:
+    def _work(self, thread: int) -> _Carried:
         """What the thread carries on."""
         return self._stack(thread)[-1]
 
-    def _stack(self, thread: int) -> deque[_Work]:
+    def _stack(self, thread: int) -> deque[_Carried]:
         stack = self._threads.get(thread)
         if stack is None:
-            stack = self._threads[thread] = deque((_Work(),), _DEEPEST)
+            stack = self._threads[thread] = deque((_Carried(),), _DEEPEST)
         return stack
 
-    def _push(self, thread: int, work: _Work) -> None:
+    def _push(self, thread: int, work: _Carried) -> None:
         stack = self._stack(thread)
         if len(stack) == _DEEPEST:
             self._cut.add(thread)
