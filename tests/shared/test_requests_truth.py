@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from itertools import pairwise
 
 import pytest
 from shared_files import SHARED, needs_shared
@@ -100,7 +101,7 @@ def test_parts_add_up_without_gaps(report: RequestsReport) -> None:
         request = by_row[number]
         assert mine[0].start_ns == request.start_ns
         assert mine[-1].end_ns == request.end_ns
-        assert all(one.end_ns == other.start_ns for one, other in zip(mine, mine[1:], strict=False))
+        assert all(one.end_ns == other.start_ns for one, other in pairwise(mine))
         assert sum(part.duration_ns for part in mine) == request.duration_ns
         assert sum(part.duration_ns for part in mine if part.part == "unaccounted") == request.unaccounted_ns
     counts = Counter(part.part for part in report.parts)

@@ -51,6 +51,8 @@ class KnownRequest:
     start: int
     end: int | None
     ambiguous: bool
+    has_id: bool = True
+    """Without one nothing is known to lie in it."""
     parent: int | None = None
     peer: int | None = None
     method: str | None = None
@@ -106,6 +108,7 @@ class RequestFinder:
                 number = len(self.requests)
                 made = KnownRequest(number, row, side, forest.start[row], end, bool(forest.ambiguous[row]))
                 made.parent = None if above == NONE else above
+                made.has_id = forest.activity[row] is not None
                 self.requests.append(made)
                 self.of.append(number)
             else:

@@ -65,7 +65,7 @@ class RequestParts:
         """The parts in order; none without an end."""
         if request.end is None:
             return []
-        return _cut(request.start, request.end, self._told.get(request.row, ()))
+        return cut_parts(request.start, request.end, self._told.get(request.row, ()))
 
     def _wait(self, finder: RequestFinder, forest: ActivityForest, ends: dict[int, list[int]]) -> None:
         """From when a request is sent to when the first of its response is there."""
@@ -81,7 +81,7 @@ class RequestParts:
         self._told.setdefault(number, []).append(part)
 
 
-def _cut(start: int, end: int, parts: Iterable[TimedPart]) -> list[TimedPart]:
+def cut_parts(start: int, end: int, parts: Iterable[TimedPart]) -> list[TimedPart]:
     """These parts inside the bounds, without overlaps, and what lies between them."""
     found: list[TimedPart] = []
     reach = start

@@ -40,7 +40,7 @@ class RequestRow(SpanRow):
     queue_ns: DurationNs | None = column("How long it was queued for a connection; null unless an event says so.")
     headers_ns: DurationNs | None = column("From start until the headers of the response were read; null if not told.")
     unaccounted_ns: DurationNs | None = column("How much of the duration is in no known part; null without a stop.")
-    exceptions: Count | None = column("How many exceptions were thrown in it, by ids; null if none were recorded.")
+    exceptions: Count | None = column("How many exceptions were thrown in it, by ids; null if the trace does not tell.")
     connection: PrivateText | None = column("The connection's id, the last one where there were several.", hidden=True)
     connection_reused: Flag | None = column("An earlier request used the connection; null where that is not told.")
     ambiguous: Flag = column("Another open activity had its id, so that the end or the parent may be the other's.")

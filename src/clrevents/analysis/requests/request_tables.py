@@ -58,7 +58,7 @@ class RequestTables:
                 "unaccounted_ns": None
                 if request.end is None
                 else sum(part.end - part.start for part in parts if part.part == UNACCOUNTED),
-                "exceptions": request.exceptions if self._exceptions else None,
+                "exceptions": request.exceptions if self._exceptions and request.has_id else None,
                 "connection": request.sends[-1][1] if request.sends else None,
                 "connection_reused": request.reused,
                 "ambiguous": request.ambiguous,
