@@ -28,7 +28,9 @@ class ActivityRow(SpanRow):
     parent_traceevent_row: RowNumber | None = column(
         "The row that TraceEvent calls its parent, which may be whatever ran last on the thread.", hidden=True
     )
-    activity_id: Guid | None = column("The id in the events' headers, which others may have had; null for none.")
+    activity_id: Guid | None = column(
+        "The id in the events' headers, which others may have had; null for none.", hidden=True
+    )
     activity_path: Word | None = column("The numbers in the id as text; null if it is no path.")
     provider: CodeName = column("The provider of its events.")
     name: CodeName = column("The name of its events without `Start` and `Stop`.")
@@ -42,7 +44,7 @@ class ActivityRow(SpanRow):
     end_kind: Word = column("`stop`, or, without a stop event: `superseded`, `trace_end` or `unknown`.")
     ambiguous: Flag = column("Another open activity had the same id, so that the end or the parent may be the other's.")
     start_thread_id: ThreadId = column("The thread that started it.")
-    end_thread_id: ThreadId | None = column("The thread that stopped it; null without a stop.")
+    end_thread_id: ThreadId | None = column("The thread that stopped it; null without a stop.", hidden=True)
 
 
 @row

@@ -24,15 +24,17 @@ class RequestRow(SpanRow):
     peer_row: RowNumber | None = column(
         "The row of the other side of the same request, if that is one connection of the trace for certain; else null."
     )
-    activity_row: RowNumber = column("Its row in the report on activities.")
+    activity_row: RowNumber = column("Its row in the report on activities.", hidden=True)
     side: Word = column("`client` or `server`.")
     method: PrivateText | None = column("The HTTP method; null where no event has it, as on the side of a client.")
     host: PrivateText | None = column("Host and port that a client asked; null for a server.")
     url_path: PrivateText | None = column("The path without the query; null if it could not be read.")
-    route: PrivateText | None = column("The path with numbers and GUIDs as `{n}`; null without a path.")
-    route_derived: Flag = column("The route was made of the path.")
+    route: PrivateText | None = column("The path with numbers and GUIDs as `{n}`; null without a path.", hidden=True)
+    route_derived: Flag = column("The route was made of the path.", hidden=True)
     status: Ordinal | None = column("The status code; null where no event tells it.")
-    status_evidence: Word | None = column("`event`, or `peer` where the other side's event tells it; null without one.")
+    status_evidence: Word | None = column(
+        "`event`, or `peer` where the other side's event tells it; null without one.", hidden=True
+    )
     failed: Flag = column("An event says that it failed: no response, or an unhandled exception.")
     start_ns: Ns = column("When it started.")
     end_ns: Ns | None = column("When it stopped; null without a stop event.")
