@@ -19,6 +19,7 @@ SHOWS: Final = {
     "jit": "net10-method-interop",
     "locks": "net10-convoy",
     "modules": "net10-method-interop",
+    "pool": "net10-starvation",
     "startup": "net10-method-interop",
     "stubs": "net10-method-interop",
     "threads": "net10-convoy",

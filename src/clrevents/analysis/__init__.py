@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from clrevents.analysis.locks.report import locks_report as locks_report
     from clrevents.analysis.modules.report import ModulesReport as ModulesReport
     from clrevents.analysis.modules.report import modules_report as modules_report
+    from clrevents.analysis.pool.report import PoolReport as PoolReport
+    from clrevents.analysis.pool.report import pool_report as pool_report
     from clrevents.analysis.requests.report import RequestsReport as RequestsReport
     from clrevents.analysis.requests.report import requests_report as requests_report
     from clrevents.analysis.startup.report import StartupReport as StartupReport
