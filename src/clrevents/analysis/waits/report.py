@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final, Unpack
 
 import attrs
-import numpy as np
 
 from clrevents.analysis.framework.answer import Answer, answer, table
 from clrevents.analysis.framework.answer_values import Evidence, Metric, MetricDeclaration, Note
@@ -14,13 +13,13 @@ from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOp
 from clrevents.analysis.framework.kept import Kept
 from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.gather import Gathered
 from clrevents.analysis.locks.contention_spans import CONTENDED, CONTENTION_COLUMNS, ENTERED, ContentionSpans
 from clrevents.analysis.reports import ask_one
 from clrevents.analysis.sampled_states import keep_samples
 from clrevents.analysis.samples import SAMPLES
+from clrevents.analysis.task_waits import TASK_BEGIN, TASK_END, narrowed, task_wait_spans
 from clrevents.analysis.threads.sample_runs import RunMaker
-from clrevents.analysis.wait_events import WaitSpans, field_numbers, wait_spans
+from clrevents.analysis.wait_events import wait_spans
 from clrevents.analysis.waits.known_waits import KnownWait, WaitFinder
 from clrevents.analysis.waits.wait_rows import BlockedThread, BlockingMethod, Wait, WaitKind, WaitsFacts
 from clrevents.analysis.waits.wait_tables import WaitTables
@@ -31,18 +30,13 @@ from clrevents.words import counted
 _HEADERS: Final = ("time_ns", "thread_id", "stack_id")
 _WAITING: Final = "runtime/WaitHandleWaitStart"
 _SIGNALED: Final = "runtime/WaitHandleWaitStop"
-_TASK_BEGIN: Final = "tpl/TaskWaitBegin"
-_TASK_END: Final = "tpl/TaskWaitEnd"
 _KEPT: Final = {
     **CONTENTION_COLUMNS,
     _WAITING: (*_HEADERS, "ClrInstanceID", "WaitSource"),
     _SIGNALED: (*_HEADERS, "ClrInstanceID"),
-    _TASK_BEGIN: (*_HEADERS, "TaskID", "Behavior"),
-    _TASK_END: (*_HEADERS, "TaskID"),
+    TASK_BEGIN: (*_HEADERS, "TaskID", "Behavior"),
+    TASK_END: (*_HEADERS, "TaskID"),
 }
-_SYNCHRONOUS: Final = 1
-"""The behavior of a wait that blocks its thread; the other one is that of an await."""
-
 _SAMPLED: Final = "waits without events, such as sleeps"
 _HANDLES: Final = "both ends of waits for handles and monitors"
 _TASKS: Final = "both ends of waits for tasks"
@@ -133,12 +127,7 @@ class WaitsCollector(Collector[WaitsReport]):
         """See the next events."""
         events = dict(chunk.events)
         keep_samples(self._runs, events.pop(SAMPLES, None))
-        # What an event of another version lacks is left out.
-        wanted = {
-            name: found.only(np.arange(len(found)), [column for column in _KEPT[name] if column in found.table])
-            for name, found in events.items()
-        }
-        self._kept.take(attrs.evolve(chunk, events=wanted))
+        self._kept.take(narrowed(attrs.evolve(chunk, events=events), _KEPT))
 
     def finish(self, context: Context) -> WaitsReport:
         """Give the answer."""
@@ -148,7 +137,7 @@ class WaitsCollector(Collector[WaitsReport]):
             context,
             ContentionSpans.of(events[CONTENDED], events[ENTERED]),
             wait_spans(events[_WAITING], events[_SIGNALED], ("ClrInstanceID", "thread_id")),
-            _task_spans(events[_TASK_BEGIN], events[_TASK_END]),
+            task_wait_spans(events[TASK_BEGIN], events[TASK_END]),
             runs,
             self._raw,
         ).all()
@@ -165,12 +154,6 @@ class WaitsCollector(Collector[WaitsReport]):
             waits=tables.rows(),
         )
         return report
-
-
-def _task_spans(begins: Gathered, ends: Gathered) -> WaitSpans:
-    """Waits that block. An end alone may be that of an await, which any thread ends."""
-    blocking = np.flatnonzero(field_numbers(begins, "Behavior") == _SYNCHRONOUS)
-    return wait_spans(begins.only(blocking, begins.table.columns), ends, ("TaskID", "thread_id"), orphans=False)
 
 
 def _metrics(context: Context, tables: WaitTables) -> dict[str, Metric | int | None]:
