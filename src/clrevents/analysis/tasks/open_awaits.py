@@ -5,6 +5,7 @@ An event tells of what resumes only the task that was awaited. Knows neither thr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from clrevents.analysis.optional_rows import NONE
@@ -43,12 +44,15 @@ class OpenAwaits:
 
     The method that awaits is known by its task: what resumes belongs to it if it awaits something else itself, or if
     it completes that task.
+
+    `surplus` are the tasks of which more resumes than awaits; `missing` says whether events may be missing between a
+    row and now, so that another await may be, too.
     """
 
-    def __init__(self, pieces: WorkPieces, surplus: frozenset[int], whole: bool) -> None:
+    def __init__(self, pieces: WorkPieces, surplus: frozenset[int], missing: Callable[[int], bool]) -> None:
         self._pieces = pieces
         self._surplus = surplus
-        self._whole = whole
+        self._missing = missing
         self.open: dict[int, dict[int, int]] = {}
         """By the awaited task, and the task of the method that awaits."""
         self.shared: dict[int, dict[int, None]] = {}
@@ -70,7 +74,10 @@ class OpenAwaits:
         waiting = self._unqueued.pop(task, {})
         if len(waiting) != 1:
             return None
-        piece = next(iter(waiting))
+        if self._missing(0):
+            # An await that began before this one may be missing, whose continuation it is.
+            return None
+        (piece,) = waiting
         self.queued[piece] = row
         return piece
 
@@ -78,9 +85,11 @@ class OpenAwaits:
         """What resumes when the task is done: an await, or a piece of its own where several may be meant."""
         waiting = self.open.get(task)
         if waiting and len(waiting) == 1 and task not in self._surplus and not self.shared.get(task):
-            piece = waiting.popitem()[1]
-            self._unqueued.get(task, {}).pop(piece, None)
-            return piece
+            (method,) = waiting
+            if not self._missing(self._pieces.created[waiting[method]]):
+                piece = waiting.pop(method)
+                self._unqueued.get(task, {}).pop(piece, None)
+                return piece
         piece = self._pieces.make(AWAIT, task, NONE, UNKNOWN)
         if waiting:
             self.shared.setdefault(task, {})[piece] = None
@@ -93,8 +102,10 @@ class OpenAwaits:
         if not waiting or not shared or piece not in shared or method not in waiting:
             return
         self._join(piece, method, waiting, shared)
-        if len(waiting) == len(shared) == 1 and self._whole and task not in self._surplus:
-            self._join(next(iter(shared)), next(iter(waiting)), waiting, shared)
+        if len(waiting) == len(shared) == 1 and task not in self._surplus:
+            (method,), (piece,) = waiting, shared
+            if not self._missing(self._pieces.created[waiting[method]]):
+                self._join(piece, method, waiting, shared)
 
     def _join(self, piece: int, method: int, waiting: dict[int, int], shared: dict[int, None]) -> None:
         pieces = self._pieces

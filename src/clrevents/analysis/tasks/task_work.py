@@ -6,6 +6,7 @@ open, the creator is unknown: it is never guessed from ids alone, because ids of
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable
 from typing import TypeAlias
@@ -115,12 +116,16 @@ class _Follower:
         self._by_thread = bool((code == RUN_ENDED).any() and ((code == RESUMED) | (code == RUN)).any())
         self._holes = sorted(holes, key=lambda hole: hole.end_ns)
         self._blind = min((hole.start_ns for hole in self._holes if hole.end_ns == FOREVER), default=FOREVER)
+        self._begins = sorted(hole.start_ns for hole in self._holes)
+        self._past = 0
+        """How many of the holes have ended."""
+        self._now = 0
         self._losses = 0
         self._threads: dict[int, _Thread] = {}
         self._pieces = WorkPieces()
         self._awaited, resumed = (Counter[int](events.id[code == wanted].tolist()) for wanted in (AWAITED, RESUMED))
         surplus = frozenset(id for id, count in resumed.items() if 0 < self._awaited[id] < count)
-        self._awaits = OpenAwaits(self._pieces, surplus, whole=not self._holes)
+        self._awaits = OpenAwaits(self._pieces, surplus, self._missing)
         self._tasks: dict[int, int] = {}
         self._continuations: dict[int, int] = {}
         """Those that were scheduled and did not start, by id."""
@@ -135,13 +140,14 @@ class _Follower:
 
     def work(self) -> TaskWork:
         """Go through all events."""
-        events, holes, at = self._events, self._holes, 0
+        events, holes = self._events, self._holes
         columns = (events.code, events.time, events.thread, events.id, events.next, events.origin)
         rows = zip(*(column.tolist() for column in columns), strict=True)
         for row, (code, time, number, id, method, origin) in enumerate(rows):
-            while at < len(holes) and holes[at].end_ns <= time:
-                self._lose(holes[at])
-                at += 1
+            self._now = time
+            while self._past < len(holes) and holes[self._past].end_ns <= time:
+                self._lose(holes[self._past])
+                self._past += 1
             thread = self._thread(number)
             released, thread.released = thread.released, 0
             if code == RUN_ENDED:
@@ -196,6 +202,13 @@ class _Follower:
             self._losses += 1
         else:
             self._thread(hole.thread_id).lose()
+
+    def _missing(self, row: int) -> bool:
+        """Whether events of any thread may be missing between a row and now."""
+        past = self._past
+        if past and self._holes[past - 1].end_ns >= self._events.time[row]:
+            return True
+        return bisect_right(self._begins, self._now) > past
 
     def _creator(self, thread: _Thread, origin: int, time: int) -> int:
         """What makes something on the thread now. `origin` is the task that the runtime says is current."""
