@@ -26,6 +26,7 @@ COLUMNS: Final = 112
 CHARTS: Final = {
     "alloc-rate.svg": ("alloc", "fixtures/net10-garbage.nettrace.gz", "--chart", "rate"),
     "gc-heap.svg": ("gc", "fixtures/net10-garbage.nettrace.gz", "--chart", "heap"),
+    "tasks-latency.svg": ("tasks", "fixtures/net10-starvation.nettrace.gz", "--chart", "latency"),
     "thread-states.svg": ("threads", "fixtures/net10-convoy.nettrace.gz", "--chart", "states"),
 }
 

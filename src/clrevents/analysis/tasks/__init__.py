@@ -1,1 +1,1 @@
-"""Show tasks, continuations and awaits: who started them, how long they queued, and what blocks on them."""
+"""Show tasks and awaits: what started them, and what blocks on them."""
