@@ -10,7 +10,7 @@ import pytest
 from shared_files import SHARED, Shared, needs_shared, traces
 
 import clrevents
-from clrevents.analysis import TasksReport, tasks_report, waits_report
+from clrevents.analysis import TasksReport, read_samples, tasks_report, waits_report
 
 SCENARIOS = SHARED / "scenarios"
 SMALL = [
@@ -163,3 +163,32 @@ def test_each_await_of_a_server_resumes() -> None:
         assert row.started_ns is not None
         assert row.scheduled_ns is not None
         assert row.created_ns < row.scheduled_ns < row.started_ns
+
+
+def test_logical_stacks_of_a_starved_program() -> None:
+    """What its tasks do is under what started them, and nothing but stacks changes."""
+    with clrevents.open(SCENARIOS / "net10-starvation-11.nettrace.gz") as trace:
+        physical, logical = read_samples(trace), read_samples(trace, logical=True)
+    for name in ("time", "weight", "thread", "state"):
+        assert (getattr(physical, name) == getattr(logical, name)).all()
+    frames = [frame.name.partition("(")[0] for frame in logical.frames]
+    waited = Counter[str]()
+    for stack, weight in zip(logical.stack.tolist(), logical.weight.tolist(), strict=True):
+        names = [frames[frame] for frame in logical.frame_ids(stack)]
+        if "Scenarios.SyncOverAsync" in names:
+            assert names.index("Scenarios.SyncOverAsync") < names.index("Scenarios.Starvation")
+            waited[names[-1]] += weight
+    assert set(waited) == {"Scenarios.Main"}
+    # The samples of 19 waits, which events say lasted 25,067 ms.
+    assert 25_000e6 < waited.total() < 25_150e6
+
+
+@pytest.mark.parametrize("name", ASYNC)
+def test_logical_stacks_of_a_tree_end_in_main(name: str) -> None:
+    with clrevents.open(SCENARIOS / f"{name}.nettrace.gz") as trace:
+        found = read_samples(trace, "tpl/AwaitTaskContinuationScheduled", logical=True)
+    frames = [frame.name.partition("(")[0] for frame in found.frames]
+    stacks = Counter(tuple(frames[frame] for frame in found.frame_ids(stack)) for stack in found.stack.tolist())
+    assert stacks.total() == 121
+    assert {(stack[0], stack[-1]) for stack in stacks} == {("async Scenarios.Tree", "Scenarios.Main")}
+    assert sorted(stacks.values())[-1] == 120 - 3 or len(stacks) <= 3

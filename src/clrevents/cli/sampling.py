@@ -54,12 +54,14 @@ def sampling_options(command: F) -> F:
 
 
 class Chosen(NamedTuple):
-    """Which of the profiler's samples, by what their threads did; and whether with all frames."""
+    """Which of the profiler's samples, by what their threads did; whether with all frames, and with what created tasks
+    as their callers."""
 
     running: bool
     waiting: bool
     state: str | None
     artefacts: bool
+    logical: bool = False
 
 
 def samples_of(
@@ -84,6 +86,7 @@ def samples_of(
             start=start,
             end=end,
             artefacts=chosen.artefacts,
+            logical=chosen.logical,
         )
         if states is not None and len(samples):
             samples = samples.in_states(*states)
