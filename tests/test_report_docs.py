@@ -88,7 +88,7 @@ def test_the_command_knows_it(name: str) -> None:
     assert re.search(rf"^  {name} +{re.escape(report_summaries()[name])}$", listed, re.MULTILINE)
     shown = CliRunner().invoke(root, [name, "--help"], terminal_width=200, max_content_width=200).output
     for parameter in parameters_of(declared.parameters):
-        assert f"--{parameter.name.removesuffix('_id').replace('_', '-')}" in shown
+        assert parameter.flag in shown
     for option in ("--start", "--end", "--process", "--table", "--columns", "--sort", "--limit", "--csv", "--json"):
         assert option in shown
     assert "dotnet-trace collect --providers" in shown

@@ -14,8 +14,8 @@ from analysis.test_samples import MS, shop, traced
 from clrevents.analysis import hottest, read_samples, top_report
 from clrevents.analysis.framework.declaration import parameters_of
 from clrevents.analysis.reports import feed_reports
-from clrevents.analysis.top.hot import CAVEAT
 from clrevents.analysis.top.report import HotRow, TopParameters, TopReport
+from clrevents.analysis.weighing import CAVEAT
 from clrevents.encode.values import ThreadRow
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture
@@ -308,13 +308,18 @@ def test_losses_in_the_window_mark_all_rows() -> None:
 
 def test_parameters_are_those_of_the_function() -> None:
     assert [(p.name, p.type, p.default) for p in parameters_of(TopParameters)] == [
-        ("by", str, "method"),
         ("event", str, None),
         ("weight", str, None),
         ("thread_id", int, None),
         ("running", bool, False),
         ("waiting", bool, False),
         ("state", str, None),
+        ("group", str, None),
+        ("include", str, None),
+        ("exclude", str, None),
+        ("fold", str, None),
+        ("my_code", bool, False),
         ("artefacts", bool, False),
         ("raw", bool, False),
+        ("by", str, "method"),
     ]

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     # Written by tools/make_report_docs.py, for type checkers:
     from clrevents.analysis.alloc.report import AllocReport as AllocReport
     from clrevents.analysis.alloc.report import alloc_report as alloc_report
+    from clrevents.analysis.callers.report import CallersReport as CallersReport
+    from clrevents.analysis.callers.report import callers_report as callers_report
     from clrevents.analysis.exceptions.report import ExceptionsReport as ExceptionsReport
     from clrevents.analysis.exceptions.report import exceptions_report as exceptions_report
     from clrevents.analysis.gc.report import GcReport as GcReport

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.leaf_states import StackStates, artefact_frames, stack_states
-from clrevents.analysis.merged import NO_STACK, MergedStacks, StackFrame, merged_stacks
+from clrevents.analysis.merged import NO_STACK, MergedStacks, StackFrame, is_own, merged_stacks
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -32,20 +32,22 @@ MEANS: Final = (
     "Interop.",
 )
 """How the names of methods begin that wait for their callers, or that only tell of it."""
-FRAMEWORK: Final = ("System.", "Microsoft.", "Internal.", "Interop.", "[")
-"""How those begin that are no part of a program; frames without a name begin with a bracket."""
 
 
 class BlockingMethods:
-    """Names for many stacks at once, each as of one moment. They are asked for by place."""
+    """Names for many stacks at once, each as of one moment. They are asked for by place.
 
-    def __init__(self, context: Context, stack_ids: Ints, times: Ints, raw: bool) -> None:
+    With `my_code` the method that blocks is the first one of the program, if there is one.
+    """
+
+    def __init__(self, context: Context, stack_ids: Ints, times: Ints, raw: bool, my_code: bool = False) -> None:
         self._merged: MergedStacks = merged_stacks(context.methods, context.resolved(stack_ids, times))
         self._raw = raw
         frames = self._merged.frames
         self._artefact = artefact_frames(frames)
         self._means = np.array([_begins(frame, (*MEANS, "[")) for frame in frames], dtype=np.bool_) | self._artefact
-        self._framework = np.array([_begins(frame, FRAMEWORK) for frame in frames], dtype=np.bool_)
+        self._framework = np.array([not is_own(frame) for frame in frames], dtype=np.bool_)
+        self._skipped = [*([self._framework] if my_code else []), self._means, self._artefact]
         self.of: Ints = self._merged.of
         """Which stack each place has; equal numbers are equal stacks of methods."""
         count = len(self._merged.offsets) - 1
@@ -68,7 +70,7 @@ class BlockingMethods:
         return self._innermost[int(self.of[place])]
 
     def _blocking(self, stack: int) -> str | None:
-        return self._first(stack, self._means) or self._first(stack, self._artefact)
+        return next(filter(None, (self._first(stack, skipped) for skipped in self._skipped)), None)
 
     def _first(self, stack: int, skipped: NDArray[np.bool_]) -> str | None:
         frames = self._frames(stack)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 import attrs
@@ -45,13 +46,18 @@ class CallTree:
 
     def totals(self) -> Weights:
         """The weight of each node with all that it called."""
-        found = self.own.copy()
-        parents, weights = self.parent.tolist(), found.tolist()
-        for node in range(len(parents) - 1, -1, -1):
-            if parents[node] >= 0:
-                weights[parents[node]] += weights[node]
-        found[:] = weights
-        return found
+        return summed_up(self.parent, self.own)
+
+
+def summed_up(parent: Ints, own: Weights) -> Weights:
+    """What each node has with all nodes below it. Parents stand before their children."""
+    found = own.copy()
+    parents, weights = parent.tolist(), found.tolist()
+    for node in range(len(parents) - 1, -1, -1):
+        if parents[node] >= 0:
+            weights[parents[node]] += weights[node]
+    found[:] = weights
+    return found
 
 
 def stack_sums(samples: Samples, merge_threads: bool = False) -> StackSums:
@@ -78,22 +84,37 @@ def call_tree(samples: Samples, merge_threads: bool = False) -> CallTree:
     end = samples.offsets[sums.stack + 1]
     size = end - samples.offsets[sums.stack]
     node = np.full(len(sums), -1, dtype=np.int64)
-    parents, frames = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-    made = 0
+    parents, frames = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     if not merge_threads and len(sums):
         threads, node = np.unique(sums.thread, return_inverse=True)
-        parents.append(np.full(len(threads), -1, dtype=np.int64))
-        frames.append(-1 - threads)
-        made = len(threads)
-    width = len(samples.frames)
-    # From the outermost frames inwards; level by level, so that each step is one call of numpy for all stacks.
+        parents = np.full(len(threads), -1, dtype=np.int64)
+        frames = -1 - threads
+    # From the outermost frames inwards.
+    tree = grown(samples, lambda deep, depth: end[deep] - 1 - depth, size, (parents, frames, node))
+    parents, frames, node = tree
+    own = np.zeros_like(sums.weight, shape=len(parents))
+    np.add.at(own, node, sums.weight)
+    return CallTree(parents, frames, own)
+
+
+def grown(
+    samples: Samples,
+    place: Callable[[Ints, int], Ints],
+    size: Ints,
+    roots: tuple[Ints, Ints, Ints],
+) -> tuple[Ints, Ints, Ints]:
+    """The parents and frames of nodes, and the node of each of some stacks: `roots`, and those that grow from them.
+
+    `size` is how many frames each stack adds, `place` where in `samples.values` a frame is, by stack and depth.
+    """
+    parents, frames, node = [roots[0]], [roots[1]], roots[2].copy()
+    made, width = len(roots[0]), len(samples.frames)
+    # Level by level, so that each step is one call of numpy for all stacks.
     for depth in range(int(size.max(initial=0))):
         deep = np.flatnonzero(size > depth)
-        keys, of = np.unique((node[deep] + 1) * width + samples.values[end[deep] - 1 - depth], return_inverse=True)
+        keys, of = np.unique((node[deep] + 1) * width + samples.values[place(deep, depth)], return_inverse=True)
         parents.append(keys // width - 1)
         frames.append(keys % width)
         node[deep] = made + of
         made += len(keys)
-    own = np.zeros_like(sums.weight, shape=made)
-    np.add.at(own, node, sums.weight)
-    return CallTree(np.concatenate(parents), np.concatenate(frames), own)
+    return np.concatenate(parents), np.concatenate(frames), node

@@ -20,8 +20,9 @@ Ints: TypeAlias = NDArray[np.int64]
 NO_STACK: Final = "no stack"
 """The reason of the one frame of events that came without a stack."""
 
-
-FRAMEWORK_NAMES: Final = ("System.", "Microsoft.", "Internal.", "Interop", "dynamicClass")
+ASYNC: Final = "async "
+"""What stands before the names of async methods where stacks go across awaits."""
+FRAMEWORK_NAMES: Final = ("System.", "Microsoft.", "Internal.", "Interop.", "Interop+", "dynamicClass.")
 """How names of methods begin that are not the program's own; stubs are in the last namespace."""
 
 
@@ -37,6 +38,16 @@ class StackFrame:
     raw: str
     module: str = ""
     reason: str | None = None
+
+
+def is_own(frame: StackFrame) -> bool:
+    """Whether a method is the program's own, by its namespace; one without a name is not."""
+    return frame.reason is None and is_own_name(frame.name)
+
+
+def is_own_name(name: str) -> bool:
+    """Whether a method of this name, as C# or the runtime writes it, is the program's own."""
+    return not name.removeprefix(ASYNC).startswith(FRAMEWORK_NAMES)
 
 
 @attrs.frozen(eq=False)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.leaf_states import STATES, WAITING, ThreadState, artefact_frames, stack_states
 from clrevents.analysis.merged import MergedStacks
+from clrevents.analysis.stack_shapes import without_frames
 
 Ints: TypeAlias = NDArray[np.int64]
 StateCodes: TypeAlias = NDArray[np.int8]
@@ -60,10 +61,7 @@ def folded(merged: MergedStacks) -> MergedStacks:
     kept = ~artefact[merged.values]
     owner = np.repeat(np.arange(len(merged.offsets) - 1), np.diff(merged.offsets))
     nothing = np.bincount(owner[kept], minlength=len(merged.offsets) - 1) == 0
-    kept |= nothing[owner]
-    sizes = np.bincount(owner[kept], minlength=len(merged.offsets) - 1)
-    offsets = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(sizes)))
-    return used(MergedStacks(merged.of, offsets, merged.values[kept], merged.frames))
+    return used(without_frames(merged, ~(kept | nothing[owner])))
 
 
 def used(merged: MergedStacks) -> MergedStacks:

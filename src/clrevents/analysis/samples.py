@@ -20,9 +20,10 @@ from clrevents.analysis.allocation_events import ALLOC, EVENTS, best_source
 from clrevents.analysis.allocation_rows import BYTES, SELECTORS, AllocationRows
 from clrevents.analysis.framework.answer_values import MANY_PROCESSES, TimeWindow
 from clrevents.analysis.leaf_states import STATES, ThreadState
-from clrevents.analysis.merged import MergedStacks, StackFrame, merged_stacks
+from clrevents.analysis.merged import NO_STACK, MergedStacks, StackFrame, merged_stacks
 from clrevents.analysis.sample_display import samples_html, samples_text
 from clrevents.analysis.sample_states import StateCodes, chosen_states, folded, in_states, sampled_states, used
+from clrevents.analysis.stack_shapes import FOLDED, StackShape
 from clrevents.analysis.weighing import (
     SAMPLE_HEADERS,
     SAMPLE_TYPE,
@@ -112,6 +113,11 @@ class Samples:
         found: int | float = self.weight.sum().item()
         return found
 
+    @property
+    def nameless(self) -> int:
+        """How many frames lack a name, because the trace does not tell it."""
+        return sum(frame.reason not in (None, NO_STACK, FOLDED) for frame in self.frames)
+
     def in_states(self, *states: ThreadState) -> Samples:
         """Those whose thread was in one of these states; all of them keep their weight.
 
@@ -121,8 +127,36 @@ class Samples:
             raise ValueError(f"samples of {self.event or 'no event'} have no state; those of the profiler have")
         for name in states:
             chosen_states(False, False, name)
-        kept = np.flatnonzero(in_states(self.state, states))
-        merged = used(MergedStacks(self.stack[kept], self.offsets, self.values, self.frames))
+        stacks = MergedStacks(self.stack, self.offsets, self.values, self.frames)
+        return self._only(np.flatnonzero(in_states(self.state, states)), stacks)
+
+    def shaped(
+        self,
+        *,
+        group: str | None = None,
+        include: str | None = None,
+        exclude: str | None = None,
+        fold: str | None = None,
+        my_code: bool = False,
+    ) -> Samples:
+        """The same with grouped frames, with only some samples, and without some frames, in this order.
+
+        `group` renames frames, `include` keeps samples whose stacks hold frames that match, `exclude` leaves such out,
+        `my_code` takes frames of the runtime and the framework out of stacks, and `fold` those that match. What is kept
+        keeps its weight. Patterns are as in docs/top.md. Raises ValueError for a bad pattern.
+        """
+        return self.in_shape(StackShape.of(group, include, exclude, fold, my_code))
+
+    def in_shape(self, shape: StackShape) -> Samples:
+        """The same, asked for by a shape."""
+        if not shape:
+            return self
+        stacks, kept = shape.apply(MergedStacks(self.stack, self.offsets, self.values, self.frames))
+        return self._only(np.flatnonzero(kept[self.stack]), stacks)
+
+    def _only(self, kept: Ints, stacks: MergedStacks) -> Samples:
+        """Some of the samples, whose stacks are of these."""
+        merged = used(MergedStacks(stacks.of[kept], stacks.offsets, stacks.values, stacks.frames))
         threads, thread = np.unique(self.thread[kept], return_inverse=True)
         return attrs.evolve(
             self,
@@ -135,7 +169,7 @@ class Samples:
             threads=tuple(self.threads[place] for place in threads.tolist()),
             frames=merged.frames,
             external=None if self.external is None else self.external[kept],
-            state=self.state[kept],
+            state=None if self.state is None else self.state[kept],
         )
 
     def table(self, raw: bool = False) -> Table:

@@ -50,6 +50,11 @@ def command(
     running: bool,
     waiting: bool,
     state: str | None,
+    group: tuple[str, ...],
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    fold: tuple[str, ...],
+    my_code: bool,
     artefacts: bool,
     errors: ErrorMode,
     fail_on: FailOn,
@@ -67,6 +72,8 @@ def command(
     Across awaits, down to what started each task:
         clrevents flame app.nettrace --logical --merge-threads -o async.html
 
+    A PATTERN is a method's name, such as Shop.Cart.Pay, its end, Pay, or has * for any text and ? for one character.
+
     The sample profiler records each managed thread, running or waiting: widths are wall-clock time. --running and
     --waiting select one of these.
     """
@@ -76,7 +83,7 @@ def command(
     if merge_threads and format == "chrome":
         raise click.UsageError("chrome files show threads over time, so threads cannot be merged")
     refuse_overwriting(out, file)
-    chosen = Chosen(running, waiting, state, artefacts, logical)
+    chosen = Chosen(running, waiting, state, group, include, exclude, fold, my_code, artefacts, logical)
     with Reading(file, errors) as reading:
         try:
             samples = samples_of(reading, event, weight, threads, start, end, chosen)

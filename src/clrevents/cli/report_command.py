@@ -6,19 +6,19 @@ Knows no report. Text shows metrics, facts and one table; everything that limits
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 import click
 
 from clrevents.analysis.framework.answer import Answer
-from clrevents.analysis.framework.cells import ColumnDeclaration, cell_text, heading, is_number
+from clrevents.analysis.framework.cells import ColumnDeclaration, heading, is_number
 from clrevents.analysis.framework.conditions import Condition
 from clrevents.analysis.framework.declaration import ParameterDeclaration, ReportDeclaration, parameters_of
 from clrevents.analysis.framework.needs import NOT_RECORDED, record_needs
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import columns_of
-from clrevents.analysis.framework.show import fact_lines, note_text, people_columns, text_last
+from clrevents.analysis.framework.show import column_texts, fact_lines, note_text, people_columns, text_last
 from clrevents.analysis.listing import report_summaries
 from clrevents.analysis.reports import ask_one, find_report
 from clrevents.cli.output import Output, safe, say
@@ -41,7 +41,7 @@ def report_command(name: str) -> click.Command:
     own = parameters_of(declared.parameters)
 
     def command(file: str, **options: Any) -> int:
-        parameters = declared.parameters(**{p.name: options.pop(p.name) for p in own})
+        parameters = declared.parameters(**{p.name: _given(p, options.pop(p.name)) for p in own})
         return _run(declared, parameters, file, **options)
 
     made: Callable[..., int] = command
@@ -50,15 +50,26 @@ def report_command(name: str) -> click.Command:
     return click.command(name=name, help=_help(declared), short_help=report_summaries()[name])(made)
 
 
+def _given(parameter: ParameterDeclaration, value: Any) -> Any:
+    """The value of a parameter, of what its option was given."""
+    if parameter.joined is None:
+        return value
+    return parameter.joined.join(value) if value else parameter.default
+
+
 def _option(parameter: ParameterDeclaration) -> Callable[..., Any]:
-    """A parameter as an option."""
-    flag = f"--{parameter.name.removesuffix('_id').replace('_', '-')}"
+    """A parameter as an option, or as an argument."""
+    if parameter.argument:
+        return click.argument(parameter.name, default=parameter.default)
     if parameter.type is bool:
-        return click.option(flag, parameter.name, is_flag=True, help=parameter.description)
+        return click.option(parameter.flag, parameter.name, is_flag=True, help=parameter.description)
     kind: Any = click.Choice(parameter.choices) if parameter.choices else parameter.type
     meta = None if parameter.choices else "NUMBER" if parameter.type is int else "TEXT"
+    if parameter.joined is not None:
+        help = f"{parameter.description} Repeatable."
+        return click.option(parameter.flag, parameter.name, multiple=True, metavar="PATTERN", help=help)
     return click.option(
-        flag,
+        parameter.flag,
         parameter.name,
         type=kind,
         default=parameter.default,
@@ -158,19 +169,25 @@ def _run(
         except (KeyError, TypeError, ValueError) as error:
             raise click.UsageError(safe(str(error.args[0]))) from None
         code = reading.stopped(stopped, fail_on) if stopped else reading.finish(fail_on)
-        rows = found.table(name)
-        rows = rows if order is None else rows.sorted_by(*order)
+
+        def sorted_rows(name: str) -> ReportTable[Any]:
+            rows: ReportTable[Any] = found.table(name)
+            return rows if order is None else rows.sorted_by(*order)
+
+        rows = sorted_rows(name)
         with Output() as out:
             if chart is not None:
                 out.lines(_drawn(found, chart).splitlines())
             elif as_json and table is None:
                 out.json(found.to_dict())
             elif as_json:
-                _lines(out, rows if limit is None else rows[:limit], chosen)
+                _lines(out, rows if limit is None else _head(rows, limit, sort), chosen)
             elif as_csv:
-                _csv(out, rows if limit is None else rows[:limit], chosen, spreadsheet)
+                _csv(out, rows if limit is None else _head(rows, limit, sort), chosen, spreadsheet)
             else:
-                _text(out, declared, found, name, rows, _LIMIT if limit is None else limit, chosen)
+                shown = {t: sorted_rows(t) for t in (name, *(declared.beside if table is None else ()))}
+                limit = _LIMIT if limit is None else limit
+                _text(out, declared, found, shown, lambda rows: _head(rows, limit, sort), chosen)
         _say_notes(declared, found, quiet=as_json or as_csv or chart is not None)
         unmet = _checked(lambda: found.unmet(*conditions))
         for why in unmet:
@@ -208,39 +225,52 @@ def _say_notes(declared: ReportDeclaration[Any, Any], found: Answer[Any], quiet:
             say(note_text(note))
 
 
+def _head(rows: ReportTable[Any], limit: int, sort: str | None) -> ReportTable[Any]:
+    """The rows that are shown; in the order that was asked for, those of a tree are as others."""
+    return rows.head(limit) if sort is None else rows[:limit]
+
+
 def _text(
     out: Output,
     declared: ReportDeclaration[Any, Any],
     found: Answer[Any],
-    name: str,
-    rows: ReportTable[Any],
-    limit: int,
+    shown: Mapping[str, ReportTable[Any]],
+    head_of: Callable[[ReportTable[Any]], ReportTable[Any]],
     chosen: Sequence[ColumnDeclaration] | None,
 ) -> None:
     out.facts([("coverage", found.coverage), *fact_lines(found)])
-    head = rows[:limit]
-    if len(head):
-        out.line()
-        if chosen is None:
-            chosen = _shown(head, declared.shown if name == declared.headline else ())
-        titles = [heading(c.name, c.cell) for c in chosen]
-        texts = [[cell_text(c.cell, value) for value in head.column(c.name).tolist()] for c in chosen]
-        if any("\n" in text for column in texts for text in column):
-            _blocks(out, titles, texts)
-        else:
-            marks = ["!" if lossy else "" for lossy in head.column("lossy").tolist()]
-            if any(marks):
-                titles, texts = ["", *titles], [marks, *texts]
-            right = {heading(c.name, c.cell) for c in chosen if is_number(c.cell)}
-            out.filled(titles, list(zip(*texts, strict=True)), right)
-            if any(marks):
-                out.line("! events of this row were lost or destroyed")
-    if len(head) < len(rows):
-        out.line(f"{len(head):,} of {counted(len(rows), 'row')} of {name} (-n shows more)")
-    others = [f"{t.name} ({len(found.table(t.name)):,})" for t in found.tables() if t.name != name]
+    for name, rows in shown.items():
+        head = head_of(rows)
+        if len(head):
+            out.line()
+            if len(shown) > 1:
+                out.line(out.bold(name))
+            _rows(out, head, chosen or _shown(head, declared.shown if name in _headlines(declared) else ()))
+        if len(head) < len(rows):
+            out.line(f"{len(head):,} of {counted(len(rows), 'row')} of {name} (-n shows more)")
+    others = [f"{t.name} ({len(found.table(t.name)):,})" for t in found.tables() if t.name not in shown]
     if others:
         out.line()
         out.line(f"other tables, for --table: {', '.join(others)}")
+
+
+def _headlines(declared: ReportDeclaration[Any, Any]) -> tuple[str, ...]:
+    return declared.headline, *declared.beside
+
+
+def _rows(out: Output, head: ReportTable[Any], chosen: Sequence[ColumnDeclaration]) -> None:
+    titles = [heading(c.name, c.cell) for c in chosen]
+    texts = column_texts(head, chosen)
+    if any("\n" in text for column in texts for text in column):
+        _blocks(out, titles, texts)
+        return
+    marks = ["!" if lossy else "" for lossy in head.column("lossy").tolist()]
+    if any(marks):
+        titles, texts = ["", *titles], [marks, *texts]
+    right = {heading(c.name, c.cell) for c in chosen if is_number(c.cell)}
+    out.filled(titles, list(zip(*texts, strict=True)), right)
+    if any(marks):
+        out.line("! events of this row were lost or destroyed")
 
 
 def _shown(rows: ReportTable[Any], wanted: Sequence[str]) -> list[ColumnDeclaration]:

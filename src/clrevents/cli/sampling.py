@@ -1,4 +1,4 @@
-"""Shared by `flame` and `top`: which samples are selected, and what to report about them.
+"""Which samples `flame` shows, and what to report about them.
 
 Gets them from `analysis` and turns its exceptions into usage errors. Writes no result.
 """
@@ -13,8 +13,10 @@ import click
 from clrevents.analysis.allocation_events import ALLOC, NEEDED, NEEDED_RARE
 from clrevents.analysis.allocation_rows import certainty
 from clrevents.analysis.framework.needs import record_needs
+from clrevents.analysis.name_patterns import SEPARATOR
 from clrevents.analysis.sample_states import chosen_states
 from clrevents.analysis.samples import Samples, read_samples, stacked_events
+from clrevents.analysis.stack_shapes import StackShape
 from clrevents.cli.output import event_label, safe, say
 from clrevents.cli.reading import Reading
 from clrevents.export.flame import summary
@@ -26,11 +28,20 @@ _SHOWN: Final = 8
 _RECORD: Final = record_needs((NEEDED, NEEDED_RARE))
 
 
+def _pattern(name: str, help: str) -> Callable[[F], F]:
+    return click.option(f"--{name}", multiple=True, metavar="PATTERN", help=f"{help} Repeatable.")
+
+
 def sampling_options(command: F) -> F:
-    """Which samples: `event`, `weight`, `threads`, `start`, `end`, `running`, `waiting`, `state`; and `raw` and
-    `artefacts`, how their stacks are shown."""
+    """Which samples: `event`, `weight`, `threads`, `start`, `end`, `running`, `waiting`, `state`, `include`, `exclude`;
+    and `raw`, `group`, `fold`, `my_code` and `artefacts`, how their stacks are shown."""
     for option in (
         click.option("--artefacts", is_flag=True, help="With frames of how the runtime stops threads and throws."),
+        click.option("--my-code", is_flag=True, help="Without frames of the runtime and the framework."),
+        _pattern("fold", "Take methods that match out of stacks: what they weigh is their callers'."),
+        _pattern("exclude", "Only samples whose stack holds no method that matches."),
+        _pattern("include", "Only samples whose stack holds a method that matches."),
+        _pattern("group", "Show methods that match as one: PATTERN->NAME or PATTERN=>NAME."),
         click.option("--state", metavar="STATE", help="Only threads in this state, such as lock or native."),
         click.option("--waiting", is_flag=True, help="Only threads that waited, in a method that is known to wait."),
         click.option("--running", is_flag=True, help="Only threads that ran managed code."),
@@ -54,14 +65,26 @@ def sampling_options(command: F) -> F:
 
 
 class Chosen(NamedTuple):
-    """Which of the profiler's samples, by what their threads did; whether with all frames, and with what created tasks
-    as their callers."""
+    """Which samples, by what their threads did and what their stacks hold; which frames are shown, and whether what
+    created tasks is shown as their callers."""
 
     running: bool
     waiting: bool
     state: str | None
+    group: tuple[str, ...]
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+    fold: tuple[str, ...]
+    my_code: bool
     artefacts: bool
     logical: bool = False
+
+    def shape(self) -> StackShape:
+        """What the patterns say. Raises ValueError for a bad one."""
+        group, include, exclude, fold = (
+            SEPARATOR.join(texts) if texts else None for texts in (self.group, self.include, self.exclude, self.fold)
+        )
+        return StackShape.of(group, include, exclude, fold, self.my_code)
 
 
 def samples_of(
@@ -78,6 +101,7 @@ def samples_of(
         raise click.UsageError("--by with a field requires --event: profiler samples are weighted by time")
     try:
         states = chosen_states(chosen.running, chosen.waiting, chosen.state)
+        shape = chosen.shape()
         if states is not None and (event or weight):
             raise click.UsageError("only samples of the profiler tell whether a thread ran or waited")
         samples = read_samples(
@@ -90,6 +114,7 @@ def samples_of(
         )
         if states is not None and len(samples):
             samples = samples.in_states(*states)
+        samples = samples.in_shape(shape)
     except (KeyError, TypeError, ValueError) as error:
         raise click.UsageError(safe(str(error.args[0]))) from None
     if not len(samples):
@@ -100,7 +125,7 @@ def samples_of(
 def say_what_is_missing(samples: Samples) -> None:
     """Reports names missing from the trace, and how to record them next time."""
     if samples.advice is not None:
-        nameless = sum(frame.reason is not None for frame in samples.frames)
+        nameless = samples.nameless
         frames = counted(len(samples.frames), "frame")
         say(f"{nameless:,} of {frames} {'has' if nameless == 1 else 'have'} no name: {samples.advice}")
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from clrevents.analysis.calltree import call_tree
 from clrevents.analysis.samples import Samples
-from clrevents.analysis.top.hot import CAVEAT
+from clrevents.analysis.weighing import CAVEAT
 from clrevents.export.flame import Look, frame_names, summary, thread_label
 
 _PLACE: Final = "__DATA__"

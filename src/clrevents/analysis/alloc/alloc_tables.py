@@ -27,8 +27,9 @@ from clrevents.analysis.allocation_events import Source
 from clrevents.analysis.framework.answer_values import FOREVER
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.merged import FRAMEWORK_NAMES, MergedStacks, StackFrame, merged_stacks
-from clrevents.analysis.sample_states import folded
+from clrevents.analysis.merged import MergedStacks, is_own, merged_stacks
+from clrevents.analysis.sample_states import folded, used
+from clrevents.analysis.stack_shapes import StackShape
 from clrevents.table.build import Column, ColumnType, from_values, number_column, text_column
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -37,11 +38,14 @@ Ints: TypeAlias = NDArray[np.int64]
 class AllocationTables:
     """The tables of one source's sums."""
 
-    def __init__(self, context: Context, reading: AllocationReading, source: Source | None, raw: bool) -> None:
+    def __init__(
+        self, context: Context, reading: AllocationReading, source: Source | None, raw: bool, my_code: bool
+    ) -> None:
         self._context = context
         self._reading = reading
         self._source = source
         self._raw = raw
+        self._shape = StackShape(my_code=my_code)
         self.sums = GroupedAllocations.nothing() if source is None else reading.sums[source].grouped()
         self._names, self._named = reading.types.numbered()
 
@@ -143,6 +147,8 @@ class AllocationTables:
         first = np.full(len(distinct), FOREVER, dtype=np.int64)
         np.minimum.at(first, of, self.sums.first)
         merged = folded(merged_stacks(self._context.methods, self._context.resolved(distinct, first)))
+        if self._shape:
+            merged = used(self._shape.apply(merged)[0])
         ids = np.zeros(len(merged.offsets) - 1, dtype=np.int64)
         ids[merged.of[::-1]] = distinct[::-1]
         return _stack_columns(merged, ids, self._raw), merged.of[of]
@@ -168,7 +174,7 @@ def _stack_columns(merged: MergedStacks, ids: Ints, raw: bool) -> dict[str, Colu
     """Each text is there once, however many stacks have it."""
     names = [frame.raw if raw else frame.name for frame in merged.frames]
     texts = text_column(names, np.arange(len(names)))
-    own = np.array([_is_own(frame) for frame in merged.frames], dtype=np.bool_)[merged.values]
+    own = np.array([is_own(frame) for frame in merged.frames], dtype=np.bool_)[merged.values]
     starts, stack = merged.offsets[:-1], np.repeat(np.arange(len(ids)), np.diff(merged.offsets))
     # The first of the program's own frames of each stack; where there is none, the innermost.
     method = starts.copy()
@@ -182,8 +188,3 @@ def _stack_columns(merged: MergedStacks, ids: Ints, raw: bool) -> dict[str, Colu
         "innermost": frames.take(starts),
         "stack": Column(lists, len(ids), np.zeros(0, dtype=np.uint8), merged.offsets, (frames,)),
     }
-
-
-def _is_own(frame: StackFrame) -> bool:
-    """Whether a method is not the framework's, by its namespace."""
-    return frame.reason is None and not frame.name.startswith(FRAMEWORK_NAMES)

@@ -33,6 +33,7 @@ from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOp
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.record_line import ProviderNeed, record_line
 from clrevents.analysis.reports import ask_one
+from clrevents.analysis.sample_parameters import MY_CODE
 from clrevents.schema.registry import RUNTIME
 from clrevents.trace import Trace
 from clrevents.words import counted
@@ -61,6 +62,7 @@ class AllocParameters:
         choices=(BEST, *SOURCES),
     )
     raw: bool = parameter(False, "Names as the runtime writes them.")
+    my_code: bool = MY_CODE
 
 
 _CHART: Final = ChartDeclaration(
@@ -122,7 +124,7 @@ class AllocCollector(Collector[AllocReport]):
         """Give the answer."""
         reading = self._reading
         source = _chosen(self._asked.source, reading)
-        tables = AllocationTables(context, reading, source, self._asked.raw)
+        tables = AllocationTables(context, reading, source, self._asked.raw, self._asked.my_code)
         types = tables.types()
         report: AllocReport = context.answer(
             AllocReport,
@@ -141,18 +143,18 @@ class AllocCollector(Collector[AllocReport]):
 
 
 def alloc_report(
-    trace: Trace, *, source: str = BEST, raw: bool = False, **window: Unpack[WindowOptions]
+    trace: Trace, *, source: str = BEST, raw: bool = False, my_code: bool = False, **window: Unpack[WindowOptions]
 ) -> AllocReport:
     """How many bytes were allocated: by type, by call stack, by thread and over time.
 
     `source` is `objects`, `samples`, `ticks`, or `best` for the best of these that the trace has; `raw` gives names as
-    the runtime writes them. `start`, `end` and `process_id` choose a part of the trace. Reads the trace once, and once
-    for names.
+    the runtime writes them; with `my_code` stacks have no methods of the framework, where they have others. `start`,
+    `end` and `process_id` choose a part of the trace. Reads the trace once, and once for names.
 
     Raises ValueError for another source, TypeError or ValueError for a bad moment. A TraceError that ends the reading
     has the answer so far as `report`.
     """
-    return ask_one(trace, REPORT, AllocParameters(source=source, raw=raw), window)
+    return ask_one(trace, REPORT, AllocParameters(source=source, raw=raw, my_code=my_code), window)
 
 
 def _chosen(asked: str, reading: AllocationReading) -> Source | None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.collector import Context
-from clrevents.analysis.merged import FRAMEWORK_NAMES
+from clrevents.analysis.merged import is_own_name
 from clrevents.symbols.method_names import display_name, raw_name
 from clrevents.symbols.stacks import ResolvedStacks
 from clrevents.table.build import Column
@@ -76,7 +76,7 @@ class ThrowerNames:
             found = found[1:]
         if not found:
             return Thrower(None)
-        own = (frame for frame in found if frame.resolved and not frame.name.startswith(FRAMEWORK_NAMES))
+        own = (frame for frame in found if frame.resolved and is_own_name(frame.name))
         chosen = next(own, found[0]) if self._my_code else found[0]
         return Thrower(chosen.name, found[0].type == _CAPTURE, found[0].type.startswith(_AWAITERS))
 

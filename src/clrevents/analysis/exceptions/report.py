@@ -24,6 +24,7 @@ from clrevents.analysis.framework.kept import Kept
 from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.reports import ask_one
+from clrevents.analysis.sample_parameters import MY_CODE
 from clrevents.trace import Trace
 
 _HANDLERS: Final = "what handled exceptions, and when"
@@ -67,9 +68,7 @@ class ExceptionsParameters:
     """How methods are named."""
 
     raw: bool = parameter(False, "Names as the runtime writes them.")
-    my_code: bool = parameter(
-        False, "As the throwing method, the innermost one that is not the framework's, where there is one."
-    )
+    my_code: bool = MY_CODE
 
 
 _CHART: Final = ChartDeclaration(

@@ -33,9 +33,16 @@ class WindowOptions(TypedDict, total=False):
     """The process that the report is about; None for all."""
 
 
-def parameter(default: Any, description: str, choices: tuple[str, ...] = ()) -> Any:
-    """Declare a parameter of a report, which becomes an option of its sub-command."""
-    return attrs.field(default=default, metadata={"description": description, "choices": choices})
+def parameter(
+    default: Any, description: str, choices: tuple[str, ...] = (), *, joined: str | None = None, argument: bool = False
+) -> Any:
+    """Declare a parameter of a report, which becomes an option of its sub-command.
+
+    An option that may be repeated is a text of all its values, `joined` by this; an `argument` is no option, and stands
+    behind the trace.
+    """
+    metadata = {"description": description, "choices": choices, "joined": joined, "argument": argument}
+    return attrs.field(default=default, metadata=metadata)
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(parameter,))
@@ -58,6 +65,13 @@ class ParameterDeclaration:
     default: Any
     description: str
     choices: tuple[str, ...]
+    joined: str | None
+    argument: bool
+
+    @property
+    def flag(self) -> str:
+        """How the command takes it: `--my-code`, `METHOD`."""
+        return self.name.upper() if self.argument else f"--{self.name.removesuffix('_id').replace('_', '-')}"
 
 
 def parameters_of(parameters_class: type[Any]) -> tuple[ParameterDeclaration, ...]:
@@ -70,7 +84,8 @@ def parameters_of(parameters_class: type[Any]) -> tuple[ParameterDeclaration, ..
         description = field.metadata.get("description", "")
         if kind is None or not description.endswith("."):
             raise TypeError(f'{parameters_class.__name__}.{field.name}: a bool, int or str with parameter(…, "…")')
-        found.append(ParameterDeclaration(field.name, kind, field.default, description, field.metadata["choices"]))
+        more = (field.metadata[name] for name in ("choices", "joined", "argument"))
+        found.append(ParameterDeclaration(field.name, kind, field.default, description, *more))
     return tuple(found)
 
 
@@ -79,8 +94,8 @@ class ReportDeclaration(Generic[P, A]):
     """One report. Its name is that of its answer's class, its description that class's docstring.
 
     `question` is put as a user would; the line on it in lists is its folder's docstring. `headline` names the table
-    that is shown, with `shown` its columns for people, in order (all that are not hidden, when empty). `uses` are
-    reports whose answers its collectors get.
+    that is shown, with `shown` its columns for people, in order (all that are not hidden, when empty); below it come
+    the tables `beside`, which have the same class of rows. `uses` are reports whose answers its collectors get.
     """
 
     answer: type[A]
@@ -91,6 +106,7 @@ class ReportDeclaration(Generic[P, A]):
     headline: str
     parameters: type[P]
     shown: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     sort: str | None = None
     examples: tuple[tuple[str, str], ...] = ()
     """Questions and the command lines that answer them, for the help."""

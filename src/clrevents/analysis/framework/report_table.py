@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.framework.row_class import columns_of
+from clrevents.analysis.framework.row_class import columns_of, shape_of
 from clrevents.table.build import Column, TableField, from_values, number_column
 from clrevents.table.table import Table
 from clrevents.words import counted
@@ -97,6 +97,14 @@ class ReportTable(Generic[R]):
         """These rows in this order."""
         columns = tuple(self.table.column(field.name).take(rows) for field in self.table.fields)
         return ReportTable(self.row_class, Table(self.table.fields, (columns,) if len(rows) else ()))
+
+    def head(self, count: int) -> ReportTable[R]:
+        """So many rows: the first ones; of a tree the heaviest, with all that are above them, in the tree's order."""
+        tree = shape_of(self.row_class).tree
+        if tree is None or count >= len(self.table):
+            return self[:count]
+        weights = self.numbers(tree.weight, -1)
+        return self.take(np.sort(np.argsort(-weights, kind="stable")[: max(count, 0)]))
 
     def replaced(self, **columns: Any) -> ReportTable[R]:
         """The same rows with other values in some columns."""

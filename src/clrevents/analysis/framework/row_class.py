@@ -24,13 +24,24 @@ _FILLED: Final = ("process_id", *_LAST)
 
 
 @attrs.frozen
+class TreeShape:
+    """Rows that are a tree, each before those below it: the columns of their depth, and of the name that people see
+    indented by it. No row's `weight` is more than that of the row above it."""
+
+    depth: str
+    name: str
+    weight: str
+
+
+@attrs.frozen
 class RowShape:
     """What a row's times mean.
 
     `span` are the columns of its begin and its end, `at` the column of its time; `since` that of the time from which
     on a loss spoils it, to the trace's end. A row with none of these is spoilt by any loss. Losses of the threads in
     the columns `threads` count; of every thread where there are none. Where `text` names a column of private texts,
-    there is a row for each text, so that a redacted copy of the trace may have other rows.
+    there is a row for each text, so that a redacted copy of the trace may have other rows. `tree` says that rows are
+    one.
     """
 
     span: tuple[str, str] | None = None
@@ -38,6 +49,7 @@ class RowShape:
     since: str | None = None
     threads: tuple[str, ...] = ()
     text: str | None = None
+    tree: TreeShape | None = None
 
 
 def column(description: str, *, hidden: bool = False, windowed: bool = False) -> Any:
@@ -60,6 +72,7 @@ def row(
     since: str | None = None,
     threads: tuple[str, ...] = (),
     text: str | None = None,
+    tree: TreeShape | None = None,
 ) -> Callable[[C], C]: ...
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(column,))
 def row(
@@ -71,6 +84,7 @@ def row(
     since: str | None = None,
     threads: tuple[str, ...] = (),
     text: str | None = None,
+    tree: TreeShape | None = None,
 ) -> Any:
     """Make a frozen class of rows, or of facts. The columns are checked by `columns_of`.
 
@@ -79,7 +93,7 @@ def row(
 
     def make(body: C) -> C:
         made = attrs.frozen(kw_only=True)(body)
-        shape = RowShape(span, at, since, threads, text)
+        shape = RowShape(span, at, since, threads, text, tree)
         if shape != RowShape() or not hasattr(made, _SHAPE):
             setattr(made, _SHAPE, shape)
         return made
@@ -134,7 +148,8 @@ def _checked_columns(row_class: type[Any]) -> tuple[ColumnDeclaration, ...]:
             wrong.append(str(error))
     names = {column.name for column in found}
     shape = shape_of(row_class)
-    for name in (*(shape.span or ()), shape.at, shape.since, *shape.threads, shape.text):
+    tree = () if shape.tree is None else (shape.tree.depth, shape.tree.name, shape.tree.weight)
+    for name in (*(shape.span or ()), shape.at, shape.since, *shape.threads, shape.text, *tree):
         if name is not None and name not in names:
             wrong.append(f"{name}: the shape of {row_class.__name__} names this column, which is not there")
     if shape.span and "clipped" not in names:

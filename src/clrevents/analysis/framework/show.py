@@ -6,13 +6,13 @@ for each target. Says what it leaves out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from clrevents.analysis.framework.answer_values import Coverage, Metric, Note, Question
 from clrevents.analysis.framework.cells import ColumnDeclaration, cell_text, heading, is_number
 from clrevents.analysis.framework.report_table import ReportTable, TableDeclaration
-from clrevents.analysis.framework.row_class import columns_of, hidden_columns
+from clrevents.analysis.framework.row_class import columns_of, hidden_columns, shape_of
 from clrevents.table.display import LINES, MOST_HTML, WIDTH, fitted, framed_html, html_table, html_text
 from clrevents.words import counted, safe
 
@@ -20,6 +20,8 @@ _CELL: Final = 60
 _SHORTEST: Final = 16
 _ROWS: Final = 20
 _NOTES: Final = 4
+_DEEPEST: Final = 30
+"""How far names of a tree are indented at most."""
 _WORDS: Final = {"ns": "ms", "count": ""}
 
 
@@ -117,6 +119,28 @@ def _values(rows: ReportTable[Any], name: str) -> list[Any]:
     return rows.column(name).tolist()
 
 
+def _whole_cell(column: ColumnDeclaration, value: Any) -> str:
+    return cell_text(column.cell, value)
+
+
+def column_texts(
+    rows: ReportTable[Any],
+    columns: Sequence[ColumnDeclaration],
+    text_of: Callable[[ColumnDeclaration, Any], str] = _whole_cell,
+    indent: str = "  ",
+) -> list[list[str]]:
+    """The cells of each column as text, not escaped; names of a tree are indented."""
+    tree = shape_of(rows.row_class).tree
+    depths = [0] * len(rows) if tree is None else rows.column(tree.depth).tolist()
+    found = []
+    for column in columns:
+        texts = [text_of(column, value) for value in _values(rows, column.name)]
+        if tree is not None and column.name == tree.name:
+            texts = [f"{indent * min(max(d, 0), _DEEPEST)}{text}" for d, text in zip(depths, texts, strict=True)]
+        found.append(texts)
+    return found
+
+
 def text_last(column: ColumnDeclaration) -> int:
     """Sorts columns: numbers, then words, then names and other texts, which may be long."""
     if column.cell.python is not str:
@@ -148,8 +172,9 @@ def _table_lines(name: str, rows: ReportTable[Any], room: int) -> list[str]:
     if count < 1:
         return []
     columns = people_columns(rows)
-    head = rows[:count]
-    texts = [[heading(c.name, c.cell), *(_cell(c, v) for v in head.column(c.name).tolist())] for c in columns]
+    head = rows.head(count)
+    cells_of = zip(columns, column_texts(head, columns, _cell), strict=True)
+    texts = [[heading(c.name, c.cell), *cells] for c, cells in cells_of]
     # Texts come last: they are what may be cut off.
     order = sorted(range(len(columns)), key=lambda i: text_last(columns[i]))
     widths = _widths([max(map(len, column)) for column in texts], [c.cell.python is str for c in columns])
@@ -202,8 +227,8 @@ def _html_rows(declared: TableDeclaration, rows: ReportTable[Any]) -> str:
     if declared.bulk or rows.left_out is not None or not len(rows):
         return f"{title} {counted(len(rows), 'row')}</p>"
     columns = people_columns(rows)
-    head = rows[:_ROWS]
-    texts = [[_cell(c, value) for value in head.column(c.name).tolist()] for c in columns]
+    head = rows.head(_ROWS)
+    texts = column_texts(head, columns, _cell, "\u00a0\u00a0")
     more = f" {len(head)} of {counted(len(rows), 'row')}" if len(head) < len(rows) else ""
     names = tuple(heading(c.name, c.cell) for c in columns)
     right = [is_number(c.cell) for c in columns]

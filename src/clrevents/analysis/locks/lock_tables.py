@@ -48,7 +48,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 class LockTables:
     """All tables of one process."""
 
-    def __init__(self, context: Context, found: ContentionSpans, runs: SampleRuns, raw: bool) -> None:
+    def __init__(self, context: Context, found: ContentionSpans, runs: SampleRuns, raw: bool, my_code: bool) -> None:
         self._context = context
         self.found = found
         self.runs = runs
@@ -57,7 +57,7 @@ class LockTables:
         self.stacks = spans.at_begin("stack_id").astype(np.int64)
         moments = spans.bounds()[0]
         self._names = BlockingMethods(
-            context, np.concatenate((self.stacks, runs.stack_id)), np.concatenate((moments, runs.first)), raw
+            context, np.concatenate((self.stacks, runs.stack_id)), np.concatenate((moments, runs.first)), raw, my_code
         )
         self._numbers = lock_numbers(found)
         self._held = HeldRuns(found, runs, context.duration_ns)

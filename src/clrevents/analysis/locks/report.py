@@ -33,6 +33,7 @@ from clrevents.analysis.locks.lock_rows import (
 )
 from clrevents.analysis.locks.lock_tables import LockTables
 from clrevents.analysis.reports import ask_one
+from clrevents.analysis.sample_parameters import MY_CODE
 from clrevents.analysis.sampled_states import keep_samples
 from clrevents.analysis.samples import SAMPLES
 from clrevents.analysis.threads.sample_runs import RunMaker
@@ -76,6 +77,7 @@ class LocksParameters:
     """How methods are named."""
 
     raw: bool = parameter(False, "Names as the runtime writes them.")
+    my_code: bool = MY_CODE
 
 
 @answer(name="locks")
@@ -123,7 +125,7 @@ class LocksCollector(Collector[LocksReport]):
     stacks = True
 
     def __init__(self, asked: LocksParameters) -> None:
-        self._raw = asked.raw
+        self._asked = asked
         self._kept = Kept(CONTENTION_COLUMNS)
         self._runs = RunMaker()
 
@@ -138,7 +140,7 @@ class LocksCollector(Collector[LocksReport]):
         events = self._kept.all(CONTENTION_COLUMNS, context.nothing)
         found = ContentionSpans.of(events[CONTENDED], events[ENTERED])
         runs = self._runs.runs()
-        tables = LockTables(context, found, runs, self._raw)
+        tables = LockTables(context, found, runs, self._asked.raw, self._asked.my_code)
         convoys = tables.convoys()
         locks = tables.locks()
         known = _CONTENTIONS not in context.unknown
@@ -229,16 +231,19 @@ def _notes(context: Context, tables: LockTables, convoys: ReportTable[Convoy]) -
     return notes
 
 
-def locks_report(trace: Trace, *, raw: bool = False, **window: Unpack[WindowOptions]) -> LocksReport:
+def locks_report(
+    trace: Trace, *, raw: bool = False, my_code: bool = False, **window: Unpack[WindowOptions]
+) -> LocksReport:
     """Which locks threads waited for, where, for how long, who held them meanwhile, and which convoys there were.
 
     Times are nanoseconds since the session started, durations nanoseconds. `raw` gives names as the runtime writes
-    them. `start`, `end` and `process_id` choose a part of the trace. Reads the trace once, and once for names.
+    them; with `my_code` a method is the first one of the program, where there is one. `start`, `end` and `process_id`
+    choose a part of the trace. Reads the trace once, and once for names.
 
     Raises TypeError or ValueError for a bad moment. A TraceError that ends the reading has the answer so far as
     `report`.
     """
-    return ask_one(trace, REPORT, LocksParameters(raw=raw), window)
+    return ask_one(trace, REPORT, LocksParameters(raw=raw, my_code=my_code), window)
 
 
 REPORT: Final = ReportDeclaration(

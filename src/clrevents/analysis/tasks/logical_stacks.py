@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.answer_values import MANY_PROCESSES
-from clrevents.analysis.merged import MergedStacks, StackFrame, merged_stacks
+from clrevents.analysis.merged import ASYNC, MergedStacks, StackFrame, merged_stacks
 from clrevents.analysis.sample_states import folded
 from clrevents.analysis.tasks.report import tasks_report
 from clrevents.symbols.stacks import resolve_stacks
@@ -174,7 +174,7 @@ class _Joiner:
         for frame in frames:
             shown = frame
             if frame.reason is None and frame.name.endswith(_MACHINE):
-                shown = attrs.evolve(frame, name=f"async {frame.name.removesuffix(_MACHINE)}")
+                shown = attrs.evolve(frame, name=f"{ASYNC}{frame.name.removesuffix(_MACHINE)}")
             if shown not in self._frames:
                 self._frames[shown] = len(self._frames)
                 self._starts.append(frame.name.startswith(_STARTS))

@@ -16,6 +16,7 @@ from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.nearest_rank import nearest_rank
 from clrevents.analysis.reports import ask_one
+from clrevents.analysis.sample_parameters import MY_CODE
 from clrevents.analysis.task_waits import narrowed
 from clrevents.analysis.tasks.open_awaits import AWAIT, CONTINUATION, TASK, UNKNOWN
 from clrevents.analysis.tasks.task_events import TASK_COLUMNS, TaskEvents
@@ -72,6 +73,7 @@ class TasksParameters:
     """How methods are named."""
 
     raw: bool = parameter(False, "Names as the runtime writes them.")
+    my_code: bool = MY_CODE
 
 
 @answer(name="tasks", charts=(_CHART,))
@@ -114,7 +116,7 @@ class TasksCollector(Collector[TasksReport]):
     stacks = True
 
     def __init__(self, asked: TasksParameters) -> None:
-        self._raw = asked.raw
+        self._asked = asked
         self._kept = Kept()
 
     def take(self, chunk: ReportChunk) -> None:
@@ -125,7 +127,7 @@ class TasksCollector(Collector[TasksReport]):
         """Give the answer."""
         events = TaskEvents.of(self._kept.all(TASK_COLUMNS, context.nothing))
         work = task_work(events, context.holes)
-        tables = TaskTables(context, events, work, self._raw)
+        tables = TaskTables(context, events, work, self._asked.raw, self._asked.my_code)
         blockers = tables.blockers()
         worst = next((row for row in blockers if row.waited_ns), None)
         known = bool((work.parent != UNKNOWN).any())
@@ -206,16 +208,19 @@ def _notes(context: Context, tables: TaskTables) -> list[Note]:
     return notes
 
 
-def tasks_report(trace: Trace, *, raw: bool = False, **window: Unpack[WindowOptions]) -> TasksReport:
+def tasks_report(
+    trace: Trace, *, raw: bool = False, my_code: bool = False, **window: Unpack[WindowOptions]
+) -> TasksReport:
     """Which tasks, continuations and awaits ran, what created each, how long they queued, and what blocks on tasks.
 
     Times are nanoseconds since the session started, durations nanoseconds. `raw` gives names as the runtime writes
-    them. `start`, `end` and `process_id` choose a part of the trace. Reads the trace once, and once for names.
+    them; with `my_code` a method is the first one of the program, where there is one. `start`, `end` and `process_id`
+    choose a part of the trace. Reads the trace once, and once for names.
 
     Raises TypeError or ValueError for a bad moment. A TraceError that ends the reading has the answer so far as
     `report`.
     """
-    return ask_one(trace, REPORT, TasksParameters(raw=raw), window)
+    return ask_one(trace, REPORT, TasksParameters(raw=raw, my_code=my_code), window)
 
 
 REPORT: Final = ReportDeclaration(

@@ -31,7 +31,7 @@ KINDS: Final = ("task", "continuation", "await")
 class TaskTables:
     """The tables of one process."""
 
-    def __init__(self, context: Context, events: TaskEvents, work: TaskWork, raw: bool) -> None:
+    def __init__(self, context: Context, events: TaskEvents, work: TaskWork, raw: bool, my_code: bool) -> None:
         self._context, self._events, self.work = context, events, work
         self.waits = waits = events.blocking
         self.stacks = picked(events.stack, work.created)
@@ -44,6 +44,7 @@ class TaskTables:
             np.concatenate((self.stacks, wait_stacks)),
             np.concatenate((self._created, waits.start_ns)),
             raw,
+            my_code,
         )
         self._methods = [names.method(place) for place in range(len(work))]
         self._blockers = [names.method(place) for place in range(len(work), len(work) + len(waits))]

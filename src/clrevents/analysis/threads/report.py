@@ -5,7 +5,7 @@ Keeps runs of samples and the events of waits; names of code tell at the end in 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Final, Unpack
 
 import attrs
@@ -21,6 +21,7 @@ from clrevents.analysis.reports import ask_one
 from clrevents.analysis.samples import SAMPLES
 from clrevents.analysis.threads.lives import Lives, ThreadLife, ThreadTrail
 from clrevents.analysis.threads.sample_runs import RunMaker, SampleRuns
+from clrevents.analysis.threads.sampler_stops import SamplerStops
 from clrevents.analysis.threads.suspensions import RESTARTED, SUSPENDING, StopMaker
 from clrevents.analysis.threads.thread_events import (
     COMPILING,
@@ -74,6 +75,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
     def __init__(self, asked: NoParameters) -> None:
         self._runs = RunMaker()
         self._stops = StopMaker()
+        self._sampler = SamplerStops()
         self._kept = Kept()
 
     def take(self, chunk: ReportChunk) -> None:
@@ -88,7 +90,9 @@ class ThreadsCollector(Collector[ThreadsReport]):
                 samples.numbers("stack_id").astype(np.int64)[known],
                 samples.numbers(SAMPLE_TYPE).astype(np.int64)[known],
             )
-        self._stops.take(events.pop(SUSPENDING, None), events.pop(RESTARTED, None))
+        begins, ends = events.pop(SUSPENDING, None), events.pop(RESTARTED, None)
+        self._stops.take(begins, ends)
+        self._sampler.take(begins, ends)
         if events:
             wanted = {
                 name: found.only(
@@ -114,7 +118,9 @@ class ThreadsCollector(Collector[ThreadsReport]):
         lives = Lives(tiler, context.duration_ns, terminations(events))
         found = [life for thread, trail in trails.items() for life in lives.of(thread, trail)]
         found.sort(key=lambda life: (life.start, life.thread_id))
-        roles = [role_of(trails[life.thread_id], life, self._stops.sampling, self._stops.collecting) for life in found]
+        # Programs stop themselves in the same way, so that without a sample nobody is the sampler.
+        sampling = self._stops.sampling if runs.samples else {}
+        roles = [role_of(trails[life.thread_id], life, sampling, self._stops.collecting) for life in found]
         return self._answer(context, found, roles, trails, runs, lost)
 
     def _answer(
@@ -143,11 +149,19 @@ class ThreadsCollector(Collector[ThreadsReport]):
         if lost:
             text = f"{lost:,} begins or ends of waits have no partner: those waits are told by samples, or not at all"
             notes.append(Note("unmatched", "info", text, ("intervals",), {"events": lost}))
+        samplers = {life.thread_id for life, role in zip(lives, roles, strict=True) if role == "sampler"}
+        held = self._held(context, samplers)
+        share = held / context.duration_ns if held is not None and context.duration_ns > 0 else None
+        if share is not None:
+            text = f"the sampler held threads for at most {100 * share:.2f} % of the time, which is in all states"
+            notes.append(Note("sampler-cost", "info", text, ("states",), {"share": share}))
         made: ThreadsReport = context.answer(
             ThreadsReport,
             facts=ThreadFacts(
                 samples=None if _SAMPLED in context.unknown else runs.samples,
                 sampling_period_ns=runs.period_ns or None,
+                sampler_held_ns=held,
+                sampler_share=share,
                 unmatched=lost,
             ),
             metrics=metrics,
@@ -158,6 +172,14 @@ class ThreadsCollector(Collector[ThreadsReport]):
             intervals=intervals,
         )
         return made
+
+    def _held(self, context: Context, samplers: Set[int]) -> int | None:
+        """How long the sampler's stops lasted; None where there are none, or one may be two whose events were lost."""
+        threads = [thread for thread in samplers if self._sampler.stops.get(thread)]
+        whole = np.zeros(1, dtype=np.int64), np.array([context.duration_ns])
+        if not threads or any(context.marks.touched(*whole, (np.array([t], dtype=np.uint64),))[0] for t in threads):
+            return None
+        return sum(self._sampler.held[thread] for thread in threads)
 
     def _trails(
         self, events: Mapping[str, EventColumns], runs: SampleRuns, waits: Sequence[Blocked], names: NamedTrails

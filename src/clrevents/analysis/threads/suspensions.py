@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clrevents.analysis.gather import Gathered
 from clrevents.analysis.gc.gc_suspensions import FOR_GC
@@ -41,14 +42,12 @@ class StopMaker:
         """The next events. Ends matter only after a begin on their thread that is for a collection."""
         if begins is not None and len(begins):
             thread, time = _numbers(begins, "thread_id"), _numbers(begins, "time_ns")
-            reason = _numbers(begins, "Reason")
-            number = _numbers(begins, "Count") if "Count" in begins.table else np.zeros(len(begins), dtype=np.int64)
-            mine = np.isin(reason, FOR_GC)
-            for which, counts in ((mine, self.collecting), (~mine & (number == _NOBODY), self.sampling)):
+            mine, sampling = np.isin(_numbers(begins, "Reason"), FOR_GC), of_sampling(begins)
+            for which, counts in ((mine, self.collecting), (sampling, self.sampling)):
                 ids, how_many = np.unique(thread[which], return_counts=True)
                 for one, count in zip(ids.tolist(), how_many.tolist(), strict=True):
                     counts[one] = counts.get(one, 0) + count
-            ticks = time[~mine & (number == _NOBODY)]
+            ticks = time[sampling]
             if len(ticks):
                 before = np.concatenate([ticks[:1] if self._sampled is None else [self._sampled], ticks[:-1]])
                 late = ticks - before > _LATE_NS
@@ -78,6 +77,13 @@ class StopMaker:
                 start = self._begun.pop(by)
                 if moment > start:
                     self.spans.append((start, moment))
+
+
+def of_sampling(begins: Gathered) -> NDArray[np.bool_]:
+    """Which suspensions may be the sample profiler's: those for no collection that tell no number of one."""
+    number = _numbers(begins, "Count") if "Count" in begins.table else np.zeros(len(begins), dtype=np.int64)
+    found: NDArray[np.bool_] = ~np.isin(_numbers(begins, "Reason"), FOR_GC) & (number == _NOBODY)
+    return found
 
 
 def _numbers(events: Gathered, name: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

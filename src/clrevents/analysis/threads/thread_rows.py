@@ -133,6 +133,12 @@ class ThreadFacts:
 
     samples: Count | None = column("How many samples the whole trace has.")
     sampling_period_ns: DurationNs | None = column("The median time between two samples of a thread; null for none.")
+    sampler_held_ns: DurationNs | None = column(
+        "How long all stops of the sample profiler lasted together in the whole trace; null if the trace does not tell."
+    )
+    sampler_share: Ratio | None = column(
+        "The same as a share of the trace: for at most so much of the time it held a thread; null as above."
+    )
     unmatched: Count | None = column("Begins and ends of waits whose partner is missing between others.")
 
 

@@ -19,12 +19,6 @@ from clrevents.table.listed import Listed
 By: TypeAlias = Literal["method", "module"]
 BY: Final[tuple[By, ...]] = ("method", "module")
 
-CAVEAT: Final = (
-    "the sampler records where each managed thread is, whether it runs or waits: this is wall-clock time, not "
-    "processor time"
-)
-"""How to read the weights of the sample profiler."""
-
 
 @attrs.frozen
 class HotMethod:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from clrevents.analysis.framework.answer import Answer, answer, table
-from clrevents.analysis.framework.cells import Bytes, CodeName, Count, DurationNs, Number, Ratio, Word
+from clrevents.analysis.framework.cells import Bytes, CodeName, Count, DurationNs, Number, Ratio
 from clrevents.analysis.framework.declaration import parameter, parameters
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import Row, column, row
+from clrevents.analysis.sample_collector import SampleFacts
+from clrevents.analysis.sample_parameters import SampleParameters
 
 
 @row
@@ -41,40 +43,18 @@ class HotRow(Row):
 
 
 @row
-class TopFacts:
+class TopFacts(SampleFacts):
     """The circumstances of a top report."""
-
-    event: CodeName | None = column("The event whose stacks were added up.")
-    unit: Word | None = column("The unit of the weights: `nanoseconds`, `bytes`, `count`, or `none` if unknown.")
-    threads: Count | None = column("The number of threads that the samples are of.")
-    sampling_period_ns: DurationNs | None = column(
-        "The median time between two samples of one thread; null except for the sample profiler."
-    )
-    advice: Word | None = column("What to record so that more frames have names; null if nothing is missing.")
 
 
 @parameters
-class TopParameters:
+class TopParameters(SampleParameters):
     """What is added up, of which event, and how names are written."""
 
     by: str = parameter(
         "method",
         "Add up by `method` or by `module`; or methods by a weight: `alloc`, or a field of `event`.",
     )
-    event: str | None = parameter(None, "Add up the stacks of this event instead of the sample profiler's.")
-    weight: str | None = parameter(
-        None,
-        "The field of `event` that is its weight; without it, each event weighs 1. Without `event`, `alloc` for the "
-        "bytes that were allocated.",
-    )
-    thread_id: int | None = parameter(None, "Only samples of this thread.")
-    running: bool = parameter(False, "Only samples of threads that ran managed code.")
-    waiting: bool = parameter(False, "Only samples of threads that waited, in a method that is known to wait.")
-    state: str | None = parameter(None, "Only samples of threads in this state, such as `lock` or `native`.")
-    artefacts: bool = parameter(
-        False, "With the frames that are there only because of how the runtime stops threads and dispatches exceptions."
-    )
-    raw: bool = parameter(False, "Write names as the runtime does.")
 
 
 @answer(name="top")

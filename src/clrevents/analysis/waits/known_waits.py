@@ -79,6 +79,7 @@ class WaitFinder:
         tasks: WaitSpans,
         runs: SampleRuns,
         raw: bool,
+        my_code: bool,
     ) -> None:
         self._context = context
         self._runs = runs
@@ -86,7 +87,7 @@ class WaitFinder:
         stacks = [spans.at_begin("stack_id").astype(np.int64) for spans in sides]
         moments = [spans.bounds()[0] for spans in sides]
         self._names = BlockingMethods(
-            context, np.concatenate((*stacks, runs.stack_id)), np.concatenate((*moments, runs.first)), raw
+            context, np.concatenate((*stacks, runs.stack_id)), np.concatenate((*moments, runs.first)), raw, my_code
         )
         states = self._names.states()
         self._states = states

@@ -15,6 +15,7 @@ from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.locks.contention_spans import CONTENDED, CONTENTION_COLUMNS, ENTERED, ContentionSpans
 from clrevents.analysis.reports import ask_one
+from clrevents.analysis.sample_parameters import MY_CODE
 from clrevents.analysis.sampled_states import keep_samples
 from clrevents.analysis.samples import SAMPLES
 from clrevents.analysis.task_waits import TASK_BEGIN, TASK_END, narrowed, task_wait_spans
@@ -78,6 +79,7 @@ class WaitsParameters:
     """How methods are named."""
 
     raw: bool = parameter(False, "Names as the runtime writes them.")
+    my_code: bool = MY_CODE
 
 
 @answer(name="waits")
@@ -119,7 +121,7 @@ class WaitsCollector(Collector[WaitsReport]):
     stacks = True
 
     def __init__(self, asked: WaitsParameters) -> None:
-        self._raw = asked.raw
+        self._asked = asked
         self._kept = Kept()
         self._runs = RunMaker()
 
@@ -139,7 +141,8 @@ class WaitsCollector(Collector[WaitsReport]):
             wait_spans(events[_WAITING], events[_SIGNALED], ("ClrInstanceID", "thread_id")),
             task_wait_spans(events[TASK_BEGIN], events[TASK_END]),
             runs,
-            self._raw,
+            self._asked.raw,
+            self._asked.my_code,
         ).all()
         tables = WaitTables(context, waits)
         culprit = tables.sync_over_async()
@@ -215,16 +218,19 @@ def _notes(context: Context, tables: WaitTables) -> list[Note]:
     return notes
 
 
-def waits_report(trace: Trace, *, raw: bool = False, **window: Unpack[WindowOptions]) -> WaitsReport:
+def waits_report(
+    trace: Trace, *, raw: bool = False, my_code: bool = False, **window: Unpack[WindowOptions]
+) -> WaitsReport:
     """What threads waited for and how long, which methods blocked them, and which of these blocked on tasks.
 
     Times are nanoseconds since the session started, durations nanoseconds. `raw` gives names as the runtime writes
-    them. `start`, `end` and `process_id` choose a part of the trace. Reads the trace once, and once for names.
+    them; with `my_code` a method is the first one of the program, where there is one. `start`, `end` and `process_id`
+    choose a part of the trace. Reads the trace once, and once for names.
 
     Raises TypeError or ValueError for a bad moment. A TraceError that ends the reading has the answer so far as
     `report`.
     """
-    return ask_one(trace, REPORT, WaitsParameters(raw=raw), window)
+    return ask_one(trace, REPORT, WaitsParameters(raw=raw, my_code=my_code), window)
 
 
 REPORT: Final = ReportDeclaration(

@@ -1,0 +1,1 @@
+"""Show who calls a method and what it calls, as trees."""
