@@ -118,8 +118,11 @@ def test_payload_fields_are_named_once() -> None:
     # Names of our own wire types and classes.
     names -= {"Bytes", "Field", "Time"}
     home_rooms = {"analysis", "symbols", "testing"}
+    # The allow-list is about fields of events that have no class, too, so it stands in one place and names them all;
+    # test_disclosure.py holds it against the families.
+    lists = {"schema._index", "schema.disclosure"}
     for path in MODULES:
-        if path in FAMILIES or dotted(path).partition(".")[0] in home_rooms or path.name == "_index.py":
+        if path in FAMILIES or dotted(path).partition(".")[0] in home_rooms or dotted(path) in lists:
             continue
         for node in ast.walk(tree(path)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):

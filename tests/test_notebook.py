@@ -13,12 +13,14 @@ from project_files import fixture
 
 SHOWS: Final = {
     "alloc": "net10-servergc",
+    "counters": "net8-counters",
     "exceptions": "net10-exceptions",
     "gc": "net10-servergc",
     "heap": "net8-heap",
     "jit": "net10-method-interop",
     "locks": "net10-convoy",
     "modules": "net10-method-interop",
+    "pool": "net10-starvation",
     "startup": "net10-method-interop",
     "stubs": "net10-method-interop",
     "threads": "net10-convoy",
@@ -57,7 +59,7 @@ def test_a_report_shows_itself(executed: Any, name: str) -> None:
     assert len(shown.data["text/html"].encode()) <= CELL_BYTES
 
 
-@pytest.mark.parametrize("name", ["alloc", "exceptions", "gc", "threads"])
+@pytest.mark.parametrize("name", ["alloc", "counters", "exceptions", "gc", "threads"])
 def test_its_charts_are_drawn_in_the_page(executed: Any, name: str) -> None:
     (cell,) = [cell for cell in executed.cells if cell.source == f"display(*{name}.charts())"]
     assert cell.outputs

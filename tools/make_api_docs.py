@@ -160,7 +160,17 @@ SECTIONS: Final = (
     Section(
         "Writing smaller traces",
         "clrevents.rewrite",
-        ("cut", "CONTEXT", "Copied", "redact", "RULES", "Redacted", "Rule"),
+        (
+            "cut",
+            "CONTEXT",
+            "Copied",
+            "redact",
+            "Redacted",
+            "RedactionCounts",
+            "FoundWord",
+            "redaction_rules",
+            "FieldRule",
+        ),
     ),
     Section("Traces for tests", "clrevents.testing.builder", ("TraceBuilder",)),
     Section(
@@ -172,7 +182,7 @@ SECTIONS: Final = (
     ),
 )
 
-CONSTRUCTED: Final = frozenset({"Decoder", "EventKey", "Limits", "Registry", "TraceBuilder", "Rule", "EventInfo"})
+CONSTRUCTED: Final = frozenset({"Decoder", "EventKey", "Limits", "Registry", "TraceBuilder", "EventInfo"})
 """Classes that users make themselves, so that their parameters are listed."""
 SPECIAL: Final = ("__len__", "__iter__", "__getitem__", "__contains__", "__arrow_c_stream__")
 """Special methods that are listed where they have a docstring of their own."""

@@ -562,7 +562,7 @@ if TYPE_CHECKING:
     from clrevents.schema.events.security import StrongNameVerificationStop_V1 as StrongNameVerificationStop_V1
     from clrevents.schema.events.interop import StubFlags as StubFlags
     from clrevents.schema.events.jit import TailCallType as TailCallType
-    from clrevents.schema.events.thread_pool import ThreadAdjustmentReason as ThreadAdjustmentReason
+    from clrevents.schema.thread_pool_flags import ThreadAdjustmentReason as ThreadAdjustmentReason
     from clrevents.schema.events.app_domain_resources import ThreadCreated_V0 as ThreadCreated_V0
     from clrevents.schema.events.threads import ThreadCreating_V0 as ThreadCreating_V0
     from clrevents.schema.events.app_domain_resources import ThreadDC_V0 as ThreadDC_V0

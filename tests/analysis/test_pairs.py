@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clrevents.analysis.keys import group_numbers
-from clrevents.analysis.pairs import pair
+from clrevents.analysis.pairs import first_in_first_out, pair
 from clrevents.decode.payload.columns.column_values import from_values
 from clrevents.table.build import Column, ColumnType
 from slow_pairs import pairs as slow_pairs
@@ -32,6 +32,20 @@ def test_as_a_stack_for_each_group(rows: list[tuple[int, bool]]) -> None:
 @given(st.lists(st.tuples(st.sampled_from([0, 1 << 20, 1 << 40]), st.booleans()), max_size=40))
 def test_large_group_numbers(rows: list[tuple[int, bool]]) -> None:
     assert paired(rows) == slow_pairs(rows)
+
+
+@given(st.lists(st.tuples(st.sampled_from([0, 1, 1 << 20]), st.booleans()), max_size=60))
+def test_as_a_queue_for_each_group(rows: list[tuple[int, bool]]) -> None:
+    waiting: dict[int, list[int]] = {}
+    expected = []
+    for place, (group, opens) in enumerate(rows):
+        if opens:
+            waiting.setdefault(group, []).append(place)
+        elif waiting.get(group):
+            expected.append((waiting[group].pop(0), place))
+    groups = np.array([group for group, _ in rows], dtype=np.int64)
+    begins, ends = first_in_first_out(groups, np.array([opens for _, opens in rows], dtype=np.bool_))
+    assert list(zip(begins.tolist(), ends.tolist(), strict=True)) == sorted(expected)
 
 
 def test_innermost_first() -> None:

@@ -52,3 +52,17 @@ def test_names_that_the_line_cannot_hold(name: str) -> None:
 def test_numbers_that_no_session_takes(keywords: int, level: int, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         ProviderNeed("runtime", keywords, level)
+
+
+def test_an_argument_stands_at_the_end() -> None:
+    asked = ProviderNeed("System.Runtime", 0, 4, "EventCounterIntervalSec=1")
+    line = record_line([ProviderNeed("System.Runtime", 0x2, 5), asked, asked])
+    assert str(line) == "System.Runtime:0x2:5:EventCounterIntervalSec=1"
+    with pytest.raises(ValueError, match="cannot have both EventCounterIntervalSec=1 and EventCounterIntervalSec=2"):
+        record_line([asked, ProviderNeed("System.Runtime", 0, 4, "EventCounterIntervalSec=2")])
+
+
+@pytest.mark.parametrize("argument", ["a", "a=b;c=d", "a=b,c", "a=$(x)", "a=b c", "=", "a=b\n"])
+def test_arguments_that_the_line_cannot_hold(argument: str) -> None:
+    with pytest.raises(ValueError, match="cannot be the argument of a provider"):
+        ProviderNeed("runtime", argument=argument)

@@ -14,6 +14,7 @@ import pytest
 from click.testing import Result
 
 import clrevents
+from costly import located_fields
 
 Run = Callable[..., Result]
 Find = Callable[[str], Path]
@@ -184,3 +185,11 @@ def test_a_pipe_as_standard_input(process: Callable[..., Any], trace_path: Find,
     done = process("events", "-", "Request*", "--json", input=trace_bytes(name))
     assert done.returncode == 0
     assert done.stdout.decode() == wanted
+
+
+def test_text_of_long_arrays_ends_where_it_is_cut(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "long.nettrace"
+    path.write_bytes(located_fields(11, 40_000))
+    (line,) = run("events", path).stdout.splitlines()
+    shown = ("[" + "0, " * 100)[:300]
+    assert f"f0={shown}… (40,000 items) f1=[0, " in line

@@ -6,7 +6,9 @@ import csv
 import gzip
 import io
 import json
+import os
 import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -261,3 +263,36 @@ def test_damage_counts_for_more_than_a_condition(run: Run, tmp_path: Path) -> No
         data = packed.read()
     damaged.write_bytes(data[: len(data) // 2] + bytes(4000) + data[len(data) // 2 + 4000 :])
     assert run("jit", str(damaged), "-n", "0", "--assert", "methods<1").exit_code == 3
+
+
+COUNTERS = fixture("net8-counters")
+
+
+def test_sparklines_take_the_room_that_is_left(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At least ten characters and at most forty, before the names."""
+    drawn = {}
+    for columns in (20, 60, 70, 200):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        head, *lines = table(run("counters", COUNTERS, "--name", "gc-heap-size"))
+        place = head.index("over time")
+        drawn[columns] = re.fullmatch(r"([▁-█ ]+?) +MB +gc-heap-size", lines[0][place:])
+        assert head.split()[-2:] == ["unit", "name"]
+    widths = [len(found[1]) if found else 0 for found in drawn.values()]
+    # The trace goes on for a second after the last value.
+    assert widths == [8, 20, 28, 33]
+    monkeypatch.setenv("COLUMNS", "70")
+    assert max(map(len, table(run("counters", COUNTERS, "--name", "gc-heap-size")))) <= 70
+
+
+def test_sparklines_are_text_only(run: Run) -> None:
+    for options in (("--csv",), ("--json",), ("--columns", "name,last"), ("--table", "values")):
+        assert "█" not in run("counters", COUNTERS, *options).stdout
+
+
+def test_a_terminal_without_bars_has_others(command: list[str]) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "80"}
+    arguments = [*command, "counters", str(COUNTERS), "--name", "gc-heap-size"]
+    shown = subprocess.run(arguments, capture_output=True, env=environment, check=True, timeout=60).stdout
+    assert b"\\u" not in shown
+    assert b"____" in shown
+    assert b"###" in shown

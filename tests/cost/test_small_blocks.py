@@ -14,8 +14,10 @@ import pytest
 
 import clrevents
 from clrevents.decode.container.blocks import Events
+from clrevents.decode.kernels.header_scan import HeaderScanner
 from clrevents.decode.kernels.tally import Tally
 from clrevents.decode.rows import Rows
+from clrevents.decode.stream import sequence_numbers
 from clrevents.decode.stream.event_intake import EventIntake
 from clrevents.decode.stream.stream import Stream
 from clrevents.encode.nettrace4 import NetTrace4Writer
@@ -24,6 +26,7 @@ from clrevents.encode.values import Choices, EventRecord, Label, MetadataRecord,
 from clrevents.errors import ErrorMode
 from clrevents.schema.codes import LabelKind
 from costly import operations, small_blocks, small_blocks_of_four
+from costly_containers import unsound_blocks
 
 SIZES = (2000, 4000, 8000)
 MAKERS = [small_blocks, small_blocks_of_four]
@@ -170,6 +173,45 @@ def test_blocks_that_are_read_together_say_what_they_say_alone(version: int, err
         )
         assert whole == alone, number
         assert few == alone, number
+
+
+@pytest.mark.parametrize("version", [4, 6])
+@pytest.mark.parametrize("errors", ["report", "salvage"])
+def test_gaps_of_many_runs_are_those_of_each(version: int, errors: ErrorMode, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(50):
+        data = drawn(number, version)
+        found = []
+        for many in (1, 1 << 20):
+            monkeypatch.setattr(sequence_numbers, "_MANY", many)
+            found.append(seen(data, errors, len(data) or 1))
+        assert found[0] == found[1], number
+
+
+def test_steps_back_are_counted_one_by_one() -> None:
+    stream = Stream()
+    stream.feed(small_blocks(5000))
+    stream.close()
+    # The first event has the first number; each other one has it again.
+    assert stream.problems.counts == {"sequence-backwards": 4999}
+    start = len(small_blocks(0)) - 4
+    assert [problem.offset for problem in stream.problems][:2] == [start + 35, start + 2 * 35]
+    assert len(stream.problems.items) == clrevents.Limits().problems
+
+
+def test_blocks_that_are_not_sound_are_rarely_looked_at_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = []
+    scan = HeaderScanner.scan_together
+
+    def counting(self: HeaderScanner, buf: bytes, starts: Any, *others: Any) -> Any:
+        looked.append(len(starts))
+        return scan(self, buf, starts, *others)
+
+    monkeypatch.setattr(HeaderScanner, "scan_together", counting)
+    stream = Stream(errors="salvage")
+    stream.feed(unsound_blocks(5000))
+    stream.close()
+    assert stream.problems.counts["bad-block"] + stream.problems.counts["bad-event"] >= 5000
+    assert sum(looked) < 5000
 
 
 def test_small_blocks_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ pytestmark = needs_shared
 
 TRACES = {
     "alloc": "net10-servergc-11",
+    "counters": "net8-meters-44",
     "exceptions": "net10-exceptions-11",
     "gc": "net10-servergc-11",
     "threads": "net10-convoy-11",

@@ -6,15 +6,15 @@ import gzip
 import json
 import random
 import warnings
-from collections import Counter, defaultdict
+from collections import Counter
 from functools import cache
 
 import pytest
 from shared_files import SHARED, Shared, needs_shared, traces
 
 import clrevents
-from clrevents.analysis import threads_report, top_report
-from clrevents.analysis.threads.thread_rows import TIMES, ThreadsReport
+from clrevents.analysis import callers_report, read_samples, threads_report, top_report
+from thread_tiles import tiles
 
 pytestmark = needs_shared
 
@@ -136,33 +136,6 @@ def test_locks_have_a_culprit() -> None:
     assert {i.reason for i in locks} == {"System.Threading.Monitor.Enter"}
 
 
-def tiles(report: ThreadsReport) -> None:
-    """No gap and no overlap in any life, totals are those of the intervals."""
-    intervals = defaultdict(list)
-    for interval in report.intervals:
-        assert interval.duration_ns == interval.end_ns - interval.start_ns > 0
-        intervals[interval.thread_id].append(interval)
-    lives = defaultdict(list)
-    for thread in report.threads:
-        assert thread.life_ns == thread.end_ns - thread.start_ns == sum(getattr(thread, name) for name in TIMES)
-        if thread.life_ns:
-            lives[thread.thread_id].append((thread.start_ns, thread.end_ns))
-    assert set(intervals) == set(lives)
-    for number, mine in intervals.items():
-        joined: list[tuple[int, int]] = []
-        ends = {end for _, end in lives[number]}
-        for interval in mine:
-            if joined and joined[-1][1] == interval.start_ns and interval.start_ns not in ends:
-                joined[-1] = (joined[-1][0], interval.end_ns)
-            else:
-                joined.append((interval.start_ns, interval.end_ns))
-        assert joined == sorted(lives[number])
-    for name in TIMES:
-        total = sum(getattr(thread, name) for thread in report.threads)
-        assert total == sum(getattr(role, name) for role in report.roles)
-        assert total == sum(s.total_ns for s in report.states if f"{s.state}_ns" == name)
-
-
 @pytest.mark.parametrize(
     "shared",
     [t for t in TRACES if t.path.stat().st_size < _LARGEST],
@@ -208,3 +181,27 @@ def test_top_of_what_runs_and_of_what_waits() -> None:
     for row in whole.methods:
         if row.name in asleep:
             assert row.waiting_ns == row.exclusive_ns
+
+
+def test_callers_of_what_runs() -> None:
+    """The two methods that burn call a third; whatever is folded, the time of either is that which it measured."""
+    truth = {k: v * 1e6 for k, v in json.loads((SCENARIOS / "net10-cpu-11.truth.json").read_text()).items() if "_" in k}
+    with clrevents.open(SCENARIOS / "net10-cpu-11.nettrace.gz") as trace:
+        burn = callers_report(trace, "Burn", running=True, my_code=True)
+        each = {which: callers_report(trace, f"Burn{which}", running=True) for which in "AB"}
+        folded = top_report(trace, running=True, fold="Scenarios.Burn;System.*")
+        without = top_report(trace, running=True, exclude="Burn?;*.BurnA", my_code=True)
+        whole = top_report(trace, running=True)
+        samples = read_samples(trace).in_states("running")
+    callers = {row.name: row.inclusive_ns for row in burn.callers if row.depth == 1}
+    assert set(callers) == {"Scenarios.BurnA(int)", "Scenarios.BurnB(int)"}
+    own = {row.name: row.exclusive_ns for row in folded.methods}
+    for which, report in each.items():
+        name, took = f"Scenarios.Burn{which}(int)", truth[f"Burn{which}_ms"]
+        assert callers[name] == pytest.approx(took, rel=0.03)
+        assert own[name] == report.callees[0].inclusive_ns == report.metrics["inclusive"].value
+        assert own[name] == pytest.approx(took, rel=0.03)
+    assert sum(callers.values()) == burn.metrics["inclusive"].value
+    assert folded.metrics["total"].value == whole.metrics["total"].value == samples.total
+    left = samples.total - (each["A"].metrics["inclusive"].value or 0)
+    assert without.metrics["total"].value == left

@@ -72,6 +72,16 @@ def doubtful_events(pieces: int) -> bytes:
     return sink.getvalue()
 
 
+def unsound_blocks(pieces: int) -> bytes:
+    """Small event blocks that follow each other, each with a sound header and an event whose numbers never end."""
+    sink, writer = six()
+    writer.metadata([MetadataRecord(1, "P", 1, 0, "E")])
+    writer.threads([ThreadRow(1, 1)])
+    for _ in range(pieces):
+        writer.raw_block(BlockKind.EVENTS, struct.pack("<HHqq", 20, 1, 5, 5) + b"\x01" + b"\xff" * 6)
+    return sink.getvalue()
+
+
 def broken_records(pieces: int) -> bytes:
     """NetPerf 2: four sound records and a byte that belongs to none, again and again."""
     sink = io.BytesIO()

@@ -46,6 +46,7 @@ FAMILIES: Final = (
     Family("unchained-stacks", costly_containers.unchained_stacks, 4_000, 40_000),
     Family("distant-ends", costly_containers.distant_ends, 2_000, 20_000),
     Family("doubtful-events", costly_containers.doubtful_events, 2_000, 20_000),
+    Family("unsound-blocks", costly_containers.unsound_blocks, 2_000, 40_000),
     Family("broken-records", costly_containers.broken_records, 1_000, 10_000, ".netperf"),
     Family("forgotten-kinds", lambda n: b"".join(costly_containers.many_kinds(n, n // 100)), 10_000, 190_000),
     Family("kept-threads", lambda n: b"".join(costly_containers.many_threads(n, n // 100)), 10_000, 200_000),

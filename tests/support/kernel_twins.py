@@ -85,6 +85,7 @@ class Engine:
         while True:
             columns = self._columns(limit + 2)
             runs, marks = self._room(4 * limit), self._room(3 * limit)
+            state[module.ROWS] = state[module.RUNS] = state[module.MARKS] = 0
             status = module.scan(buf, end, BASE, 2, limit, labels, state, columns, runs, marks)
             # Nothing in front of the place that was given.
             assert all(_plain(column)[:2] == [UNTOUCHED] * 2 for column in columns)
@@ -111,7 +112,7 @@ class Engine:
 
     def arrange(self, kinds: list[int], size: int) -> Outcome:
         ends, order = self._given([0] * size), self._room(len(kinds), signed=True)
-        self.scan_module.arrange(len(kinds), self._given(kinds), size, ends, order)
+        self.walk_module.arrange(len(kinds), self._given(kinds), size, ends, order)
         return _plain(ends), _plain(order)
 
     def walk(

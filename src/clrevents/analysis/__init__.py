@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from clrevents.analysis.alloc.report import alloc_report as alloc_report
     from clrevents.analysis.callers.report import CallersReport as CallersReport
     from clrevents.analysis.callers.report import callers_report as callers_report
+    from clrevents.analysis.counters.report import CountersReport as CountersReport
+    from clrevents.analysis.counters.report import counters_report as counters_report
     from clrevents.analysis.exceptions.report import ExceptionsReport as ExceptionsReport
     from clrevents.analysis.exceptions.report import exceptions_report as exceptions_report
     from clrevents.analysis.gc.report import GcReport as GcReport
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
     from clrevents.analysis.locks.report import locks_report as locks_report
     from clrevents.analysis.modules.report import ModulesReport as ModulesReport
     from clrevents.analysis.modules.report import modules_report as modules_report
+    from clrevents.analysis.pool.report import PoolReport as PoolReport
+    from clrevents.analysis.pool.report import pool_report as pool_report
     from clrevents.analysis.startup.report import StartupReport as StartupReport
     from clrevents.analysis.startup.report import startup_report as startup_report
     from clrevents.analysis.stubs.report import StubsReport as StubsReport

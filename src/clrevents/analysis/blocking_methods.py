@@ -5,6 +5,7 @@ Knows stacks and names; no events and no times of waits.
 
 from __future__ import annotations
 
+import itertools
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -32,6 +33,8 @@ MEANS: Final = (
     "Interop.",
 )
 """How the names of methods begin that wait for their callers, or that only tell of it."""
+TRACING: Final = ("System.Diagnostics.Tracing.", "System.Threading.Tasks.TplEventSource.")
+"""How those begin that write events."""
 
 
 class BlockingMethods:
@@ -68,6 +71,12 @@ class BlockingMethods:
     def innermost(self, place: int) -> str | None:
         """What runs, artefacts of sampling left out; None where it has no name."""
         return self._innermost[int(self.of[place])]
+
+    def names(self, place: int) -> tuple[str, ...]:
+        """The stack, innermost first, without what writes its event; empty for none."""
+        frames = [self._merged.frames[frame] for frame in self._frames(int(self.of[place])).tolist()]
+        told = itertools.dropwhile(lambda frame: _begins(frame, TRACING), frames)
+        return tuple(frame.raw if self._raw else frame.name for frame in told if frame.reason != NO_STACK)
 
     def _blocking(self, stack: int) -> str | None:
         return next(filter(None, (self._first(stack, skipped) for skipped in self._skipped)), None)

@@ -5,7 +5,7 @@ Keeps whole columns, so it is for events of which there are thousands, not for s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
 import attrs
@@ -90,8 +90,14 @@ def gather(
     return found
 
 
-def matched(begins: Sequence[Gathered], ends: Sequence[Gathered], keys: Sequence[str]) -> tuple[Ints, Ints]:
-    """Which begin each end belongs to, as rows of all begins and of all ends, each concatenated: see `pairs`."""
+def matched(
+    begins: Sequence[Gathered],
+    ends: Sequence[Gathered],
+    keys: Sequence[str],
+    how: Callable[[Ints, NDArray[np.bool_]], tuple[Ints, Ints]] = pair,
+) -> tuple[Ints, Ints]:
+    """Which begin each end belongs to, as rows of all begins and of all ends, each concatenated: `how` is one of
+    `pairs`."""
     sides = [*begins, *ends]
     if not any(map(len, begins)) or not any(map(len, ends)):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
@@ -99,5 +105,5 @@ def matched(begins: Sequence[Gathered], ends: Sequence[Gathered], keys: Sequence
     order = np.argsort(np.concatenate([side.places for side in sides]), kind="stable")
     order = order[groups[order] >= 0]
     count = sum(len(side) for side in begins)
-    first, second = pair(groups[order], order < count)
+    first, second = how(groups[order], order < count)
     return order[first], order[second] - count

@@ -48,6 +48,21 @@ def pair(groups: NDArray[Any], opens: Mask) -> tuple[Ints, Ints]:
     return begins, ends[begins]
 
 
+def first_in_first_out(groups: NDArray[Any], opens: Mask) -> tuple[Ints, Ints]:
+    """The same for queues: within a group an end belongs to the first begin that has none yet."""
+    # Which ends have a begin does not depend on which of the open begins they are given.
+    _, ends = pair(groups, opens)
+    ends = np.sort(ends)
+    ends = ends[_sorting(groups[ends])]
+    begins = np.flatnonzero(opens)
+    begins = begins[_sorting(groups[begins])]
+    of, ended = groups[begins], groups[ends]
+    place = np.arange(len(begins)) - np.searchsorted(of, of)
+    begins = begins[place < np.searchsorted(ended, of, "right") - np.searchsorted(ended, of)]
+    order = np.argsort(begins)
+    return begins[order], ends[order]
+
+
 def _sorting(keys: NDArray[Any]) -> Ints:
     """A stable sort of integers that are not negative; numpy has a fast one for narrow ones."""
     narrow = int(keys.max(initial=0)) < 1 << 16

@@ -15,6 +15,7 @@ import attrs
 from clrevents.schema.registry import provider_name
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_.+-]+")
+_ARGUMENT: Final = re.compile(r"|[A-Za-z0-9_.+-]+=[A-Za-z0-9_.+-]+")
 _MOST_KEYWORDS: Final = (1 << 64) - 1
 _MOST_LEVEL: Final = 5
 
@@ -38,21 +39,29 @@ def _level(level: int) -> int:
     return int(level)
 
 
+def _argument(argument: str) -> str:
+    if not _ARGUMENT.fullmatch(argument):
+        raise ValueError(f"{argument!r} cannot be the argument of a provider in a list of providers")
+    return argument
+
+
 @attrs.frozen
 class ProviderNeed:
     """One provider with all `keywords` at once, up to `level` (4 informational, 5 verbose).
 
     `provider` may be a short name (`runtime`) and becomes the full one. Without keywords it asks for the events that
-    have none. `str` gives `NAME:0xKEYWORDS:LEVEL`. ValueError for a name with other characters than letters, digits
-    and `_.+-`, for more than 64 bits, and for a level that is not 0 to 5.
+    have none. `argument` is one that the provider takes, `NAME=VALUE`. `str` gives `NAME:0xKEYWORDS:LEVEL`, with
+    `:ARGUMENT` after it where there is one. ValueError for a name with other characters than letters, digits and
+    `_.+-` (in an argument on both sides of `=`), for more than 64 bits, and for a level that is not 0 to 5.
     """
 
     provider: str = attrs.field(converter=_full_name)
     keywords: int = attrs.field(default=0, converter=_keywords)
     level: int = attrs.field(default=4, converter=_level)
+    argument: str = attrs.field(default="", converter=_argument)
 
     def __str__(self) -> str:
-        return f"{self.provider}:{self.keywords:#x}:{self.level}"
+        return f"{self.provider}:{self.keywords:#x}:{self.level}{self.argument and f':{self.argument}'}"
 
 
 @attrs.frozen
@@ -72,10 +81,16 @@ class RecordLine:
 
 
 def record_line(needs: Iterable[ProviderNeed]) -> RecordLine:
-    """One session for all needs: for each provider all keywords that any of them has, and the highest level."""
+    """One session for all needs: for each provider all keywords that any of them has, and the highest level.
+
+    Raises ValueError where two needs give one provider different arguments.
+    """
     merged: dict[str, ProviderNeed] = {}
     for need in needs:
         old = merged.get(need.provider, need)
-        both = ProviderNeed(need.provider, old.keywords | need.keywords, max(old.level, need.level))
+        if old.argument and need.argument and old.argument != need.argument:
+            raise ValueError(f"{need.provider} cannot have both {old.argument} and {need.argument}")
+        keywords, level = old.keywords | need.keywords, max(old.level, need.level)
+        both = ProviderNeed(need.provider, keywords, level, old.argument or need.argument)
         merged[need.provider] = both
     return RecordLine(tuple(merged.values()))

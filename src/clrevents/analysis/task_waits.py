@@ -35,11 +35,12 @@ def blocking(begins: Gathered) -> Gathered:
 
 
 def narrowed(chunk: ReportChunk, columns: Mapping[str, Iterable[str]]) -> ReportChunk:
-    """The chunk with these columns of each event; those that an event's version lacks are left out."""
+    """The chunk with these columns of these events; columns that an event's version lacks are left out."""
     return attrs.evolve(
         chunk,
         events={
             name: found.only(np.arange(len(found)), [column for column in columns[name] if column in found.table])
             for name, found in chunk.events.items()
+            if name in columns
         },
     )

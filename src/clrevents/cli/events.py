@@ -157,24 +157,54 @@ def _fields(event: clrevents.Event[Any]) -> Iterator[str]:
 
 
 def _value(value: Any) -> str:
-    text = _plain(value)
-    return text if len(text) <= _LONG else f"{text[:_LONG]}… ({counted(len(text), 'character')})"
+    """The beginning of a long one, and how long it is: no more of it is made into text than is shown."""
+    text = ""
+    for piece in _pieces(value) if isinstance(value, tuple | list | dict) else (_plain(value),):
+        text += piece
+        if len(text) > _LONG:
+            return f"{text[:_LONG]}… ({_length(value)})"
+    return text
+
+
+def _pieces(value: Any) -> Iterator[str]:
+    match value:
+        case tuple() | list():
+            for number, item in enumerate(value):
+                yield ", " if number else "["
+                yield from _pieces(item)
+            yield "]" if value else "[]"
+        case dict():
+            for number, (name, item) in enumerate(value.items()):
+                yield f"{' ' if number else '{'}{safe(str(name))}="
+                yield from _pieces(item)
+            yield "}" if value else "{}"
+        case _:
+            yield _plain(value)
 
 
 def _plain(value: Any) -> str:
+    """As much as is shown."""
     match value:
         case str():
-            return '"' + safe(value.replace("\\", "\\\\").replace('"', '\\"')) + '"'
+            return '"' + safe(value[: _LONG + 1].replace("\\", "\\\\").replace('"', '\\"')) + '"'
         case bytes():
-            return value.hex()
-        case tuple() | list():
-            return f"[{', '.join(map(_plain, value))}]"
-        case dict():
-            return "{" + " ".join(f"{safe(str(k))}={_plain(v)}" for k, v in value.items()) + "}"
+            return value[:_LONG].hex()
         case None:
             return "-"
         case _:
             return safe(str(value))
+
+
+def _length(value: Any) -> str:
+    match value:
+        case bytes():
+            return counted(len(value), "byte")
+        case tuple() | list():
+            return counted(len(value), "item")
+        case dict():
+            return counted(len(value), "field")
+        case _:
+            return counted(len(value if isinstance(value, str) else str(value)), "character")
 
 
 def _hex(data: bytes) -> str:

@@ -56,6 +56,14 @@ class Output:
         if kind is None or (issubclass(kind, Exception) and not issubclass(kind, OSError)):
             self.flush()
 
+    def shows(self, text: str) -> bool:
+        """Whether the terminal, or the file, has all of these characters."""
+        try:
+            text.encode(self._stream.encoding or "ascii")
+        except (LookupError, UnicodeEncodeError):
+            return False
+        return True
+
     def line(self, text: str = "") -> None:
         """Write a line that is already safe."""
         self._lines.append(text)

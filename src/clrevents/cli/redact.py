@@ -1,70 +1,117 @@
-"""`clrevents redact`: the same trace without sensitive strings. Parses options; `rewrite` does the work."""
+"""`clrevents redact`: the same trace without texts that are not on the allow-list. Parses options; `rewrite` works."""
 
 from __future__ import annotations
 
+import os
 import re
 
 import click
 
-from clrevents.cli.output import say
+from clrevents.cli.output import Output, say
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument, refuse_overwriting
 from clrevents.errors import DamageError, ErrorMode, PayloadError
-from clrevents.rewrite import RULES, Rule, redact
+from clrevents.outputs import whole_file
+from clrevents.rewrite import Redacted, redact, redaction_rules
 from clrevents.words import counted
 
-_NAMES = tuple(rule.name for rule in RULES)
+_LEFT = 3
 
 
 @click.command(name="redact")
 @file_argument
-@click.option("-o", "--output", "out", required=True, metavar="OUT", help="The trace to write.")
-@click.option("--keep", type=click.Choice(_NAMES), multiple=True, help="Keep this kind of string; repeatable.")
-@click.option("--field", "fields", multiple=True, metavar="REGEX", help="Also redact fields whose name matches.")
-@click.option("--text", "texts", multiple=True, metavar="REGEX", help="Also redact strings that match.")
-@click.option("--key", metavar="TEXT", help="Makes tokens comparable between runs; keep it secret.")
+@click.option("-o", "--output", "out", metavar="OUT", help="The trace to write; with .gz at its end, compressed.")
+@click.option("--keep", multiple=True, metavar="FIELD", help="Keep FIELD, or PROVIDER/EVENT.FIELD; repeatable.")
+@click.option("--field", "fields", multiple=True, metavar="REGEX", help="Also replace fields whose name matches.")
+@click.option("--text", "texts", multiple=True, metavar="REGEX", help="Also replace texts and names that match.")
+@click.option("--pseudonyms", is_flag=True, help="Replace equal texts by equal words, so that they can be grouped.")
+@click.option("--key", metavar="TEXT", help="Makes pseudonyms comparable between traces; keep it secret.")
+@click.option("--rules", is_flag=True, help="Write no trace: print what stays of each field of FILE, and why.")
+@click.option("--report", metavar="FILE", help="Write what was replaced where, as JSON: counts, no values.")
+@click.option(
+    "--check", multiple=True, metavar="WORD", help="Write nothing if WORD is left, however encoded; repeatable."
+)
 @errors_option
 @fail_on_option("damage")
 def command(
     file: str,
-    out: str,
+    out: str | None,
     keep: tuple[str, ...],
     fields: tuple[str, ...],
     texts: tuple[str, ...],
+    pseudonyms: bool,
     key: str | None,
+    rules: bool,
+    report: str | None,
+    check: tuple[str, ...],
     errors: ErrorMode,
     fail_on: FailOn,
 ) -> int:
-    """Write the same trace with paths, messages, command lines, environment and addresses replaced.
+    """Write the same trace with only those texts that are on an allow-list.
 
-    Each string becomes a token of the same length; equal strings become equal tokens. Times, stacks, threads and
-    names of code are kept. Payloads that cannot be read are blanked and counted.
+    Names of code, of events and of counters stay, and so do numbers, times, stacks and threads; of a module's path
+    its file name stays. Every other text becomes as many x, every array of bytes zeros, and payloads that cannot be
+    read are blanked and counted.
 
     \b
     Before sharing a trace:
-        clrevents redact app.nettrace -o public.nettrace --text 'acme|contoso'
+        clrevents redact app.nettrace -o public.nettrace.gz --check acme
     """
-    rules = [rule for rule in RULES if rule.name not in keep]
     for option, patterns in (("--field", fields), ("--text", texts)):
         for pattern in patterns:
-            rules.append(_rule(option, pattern))
-    refuse_overwriting(out, file)
+            _refuse_wrong(option, pattern)
+    if rules == bool(out):
+        raise click.UsageError("give either -o OUT or --rules")
+    if out is not None:
+        refuse_overwriting(out, file)
+    if report is not None:
+        refuse_overwriting(report, file)
+    if out is not None and report is not None and os.path.realpath(out) == os.path.realpath(report):
+        raise click.UsageError("OUT and the report are the same file")
     with Reading(file, errors) as reading:
         try:
-            done = redact(reading.trace, out, rules=rules, key=key.encode() if key else None)
+            if out is None:
+                with Output() as output:
+                    for rule in redaction_rules(reading.trace, keep=keep, fields=fields):
+                        output.line(str(rule))
+                return reading.finish(fail_on)
+            done = redact(
+                reading.trace,
+                out,
+                keep=keep,
+                fields=fields,
+                texts=texts,
+                pseudonyms=pseudonyms,
+                key=key.encode() if key else None,
+                check=check,
+            )
         except (DamageError, PayloadError) as error:
             return reading.stopped(error, fail_on)
-        by_rule = ", ".join(f"{count:,} {name}" for name, count in sorted(done.replaced.items())) or "none"
-        events = counted(done.copied.events, "event")
-        say(f"{out}: {events}; strings replaced: {by_rule}; payloads blanked: {done.blanked:,}")
-        if done.tails:
-            tails, known = counted(done.tails, "payload is", "payloads are"), "it" if done.tails == 1 else "them"
-            say(f"{tails} newer than the known layout of {known}: bytes after the known fields were blanked")
-        return reading.finish(fail_on)
+        _tell(done, out)
+        if report is not None:
+            with whole_file(report) as target:
+                target.write(done.counts.to_json().encode())
+        code = reading.finish(fail_on)
+        return max(code, _LEFT) if done.found else code
 
 
-def _rule(option: str, pattern: str) -> Rule:
+def _tell(done: Redacted, out: str) -> None:
+    """What was written, and what is worth knowing of it."""
+    for pattern in done.unused:
+        say(f"--keep {pattern}: the trace has no text field of this name")
+    if done.found:
+        for word in done.found:
+            say(f"still there: {word.word!r}, {counted(word.count, 'time')} as {word.encoding}")
+        say(f"{out} was not written; --text replaces names of code, too")
+        return
+    events, texts = counted(done.copied.events, "event"), counted(done.replaced, "text")
+    say(f"{out}: {events}; {texts} replaced; payloads blanked: {done.blanked:,}")
+    if done.tails:
+        tails, known = counted(done.tails, "payload is", "payloads are"), "it" if done.tails == 1 else "them"
+        say(f"{tails} newer than the known layout of {known}: bytes after the known fields were blanked")
+
+
+def _refuse_wrong(option: str, pattern: str) -> None:
     try:
-        found = re.compile(pattern)
+        re.compile(pattern)
     except re.error as error:
         raise click.BadParameter(f"{pattern!r} is not a regular expression: {error}", param_hint=option) from None
-    return Rule("asked", found, None) if option == "--field" else Rule("asked", None, found)

@@ -6,6 +6,7 @@ Knows no report. Text shows metrics, facts and one table; everything that limits
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
@@ -19,6 +20,7 @@ from clrevents.analysis.framework.needs import NOT_RECORDED, record_needs
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import columns_of
 from clrevents.analysis.framework.show import column_texts, fact_lines, note_text, people_columns, text_last
+from clrevents.analysis.framework.trends import ASCII_BARS, BARS, Trend, trend_texts
 from clrevents.analysis.listing import report_summaries
 from clrevents.analysis.reports import ask_one, find_report
 from clrevents.cli.output import Output, safe, say
@@ -33,6 +35,9 @@ _NOTHING: Final = "nothing"
 _ASCENDING: Final = ("time", "word", "guid", "name", "code", "path", "text", "row")
 _LIMIT: Final = 20
 _UNMET: Final = 4
+_TREND: Final = "over time"
+_NARROWEST, _WIDEST = 10, 40
+"""Of how many characters a trend is."""
 
 
 def report_command(name: str) -> click.Command:
@@ -245,7 +250,9 @@ def _text(
             out.line()
             if len(shown) > 1:
                 out.line(out.bold(name))
-            _rows(out, head, chosen or _shown(head, declared.shown if name in _headlines(declared) else ()))
+            trend = declared.trend if chosen is None and name == declared.headline else None
+            columns = chosen or _shown(head, declared.shown if name in _headlines(declared) else ())
+            _rows(out, head, columns, found, trend)
         if len(head) < len(rows):
             out.line(f"{len(head):,} of {counted(len(rows), 'row')} of {name} (-n shows more)")
     others = [f"{t.name} ({len(found.table(t.name)):,})" for t in found.tables() if t.name not in shown]
@@ -258,7 +265,13 @@ def _headlines(declared: ReportDeclaration[Any, Any]) -> tuple[str, ...]:
     return declared.headline, *declared.beside
 
 
-def _rows(out: Output, head: ReportTable[Any], chosen: Sequence[ColumnDeclaration]) -> None:
+def _rows(
+    out: Output,
+    head: ReportTable[Any],
+    chosen: Sequence[ColumnDeclaration],
+    found: Answer[Any],
+    trend: Trend | None,
+) -> None:
     titles = [heading(c.name, c.cell) for c in chosen]
     texts = column_texts(head, chosen)
     if any("\n" in text for column in texts for text in column):
@@ -268,9 +281,34 @@ def _rows(out: Output, head: ReportTable[Any], chosen: Sequence[ColumnDeclaratio
     if any(marks):
         titles, texts = ["", *titles], [marks, *texts]
     right = {heading(c.name, c.cell) for c in chosen if is_number(c.cell)}
+    if trend is not None:
+        # Before the names, which may be long.
+        place = next((i for i, title in enumerate(titles) if title and title not in right), len(titles))
+        drawn = _trends(out, trend, found, head, titles, texts)
+        titles, texts = [*titles[:place], _TREND, *titles[place:]], [*texts[:place], drawn, *texts[place:]]
     out.filled(titles, list(zip(*texts, strict=True)), right)
     if any(marks):
         out.line("! events of this row were lost or destroyed")
+
+
+def _trends(
+    out: Output,
+    trend: Trend,
+    found: Answer[Any],
+    rows: ReportTable[Any],
+    titles: Sequence[str],
+    texts: Sequence[Sequence[str]],
+) -> list[str]:
+    """Sparklines in the room that the other columns leave."""
+    # Columns of dashes are left out.
+    taken = sum(
+        max(map(len, [title, *column])) + 2
+        for title, column in zip(titles, texts, strict=True)
+        if not title or any(text not in ("", "-") for text in column)
+    )
+    room = shutil.get_terminal_size().columns - taken
+    bars = BARS if out.shows(BARS) else ASCII_BARS
+    return trend_texts(found, trend, rows, max(_NARROWEST, min(room, _WIDEST)), bars)
 
 
 def _shown(rows: ReportTable[Any], wanted: Sequence[str]) -> list[ColumnDeclaration]:

@@ -6,6 +6,7 @@ names for addresses, and nothing of how events are shown to users.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -21,6 +22,7 @@ from clrevents.decode.payload.records.record_groups import LazyRecords
 from clrevents.decode.rows import Guids, Rows, Runs, joined_windows
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import Problem
+from clrevents.schema.layout import BoundLayout
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -102,6 +104,16 @@ class DecodedRows:
         if not isinstance(self.records, list):
             self.records = self.records.all()
         return self.records
+
+    def payload_groups(self) -> Iterator[tuple[list[int], BoundLayout]]:
+        """Rows of one kind whose payloads all fit a layout exactly, group by group; makes no records."""
+        if not isinstance(self.records, list):
+            for rows, layout in self.records.groups():
+                yield rows.tolist(), layout
+
+    def single_payloads(self) -> Iterator[tuple[int, Any]]:
+        """All other rows, in ascending order, with their record or `RawPayload`."""
+        yield from enumerate(self.records) if isinstance(self.records, list) else self.records.singles()
 
     def kind(self, row: int) -> EventKind:
         """The kind of one row."""

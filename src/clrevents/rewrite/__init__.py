@@ -2,6 +2,19 @@
 
 from clrevents.rewrite.copy import Copied
 from clrevents.rewrite.cut import CONTEXT, cut
-from clrevents.rewrite.redact import RULES, Redacted, Rule, redact
+from clrevents.rewrite.field_rules import FieldRule
+from clrevents.rewrite.redact import Redacted, redact, redaction_rules
+from clrevents.rewrite.redaction_report import RedactionCounts
+from clrevents.rewrite.word_search import FoundWord
 
-__all__ = ["CONTEXT", "RULES", "Copied", "Redacted", "Rule", "cut", "redact"]
+__all__ = [
+    "CONTEXT",
+    "Copied",
+    "FieldRule",
+    "FoundWord",
+    "Redacted",
+    "RedactionCounts",
+    "cut",
+    "redact",
+    "redaction_rules",
+]

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from typing import IO, Any, Final
+from typing import Any, Final
 
 import attrs
 
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
-from clrevents.encode.values import NO_GUID, EventRecord, Label, MetadataRecord, ThreadRow, TraceHeader
+from clrevents.encode.values import NO_GUID, EventRecord, Label, MetadataRecord, Sink, ThreadRow, TraceHeader
 from clrevents.schema.codes import ARRAYS, LabelKind, TypeCode
 from clrevents.schema.dynamic import FieldDescription
 from clrevents.trace import DecodedRows, EventRows, Loss, TraceInfo
@@ -60,7 +60,7 @@ class _Point:
 class Copier:
     """Appends rows to a new trace, in time order. `losses` are those that the result shows."""
 
-    def __init__(self, sink: IO[bytes], info: TraceInfo, losses: Iterable[Loss] = ()) -> None:
+    def __init__(self, sink: Sink, info: TraceInfo, losses: Iterable[Loss] = ()) -> None:
         self._info = info
         self._labelled = info.version >= 6
         # In NetTrace 4 a last number of 0 means "unknown", so its threads start at 1.

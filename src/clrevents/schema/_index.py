@@ -948,7 +948,7 @@ EXPORTS: dict[str, str] = {
     "StrongNameVerificationStop_V1": "clrevents.schema.events.security",
     "StubFlags": "clrevents.schema.events.interop",
     "TailCallType": "clrevents.schema.events.jit",
-    "ThreadAdjustmentReason": "clrevents.schema.events.thread_pool",
+    "ThreadAdjustmentReason": "clrevents.schema.thread_pool_flags",
     "ThreadCreated_V0": "clrevents.schema.events.app_domain_resources",
     "ThreadCreating_V0": "clrevents.schema.events.threads",
     "ThreadDC_V0": "clrevents.schema.events.app_domain_resources",

@@ -3,7 +3,7 @@
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.moment import Moment
-from clrevents.decode.payload.payload_decoder import RawPayload
+from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
 from clrevents.decode.selection import FilterOptions, Filters, Selector, ThreadIds
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import DamageError
@@ -27,6 +27,7 @@ __all__ = [
     "KindReport",
     "Loss",
     "Moment",
+    "PayloadDecoder",
     "RawPayload",
     "Report",
     "Selector",

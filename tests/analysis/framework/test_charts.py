@@ -80,6 +80,30 @@ def test_panels_hold_the_rows_that_are_known_in_the_units_that_they_name() -> No
     assert first["encoding"]["x"]["title"] == "ms since the session started"
 
 
+EACH = ChartDeclaration("each", "One for each.", (Panel("sizes", "time_ns", "took_ns", "steps", "what", each="what"),))
+
+
+def test_each_value_of_a_column_has_a_small_picture_of_its_own() -> None:
+    made = report((1_000_000, 1, 2_000_000, "A"), (2_000_000, 2, 9_000_000, None), (3_000_000, 3, 4_000_000, "A"))
+    drawn = Chart(EACH, {"sizes": made.sizes}, "sizes").to_dict()
+    (panel,) = drawn["vconcat"]
+    assert drawn["data"]["values"] == [
+        {"x": 1.0, "y": 2.0, "by": "A", "each": "A"},
+        {"x": 2.0, "y": 9.0, "by": "unknown", "each": "unknown"},
+        {"x": 3.0, "y": 4.0, "by": "A", "each": "A"},
+    ]
+    assert panel["facet"]["field"] == "each"
+    assert panel["resolve"] == {"scale": {"y": "independent"}}
+    # A value is that of the time up to it.
+    assert panel["spec"]["mark"]["interpolate"] == "step-before"
+
+
+def test_of_many_small_pictures_those_are_drawn_that_change_most_often() -> None:
+    rows = [(time, 1, time % (n + 1), f"what {n:02}") for n in range(20) for time in range(60)]
+    drawn = Chart(EACH, {"sizes": report(*rows).sizes}, "sizes").to_dict()
+    assert {point["each"] for point in drawn["data"]["values"]} == {*(f"what {n:02}" for n in range(1, 13))}
+
+
 def test_the_largest_of_each_stretch_of_time_stays_of_a_long_table() -> None:
     rows = [(n // 2 * 1000, n % 100, n, "even" if n % 2 == 0 else "odd") for n in range(50_000)]
     (chart,) = report(*rows).charts()
@@ -132,6 +156,11 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
         (Panel("sizes", "time_ns", "size_bytes", by="kind"), "no column 'kind' with one value in sizes"),
         (Panel("sizes", "time_ns", "what", "span"), "spans have an end, and nothing else has"),
         (Panel("sizes", "time_ns", "what", "span", until="took_ns"), "'took_ns' is not a time"),
+        (Panel("sizes", "time_ns", "took_ns", each="kind"), "no column 'kind' with one value in sizes"),
+        (
+            Panel("sizes", "time_ns", "what", "span", until="time_ns", each="what"),
+            "spans have lines, and no pictures of their own",
+        ),
         (Panel("sizes", "time_ns", "took_ns", until="time_ns"), "spans have an end, and nothing else has"),
     ],
 )

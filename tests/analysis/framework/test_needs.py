@@ -71,3 +71,10 @@ def test_each_unknown_need_has_a_note_that_says_what_to_record() -> None:
     assert first.record == "Microsoft-Windows-DotNETRuntime:0x1:4"
     assert "GCSuspendEEBegin" in first.message
     assert (second.severity, second.record) == ("info", "Microsoft-Windows-DotNETRuntime:0x10:5")
+
+
+def test_an_event_of_any_provider_meets_a_need() -> None:
+    need = Need("counters", ("*/Counters",), 0, provider="Mine", proof=0, argument="Interval=1")
+    assert met(need, [seen("Counters", provider="Another")]) == "seen"
+    assert met(need, [seen("Gauges", provider="Another")]) == "unknown"
+    assert missing_notes((need,), [])[0].record == "Mine:0x0:4:Interval=1"

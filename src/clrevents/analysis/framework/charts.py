@@ -20,11 +20,14 @@ from clrevents.words import safe
 if TYPE_CHECKING:
     import altair
 
-Mark: TypeAlias = Literal["area", "line", "bar", "point", "span"]
+Mark: TypeAlias = Literal["area", "line", "steps", "bar", "point", "span"]
 
 _MOST: Final = 1000
 _SPANS: Final = 5000
 """The longest spans that are drawn."""
+_EACH: Final = 12
+"""So many pictures of one panel are drawn: those whose values change most often."""
+_SMALL: Final = 60
 _TIME: Final = "ms since the session started"
 _WIDTH, _HEIGHT = 700, 160
 _SCALES: Final[Mapping[str, tuple[float, str]]] = {"ns": (1e6, "ms"), "bytes": (1e6, "MB"), "ratio": (0.01, "%")}
@@ -34,8 +37,9 @@ _SCALES: Final[Mapping[str, tuple[float, str]]] = {"ns": (1e6, "ms"), "bytes": (
 class Panel:
     """One picture of a chart: a column of numbers of a table over a column of times, a colour for each `by`.
 
-    Areas lie on one another, so their values must add up to something. Spans reach from `x` to `until`, in a line for
-    each value of `y`.
+    Areas lie on one another, so their values must add up to something. A `line` holds until the next time, the value
+    of `steps` since the one before. Spans reach from `x` to `until`, in a line for each value of `y`. With `each` there
+    is a small picture, with a scale of its own, for each value of that column.
     """
 
     table: str
@@ -44,6 +48,7 @@ class Panel:
     mark: Mark = "line"
     by: str | None = None
     until: str | None = None
+    each: str | None = None
 
 
 @attrs.frozen
@@ -62,7 +67,7 @@ class ChartDeclaration:
             if panel.table not in tables:
                 return f"{self.name}: no table {panel.table!r}"
             columns = {column.name: column for column in columns_of(tables[panel.table])}
-            for name in filter(None, (panel.x, panel.y, panel.by, panel.until)):
+            for name in filter(None, (panel.x, panel.y, panel.by, panel.until, panel.each)):
                 if name not in columns or columns[name].many:
                     return f"{self.name}: no column {name!r} with one value in {panel.table}"
             for time in filter(None, (panel.x, panel.until)):
@@ -70,6 +75,8 @@ class ChartDeclaration:
                     return f"{self.name}: {time!r} is not a time"
             if (panel.mark == "span") != (panel.until is not None):
                 return f"{self.name}: spans have an end, and nothing else has"
+            if panel.mark == "span" and panel.each is not None:
+                return f"{self.name}: spans have lines, and no pictures of their own"
             if panel.mark != "span" and columns[panel.y].cell.python not in (int, float):
                 return f"{self.name}: {panel.y!r} is not a number"
         return None
@@ -126,16 +133,18 @@ def _panel(alt: Any, panel: Panel, rows: ReportTable[Any]) -> Any:
         return _spans(alt, panel, panel.until, rows)
     columns = {column.name: column for column in columns_of(rows.row_class)}
     y = columns[panel.y]
-    names = [panel.x, panel.y, *([] if panel.by is None else [panel.by])]
-    lists = [rows.column(name).tolist() for name in names]
+    kinds = {kind: name for kind, name in (("by", panel.by), ("each", panel.each)) if name is not None}
+    lists = [rows.column(name).tolist() for name in (panel.x, panel.y, *kinds.values())]
     points = [point for point in zip(*lists, strict=True) if point[0] is not None and point[1] is not None]
+    if panel.each is not None:
+        points = _most_changing(points)
     points = _thinned(points, panel.mark == "area")
     divisor, _ = _scale(y)
     values = [
         {
             "x": point[0] / 1e6,
             "y": point[1] / divisor,
-            **({} if panel.by is None else {"by": "unknown" if point[2] is None else safe(str(point[2]))}),
+            **{k: "unknown" if v is None else safe(str(v)) for k, v in zip(kinds, point[2:], strict=True)},
         }
         for point in points
     ]
@@ -143,6 +152,7 @@ def _panel(alt: Any, panel: Panel, rows: ReportTable[Any]) -> Any:
     marks = {
         "area": {"type": "area", "interpolate": "step-after", "opacity": 0.8},
         "line": {"type": "line", "interpolate": "step-after"},
+        "steps": {"type": "line", "interpolate": "step-before", "point": True},
         "bar": {"type": "bar", "width": 2},
         "point": {"type": "point", "filled": True},
     }
@@ -156,8 +166,13 @@ def _panel(alt: Any, panel: Panel, rows: ReportTable[Any]) -> Any:
         coding["color"] = alt.Color("by:N", title=title, scale=alt.Scale(scheme="tableau10"))
         if panel.mark == "point":
             coding["shape"] = alt.Shape("by:N", title=title)
-    made = alt.Chart(alt.Data(values=values), mark=marks[panel.mark])
-    return made.encode(**coding).properties(width=_WIDTH, height=_HEIGHT)
+    data = alt.Data(values=values)
+    if panel.each is None:
+        return alt.Chart(data, mark=marks[panel.mark]).encode(**coding).properties(width=_WIDTH, height=_HEIGHT)
+    coding["y"] = alt.Y("y:Q", title=None)
+    small = alt.Chart(mark=marks[panel.mark]).encode(**coding).properties(width=_WIDTH, height=_SMALL)
+    heads = alt.Facet("each:N", title=None, header=alt.Header(orient="top", labelAnchor="start"))
+    return small.facet(heads, data=data, columns=1).resolve_scale(y="independent")
 
 
 def _spans(alt: Any, panel: Panel, until: str, rows: ReportTable[Any]) -> Any:
@@ -180,6 +195,17 @@ def _spans(alt: Any, panel: Panel, until: str, rows: ReportTable[Any]) -> Any:
         coding["color"] = alt.Color("by:N", title=panel.by.replace("_", " "), scale=alt.Scale(scheme="tableau10"))
     made = alt.Chart(alt.Data(values=values), mark={"type": "bar", "height": 9})
     return made.encode(**coding).properties(width=_WIDTH, height=alt.Step(14))
+
+
+def _most_changing(points: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """The points of those pictures, by their last value, whose lines (of the other values) change most often."""
+    changes: dict[Any, int] = {}
+    last: dict[Any, Any] = {}
+    for point in points:
+        changes[point[-1]] = changes.get(point[-1], 0) + (last.get(point[2:], point[1]) != point[1])
+        last[point[2:]] = point[1]
+    kept = set(sorted(changes, key=lambda each: (-changes[each], str(each)))[:_EACH])
+    return [point for point in points if point[-1] in kept]
 
 
 def _thinned(points: Sequence[tuple[Any, ...]], together: bool) -> list[tuple[Any, ...]]:

@@ -13,6 +13,7 @@ from clrevents.analysis.framework.answer import Answer
 from clrevents.analysis.framework.answer_values import MetricDeclaration
 from clrevents.analysis.framework.collector import Collector
 from clrevents.analysis.framework.needs import Need
+from clrevents.analysis.framework.trends import Trend
 from clrevents.trace import Moment
 
 P = TypeVar("P")
@@ -94,8 +95,9 @@ class ReportDeclaration(Generic[P, A]):
     """One report. Its name is that of its answer's class, its description that class's docstring.
 
     `question` is put as a user would; the line on it in lists is its folder's docstring. `headline` names the table
-    that is shown, with `shown` its columns for people, in order (all that are not hidden, when empty); below it come
-    the tables `beside`, which have the same class of rows. `uses` are reports whose answers its collectors get.
+    that is shown, with `shown` its columns for people, in order (all that are not hidden, when empty), and `trend` what
+    is drawn beside its rows; below it come the tables `beside`, which have the same class of rows. `uses` are reports
+    whose answers its collectors get.
     """
 
     answer: type[A]
@@ -111,6 +113,14 @@ class ReportDeclaration(Generic[P, A]):
     examples: tuple[tuple[str, str], ...] = ()
     """Questions and the command lines that answer them, for the help."""
     uses: tuple[str, ...] = ()
+    trend: Trend | None = attrs.field(default=None)
+
+    @trend.validator
+    def _check_trend(self, attribute: Any, trend: Trend | None) -> None:
+        tables = {declared.name: declared.row_class for declared in self.answer.tables()} if trend else {}
+        wrong = None if trend is None else trend.wrong(tables, self.headline)
+        if wrong is not None:
+            raise TypeError(f"{self.name}: the trend does not fit: {wrong}")
 
     @property
     def name(self) -> str:

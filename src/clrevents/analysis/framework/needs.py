@@ -26,7 +26,8 @@ NOT_RECORDED: Final = "not-recorded"
 class Need:
     """One thing that a report tells: `what`, from any of `events` of the provider, which these keywords and this level
     record. Without an `essential` one the report has no data; the others only make it fuller. An event written as
-    `rundown/ModuleDCEnd` is of another provider: it tells the same, but is not what one records for this.
+    `rundown/ModuleDCEnd` is of another provider: it tells the same, but is not what one records for this; one written
+    as `*/EventCounters` may be any provider's. `argument` is what the provider has to be told when recording.
 
     `proof` are the keywords of which one alone shows that this was recorded, by default all of them.
     """
@@ -38,6 +39,7 @@ class Need:
     provider: str = RUNTIME
     essential: bool = False
     proof: int | None = None
+    argument: str = ""
 
 
 @attrs.frozen
@@ -74,7 +76,7 @@ def _met(need: Need, kinds: Iterable[SeenKind]) -> Met:
     elsewhere = {(provider_name(p), n) for p, _, n in (name.partition("/") for name in need.events) if n}
     found: Met = "unknown"
     for kind in kinds:
-        if (kind.provider, kind.name) in elsewhere:
+        if (kind.provider, kind.name) in elsewhere or ("*", kind.name) in elsewhere:
             return "seen"
         if kind.provider != need.provider:
             continue
@@ -112,4 +114,4 @@ def missing_notes(needs: Sequence[Need], kinds: Collection[SeenKind]) -> tuple[N
 
 def record_needs(needs: Iterable[Need]) -> str:
     """What `dotnet-trace collect --providers` takes to record all of these."""
-    return str(record_line(ProviderNeed(need.provider, need.keywords, need.level) for need in needs))
+    return str(record_line(ProviderNeed(need.provider, need.keywords, need.level, need.argument) for need in needs))

@@ -108,6 +108,14 @@ class WaitFinder:
         found.sort(key=lambda wait: (wait.place, wait.thread, wait.kind))
         return found
 
+    def pool_workers(self) -> frozenset[int]:
+        """The threads of which a sample shows that they are workers of the thread pool."""
+        if "pool_worker" not in self._states.roles:
+            return frozenset()
+        sampled = self._names.of[len(self._names.of) - len(self._runs) :]
+        theirs = self._states.role[sampled] == self._states.roles.index("pool_worker")
+        return frozenset(self._runs.thread[theirs].tolist())
+
     # Events. --------------------------------------------------------------------------------------------------------
 
     def _lock_waits(self) -> list[KnownWait]:

@@ -4,40 +4,22 @@ from __future__ import annotations
 
 from typing import Final, Unpack
 
-import attrs
-
 from clrevents.analysis.framework.answer import Answer, answer, table
 from clrevents.analysis.framework.answer_values import Evidence, Metric, MetricDeclaration, Note
 from clrevents.analysis.framework.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions, parameter, parameters
-from clrevents.analysis.framework.kept import Kept
 from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.locks.contention_spans import CONTENDED, CONTENTION_COLUMNS, ENTERED, ContentionSpans
 from clrevents.analysis.reports import ask_one
 from clrevents.analysis.sample_parameters import MY_CODE
-from clrevents.analysis.sampled_states import keep_samples
-from clrevents.analysis.samples import SAMPLES
-from clrevents.analysis.task_waits import TASK_BEGIN, TASK_END, narrowed, task_wait_spans
-from clrevents.analysis.threads.sample_runs import RunMaker
-from clrevents.analysis.wait_events import wait_spans
-from clrevents.analysis.waits.known_waits import KnownWait, WaitFinder
+from clrevents.analysis.waits.known_waits import KnownWait
+from clrevents.analysis.waits.wait_feed import WAIT_HEADERS, WAIT_SELECTORS, WaitFeed
 from clrevents.analysis.waits.wait_rows import BlockedThread, BlockingMethod, Wait, WaitKind, WaitsFacts
 from clrevents.analysis.waits.wait_tables import WaitTables
 from clrevents.schema.registry import SAMPLE, TPL
 from clrevents.trace import Trace
 from clrevents.words import counted
 
-_HEADERS: Final = ("time_ns", "thread_id", "stack_id")
-_WAITING: Final = "runtime/WaitHandleWaitStart"
-_SIGNALED: Final = "runtime/WaitHandleWaitStop"
-_KEPT: Final = {
-    **CONTENTION_COLUMNS,
-    _WAITING: (*_HEADERS, "ClrInstanceID", "WaitSource"),
-    _SIGNALED: (*_HEADERS, "ClrInstanceID"),
-    TASK_BEGIN: (*_HEADERS, "TaskID", "Behavior"),
-    TASK_END: (*_HEADERS, "TaskID"),
-}
 _SAMPLED: Final = "waits without events, such as sleeps"
 _HANDLES: Final = "both ends of waits for handles and monitors"
 _TASKS: Final = "both ends of waits for tasks"
@@ -116,39 +98,26 @@ class WaitsReport(Answer[WaitsFacts]):
 class WaitsCollector(Collector[WaitsReport]):
     """Keeps a few columns of each wait, and runs of equal samples."""
 
-    selectors = (*_KEPT, SAMPLES)
-    headers = _HEADERS
+    selectors = WAIT_SELECTORS
+    headers = WAIT_HEADERS
     stacks = True
 
     def __init__(self, asked: WaitsParameters) -> None:
         self._asked = asked
-        self._kept = Kept()
-        self._runs = RunMaker()
+        self._feed = WaitFeed()
 
     def take(self, chunk: ReportChunk) -> None:
         """See the next events."""
-        events = dict(chunk.events)
-        keep_samples(self._runs, events.pop(SAMPLES, None))
-        self._kept.take(narrowed(attrs.evolve(chunk, events=events), _KEPT))
+        self._feed.take(chunk)
 
     def finish(self, context: Context) -> WaitsReport:
         """Give the answer."""
-        events = self._kept.all(_KEPT, context.nothing)
-        runs = self._runs.runs()
-        waits = WaitFinder(
-            context,
-            ContentionSpans.of(events[CONTENDED], events[ENTERED]),
-            wait_spans(events[_WAITING], events[_SIGNALED], ("ClrInstanceID", "thread_id")),
-            task_wait_spans(events[TASK_BEGIN], events[TASK_END]),
-            runs,
-            self._asked.raw,
-            self._asked.my_code,
-        ).all()
-        tables = WaitTables(context, waits)
+        found = self._feed.found(context, self._asked.raw, self._asked.my_code)
+        tables = WaitTables(context, found.waits)
         culprit = tables.sync_over_async()
         report: WaitsReport = context.answer(
             WaitsReport,
-            facts=WaitsFacts(sync_over_async=culprit, sampling_period_ns=runs.period_ns or None),
+            facts=WaitsFacts(sync_over_async=culprit, sampling_period_ns=found.period_ns or None),
             metrics=_metrics(context, tables),
             notes=_notes(context, tables),
             methods=tables.methods(),
@@ -247,6 +216,6 @@ REPORT: Final = ReportDeclaration(
         ("How long did threads wait for what?", "clrevents waits app.nettrace --table kinds"),
         ("Which threads waited longest?", "clrevents waits app.nettrace --table threads"),
         ("When was each wait?", "clrevents waits app.nettrace --table waits --start 2s --end 3s"),
-        ("Fail if anything blocks on tasks:", "clrevents waits app.nettrace --assert 'task_count=0'"),
+        ("Fail if anything blocks on tasks:", "clrevents waits app.nettrace --assert 'task_count==0'"),
     ),
 )

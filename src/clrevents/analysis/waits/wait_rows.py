@@ -59,7 +59,7 @@ class BlockingMethod(Row):
     evidence: Word = column("`event` or `sample`.")
     count: Count = column("How many waits began.")
     waited_ns: DurationNs = column("How long it waited, on all threads.")
-    share: Ratio | None = column("Its share of all waiting of the program; null for what is not in that.")
+    share: Ratio | None = column("Its share of all waiting in this report but `idle`; null for that.")
     max_ns: DurationNs | None = column("The longest wait; null if none has both ends.")
     threads: Count = column("How many threads waited in it.")
     waiting_in: CodeName | None = column("The method that it waits in, of one of its stacks.", hidden=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from itertools import islice
 
 from clrevents.decode.container.blocks import (
     Block,
@@ -30,7 +29,7 @@ from clrevents.decode.container.container import (
 )
 from clrevents.decode.container.metadata import read_record
 from clrevents.decode.container.object_envelope import Body, ObjectContainer
-from clrevents.decode.container.small_blocks import MOST, Place, read_together
+from clrevents.decode.container.small_blocks import Places, SmallBlocks, header_fields
 from clrevents.decode.container.uncompressed import NETTRACE4, walk
 from clrevents.decode.container.window import Cursor, Short, Window
 from clrevents.decode.kernels.header_scan import HeaderScanner
@@ -52,6 +51,7 @@ class NetTrace4(ObjectContainer):
     def __init__(self, limits: Limits, salvage: bool = False) -> None:
         super().__init__(ObjectTag.BEGIN_PRIVATE, _NAMES, limits, salvage)
         self._scanner = HeaderScanner()
+        self._small = SmallBlocks(self._scanner)
         self._small_events = self.signature(_EVENTS)
 
     def _header(self, window: Window, version: int) -> Header:
@@ -63,17 +63,16 @@ class NetTrace4(ObjectContainer):
         return Header(read_trace_header(window, "NetTrace", version))
 
     def read_together(self, window: Window) -> tuple[Events, int] | None:
-        if not self._seen_header:
+        if not self._seen_header or self._small.rests():
             return None
-        places: list[Place] = []
-        for offset, start, end in islice(self._small_bodies(window, self._small_events), MOST):
-            if end - start < BLOCK_HEADER.size:
-                break
-            length, flags, first, last = BLOCK_HEADER.unpack_from(window.data, start)
-            if not (BLOCK_HEADER.size <= length <= end - start and flags & COMPRESSED):
-                break
-            places.append((offset, first, last, start + length, end, end + 1))
-        return read_together(self._scanner, window, places, False)
+        bodies = self._small_bodies(window, self._small_events, self._small.most)
+        if not len(bodies):
+            return self._small.read(window, None, False)
+        headers = header_fields(window, bodies[:, 1])
+        # Compressed headers and no size that is wrong.
+        sound = (headers["length"] >= BLOCK_HEADER.size) & (headers["length"] <= bodies[:, 2] - bodies[:, 1])
+        sound &= (headers["flags"] & COMPRESSED) != 0
+        return self._small.read(window, Places.of(window, bodies, headers, sound, 1), False)
 
     def _content(self, window: Window, body: Body) -> Iterator[Block]:
         if body.name in (_EVENTS, _METADATA):

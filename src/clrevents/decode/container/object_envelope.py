@@ -13,11 +13,13 @@ from collections.abc import Iterator
 from typing import Final
 
 import attrs
+import numpy as np
 
 from clrevents.decode.container.blocks import Block, End, Events, Fault, Header
 from clrevents.decode.container.container import cut, one
-from clrevents.decode.container.small_blocks import SMALL
+from clrevents.decode.container.small_blocks import SMALL, Ints
 from clrevents.decode.container.window import NeedMore, Window
+from clrevents.decode.kernels.program import chained_objects
 from clrevents.errors import Limits, UnreadableError, damage
 from clrevents.schema.codes import ObjectName, ObjectTag
 
@@ -32,6 +34,7 @@ _LOOKAHEAD: Final = 4
 # Where an object's type says its versions: equal for all blocks of one writer.
 _VERSIONS: Final = slice(3, 11)
 _END_LOOK: Final = 1 << 20
+_NONE: Final = np.empty((0, 3), dtype=np.int64)
 
 
 @attrs.frozen
@@ -165,27 +168,24 @@ class ObjectContainer(ABC):
             return
         yield from self._unsound(window, name, at, start, size)
 
-    def _small_bodies(self, window: Window, signature: bytes) -> Iterator[tuple[int, int, int]]:
-        """Sound small blocks of one type that follow each other: where problems are, their start and their end.
+    def _small_bodies(self, window: Window, signature: bytes, most: int) -> Ints:
+        """At most `most` sound small blocks of one type that follow each other, as places in the window.
 
-        `signature` is the end of the type's object, from the length of its name on.
+        Of shape (n, 3): where problems are, starts and ends. `signature` is the end of the type's object, from the
+        length of its name on.
         """
         data, pos, base = window.data, window.pos, window.base
         length = _VERSIONS.stop + len(signature)
         if not data.startswith(signature, pos + _VERSIONS.stop) or not data.startswith(self._prefix, pos):
-            return
-        head = data[pos : pos + length]
+            return _NONE
         # After a block is its end tag, and what tells that it is sound.
         last = window.end - (0 if window.final else _LOOKAHEAD)
-        while window.end - pos >= length + 8 and data.startswith(head, pos):
-            begin = pos + length
-            size = int.from_bytes(data[begin : begin + 4], "little")
-            start = begin + 4 + self._padding(base + begin + 4, self._shift)
-            end = start + size
-            if size > min(SMALL, self._limits.block_bytes) or end >= last or not self._ends_soundly(window, end):
-                return
-            yield base + begin, start, end
-            pos = end + 1
+        turn, largest = (base - self._shift) % 4, min(SMALL, self._limits.block_bytes)
+        bodies = chained_objects(data, data[pos : pos + length], pos, last, turn, _END, largest, most)
+        # Another one follows all but the last.
+        if len(bodies) and not self._ends_soundly(window, int(bodies[-1, 2])):
+            return bodies[:-1]
+        return bodies
 
     @staticmethod
     def signature(name: str) -> bytes:

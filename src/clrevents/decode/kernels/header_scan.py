@@ -6,19 +6,19 @@ Knows how the columns of many blocks are laid out; does not know what their inte
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.decode.arrays import end_to_end
-from clrevents.decode.kernels.engine import COMPILED, SCAN, given, scratch, taken, zeros
+from clrevents.decode.kernels.engine import COMPILED, SCAN, WALK, given, scratch, taken, zeros
 
 PADDING: Final[int] = SCAN.PADDING
 """How many bytes after a block the scan may read, without trusting them."""
 
+Ints: TypeAlias = NDArray[np.int64]
 Status = Literal["done", "truncated", "bad-varint"]
 _STATUS: Final[dict[int, Status]] = {
     SCAN.DONE: "done",
@@ -34,6 +34,8 @@ _FEW: Final = 1 << 10
 _APART: Final = 72
 # The first numbers of the scan's state: where it stopped, and how many rows, runs and marks it wrote.
 _COUNTS: Final = 4
+# What is counted up to the end of each of several blocks: rows, integers in runs, and in marks.
+_ENDS: Final = 3
 _THREADS: Final = 1
 # Rows are few if there are this many times more kinds.
 _SPARSE: Final = 16
@@ -140,46 +142,6 @@ def _has_gil() -> bool:
     return asked is None or bool(asked())
 
 
-class _Together:
-    """Scans blocks one after the other into the same columns, each from a fresh start."""
-
-    def __init__(self, columns: Any, runs: Any, marks: Any) -> None:
-        self._blank = zeros(SCAN.STATE, np.uint64)
-        state = zeros(SCAN.STATE, np.uint64)
-        # The kernel gets at the numbers of a memoryview faster than at those of an array.
-        given: list[Any] = [state, columns, runs, marks]
-        self._state, self._columns, self._runs, self._marks = [memoryview(each) if COMPILED else each for each in given]
-        self._lists: tuple[list[int], list[int]] = [], []
-        self.rows = self.runs = self.marks = 0
-
-    def block(self, buf: bytes, start: int, end: int, base: int, at: int, room: int, labels: bool) -> bool:
-        """Add the rows of `buf[start:end]` from row `at` of the columns on; returns False, without them, if unsound."""
-        state = self._state
-        state[:] = self._blank
-        state[SCAN.POS] = start
-        runs, marks = (self._runs[self.runs :], self._marks[self.marks :]) if COMPILED else (self._runs, self._marks)
-        status = SCAN.scan(buf, end, base, at, room, labels, state, self._columns, runs, marks)
-        if status != SCAN.DONE:
-            return False
-        more = state[SCAN.RUNS], state[SCAN.MARKS]
-        if not COMPILED:
-            for every, last, count in zip(self._lists, (runs, marks), more, strict=True):
-                every += last[:count]
-        self.rows += state[SCAN.ROWS]
-        self.runs += more[0]
-        self.marks += more[1]
-        return True
-
-    def written(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        """Copies of all runs and marks, whose rows are counted from the start of each block."""
-        runs, marks = self._lists
-        found = [
-            np.array(self._runs[: self.runs] if COMPILED else runs, dtype=np.uint64),
-            np.array(self._marks[: self.marks] if COMPILED else marks, dtype=np.uint64),
-        ]
-        return found[0].reshape(-1, 4), found[1].view(np.int64).reshape(-1, 3)
-
-
 class HeaderScanner:
     """Scans blocks into adjacent columns in large arrays. Not thread-safe; one per stream."""
 
@@ -203,6 +165,7 @@ class HeaderScanner:
             # Memory used last is the fastest.
             self._at = 0
         while True:
+            state[SCAN.ROWS], state[SCAN.RUNS], state[SCAN.MARKS] = 0, 0, 0
             arena, at = self._room()
             limit = min(arena.room - at, _ROWS)
             status = SCAN.scan(buf, end, base, at, limit, labels, state, arena.all, self._runs, self._marks)
@@ -227,34 +190,32 @@ class HeaderScanner:
                 return found, _STATUS[status], stop
 
     def scan_together(
-        self, buf: bytes, blocks: Sequence[tuple[int, int]], base: int, labels: bool
-    ) -> tuple[HeaderColumns | None, list[tuple[int, int, int]]]:
-        """The columns of several blocks `buf[start:end]`, each from a fresh start, up to the first that is not sound.
+        self, buf: bytes, starts: Ints, stops: Ints, base: int, labels: bool
+    ) -> tuple[HeaderColumns | None, Ints]:
+        """The columns of several blocks `buf[start:stop]`, each from a fresh start, up to the first that is not sound.
 
-        Also how many rows, runs and marks there are after each block: as many blocks as were scanned. Of many small
-        blocks, each costs a hundredth of what columns of its own would.
+        Also how many rows, and how many integers in `runs` and `marks`, there are after each block: as many blocks as
+        were scanned. Of many small blocks, each costs a thousandth of what columns of its own would.
         """
         if not self._arenas[-1].kept():
             self._at = 0
         arena, at = self._room()
         room = min(arena.room - at, _ROWS)
-        scan = _Together(arena.all, self._runs, self._marks)
-        ends: list[tuple[int, int, int]] = []
-        for start, end in blocks:
-            if scan.rows == room or not scan.block(buf, start, end, base, at + scan.rows, room - scan.rows, labels):
-                break
-            ends.append((scan.rows, scan.runs, scan.marks))
-        if not scan.rows:
-            return None, ends
-        ids, threads, stacks, times, offsets, sizes = arena.take(at, scan.rows)
-        self._at += scan.rows if COMPILED else 0
+        state, ends = zeros(SCAN.STATE, np.uint64), zeros(_ENDS * len(starts))
+        places = given(starts), given(stops)
+        done = SCAN.together(
+            buf, len(starts), *places, base, at, room, labels, state, arena.all, self._runs, self._marks, ends
+        )
+        counts = np.array(ends[: _ENDS * done], dtype=np.int64).reshape(-1, _ENDS)
+        rows, runs, marks = counts[-1].tolist() if done else (0, 0, 0)
+        if not rows:
+            return None, counts
+        ids, threads, stacks, times, offsets, sizes = arena.take(at, rows)
+        self._at += rows if COMPILED else 0
+        table = taken(self._runs, runs).reshape(-1, 4)
+        changes = taken(self._marks, marks).view(np.int64).reshape(-1, 3)
         place = (arena.each, at) if COMPILED else None
-        counts = np.array([(0, 0, 0), *ends], dtype=np.int64)
-        firsts, before = counts[:-1, 0], np.diff(counts, axis=0)
-        runs, marks = scan.written()
-        runs[:, 0] += np.repeat(firsts, before[:, 1] // 4).astype(np.uint64)
-        marks[:, 0] += np.repeat(firsts, before[:, 2] // 3)
-        return HeaderColumns(ids, threads, stacks, times, offsets, sizes, runs, marks, place), ends
+        return HeaderColumns(ids, threads, stacks, times, offsets, sizes, table, changes, place), counts
 
     def _room(self) -> tuple[_Columns, int]:
         """Where the next rows go: columns, and the first place in them."""
@@ -280,7 +241,7 @@ def arranged(kinds: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[tuple[in
         return order, [(int(used[place]), part) for place, part in groups]
     if COMPILED:
         ends, order = np.zeros(int(kinds.max()) + 1, dtype=np.int64), np.empty(len(kinds), dtype=np.int64)
-        SCAN.arrange(len(kinds), given(kinds), len(ends), ends, order)
+        WALK.arrange(len(kinds), given(kinds), len(ends), ends, order)
     else:
         # A single step in numpy, but slow in the kernel under Python.
         ends, order = np.cumsum(np.bincount(kinds)), np.argsort(kinds, kind="stable")

@@ -1,4 +1,4 @@
-"""Programs of integers over payloads, and gathered bytes and texts: the walk kernel with numpy on both sides.
+"""Programs of integers over payloads, gathered bytes and texts, chains of blocks: the walk kernel, numpy on both sides.
 
 Knows instructions by number; the plan of a layout knows their purpose.
 """
@@ -55,6 +55,29 @@ class Program:
         table = taken(cells, 2 * self.steps * total, own=False).view(np.int64).reshape(2 * self.steps, total)
         found = list(table)
         return Walk(found[0::2], found[1::2], np.asarray(stops, dtype=np.int64), not bad)
+
+
+def chained(buf: bytes, pos: int, stop: int, kind: int, most: int, count: int) -> NDArray[np.int64]:
+    """Places and sizes of blocks of one kind that follow each other, each behind its size in three bytes and its kind.
+
+    At most `count`, of at most `most` bytes each, and all of them before `stop`; of shape (n, 2).
+    """
+    heads = numbers_room(2 * count)
+    done = WALK.chain(buf, pos, stop, kind, most, count, heads)
+    return np.array(heads[: 2 * done], dtype=np.int64).reshape(-1, 2)
+
+
+def chained_objects(
+    buf: bytes, head: bytes, pos: int, stop: int, turn: int, tag: int, most: int, count: int
+) -> NDArray[np.int64]:
+    """Objects that follow each other, each behind `head`, a size of four bytes and padding, and before a tag.
+
+    Padding ends at a multiple of four of place and `turn`; all tags are before `stop`. At most `count`, of at most
+    `most` bytes each; of shape (n, 3): the places of its size, its start and its end.
+    """
+    places = numbers_room(3 * count)
+    done = WALK.objects(buf, head, len(head), pos, stop, turn, tag, most, count, places)
+    return np.array(places[: 3 * done], dtype=np.int64).reshape(-1, 3)
 
 
 def narrow(

@@ -16,6 +16,7 @@ ctypedef unsigned long long u64
     full=cython.Py_ssize_t,
     run=cython.Py_ssize_t,
     mark=cython.Py_ssize_t,
+    marked=cython.Py_ssize_t,
     metadata_id=u64,
     sequence=u64,
     capture=u64,
@@ -49,6 +50,23 @@ cpdef int scan(
     u64[::1] marks,
 ) except -1
 
+@cython.locals(done=cython.Py_ssize_t, at=cython.Py_ssize_t)
+cpdef Py_ssize_t together(
+    const unsigned char[::1] buf,
+    Py_ssize_t count,
+    const long long[::1] starts,
+    const long long[::1] stops,
+    u64 base,
+    Py_ssize_t first,
+    Py_ssize_t max_rows,
+    bint labels,
+    u64[::1] state,
+    u64[:, ::1] columns,
+    u64[::1] runs,
+    u64[::1] marks,
+    long long[::1] ends,
+) except -1
+
 @cython.locals(
     at=cython.Py_ssize_t,
     last=cython.Py_ssize_t,
@@ -73,8 +91,3 @@ cpdef Py_ssize_t tally(
     long long[::1] sums,
     long long[::1] latest,
 ) except? -2
-
-@cython.locals(row=cython.Py_ssize_t, kind=cython.Py_ssize_t, at=cython.Py_ssize_t)
-cpdef int arrange(
-    Py_ssize_t rows, const long long[::1] kinds, Py_ssize_t size, long long[::1] ends, long long[::1] order
-) except -1

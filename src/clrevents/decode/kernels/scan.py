@@ -1,4 +1,4 @@
-"""Kernel 1: the compressed event headers of one block, into integer columns; and counting and sorting by kind.
+"""Kernel 1: the compressed event headers of blocks, into integer columns; and counting by kind and by thread.
 
 Integers in, integers out: makes no objects, raises nothing, touches no payload. The caller pads the buffer
 with PADDING bytes after `end`, so that no header reads outside it (docs/format.md, "Compressed event headers").
@@ -48,7 +48,7 @@ def scan(
     """Scan from `state[POS]` until `end` or `max_rows`; returns a status, leaves counts in `state`.
 
     Rows are written from place `first` of the columns on: metadata id, thread id, stack id, time, offset (counted from
-    where `buf` has `base`) and size.
+    where `buf` has `base`) and size. The counts of rows, runs and marks in `state` say how many are there already.
     `runs` gets (row, capture thread, sequence, processor) where a capture thread's run of rows begins;
     `marks` gets (row, flags, offset) where 16-byte activity ids stand in the bytes, or, with `labels`,
     (row, flags, label list id) where the label list changes. On TRUNCATED and BAD_VARINT `state[POS]` is the
@@ -73,10 +73,11 @@ def scan(
     size = state[SIZE]
     latest = state[SORTED]
     has_sorted = state[HAS_SORTED]
-    row = first
+    row = first + state[ROWS]
     full = first + max_rows
-    run = 0
-    mark = 0
+    run = state[RUNS]
+    mark = state[MARKS]
+    marked = mark
     fresh = 1
     status = 0
     start = pos
@@ -274,7 +275,7 @@ def scan(
             # What stands behind the block is no part of it: whatever it says, the block is too short.
             status = 2
         pos = start
-        if mark and marks[mark - 3] == row - first:
+        if mark > marked and marks[mark - 3] == row - first:
             mark -= 3
     state[POS] = pos
     state[ROWS] = row - first
@@ -292,6 +293,42 @@ def scan(
     state[SORTED] = latest
     state[HAS_SORTED] = has_sorted
     return status
+
+
+def together(
+    buf: bytes,
+    count: int,
+    starts: list[int],
+    stops: list[int],
+    base: int,
+    first: int,
+    max_rows: int,
+    labels: bool,
+    state: list[int],
+    columns: list[list[int]],
+    runs: list[int],
+    marks: list[int],
+    ends: list[int],
+) -> int:
+    """Scan `count` blocks `buf[starts[i]:stops[i]]`, each from a fresh start, up to the first that is not sound.
+
+    Returns how many were scanned; `ends` gets the numbers of rows, and of integers in `runs` and `marks`, after each.
+    """
+    done = 0
+    while done < count and state[1] < max_rows:
+        at = 4
+        while at < 14:
+            state[at] = 0
+            at += 1
+        state[0] = starts[done]
+        if scan(buf, stops[done], base, first, max_rows, labels, state, columns, runs, marks):
+            break
+        at = 0
+        while at < 3:
+            ends[3 * done + at] = state[1 + at]
+            at += 1
+        done += 1
+    return done
 
 
 def tally(
@@ -354,28 +391,3 @@ def tally(
         if high > latest[0]:
             latest[0] = high
     return used
-
-
-def arrange(rows: int, kinds: list[int], size: int, ends: list[int], order: list[int]) -> None:
-    """Row numbers by kind into `order`, rising within each; those of kind k end at `ends[k]`, which must be 0 at first.
-
-    Every kind is at least 0 and below `size`.
-    """
-    row = 0
-    while row < rows:
-        ends[kinds[row]] += 1
-        row += 1
-    kind = 0
-    at = 0
-    while kind < size:
-        row = ends[kind]
-        ends[kind] = at
-        at += row
-        kind += 1
-    row = 0
-    while row < rows:
-        kind = kinds[row]
-        at = ends[kind]
-        order[at] = row
-        ends[kind] = at + 1
-        row += 1

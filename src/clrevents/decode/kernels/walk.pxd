@@ -70,3 +70,33 @@ cpdef Py_ssize_t gather(
     const long long[::1] lengths,
     unsigned char[::1] out,
 ) except -1
+
+@cython.locals(done=cython.Py_ssize_t, size=cython.Py_ssize_t)
+cpdef Py_ssize_t chain(
+    const unsigned char[::1] buf,
+    Py_ssize_t pos,
+    Py_ssize_t stop,
+    int kind,
+    Py_ssize_t most,
+    Py_ssize_t count,
+    long long[::1] heads,
+) except -1
+
+@cython.locals(done=cython.Py_ssize_t, size=cython.Py_ssize_t, start=cython.Py_ssize_t, at=cython.Py_ssize_t)
+cpdef Py_ssize_t objects(
+    const unsigned char[::1] buf,
+    const unsigned char[::1] head,
+    Py_ssize_t length,
+    Py_ssize_t pos,
+    Py_ssize_t stop,
+    Py_ssize_t turn,
+    int tag,
+    Py_ssize_t most,
+    Py_ssize_t count,
+    long long[::1] places,
+) except -1
+
+@cython.locals(row=cython.Py_ssize_t, kind=cython.Py_ssize_t, at=cython.Py_ssize_t)
+cpdef int arrange(
+    Py_ssize_t rows, const long long[::1] kinds, Py_ssize_t size, long long[::1] ends, long long[::1] order
+) except -1

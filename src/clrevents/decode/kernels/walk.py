@@ -1,4 +1,4 @@
-"""Kernel 2: a layout as a program of integers, run over many payloads; and text from UTF-16 to UTF-8.
+"""Kernel 2: a layout as a program of integers, run over many payloads; UTF-16 to UTF-8; chains of blocks; sorting.
 
 Integers and bytes in, integers and bytes out: makes no objects, raises nothing, reads nothing outside the
 payload it is given. Knows widths and places; what a field means is `columns`' business.
@@ -146,6 +146,62 @@ def walk(
     return bad
 
 
+def chain(buf: bytes, pos: int, stop: int, kind: int, most: int, count: int, heads: list[int]) -> int:
+    """Blocks of one kind from `pos` on, each behind a size of three bytes and its kind, which end before `stop`.
+
+    Up to the first that has more than `most` bytes or fewer than four; `heads` gets the place and the size of each.
+    Returns how many there are, at most `count`.
+    """
+    done = 0
+    while done < count and stop - pos >= 4 and buf[pos + 3] == kind:
+        size = buf[pos] | buf[pos + 1] << 8 | buf[pos + 2] << 16
+        if size < 4 or size > most or size > stop - pos - 4:
+            break
+        heads[2 * done] = pos
+        heads[2 * done + 1] = size
+        done += 1
+        pos += 4 + size
+    return done
+
+
+def objects(
+    buf: bytes,
+    head: bytes,
+    length: int,
+    pos: int,
+    stop: int,
+    turn: int,
+    tag: int,
+    most: int,
+    count: int,
+    places: list[int],
+) -> int:
+    """Objects from `pos` on, each behind `head` (of `length` bytes), a size of four bytes and padding, before a tag.
+
+    Padding ends at a multiple of four of place and `turn`; tags are before `stop`. Up to the first that has more than
+    `most` bytes or another tag; `places` gets the place of its size, its start and its end. Returns how many there are,
+    at most `count`.
+    """
+    done = 0
+    while done < count and stop - pos >= length + 8:
+        at = 0
+        while at < length and buf[pos + at] == head[at]:
+            at += 1
+        if at < length:
+            break
+        pos += length
+        size = buf[pos] | buf[pos + 1] << 8 | buf[pos + 2] << 16
+        start = pos + 4 + (4 - (pos + turn) % 4) % 4
+        if buf[pos + 3] or size > most or size >= stop - start or buf[start + size] != tag:
+            break
+        places[3 * done] = pos
+        places[3 * done + 1] = start
+        places[3 * done + 2] = start + size
+        done += 1
+        pos = start + size + 1
+    return done
+
+
 def narrow(buf: bytes, rows: int, starts: list[int], lengths: list[int], out: bytearray, ends: list[int]) -> int:
     """UTF-16LE text of `lengths[i]` bytes at `starts[i]` as UTF-8, one behind the other, ending at `ends[i]`.
 
@@ -203,3 +259,28 @@ def gather(buf: bytes, rows: int, starts: list[int], lengths: list[int], out: by
             at += 1
         row += 1
     return at
+
+
+def arrange(rows: int, kinds: list[int], size: int, ends: list[int], order: list[int]) -> None:
+    """Row numbers by kind into `order`, rising within each; those of kind k end at `ends[k]`, which must be 0 at first.
+
+    Every kind is at least 0 and below `size`.
+    """
+    row = 0
+    while row < rows:
+        ends[kinds[row]] += 1
+        row += 1
+    kind = 0
+    at = 0
+    while kind < size:
+        row = ends[kind]
+        ends[kind] = at
+        at += row
+        kind += 1
+    row = 0
+    while row < rows:
+        kind = kinds[row]
+        at = ends[kind]
+        order[at] = row
+        ends[kind] = at + 1
+        row += 1

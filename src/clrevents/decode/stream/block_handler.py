@@ -107,7 +107,7 @@ class BlockHandler:
             self._rows.in_time_order = False
 
     def _take_sequence_point(self, point: SequencePoint, offset: int) -> None:
-        self._errors.report_all(self.losses.sequence_point(point, offset))
+        self._errors.report_found(self.losses.sequence_point(point, offset))
         self._errors.report_all(self._rows.end_region())
         self._labels.clear()
         if point.forget_threads:
@@ -122,7 +122,7 @@ class BlockHandler:
                 text = f"undefined thread index {index} is removed"
                 self._errors.report_all((damage("undefined-thread", text, block.offset, None, "which threads exist"),))
             else:
-                self._errors.report_all(self.losses.thread_ended(place, sequence, self._events.latest, offset))
+                self._errors.report_found(self.losses.thread_ended(place, sequence, self._events.latest, offset))
 
     def _bound_tables(self, offset: int) -> None:
         """Stacks and labels are held until the next sequence point, but not without bound."""

@@ -40,9 +40,9 @@ class ErrorPolicy:
     def salvage(self) -> bool:
         return self.mode == "salvage"
 
-    def report(self, problem: Problem) -> bool:
-        """Record a problem; returns False if it ends the reading."""
-        self.problems.add(problem)
+    def report(self, problem: Problem, times: int = 1) -> bool:
+        """Record a problem found `times` times; returns False if it ends the reading."""
+        self.problems.add(problem, times)
         if problem.severity == "note" or self.mode == "salvage":
             return True
         if problem.severity == "payload" and self.mode == "report":
@@ -56,6 +56,12 @@ class ErrorPolicy:
         for problem in problems:
             if problem is not None and not self.stopped:
                 self.report(problem)
+
+    def report_found(self, problems: Iterable[tuple[Problem, int]]) -> None:
+        """As `report_all`, of problems with the number of times that each was found."""
+        for problem, times in problems:
+            if not self.stopped:
+                self.report(problem, times)
 
     def stop(self, error: TraceError | None = None) -> None:
         """Read no further. Collected rows are released before the exception is raised."""

@@ -131,7 +131,7 @@ class EventIntake:
         if block.counted:
             problems = self._losses.follow(columns, offset, block.together)
             if problems:
-                self._errors.report_all(problems)
+                self._errors.report_found(problems)
 
     def _leave_out(self, columns: HeaderColumns, row: int) -> None:
         """Drop the invalid rows of a block that ends at its declared size."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
+from typing import TypeAlias
 
 import attrs
 import numpy as np
@@ -37,12 +38,16 @@ class Loss:
     """The end of the window, in nanoseconds since the session started."""
 
 
+Found: TypeAlias = tuple[Problem, int]
+"""A problem, and how often it was found."""
+
+
 class LossLog:
     """Losses so far: `Limits.problems` of them individually, `lost` events in all.
 
     Events in damaged bytes are not losses: `destroyed` lists them in the same way, `missing` counts them.
 
-    Its methods return the problems to report; `offset` is that of the block that reveals them.
+    Its methods return the problems to report, and how often each; `offset` is that of the block that reveals them.
     """
 
     def __init__(self, limits: Limits, threads: ThreadTable) -> None:
@@ -68,9 +73,9 @@ class LossLog:
         """Events may be missing from here on for a reason other than loss."""
         self.numbers.damaged(self._threads.definitions)
 
-    def follow(self, columns: HeaderColumns, offset: int, together: Together | None = None) -> Sequence[Problem]:
+    def follow(self, columns: HeaderColumns, offset: int, together: Together | None = None) -> Sequence[Found]:
         """Look for gaps in the numbers of these events; those of several blocks are at the offsets of these."""
-        gaps = self.numbers.follow(columns)
+        gaps = self.numbers.follow(columns, self._limits.problems - self._notes)
         if not gaps:
             return ()
         if together is None:
@@ -78,7 +83,7 @@ class LossLog:
         rows = np.array([gap.row for gap in gaps], dtype=np.int64)
         return self._meaning(gaps, together.offsets[np.searchsorted(together.ends[:, 0], rows, "right")].tolist())
 
-    def sequence_point(self, point: SequencePoint, offset: int) -> Iterator[Problem]:
+    def sequence_point(self, point: SequencePoint, offset: int) -> Iterator[Found]:
         """Compare with the writer's counts, which reveals losses after a thread's last event."""
         for index, sequence in point.threads:
             thread = self._threads.find(index) if self._indexed else index
@@ -87,26 +92,26 @@ class LossLog:
         if point.forget_threads:
             self.numbers.forget_all()
 
-    def thread_ended(self, place: int, sequence: int, tick: int, offset: int) -> Sequence[Problem]:
+    def thread_ended(self, place: int, sequence: int, tick: int, offset: int) -> Sequence[Found]:
         """A thread is removed: how many events it wrote in total (NetTrace 6)."""
         problems = self._meaning(self.numbers.reached(place, sequence, tick), (offset,))
         self.numbers.forget(place)
         return problems
 
-    def _meaning(self, gaps: Sequence[Gap], offsets: Iterable[int]) -> list[Problem]:
-        problems = []
+    def _meaning(self, gaps: Sequence[Gap], offsets: Iterable[int]) -> list[Found]:
+        problems: list[Found] = []
         for gap, offset in zip(gaps, offsets, strict=False):
             if gap.backwards:
                 # Beyond the limit they are only counted: it does not matter which.
                 if self._note is None or self._notes < self._limits.problems:
                     self._notes += 1
                     self._note = _backwards(self._thread_id(gap), offset)
-                problems.append(self._note)
+                problems.append((self._note, gap.times))
             elif gap.after_damage:
                 self.missing += gap.count
                 self._keep(gap, self.destroyed)
                 text = f"{gap.count} events of thread {self._thread_id(gap)} are missing after damage"
-                problems.append(damage("missing-events", text, offset, None, "these events"))
+                problems.append((damage("missing-events", text, offset, None, "these events"), 1))
             else:
                 self.lost += gap.count
                 self._keep(gap, self.losses)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import attrs
+import numpy as np
 
 from clrevents.decode.kernels.header_scan import HeaderColumns
 from clrevents.errors import Limits
@@ -16,6 +17,8 @@ _HALF = 1 << 31
 # Stands for a thread that the trace does not describe.
 _UNKNOWN_KEY = (1 << 64) - 1
 _M32 = (1 << 32) - 1
+# From this many runs on, numpy takes less time than one after the other.
+_MANY = 1 << 8
 
 
 @attrs.frozen
@@ -23,7 +26,7 @@ class Gap:
     """`count` sequence numbers of a capture thread that no event has, and the ticks of the events before and after.
 
     `after_damage`: damage follows the thread's events before the gap. `backwards`: the numbers step back. `row` is that
-    of the event after it, in the columns where it was found.
+    of the event after it, in the columns where it was found. `times`: this one stands for so many that step back.
     """
 
     thread: int
@@ -32,6 +35,7 @@ class Gap:
     end: int
     after_damage: bool
     row: int = 0
+    times: int = 1
 
     @property
     def backwards(self) -> bool:
@@ -67,8 +71,13 @@ class SequenceNumbers:
             return self._damages > 0 and (thread == _UNKNOWN_KEY or self._born(thread) < self._known)
         return last[2] != self._damages
 
-    def follow(self, columns: HeaderColumns) -> Sequence[Gap]:
-        """Take the numbers of a block's events; returns the gaps before and between them."""
+    def follow(self, columns: HeaderColumns, wanted: int) -> Sequence[Gap]:
+        """Take the numbers of a block's events; returns the gaps before and between them.
+
+        Of those that step back at least `wanted` each, where there are so many; one may stand for all others.
+        """
+        if len(columns.runs) >= _MANY:
+            return self._follow_many(columns, wanted)
         times, last = columns.ticks, self._last
         gaps: list[Gap] = []
         for row, thread, sequence, end in _runs(columns):
@@ -83,6 +92,48 @@ class SequenceNumbers:
                     gaps.append(Gap(thread, count, tick, int(times[row]), self._after_damage(thread), row))
             last[thread] = (sequence + end - row - 1) & _M32, int(times[end - 1]), self._damages
         return gaps
+
+    def _follow_many(self, columns: HeaderColumns, wanted: int) -> Sequence[Gap]:
+        """As `follow`, thread by thread instead of run by run."""
+        rows, threads = columns.runs[:, 0].astype(np.int64), columns.runs[:, 1]
+        ends = np.append(rows[1:], len(columns))
+        before = (columns.runs[:, 2].astype(np.int64) - 1) & _M32
+        reached = (before + ends - rows) & _M32
+        began, ended = columns.ticks[rows], columns.ticks[ends - 1]
+        order = np.argsort(threads, kind="stable")
+        # What is known before each run: what the thread's run before it reached, and when.
+        number, since, after_damage = before.copy(), began.copy(), np.zeros(len(rows), dtype=np.bool_)
+        number[order[1:]], since[order[1:]] = reached[order[:-1]], ended[order[:-1]]
+        firsts = np.flatnonzero(np.append(True, np.diff(threads[order]) != 0))
+        lasts = np.append(firsts[1:], len(rows))
+        for first, last in sorted(zip(firsts.tolist(), lasts.tolist(), strict=True), key=lambda pair: order[pair[0]]):
+            run, final = order[first], order[last - 1]
+            thread = int(threads[run])
+            known = self._last.get(thread)
+            if known is None and not self.starts_at_zero:
+                number[run] = before[run]
+                if len(self._last) >= self._limits.threads:
+                    every = order[first:last]
+                    number[every] = before[every]
+                    continue
+            else:
+                number[run], since[run], _ = known or (0, began[run], 0)
+                after_damage[run] = self._after_damage(thread)
+            self._last[thread] = int(reached[final]), int(ended[final]), self._damages
+        counts = (before - number) & _M32
+        gap = counts != 0
+        if not self.starts_at_zero:
+            gap &= number != 0
+        back = np.flatnonzero(gap & (counts >= _HALF))
+        gap[back[wanted + 1 :]] = False
+        others = max(len(back) - wanted, 1)
+        standing = int(back[wanted]) if len(back) > wanted else -1
+        found = np.flatnonzero(gap)
+        values = (column[found].tolist() for column in (threads, counts, since, began, after_damage, rows))
+        return [
+            Gap(thread, count, start, end, after, row, others if run == standing else 1)
+            for run, thread, count, start, end, after, row in zip(found.tolist(), *values, strict=True)
+        ]
 
     def reached(self, thread: int, sequence: int, tick: int) -> Sequence[Gap]:
         """The writer says that this thread had reached this number by then; returns the gap at its end, if any."""

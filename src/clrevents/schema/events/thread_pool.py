@@ -3,27 +3,10 @@
 from typing import Annotated
 
 from clrevents.schema.event import event
-from clrevents.schema.flags import OpenEnum
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
+from clrevents.schema.thread_pool_flags import ThreadAdjustmentReason
 from clrevents.schema.types import Double, UInt16, UInt32
-
-
-class ThreadAdjustmentReason(OpenEnum):
-    """Why the thread pool changes its target number of workers (manifest: ThreadAdjustmentReasonMap, up to 7).
-
-    Source: `PortableThreadPool.HillClimbing.StateOrTransition`.
-    """
-
-    Warmup = 0
-    Initializing = 1
-    RandomMove = 2
-    ClimbingMove = 3
-    ChangePoint = 4
-    Stabilizing = 5
-    Starvation = 6
-    ThreadTimedOut = 7
-    CooperativeBlocking = 8
 
 
 @event(RUNTIME, id=50, version=0, aliases=("ThreadPoolWorkerThread/Start",), keywords=RuntimeKeyword.Threading, level=4)

@@ -10,6 +10,8 @@ import struct
 from collections.abc import Iterator
 from typing import Final
 
+import numpy as np
+
 from clrevents.decode.container import container as shared
 from clrevents.decode.container.blocks import (
     Block,
@@ -31,10 +33,11 @@ from clrevents.decode.container.nettrace6.nettrace6_rows import (
     read_removed_threads,
     read_threads,
 )
-from clrevents.decode.container.small_blocks import MOST, SMALL, Place, read_together
+from clrevents.decode.container.small_blocks import SMALL, Places, SmallBlocks, header_fields
 from clrevents.decode.container.uncompressed import NETTRACE6, walk
 from clrevents.decode.container.window import Cursor, NeedMore, Short, Window
 from clrevents.decode.kernels.header_scan import HeaderScanner
+from clrevents.decode.kernels.program import chained
 from clrevents.errors import Limits, Problem, UnreadableError, damage
 from clrevents.schema.codes import BlockKind, Forget
 
@@ -51,8 +54,6 @@ _NAMES: Final[dict[int, str]] = {
     BlockKind.REMOVED_THREADS: "thread removal block",
     BlockKind.LABELS: "label block",
 }
-# The head of a block and the header of an event block.
-_SMALL_BLOCK: Final = struct.Struct("<IHHqq")
 _IMPACT: Final = "the events, names or stacks of this range"
 _TRACE_HEADER: Final = struct.Struct("<8hqqii")
 
@@ -68,6 +69,7 @@ class NetTrace6:
         self._limits = limits
         self._salvage = salvage
         self._scanner = HeaderScanner()
+        self._small = SmallBlocks(self._scanner)
         self._search = search.Search()
         self._seen_header = False
 
@@ -82,29 +84,18 @@ class NetTrace6:
             raise
 
     def read_together(self, window: Window) -> tuple[Events, int] | None:
-        if not self._seen_header:
+        if not self._seen_header or self._small.rests():
             return None
-        data, base, pos, stop = window.data, window.base, window.pos, window.end
-        most = min(SMALL, self._limits.block_bytes)
-        places: list[Place] = []
-        while stop - pos >= _SMALL_BLOCK.size and len(places) < MOST:
-            head, length, flags, first, last = _SMALL_BLOCK.unpack_from(data, pos)
-            size = head & 0xFFFFFF
-            end = pos + 4 + size
-            # Compressed headers and no flag but those that are known: of others the salvage wants to see more.
-            if (
-                head >> 24 != _EVENTS
-                or size > most
-                or end > stop
-                or not 20 <= length <= size
-                or flags & ~2 != COMPRESSED
-            ):
-                break
-            if first > last:
-                break
-            places.append((base + pos, first, last, pos + 4 + length, end, end))
-            pos = end
-        return read_together(self._scanner, window, places, True)
+        largest = min(SMALL, self._limits.block_bytes)
+        heads = chained(window.data, window.pos, window.end, _EVENTS, largest, self._small.most)
+        if not len(heads):
+            return self._small.read(window, None, True)
+        bodies = np.stack((heads[:, 0], heads[:, 0] + 4, heads.sum(axis=1) + 4), axis=1)
+        headers = header_fields(window, bodies[:, 1])
+        # Compressed headers and no flag but those that are known: of others the salvage wants to see more.
+        sound = (headers["length"] >= BLOCK_HEADER.size) & (headers["length"] <= heads[:, 1])
+        sound &= ((headers["flags"] | 2) == COMPRESSED | 2) & (headers["first"] <= headers["last"])
+        return self._small.read(window, Places.of(window, bodies, headers, sound, 0), True)
 
     def _block(self, window: Window) -> Iterator[Block]:
         start = window.pos

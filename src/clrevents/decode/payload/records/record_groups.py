@@ -12,6 +12,7 @@ import attrs
 
 from clrevents.decode.kernels.objects import scatter
 from clrevents.decode.payload.columns.dtypes import Ints
+from clrevents.schema.layout import BoundLayout
 
 Objects: TypeAlias = list[Any]
 
@@ -21,10 +22,14 @@ PORTION: Final = 1 << 12
 
 @attrs.frozen(eq=False)
 class RecordGroup:
-    """Records of one kind: those of the batch's ascending `rows`. `make` makes those from one place to another."""
+    """Records of one kind: those of the batch's ascending `rows`, whose payloads all fit `layout` exactly.
+
+    `make` makes those from one place to another.
+    """
 
     rows: Ints
     make: Callable[[int, int], Objects]
+    layout: BoundLayout
 
 
 class LazyRecords:
@@ -41,6 +46,15 @@ class LazyRecords:
     def put(self, row: int, payload: Any) -> None:
         """Add a payload that belongs to no group; rows must ascend."""
         self._single[row] = payload
+
+    def groups(self) -> Iterator[tuple[Ints, BoundLayout]]:
+        """The rows of each group, and the layout that their payloads fit."""
+        for group in self._groups:
+            yield group.rows, group.layout
+
+    def singles(self) -> Iterator[tuple[int, Any]]:
+        """The rows of no group, and their payloads."""
+        yield from self._single.items()
 
     def portions(self) -> Iterator[Objects]:
         """All payloads, in portions large enough to be efficient. Made anew each time."""

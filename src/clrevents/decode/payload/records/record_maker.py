@@ -44,7 +44,8 @@ class RecordMaker:
             if recipe is None or columns is None:
                 left.append(rows)
             else:
-                records.add(RecordGroup(rows, recipe.construct(columns)))
+                layout = self._decoder.layouts(kinds[index])[0][0]
+                records.add(RecordGroup(rows, recipe.construct(columns), layout))
         return records, np.sort(np.concatenate(left)).tolist() if left else []
 
     def _recipe(self, kind: EventKind) -> Recipe | None:

@@ -1,0 +1,1 @@
+"""Show the values of counters and metrics over time."""

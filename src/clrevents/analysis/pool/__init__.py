@@ -1,0 +1,1 @@
+"""Show whether the thread pool is starved, and by whom."""

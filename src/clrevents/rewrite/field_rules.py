@@ -1,0 +1,103 @@
+"""What goes of each field of a trace: the schema's allow-list, changed by what the user asked for.
+
+Decides by names alone; never sees a text. Events are (provider, name), fields of fields are written `Outer.Inner`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from typing import Final
+
+import attrs
+
+from clrevents.schema.disclosure import ASKED, KEPT, TEXT, Disclosure, disclosure_of
+from clrevents.schema.registry import SHORT_PROVIDERS
+
+TRACE: Final = "trace"
+"""The provider of what is not in payloads: `trace/thread.name`, `trace/label.value` and so on."""
+HEADER: Final = (TRACE, "header")
+THREAD: Final = (TRACE, "thread")
+LABEL: Final = (TRACE, "label")
+DESCRIPTION: Final = (TRACE, "description")
+_SHORT: Final = {name: short for short, name in SHORT_PROVIDERS.items()}
+
+
+@attrs.frozen
+class FieldRule:
+    """What the rules say of one field."""
+
+    provider: str
+    """The provider of the event, or `trace` for what is not in a payload."""
+    event: str
+    """The name of the event."""
+    field: str
+    """The field; a field of a field is `Outer.Inner`."""
+    disclosure: Disclosure
+    """What stays of it, and why."""
+
+    @property
+    def verdict(self) -> str:
+        """`stays`, `goes`, or `partly`."""
+        return {"all": "stays", "nothing": "goes"}.get(self.disclosure.stays, "partly")
+
+    def __str__(self) -> str:
+        name = f"{_SHORT.get(self.provider, self.provider)}/{self.event}.{self.field}"
+        return f"{self.verdict:6} {name}: {self.disclosure.why}"
+
+
+@attrs.define
+class FieldRules:
+    """The allow-list, with `keep` added to it and the fields whose name matches one of `fields` taken from it.
+
+    Each of `keep` is `FIELD` or `PROVIDER/EVENT.FIELD`, and may be a glob.
+    """
+
+    keep: tuple[str, ...] = ()
+    fields: tuple[re.Pattern[str], ...] = ()
+    _unused: set[str] = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._unused = set(self.keep)
+
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """Those of `keep` that no field has met so far."""
+        return tuple(pattern for pattern in self.keep if pattern in self._unused)
+
+    def of(self, event: tuple[str, str], field: str, default: Disclosure = TEXT) -> Disclosure:
+        """What may stay of a field; `default` is for one that is not on the list."""
+        last = field.rpartition(".")[2]
+        if any(pattern.search(last) for pattern in self.fields):
+            return ASKED
+        kept = [pattern for pattern in self.keep if _meets(pattern, event, field, last)]
+        self._unused.difference_update(kept)
+        return KEPT if kept else disclosure_of(*event, field, default)
+
+    def rule(self, event: tuple[str, str], field: str, default: Disclosure = TEXT) -> FieldRule:
+        """The same, with the field's name."""
+        return FieldRule(*event, field, self.of(event, field, default))
+
+    def surroundings(self) -> Iterator[FieldRule]:
+        """The rules of what is not in payloads."""
+        for event, fields in SURROUNDINGS.items():
+            for field in fields:
+                yield self.rule(event, field)
+
+
+SURROUNDINGS: Final = {
+    HEADER: ("key", "value"),
+    THREAD: ("name", "key", "value"),
+    LABEL: ("key", "value"),
+    DESCRIPTION: ("key", "value", "description", "message"),
+}
+"""What has texts besides payloads, and which: header pairs, threads, labels of events, descriptions of events."""
+
+
+def _meets(pattern: str, event: tuple[str, str], field: str, last: str) -> bool:
+    if "/" not in pattern:
+        return fnmatchcase(field, pattern) or fnmatchcase(last, pattern)
+    provider, name = event
+    names: Iterable[str] = (provider, _SHORT.get(provider, provider))
+    return any(fnmatchcase(f"{one}/{name}.{field}", pattern) for one in names)

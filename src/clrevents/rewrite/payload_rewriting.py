@@ -1,0 +1,167 @@
+"""Payloads after redaction: their texts replaced, everything that no field shows zero, all else byte by byte the same.
+
+A payload that cannot be read becomes zeros that can. Knows what is where from `payload_texts`, and what may stay from
+the rules.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from clrevents.rewrite.field_rules import FieldRules
+from clrevents.rewrite.payload_texts import FoundTexts, TextPlace, TextWalk, Unwalkable, least_payload, text_walk
+from clrevents.rewrite.redaction_report import RedactionCounts
+from clrevents.rewrite.replacement import Replacer
+from clrevents.schema.disclosure import BYTES, TEXT, Disclosure
+from clrevents.schema.layout import BoundLayout, Layout
+from clrevents.trace import DecodedRows, PayloadDecoder, RawPayload
+
+
+class PayloadRewriting:
+    """Replaces the texts in the payloads of one trace, and counts them."""
+
+    def __init__(
+        self,
+        rules: FieldRules,
+        replacer: Replacer,
+        counts: RedactionCounts,
+        decoder: PayloadDecoder,
+        pointer_size: int,
+    ) -> None:
+        self._rules = rules
+        self._replacer = replacer
+        self._counts = counts
+        self._decoder = decoder
+        self._pointer_size = pointer_size
+        self._walks: dict[tuple[int, BoundLayout], TextWalk | None] = {}
+
+    def payloads(self, rows: DecodedRows) -> list[bytes]:
+        """The payload of each row after redaction."""
+        made = list(rows.payload_bytes)
+        for places, layout in rows.payload_groups():
+            kind = rows.kind(places[0])
+            walk = self._walk(kind, layout)
+            if walk is not None:
+                for row in places:
+                    made[row] = self._read(kind, layout, walk, made[row], 0)
+        for row, payload in rows.single_payloads():
+            if made[row]:
+                made[row] = self._single(rows.kind(row), payload, made[row], len(rows.tails.get(row, b"")))
+        return made
+
+    def _single(self, kind: Any, payload: Any, data: bytes, tail: int) -> bytes:
+        """One that was read by itself: its class says how."""
+        if isinstance(payload, RawPayload):
+            return self._blank(kind, data)
+        if tail:
+            self._counts.tails[_event(kind)] += 1
+        record: Any = type(payload)
+        values = [getattr(payload, name) for name in record.__fields__]
+        layout: Layout = record.__layout__
+        if values and values[-1] is None:
+            # Its writer was older than its description: the last fields are missing.
+            layout = Layout(layout.fields[: values.index(None)])
+        bound = layout.bind(self._pointer_size)
+        walk = self._walk(kind, bound)
+        if walk is None:
+            return data[: len(data) - tail] + bytes(tail)
+        return self._read(kind, bound, walk, data, tail)
+
+    def _read(self, kind: Any, layout: BoundLayout, walk: TextWalk, data: bytes, tail: int) -> bytes:
+        """The payload, with its texts replaced; zeros if it would then be read in another way."""
+        try:
+            found, end = walk.find(data, len(data) - tail)
+        except Unwalkable:
+            return self._blank(kind, data)
+        counts: list[tuple[str, str, str]] = []
+        changed = self._apart(data, found, end, counts) if walk.scattered else self._spliced(data, found, tail, counts)
+        if changed is None or (changed != data and not self._reads_alike(kind, data, changed)):
+            return self._blank(kind, data)
+        for field in counts:
+            self._counts.replaced[field] += 1
+        return changed
+
+    def _spliced(self, data: bytes, found: FoundTexts, tail: int, counts: list[tuple[str, str, str]]) -> bytes:
+        """Texts one after the other, which may get longer or shorter."""
+        parts: list[bytes] = []
+        at = 0
+        for start, stop, place in found.spans:
+            old = data[start:stop]
+            new = self._replaced(place, old, counts)
+            if new is old:
+                continue
+            if place.prefixed:
+                parts += (data[at : start - 2], (len(new) // place.width).to_bytes(2, "little"), new)
+            else:
+                parts += (data[at:start], new)
+            at = stop
+        if not parts and not tail:
+            return data
+        return b"".join((*parts, data[at : len(data) - tail], bytes(tail)))
+
+    def _apart(self, data: bytes, found: FoundTexts, end: int, counts: list[tuple[str, str, str]]) -> bytes | None:
+        """Located values stay where they are, and what is between them becomes zero.
+
+        None if a value that goes lies over a field: that would change more than itself.
+        """
+        if any(start < end and start < stop for start, stop in found.regions):
+            return None
+        made = bytearray(len(data))
+        for start, stop in ((0, end), *found.regions):
+            made[start:stop] = data[start:stop]
+        for start, stop, place in found.spans:
+            old = data[start:stop]
+            # Values may lie over each other: what goes for one of them must not come back with the other.
+            for at, (before, after) in enumerate(zip(old, self._replaced(place, old, counts), strict=True), start):
+                if before != after:
+                    made[at] = after
+        return bytes(made)
+
+    def _replaced(self, place: TextPlace, old: bytes, counts: list[tuple[str, str, str]]) -> bytes:
+        """The same object if the text stays."""
+        if place.form in ("bytes", "padding"):
+            stays = place.disclosure.stays == "all"
+            new = old if stays else bytes(len(old))
+        else:
+            new = self._replacer.encoded(old, place.disclosure, place.width, place.fixed)
+        if new == old:
+            return old
+        if place.field:
+            counts.append((*place.event, place.field))
+        return new
+
+    def _reads_alike(self, kind: Any, before: bytes, after: bytes) -> bool:
+        """A payload that can be read in several ways must still be read in the same one."""
+        if len(self._decoder.layouts(kind)) < 2:
+            return True
+        one, other = (self._decoder.read(kind, data, 0)[0] for data in (before, after))
+        return type(one) is type(other)
+
+    def _blank(self, kind: Any, data: bytes) -> bytes:
+        """Zeros that fit the event's layout, so that strict readers read on."""
+        if not data:
+            return data
+        self._counts.blanked[_event(kind)] += 1
+        blank = bytes(len(data))
+        layouts = self._decoder.layouts(kind)
+        if layouts and isinstance(self._decoder.read(kind, blank, 0)[0], RawPayload):
+            least = least_payload(layouts[0][0])
+            return least if len(least) > len(blank) else blank
+        return blank
+
+    def _walk(self, kind: Any, layout: BoundLayout) -> TextWalk | None:
+        key = kind.index, layout
+        if key not in self._walks:
+            event = _event(kind)
+            self._walks[key] = text_walk(layout, event, partial(self._choose, event))
+        return self._walks[key]
+
+    def _choose(self, event: tuple[str, str], field: str, is_bytes: bool) -> Disclosure | None:
+        """None for what stays anyhow; a text may have to go for what it says."""
+        found = self._rules.of(event, field, BYTES if is_bytes else TEXT)
+        return None if found.stays == "all" and (is_bytes or not self._replacer.also) else found
+
+
+def _event(kind: Any) -> tuple[str, str]:
+    return kind.key.provider, kind.key.name

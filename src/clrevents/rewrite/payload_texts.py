@@ -1,0 +1,366 @@
+"""Where the texts and bytes of a payload are: a layout becomes a function that finds them in its bytes.
+
+Made for payloads that are known to fit, so it only counts and skips; decides neither what goes nor by what it is
+replaced. What no field shows (padding, bytes between located values) is found as well.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Final, Literal, TypeAlias
+
+import attrs
+
+from clrevents.schema.disclosure import BYTES, Disclosure
+from clrevents.schema.layout import BoundField, BoundLayout, FixedStep, VariableStep
+from clrevents.schema.wire import (
+    AnsiZ,
+    ArrayType,
+    BytesType,
+    CountedType,
+    FixedArrayType,
+    LocatedType,
+    PrefixedType,
+    Scalar,
+    StructType,
+    TextArrayType,
+    Utf16Z,
+    VarIntType,
+    WireType,
+)
+
+Form: TypeAlias = Literal["text", "character", "bytes", "padding"]
+
+
+@attrs.frozen
+class TextPlace:
+    """A field with a text or bytes. `width` is the size of a code unit.
+
+    `prefixed`: two bytes with the number of units stand before the text. `fixed`: its length cannot change.
+    """
+
+    event: tuple[str, str]
+    field: str
+    form: Form
+    disclosure: Disclosure
+    width: int = 1
+    prefixed: bool = False
+    fixed: bool = False
+
+
+@attrs.define
+class FoundTexts:
+    """What was found in one payload, in the order of its fields.
+
+    `spans` are (start, end, place), of which those at or after `located_from` are `regions` of located values.
+    """
+
+    spans: list[tuple[int, int, TextPlace]] = attrs.field(factory=list)
+    regions: list[tuple[int, int]] = attrs.field(factory=list)
+
+
+class Unwalkable(Exception):
+    """The payload is not what its layout says."""
+
+
+Choose: TypeAlias = Callable[[str, bool], Disclosure | None]
+"""(field, whether it is bytes) → what may stay of it; None if nothing has to be looked at."""
+_Step: TypeAlias = Callable[[bytes, int, int, dict[int, int], FoundTexts], int]
+_One: TypeAlias = Callable[[bytes, int, int, FoundTexts], int]
+_Many: TypeAlias = Callable[[bytes, int, int, int, FoundTexts], int]
+
+_PADDING: Final = ("", "")
+_COUNT: Final = struct.Struct("<H")
+
+
+@attrs.frozen(eq=False)
+class TextWalk:
+    """Finds the texts of one layout; `scattered` if bytes between located values may belong to no field."""
+
+    scattered: bool
+    _walk: _One
+
+    def find(self, data: bytes, end: int) -> tuple[FoundTexts, int]:
+        """The spans in `data[:end]`, and where its fields end. Raises Unwalkable."""
+        found = FoundTexts()
+        return found, self._walk(data, 0, end, found)
+
+
+def text_walk(layout: BoundLayout, event: tuple[str, str], choose: Choose) -> TextWalk | None:
+    """The walk over a layout; None if there is nothing to find in any payload of it."""
+    scattered = any(_scattered(field.type) for field in layout.fields)
+    maker = _Maker(layout.pointer_size, event, choose)
+    walk, finds = maker.record(layout, "", whole=scattered)
+    return TextWalk(scattered, walk) if finds or scattered else None
+
+
+def least_payload(layout: BoundLayout) -> bytes:
+    """Zeros that fit a layout: empty texts, no elements."""
+    return bytes(sum(field.pad + _least(field.type, layout.pointer_size) for field in layout.fields))
+
+
+def _least(wire: WireType, pointer_size: int) -> int:
+    match wire:
+        case AnsiZ():
+            return 1
+        case StructType():
+            return len(least_payload(wire.layout.bind(pointer_size)))
+        case FixedArrayType() if not wire.text:
+            return wire.count * _least(wire.element, pointer_size)
+        case _:
+            return wire.min_size(pointer_size)
+
+
+def _scattered(wire: WireType) -> bool:
+    """Whether its values may be anywhere in the payload."""
+    if isinstance(wire, StructType):
+        return any(_scattered(field.type) for field in wire.layout.fields)
+    return wire.located or (isinstance(wire, ArrayType) and _scattered(wire.element))
+
+
+class _Maker:
+    """Makes the walks of one event's layout. `fixed` while inside a value whose length cannot change."""
+
+    def __init__(self, pointer_size: int, event: tuple[str, str], choose: Choose, fixed: bool = False) -> None:
+        self._pointer_size = pointer_size
+        self._event = event
+        self._choose = choose
+        self._fixed = fixed
+
+    def record(self, layout: BoundLayout, path: str, whole: bool = True) -> tuple[_One, bool]:
+        """The walk over a record, and whether it finds anything.
+
+        Unless it has to reach the record's end (`whole`), it stops after the last field that it looks for.
+        """
+        made = [self._step(step, path, _counters(layout)) for step in layout.steps]
+        last = max((i for i, (_, finds) in enumerate(made) if finds), default=-1)
+        steps = [step for step, _ in (made if whole else made[: last + 1])]
+
+        def walk(data: bytes, pos: int, end: int, found: FoundTexts) -> int:
+            counts: dict[int, int] = {}
+            for step in steps:
+                pos = step(data, pos, end, counts, found)
+            return pos
+
+        return walk, last >= 0
+
+    def _step(self, step: FixedStep | VariableStep, path: str, counters: frozenset[int]) -> tuple[_Step, bool]:
+        if isinstance(step, FixedStep):
+            return self._run(step, path, counters)
+        field, counter = step.field, step.count_index
+        name = _joined(path, field.name)
+        padding = self._padding(field)
+        pad = field.pad
+        if isinstance(field.type, CountedType | BytesType):
+            many, finds = self._raw(name) if isinstance(field.type, BytesType) else self._many(field.type.element, name)
+
+            def counted(data: bytes, pos: int, end: int, counts: dict[int, int], found: FoundTexts) -> int:
+                if padding:
+                    found.spans.append((pos, pos + pad, padding))
+                return many(data, pos + pad, end, counts[counter], found)
+
+            return counted, finds or padding is not None
+        one, finds = self._one(field.type, name)
+
+        def single(data: bytes, pos: int, end: int, counts: dict[int, int], found: FoundTexts) -> int:
+            if padding:
+                found.spans.append((pos, pos + pad, padding))
+            return one(data, pos + pad, end, found)
+
+        return single, finds or padding is not None
+
+    def _run(self, step: FixedStep, path: str, counters: frozenset[int]) -> tuple[_Step, bool]:
+        """Adjacent fields of a fixed size: characters and padding among them, and counts that later fields need."""
+        size = step.size
+        spans: list[tuple[int, int, TextPlace]] = []
+        counts: list[tuple[int, int, struct.Struct]] = []
+        at = 0
+        for index, field in enumerate(step.fields, step.first):
+            padding = self._padding(field)
+            if padding:
+                spans.append((at, at + field.pad, padding))
+            at += field.pad
+            width = field.fixed_size or 0
+            place = self._character(field.type, _joined(path, field.name))
+            if place:
+                spans.append((at, at + width, place))
+            if index in counters:
+                counts.append((index, at, struct.Struct(f"<{field.type.code}")))
+            at += width
+
+        def run(data: bytes, pos: int, end: int, known: dict[int, int], found: FoundTexts) -> int:
+            if end - pos < size:
+                raise Unwalkable
+            for index, at, number in counts:
+                (known[index],) = number.unpack_from(data, pos + at)
+            for start, stop, place in spans:
+                found.spans.append((pos + start, pos + stop, place))
+            return pos + size
+
+        return run, bool(spans)
+
+    def _one(self, wire: WireType, path: str) -> tuple[_One, bool]:
+        """The walk over one value."""
+        if wire.code is not None:
+            return self._plain(wire, path)
+        match wire:
+            case Utf16Z():
+                return self._terminated(path, 2)
+            case AnsiZ():
+                return self._terminated(path, 1)
+            case VarIntType():
+                return _number, False
+            case StructType():
+                return self.record(wire.layout.bind(self._pointer_size), path)
+            case PrefixedType():
+                return self._prefixed(wire, path)
+            case FixedArrayType():
+                many, finds = self._elements(wire, path, fixed=True)
+                return (lambda data, pos, end, found: many(data, pos, end, wire.count, found)), finds
+            case LocatedType():
+                return self._located(wire, path)
+            case _:
+                raise TypeError(f"{wire.name} needs a field that counts it")
+
+    def _plain(self, wire: WireType, path: str) -> tuple[_One, bool]:
+        size = wire.fixed_size or 0
+        place = self._character(wire, path)
+
+        def skip(data: bytes, pos: int, end: int, found: FoundTexts) -> int:
+            if end - pos < size:
+                raise Unwalkable
+            if place:
+                found.spans.append((pos, pos + size, place))
+            return pos + size
+
+        return skip, place is not None
+
+    def _terminated(self, path: str, width: int) -> tuple[_One, bool]:
+        """A text up to a zero unit, which is not part of its span."""
+        place = self._place(path, "text", width)
+        zero = bytes(width)
+
+        def read(data: bytes, pos: int, end: int, found: FoundTexts) -> int:
+            at = data.find(zero, pos, end)
+            # Two zero bytes may be the end of one unit and the start of the next.
+            while at >= 0 and (at - pos) % width:
+                at = data.find(zero, at + 1, end)
+            if at < 0:
+                raise Unwalkable
+            if place and at > pos:
+                found.spans.append((pos, at, place))
+            return at + width
+
+        return read, place is not None
+
+    def _prefixed(self, wire: PrefixedType, path: str) -> tuple[_One, bool]:
+        many, finds = self._elements(wire, path, prefixed=True)
+
+        def read(data: bytes, pos: int, end: int, found: FoundTexts) -> int:
+            if end - pos < 2:
+                raise Unwalkable
+            return many(data, pos + 2, end, _COUNT.unpack_from(data, pos)[0], found)
+
+        return read, finds
+
+    def _located(self, wire: LocatedType, path: str) -> tuple[_One, bool]:
+        """Values elsewhere in the payload, whose length cannot change."""
+        inner = _Maker(self._pointer_size, self._event, self._choose, fixed=True)
+        many, finds = inner._elements(wire, path, fixed=True)
+        width = wire.element.fixed_size or 1
+
+        def read(data: bytes, pos: int, end: int, found: FoundTexts) -> int:
+            if end - pos < 4:
+                raise Unwalkable
+            place, size = _COUNT.unpack_from(data, pos)[0], _COUNT.unpack_from(data, pos + 2)[0]
+            start = pos + 4 + place if wire.relative else place
+            if start + size > end:
+                raise Unwalkable
+            found.regions.append((start, start + size))
+            many(data, start, start + size, size // width, found)
+            return pos + 4
+
+        return read, finds
+
+    def _elements(
+        self, wire: TextArrayType, path: str, fixed: bool = False, prefixed: bool = False
+    ) -> tuple[_Many, bool]:
+        if not wire.text:
+            return self._many(wire.element, path)
+        place = self._place(path, "text", wire.unit_size, prefixed, fixed)
+        return _counted(wire.unit_size, place), place is not None
+
+    def _many(self, element: WireType, path: str) -> tuple[_Many, bool]:
+        """The walk over a number of elements. Numbers of one byte each are bytes, and characters a text."""
+        if isinstance(element, Scalar) and element.kind == "char":
+            place = self._place(path, "text", element.size, fixed=True)
+            return _counted(element.size, place), place is not None
+        if isinstance(element, Scalar) and element.kind == "int" and element.size == 1:
+            return self._raw(path)
+        if element.fixed_size is not None and element.code is not None:
+            return _counted(element.fixed_size, None), False
+        one, finds = self._one(element, path)
+
+        def read(data: bytes, pos: int, end: int, count: int, found: FoundTexts) -> int:
+            if not 0 <= count <= end - pos:
+                raise Unwalkable
+            for _ in range(count):
+                pos = one(data, pos, end, found)
+            return pos
+
+        return read, finds
+
+    def _raw(self, path: str) -> tuple[_Many, bool]:
+        place = self._place(path, "bytes", 1, fixed=True)
+        return _counted(1, place), place is not None
+
+    def _character(self, wire: WireType, path: str) -> TextPlace | None:
+        number = wire.number
+        if number is None or number.kind != "char":
+            return None
+        return self._place(path, "character", number.size, fixed=True)
+
+    def _place(
+        self, path: str, form: Form, width: int, prefixed: bool = False, fixed: bool = False
+    ) -> TextPlace | None:
+        disclosure = self._choose(path, form == "bytes")
+        if disclosure is None:
+            return None
+        return TextPlace(self._event, path, form, disclosure, width, prefixed, fixed or self._fixed)
+
+    def _padding(self, field: BoundField) -> TextPlace | None:
+        return TextPlace(_PADDING, "", "padding", BYTES, fixed=True) if field.pad else None
+
+
+def _counted(width: int, place: TextPlace | None) -> _Many:
+    """A number of units that are one span, or nothing to look at."""
+
+    def read(data: bytes, pos: int, end: int, count: int, found: FoundTexts) -> int:
+        stop = pos + count * width
+        if count < 0 or stop > end:
+            raise Unwalkable
+        if place and stop > pos:
+            found.spans.append((pos, stop, place))
+        return stop
+
+    return read
+
+
+def _number(data: bytes, pos: int, end: int, found: FoundTexts) -> int:
+    """A number of variable size, up to a byte below 128."""
+    while pos < end:
+        pos += 1
+        if data[pos - 1] < 128:
+            return pos
+    raise Unwalkable
+
+
+def _counters(layout: BoundLayout) -> frozenset[int]:
+    """The places of the fields that count others."""
+    steps = (step for step in layout.steps if isinstance(step, VariableStep))
+    return frozenset(step.count_index for step in steps if step.count_index >= 0)
+
+
+def _joined(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name

@@ -1,0 +1,148 @@
+"""What a text may tell if a trace is given away: the allow-list of fields, by provider and event.
+
+A text that is not declared here is private, and so are bytes. Numbers are not declared, because they stay; names of
+providers, events and fields stay as well, because they are code. Knows neither traces nor how a text is replaced.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final, Literal, TypeAlias
+
+import attrs
+
+from clrevents.schema.registry import MONO, PRIVATE, RUNDOWN, RUNTIME, TPL
+
+Staying: TypeAlias = Literal["all", "file", "number", "word", "nothing"]
+"""What stays of a text: all of it, the file name of a path, all if it is a number, all if it is a known word."""
+
+
+@attrs.frozen
+class Disclosure:
+    """What stays of a field, and why. `words` are the only texts that stay of a `word`."""
+
+    name: str
+    stays: Staying
+    why: str
+    words: frozenset[str] = frozenset()
+
+
+CODE: Final = Disclosure("code", "all", "names or describes code")
+INSTRUMENT: Final = Disclosure("instrument", "all", "names a counter, a meter, an instrument or a unit")
+WORDING: Final = Disclosure("wording", "all", "words of the runtime's own")
+MODULE: Final = Disclosure("module", "file", "its file name stays, the folder goes")
+NUMBER: Final = Disclosure("number", "number", "stays if it is a number or a GUID")
+PACKED: Final = Disclosure("packed", "all", "numbers that the runtime packed into bytes")
+TEXT: Final = Disclosure("text", "nothing", "a text that is not on the list")
+BYTES: Final = Disclosure("bytes", "nothing", "bytes that are not on the list")
+ASKED: Final = Disclosure("asked", "nothing", "asked for")
+KEPT: Final = Disclosure("kept", "all", "asked to be kept")
+
+_NUMBER: Final = r"(?:[-+]?(?:\d[\d,]*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|NaN|[-+]?∞|[-+]?Infinity)"
+_NUMBERS: Final = re.compile(
+    rf"(?:Interval=)?{_NUMBER}(?:[=;:]{_NUMBER})*|[0-9a-fA-F]{{8}}(?:-[0-9a-fA-F]{{4}}){{3}}-[0-9a-fA-F]{{12}}"
+)
+
+
+def _words(*words: str) -> Disclosure:
+    return Disclosure("word", "word", f"stays if it is one of {', '.join(words)}", frozenset(words))
+
+
+_CODE_FIELDS: Final = (
+    *("MethodNamespace", "MethodName", "MethodSignature", "Method", "Type", "Field", "TypeName"),
+    *("CalleeNamespace", "CalleeName", "CalleeNameSignature", "CallerNamespace", "CallerName", "CallerNameSignature"),
+    *("InlineeNamespace", "InlineeName", "InlineeNameSignature"),
+    *("InlinerNamespace", "InlinerName", "InlinerNameSignature"),
+    *("MethodBeingCompiledNamespace", "MethodBeingCompiledName", "MethodBeingCompiledNameSignature"),
+    *("ManagedInteropMethodNamespace", "ManagedInteropMethodName", "ManagedInteropMethodSignature"),
+    *("NativeMethodSignature", "StubMethodSignature", "StubMethodILCode", "HandlerName"),
+    *("NameSpace", "ClassName", "InterfaceTypeName", "VariantInterfaceTypeName", "SecondTypeName", "ExceptionType"),
+    *("AssemblyName", "ResultAssemblyName", "RequestingAssembly", "FullyQualifiedAssemblyName"),
+    *("EventSourceName", "EventName", "NativeBuildID", "ModuleSignature"),
+)
+_MODULE_FIELDS: Final = (
+    *("ModuleILPath", "ModuleNativePath", "ModulePath", "ModuleName", "Module", "ILImage", "RuntimeDllPath"),
+    *("ManagedPdbBuildPath", "NativePdbBuildPath", "AssemblyCodebase", "AssemblyPath", "ResultAssemblyPath"),
+    *("RequestingAssemblyPath", "ComputedRequestedAssemblyPath"),
+)
+_DEFAULT_CONTEXT: Final = _words("Default")
+_RUNTIME: Final[Mapping[str, Mapping[str, Disclosure]]] = {
+    "*": {
+        **dict.fromkeys(_CODE_FIELDS, CODE),
+        **dict.fromkeys(_MODULE_FIELDS, MODULE),
+        "FailReason": WORDING,
+        "Operation": WORDING,
+        "AppDomainName": _words("clrhost", "DefaultDomain"),
+        "AssemblyLoadContext": _DEFAULT_CONTEXT,
+        "RequestingAssemblyLoadContext": _DEFAULT_CONTEXT,
+    },
+    "BulkType": {"Values.Name": CODE},
+    "GCBulkRootStaticVar": {"Values.FieldName": CODE},
+    "KnownPathProbed": {"FilePath": MODULE},
+    "ExecutionCheckpoint": {"Name": WORDING},
+    "ExecutionCheckpointDCEnd": {"Name": WORDING},
+    "GCDynamicEvent": {"Name": WORDING, "Data": PACKED},
+}
+_BRIDGE: Final = {"SourceName": CODE, "EventName": CODE, "ActivityName": CODE, "Arguments.Key": CODE}
+_METRICS: Final = {
+    **dict.fromkeys(("meterName", "meterVersion", "instrumentName", "unit"), INSTRUMENT),
+    "instrumentType": CODE,
+    **dict.fromkeys(("sessionId", "rate", "value", "lastValue", "quantiles", "count", "sum"), NUMBER),
+}
+_COUNTERS: Final = {
+    "Payload.Name": INSTRUMENT,
+    "Payload.DisplayName": INSTRUMENT,
+    "Payload.DisplayUnits": INSTRUMENT,
+    "Payload.CounterType": _words("Mean", "Sum"),
+    "Payload.Series": NUMBER,
+    "Payload.DisplayRateTimeScale": NUMBER,
+}
+_SYSTEMS: Final = _words("Windows", "Linux", "macOS", "OSX", "Android", "iOS", "FreeBSD", "Unknown")
+_MACHINES: Final = _words("x86", "x64", "arm", "arm32", "arm64", "loongarch64", "riscv64", "s390x", "Unknown")
+
+ANY: Final = "*"
+DECLARED: Final[Mapping[str, Mapping[str, Mapping[str, Disclosure]]]] = {
+    **dict.fromkeys((RUNTIME, RUNDOWN, PRIVATE, MONO), _RUNTIME),
+    "Universal.System": {"ProcessSymbol": {"Name": CODE}, "ProcessMapping": {"FileName": MODULE}},
+    "Microsoft-DotNETCore-EventPipe": {"ProcessInfo": {"OSInformation": _SYSTEMS, "ArchInformation": _MACHINES}},
+    TPL: {
+        "TraceOperationBegin": {"OperationName": CODE},
+        "DebugFacilityMessage": {"Facility": WORDING},
+        "DebugFacilityMessage1": {"Facility": WORDING},
+    },
+    "Microsoft-Diagnostics-DiagnosticSource": {ANY: _BRIDGE},
+    "System.Diagnostics.Metrics": {ANY: _METRICS},
+    "Microsoft-Extensions-Logging": {ANY: {"LoggerName": CODE, "EventName": CODE}},
+    ANY: {"EventCounters": _COUNTERS},
+}
+"""By provider, event and field; `*` is any provider or event. A field of a field is written `Outer.Inner`."""
+
+HEADER_KEYS: Final = frozenset(("ProcessId", "HardwareThreadCount", "ExpectedCPUSamplingRate", "SystemPageSize"))
+"""Keys of a trace's own header pairs that stay, with values that are numbers."""
+
+
+def disclosure_of(provider: str, event: str, field: str, default: Disclosure = TEXT) -> Disclosure:
+    """What may be told of a field; `default` if it is not declared. The more precise declaration counts."""
+    for events in (DECLARED.get(provider, {}), DECLARED[ANY]):
+        for name in (event, ANY):
+            found = events.get(name, {}).get(field)
+            if found is not None:
+                return found
+    return default
+
+
+def going(disclosure: Disclosure, text: str) -> int:
+    """How many of the text's first characters go; the rest of it stays."""
+    match disclosure.stays:
+        case "all":
+            return 0
+        case "file":
+            # The last separator stays, so that what follows is still a file name.
+            return max(text.rfind("/"), text.rfind("\\"), 0)
+        case "number":
+            return 0 if _NUMBERS.fullmatch(text) else len(text)
+        case "word":
+            return 0 if text in disclosure.words else len(text)
+        case "nothing":
+            return len(text)

@@ -1,0 +1,230 @@
+"""`redact`: what users ask for: fields to keep and to drop, pseudonyms, reports, searches, packed output."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from rewrite_events import reread
+
+import clrevents
+from clrevents.encode.nettrace6 import NetTrace6Writer
+from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow
+from clrevents.rewrite import Redacted, redact, redaction_rules
+from clrevents.schema.codes import TypeCode
+from clrevents.schema.dynamic import FieldDescription
+from clrevents.testing.builder import TraceBuilder
+from project_files import fixture, unpacked
+
+TEXT = TypeCode.STRING
+NARROW = FieldDescription("", TypeCode.ARRAY, FieldDescription("", TypeCode.UTF8))
+SAMPLE = (
+    TraceBuilder()
+    .described("Shop", "Opened", {"Path": (TEXT, "/home/bob/orders.db"), "User": (TEXT, "bob"), "n": (9, 3)})
+    .described("Shop", "Closed", {"Path": (TEXT, "/home/bob/orders.db"), "User": (NARROW, "bob"), "Note": (TEXT, "")})
+    .method_load("Acme.Shop", "Checkout", address=0x1000)
+    .build()
+)
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "out.nettrace"
+
+
+def redacted(out: Path, data: bytes = SAMPLE, **options: Any) -> Redacted:
+    with clrevents.open(data) as trace:
+        return redact(trace, out, **options)
+
+
+def values(out: Path) -> list[str]:
+    opened, closed, _ = (event.payload for event in reread(out))
+    return [opened["Path"], opened["User"], closed["Path"], closed["User"]]
+
+
+# -- what is kept and what goes ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("keep", "kept"),
+    [
+        ([], "...."),
+        (["User"], ".u.u"),
+        (["Shop/Opened.User"], ".u.."),
+        (["Shop/*.Path"], "p.p."),
+        (["Shop/Closed.*", "P*"], "p.pu"),
+        (["Other/Opened.User", "user"], "...."),
+    ],
+)
+def test_fields_can_be_kept(out: Path, keep: list[str], kept: str) -> None:
+    done = redacted(out, keep=keep)
+    wanted = [letter != "." for letter in kept]
+    assert [value in ("bob", "/home/bob/orders.db") for value in values(out)] == wanted
+    assert done.unused == (tuple(keep) if keep and not any(wanted) else ())
+    assert done.replaced == wanted.count(False)
+
+
+def test_fields_that_stay_can_be_asked_to_go(out: Path) -> None:
+    redacted(out, fields=["^MethodN"], keep=["MethodName"])
+    *_, load = reread(out)
+    assert (load.payload.MethodNamespace, load.payload.MethodName) == ("xxxxxxxxx", "xxxxxxxx")
+
+
+def test_texts_that_stay_can_be_asked_to_go(out: Path) -> None:
+    redacted(out, texts=["(?i)check|^Shop$"])
+    opened, _, load = reread(out)
+    assert (load.payload.MethodNamespace, load.payload.MethodName) == ("Acme.Shop", "xxxxxxxx")
+    # A name becomes a word, so that two of them stay two.
+    assert opened.provider.startswith("x")
+    assert opened.provider.strip("x")
+
+
+def test_rules_are_those_that_are_followed(out: Path) -> None:
+    with clrevents.open(SAMPLE) as trace:
+        lines = list(map(str, redaction_rules(trace, keep=["Shop/Opened.User"], fields=["Signature"])))
+    assert "goes   Shop/Opened.Path: a text that is not on the list" in lines
+    assert "stays  Shop/Opened.User: asked to be kept" in lines
+    assert "stays  runtime/MethodLoadVerbose.MethodName: names or describes code" in lines
+    assert "goes   runtime/MethodLoadVerbose.MethodSignature: asked for" in lines
+    assert "goes   trace/thread.name: a text that is not on the list" in lines
+    assert not [line for line in lines if "Opened.n" in line]
+    with clrevents.open(unpacked(fixture("net10-method-interop"))) as trace:
+        there = list(map(str, redaction_rules(trace)))
+    partly = "partly rundown/ModuleDCEnd.ModuleILPath: its file name stays, the folder goes"
+    assert partly in there
+    assert len(there) == len(set(there))
+
+
+# -- pseudonyms --------------------------------------------------------------------------------------------------
+
+
+def test_blanks_have_the_length_of_what_they_replace(out: Path) -> None:
+    redacted(out)
+    assert values(out) == ["x" * 19, "xxx", "x" * 19, "xxx"]
+
+
+def test_pseudonyms_are_the_same_for_the_same_text(out: Path) -> None:
+    """In both encodings, and of one length."""
+    redacted(out, pseudonyms=True)
+    path, user, same_path, same_user = values(out)
+    assert (path, user) == (same_path, same_user)
+    assert path != user
+    assert len(path) == len(user) == 13
+
+
+def test_pseudonyms_depend_on_the_key_alone(out: Path) -> None:
+    def words(key: bytes | None) -> list[str]:
+        redacted(out, pseudonyms=True, key=key)
+        return values(out)
+
+    assert words(b"a") == words(b"a")
+    assert words(b"b") != words(b"a")
+    assert words(b"a" * 1000) != words(b"a" * 999)
+    assert words(None) != words(None)
+
+
+def test_a_pseudonym_fits_where_the_length_is_fixed(out: Path) -> None:
+    letter = FieldDescription("", TypeCode.CHAR)
+    described = (
+        FieldDescription("Four", TypeCode.FIXED_ARRAY, letter, (), 4),
+        FieldDescription("One", TypeCode.CHAR),
+        FieldDescription("Forty", TypeCode.FIXED_ARRAY, letter, (), 40),
+    )
+    with open(out.with_name("in.nettrace"), "wb") as file:
+        writer = NetTrace6Writer(file)
+        writer.metadata([MetadataRecord(1, "P", 1, name="E", fields=described)])
+        writer.threads([ThreadRow(0, 7)])
+        writer.events([EventRecord(1, 1, payload=("bobs" + "!" + "secret " * 5 + "here.").encode("utf-16-le"))])
+        writer.end()
+    redacted(out, out.with_name("in.nettrace").read_bytes(), pseudonyms=True)
+    (event,) = reread(out)
+    assert [len(event.payload[name]) for name in ("Four", "One", "Forty")] == [4, 1, 40]
+    assert event.payload["Four"] not in ("bobs", "xxxx")
+    assert event.payload["One"] == "x"
+    assert event.payload["Forty"].rstrip("x") != ""
+
+
+# -- reports, searches, packed output ----------------------------------------------------------------------------
+
+
+def test_a_word_that_is_left_stops_the_writing(out: Path) -> None:
+    out.write_bytes(b"as before")
+    done = redacted(out, check=["bob", "Checkout"])
+    assert [(found.word, found.encoding, found.count) for found in done.found] == [("Checkout", "UTF-16", 1)]
+    assert out.read_bytes() == b"as before"
+    assert list(out.parent.iterdir()) == [out]
+    assert redacted(out, check=["bob", "Checkout"], texts=["Checkout"]).found == ()
+    assert out.read_bytes() != b"as before"
+
+
+def test_packed_output_is_the_same_trace(out: Path) -> None:
+    redacted(out)
+    packed = out.with_name("out.nettrace.gz")
+    redacted(packed)
+    first = packed.read_bytes()
+    assert gzip.decompress(first) == out.read_bytes()
+    redacted(packed)
+    assert packed.read_bytes() == first
+
+
+def test_command(run: Callable[..., Result], out: Path) -> None:
+    path, report = out.with_name("in.nettrace"), out.with_name("report.json")
+    path.write_bytes(SAMPLE)
+    result = run("redact", path, "-o", out, "--report", report, "--keep", "Nothing", "--check", "bob")
+    assert result.exit_code == 0
+    assert "3 events; 4 texts replaced; payloads blanked: 0" in result.stderr
+    assert "--keep Nothing: the trace has no text field of this name" in result.stderr
+    assert json.loads(report.read_text()) == {
+        "schema": "clrevents.redaction/1",
+        "replaced": [
+            {"provider": "Shop", "event": event, "field": field, "texts": 1}
+            for event in ("Closed", "Opened")
+            for field in ("Path", "User")
+        ],
+        "blanked": [],
+        "tails": [],
+    }
+    result = run("redact", path, "--rules", "--keep", "User")
+    assert result.exit_code == 0
+    assert "stays  Shop/Closed.User: asked to be kept\n" in result.stdout
+    out.unlink()
+    result = run("redact", path, "-o", out, "--check", "checkout")
+    assert result.exit_code == 3
+    assert "still there: 'checkout', 1 time as UTF-16\n" in result.stderr
+    assert not out.exists()
+    run("redact", path, "-o", out, "--pseudonyms", "--key", "k" * 100)
+    first = out.read_bytes()
+    run("redact", path, "-o", out, "--pseudonyms", "--key", "k" * 100)
+    assert out.read_bytes() == first
+
+
+def test_command_refuses(run: Callable[..., Result], tmp_path: Path) -> None:
+    out = tmp_path / "out.nettrace"
+    path = fixture("net8-sample")
+    for wrong, message in (
+        (["-o", out, "--text", "("], "not a regular expression"),
+        (["-o", out, "--rules"], "either -o OUT or --rules"),
+        ([], "either -o OUT or --rules"),
+        (["-o", out, "--report", out], "the same file"),
+    ):
+        result = run("redact", path, *wrong)
+        assert result.exit_code == 1
+        assert message in result.stderr
+    assert run("redact", tmp_path / "absent", "-o", out).exit_code == 2
+    assert run("redact", path, "-o", tmp_path / "no" / "out").exit_code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_failure_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr("clrevents.rewrite.copy.Copier.finish", fail)
+    with clrevents.open(unpacked(fixture("net8-sample"))) as trace, pytest.raises(RuntimeError):
+        redact(trace, tmp_path / "out.nettrace")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,65 @@
+"""Redacted copies of every shared trace: no planted secret is left, and all reports and flame graphs are the same."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+from shared_files import Shared, needs_shared, traces
+
+import clrevents
+import report_laws
+from clrevents.analysis.samples import read_samples
+from clrevents.export.flame import Look
+from clrevents.export.folded import render
+from clrevents.rewrite import redact
+from planting import leaks, planted_copy
+from report_cases import every_report
+
+pytestmark = [needs_shared, pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")]
+
+REPORTS = every_report()
+_LARGEST = 3_000_000
+"""Larger files, compressed, take minutes and hold nothing else."""
+TRACES = [
+    shared for shared in traces("traces/own", "traces/perfview", "scenarios") if shared.path.stat().st_size < _LARGEST
+]
+each_trace = pytest.mark.parametrize("shared", TRACES, ids=lambda shared: shared.name)
+
+
+@each_trace
+def test_no_planted_secret_is_left(shared: Shared, tmp_path: Path) -> None:
+    data, planted = planted_copy(gzip.decompress(shared.path.read_bytes()))
+    # One trace has three events, and no text that could be another one.
+    assert bool(leaks(data)) == bool(planted.total()) == ("executioncheckpoints" not in shared.name)
+    out = tmp_path / "out.nettrace"
+    with clrevents.open(data, errors="salvage") as trace:
+        redact(trace, out)
+    assert leaks(out.read_bytes()) == []
+    with clrevents.open(out, errors="strict") as trace:
+        assert sum(1 for _ in trace.events()) > 0
+
+
+@each_trace
+def test_flame_graphs_are_the_same(shared: Shared) -> None:
+    data = gzip.decompress(shared.path.read_bytes())
+    assert flame(report_laws.redacted_copy(data)) == flame(data)
+
+
+def flame(data: bytes) -> Any:
+    """All stacks by name, with their weights; why not, if there are none."""
+    with report_laws.opened(data) as trace:
+        try:
+            return render(read_samples(trace), Look("t"))
+        except ValueError as error:
+            return str(error)
+
+
+@each_trace
+@pytest.mark.parametrize("name", REPORTS)
+def test_a_report_says_the_same(shared: Shared, name: str) -> None:
+    declaration = REPORTS[name]
+    data = gzip.decompress(shared.path.read_bytes())
+    report_laws.a_redacted_copy_says_the_same(declaration, declaration.parameters(), data)
