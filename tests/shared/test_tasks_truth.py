@@ -189,6 +189,7 @@ def test_logical_stacks_of_a_tree_end_in_main(name: str) -> None:
         found = read_samples(trace, "tpl/AwaitTaskContinuationScheduled", logical=True)
     frames = [frame.name.partition("(")[0] for frame in found.frames]
     stacks = Counter(tuple(frames[frame] for frame in found.frame_ids(stack)) for stack in found.stack.tolist())
-    assert stacks.total() == 121
-    assert {(stack[0], stack[-1]) for stack in stacks} == {("async Scenarios.Tree", "Scenarios.Main")}
-    assert sorted(stacks.values())[-1] == 120 - 3 or len(stacks) <= 3
+    assert {stack[-1] for stack in stacks} == {"Scenarios.Main"}
+    # The first call is made outside tasks. Its kids are below it, and recursion from there on is shown once.
+    assert sorted(stacks.values()) == [1, 3, 117]
+    assert {stack[0] for stack, count in stacks.items() if count > 1} == {"async Scenarios.Tree"}
