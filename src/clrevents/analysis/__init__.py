@@ -58,6 +58,8 @@ if TYPE_CHECKING:
     from clrevents.analysis.startup.report import startup_report as startup_report
     from clrevents.analysis.stubs.report import StubsReport as StubsReport
     from clrevents.analysis.stubs.report import stubs_report as stubs_report
+    from clrevents.analysis.tasks.report import TasksReport as TasksReport
+    from clrevents.analysis.tasks.report import tasks_report as tasks_report
     from clrevents.analysis.threads.report import ThreadsReport as ThreadsReport
     from clrevents.analysis.threads.report import threads_report as threads_report
     from clrevents.analysis.top.report import TopReport as TopReport
