@@ -65,7 +65,8 @@ def sampling_options(command: F) -> F:
 
 
 class Chosen(NamedTuple):
-    """Which samples, by what their threads did and what their stacks hold; and which frames are shown."""
+    """Which samples, by what their threads did and what their stacks hold; which frames are shown, and whether what
+    created tasks is shown as their callers."""
 
     running: bool
     waiting: bool
@@ -76,6 +77,7 @@ class Chosen(NamedTuple):
     fold: tuple[str, ...]
     my_code: bool
     artefacts: bool
+    logical: bool = False
 
     def shape(self) -> StackShape:
         """What the patterns say. Raises ValueError for a bad one."""
@@ -108,6 +110,7 @@ def samples_of(
             start=start,
             end=end,
             artefacts=chosen.artefacts,
+            logical=chosen.logical,
         )
         if states is not None and len(samples):
             samples = samples.in_states(*states)
