@@ -108,6 +108,8 @@ def _tell(done: Redacted, out: str) -> None:
         return
     events, texts = counted(done.copied.events, "event"), counted(done.replaced, "text")
     say(f"{out}: {events}; {texts} replaced; payloads blanked: {done.blanked:,}")
+    if identifiers := done.counts.identifiers.total():
+        say(f"{counted(identifiers, 'id')} in payloads replaced, and those of threads and activities, and the dates")
     if done.tails:
         tails, known = counted(done.tails, "payload is", "payloads are"), "it" if done.tails == 1 else "them"
         say(f"{tails} newer than the known layout of {known}: bytes after the known fields were blanked")

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.encode.scalars import varuint
-from clrevents.schema.disclosure import CLOCK, DATE, GUID, PROCESS, THREAD, Disclosure, NumberForm
+from clrevents.schema.disclosure import CLOCK, DATE, GUID, PORT, PROCESS, THREAD, Disclosure, NumberForm
 from clrevents.trace import DecodedRows, Loss, TraceInfo
 
 ORIGIN: Final = datetime(2000, 1, 1, tzinfo=UTC)
@@ -43,6 +43,7 @@ class Identifiers:
     def __init__(self, info: TraceInfo, key: bytes) -> None:
         self._key = hashlib.sha256(key).digest()
         self._ids: dict[int, int] = {}
+        self._ports: dict[int, int] = {}
         self._process = info.process_id or 0
         self._new_process = self.system_id(self._process)
         self._clock = CLOCK_ORIGIN - info.sync_qpc
@@ -66,8 +67,11 @@ class Identifiers:
         if raw == _NO_GUID:
             return raw
         *numbers, check = _WORDS.unpack(raw)
-        if check == sum(numbers, _PATH_SEED) & _M32 ^ self._process & _M32:
-            return _WORDS.pack(*numbers, check ^ self._process & _M32 ^ self._new_process)
+        plain = sum(numbers, _PATH_SEED) & _M32
+        if check == plain:
+            return raw
+        if check == plain ^ self._process & _M32:
+            return _WORDS.pack(*numbers, plain ^ self._new_process)
         return self._digest(raw, 16)
 
     def span(self, number: int) -> int:
@@ -91,13 +95,15 @@ class Identifiers:
         """The bytes of a field after replacement, as many as before; zeros where another number does not fit."""
         if disclosure == GUID:
             return self.guid(raw)
-        if disclosure not in (PROCESS, THREAD, CLOCK, DATE):
-            return _number(0, raw, form)
         number = _read(raw, form)
-        if disclosure == CLOCK:
+        if disclosure in (PROCESS, THREAD):
+            number = self.system_id(number)
+        elif disclosure == PORT:
+            number = number and self._ports.setdefault(number, len(self._ports) + 1)
+        elif disclosure == CLOCK:
             number = number + self._clock & _M64
         else:
-            number = self._date(number) if disclosure == DATE else self.system_id(number)
+            number = self._date(number) if disclosure == DATE else 0
         return _number(number, raw, form)
 
     def info(self, info: TraceInfo) -> TraceInfo:

@@ -77,21 +77,23 @@ class PayloadRewriting:
             found, end = walk.find(data, len(data) - tail)
         except Unwalkable:
             return self._blank(kind, data)
-        counts: list[tuple[str, str, str]] = []
-        changed = self._apart(data, found, end, counts) if walk.scattered else self._spliced(data, found, tail, counts)
+        gone: list[TextPlace] = []
+        changed = self._apart(data, found, end, gone) if walk.scattered else self._spliced(data, found, tail, gone)
         if changed is None or (changed != data and not self._reads_alike(kind, data, changed)):
             return self._blank(kind, data)
-        for field in counts:
-            self._counts.replaced[field] += 1
+        for place in gone:
+            texts = place.form in ("text", "character", "bytes")
+            counts = self._counts.replaced if texts else self._counts.identifiers
+            counts[(*place.event, place.field)] += 1
         return changed
 
-    def _spliced(self, data: bytes, found: FoundTexts, tail: int, counts: list[tuple[str, str, str]]) -> bytes:
+    def _spliced(self, data: bytes, found: FoundTexts, tail: int, gone: list[TextPlace]) -> bytes:
         """Texts one after the other, which may get longer or shorter."""
         parts: list[bytes] = []
         at = 0
         for start, stop, place in found.spans:
             old = data[start:stop]
-            new = self._replaced(place, old, counts)
+            new = self._replaced(place, old, gone)
             if new is old:
                 continue
             if place.prefixed:
@@ -103,7 +105,7 @@ class PayloadRewriting:
             return data
         return b"".join((*parts, data[at : len(data) - tail], bytes(tail)))
 
-    def _apart(self, data: bytes, found: FoundTexts, end: int, counts: list[tuple[str, str, str]]) -> bytes | None:
+    def _apart(self, data: bytes, found: FoundTexts, end: int, gone: list[TextPlace]) -> bytes | None:
         """Located values stay where they are, and what is between them becomes zero.
 
         None if a value that goes lies over a field: that would change more than itself.
@@ -116,12 +118,12 @@ class PayloadRewriting:
         for start, stop, place in found.spans:
             old = data[start:stop]
             # Values may lie over each other: what goes for one of them must not come back with the other.
-            for at, (before, after) in enumerate(zip(old, self._replaced(place, old, counts), strict=True), start):
+            for at, (before, after) in enumerate(zip(old, self._replaced(place, old, gone), strict=True), start):
                 if before != after:
                     made[at] = after
         return bytes(made)
 
-    def _replaced(self, place: TextPlace, old: bytes, counts: list[tuple[str, str, str]]) -> bytes:
+    def _replaced(self, place: TextPlace, old: bytes, gone: list[TextPlace]) -> bytes:
         """The same object if the text stays."""
         form = place.form
         if form == "bytes" or form == "padding":
@@ -137,7 +139,7 @@ class PayloadRewriting:
         if new == old:
             return old
         if place.field:
-            counts.append((*place.event, place.field))
+            gone.append(place)
         return new
 
     def _reads_alike(self, kind: Any, before: bytes, after: bytes) -> bool:
