@@ -38,21 +38,27 @@ _GUID_TEXT: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F
 
 
 class Identifiers:
-    """The other numbers of one trace. GUIDs differ from `key` to `key`, ids of the system are counted."""
+    """The other numbers of one trace. GUIDs differ from `key` to `key`, ids of the system are counted.
 
-    def __init__(self, info: TraceInfo, key: bytes) -> None:
+    `known` are the ids of its threads and processes: counted by their size, because reports list threads in that order.
+    """
+
+    def __init__(self, info: TraceInfo, key: bytes, known: Iterable[int | None] = ()) -> None:
         self._key = hashlib.sha256(key).digest()
         self._ids: dict[int, int] = {}
         self._ports: dict[int, int] = {}
         self._process = info.process_id or 0
+        for number in sorted({self._process, *(number or 0 for number in known)}):
+            self.system_id(number)
         self._new_process = self.system_id(self._process)
         self._clock = CLOCK_ORIGIN - info.sync_qpc
         self._start = None if info.start is None else (info.start - ORIGIN) // timedelta(microseconds=1) * 10
 
     def system_id(self, number: int) -> int:
-        """Of a process or thread: counted as they appear. None of them (0) and unknown ones (all bits set) stay.
+        """Of a process or thread; those not known before are counted as they appear.
 
-        Both have the same numbers, because the first thread of a process may have its number.
+        None of them (0) and unknown ones (all bits set) stay. Both have the same numbers, because the first thread of a
+        process may have its number.
         """
         if number in (0, -1, _M32, _M64):
             return number

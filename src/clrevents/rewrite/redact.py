@@ -12,6 +12,7 @@ import re
 import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from typing import IO
 
 import attrs
@@ -88,7 +89,10 @@ def redact(
     rules = FieldRules(tuple(keep), tuple(map(re.compile, fields)))
     key = key or secrets.token_bytes(16)
     replacer = Replacer(key, pseudonyms, tuple(map(re.compile, texts)))
-    identifiers = Identifiers(trace.info, key) if ids else None
+    identifiers = None
+    if ids:
+        known = chain.from_iterable((thread.thread_id, thread.process_id) for thread in trace.threads)
+        identifiers = Identifiers(trace.info, key, known)
     counts = RedactionCounts()
     passes = passes_of(trace)
     around = Surroundings(rules, replacer, counts, identifiers)
