@@ -15,8 +15,6 @@ from typing import Any, Final
 from uuid import UUID
 
 import attrs
-import numpy as np
-from numpy.typing import NDArray
 
 from clrevents.encode.scalars import varuint
 from clrevents.schema.disclosure import CLOCK, DATE, GUID, PORT, PROCESS, THREAD, Disclosure, NumberForm
@@ -30,6 +28,7 @@ _ORIGIN_FILETIME: Final = (ORIGIN - datetime(1601, 1, 1, tzinfo=UTC)) // timedel
 _YEAR: Final = 366 * 86_400 * 10_000_000
 _NO_GUID: Final = bytes(16)
 _M32: Final = (1 << 32) - 1
+_HALF: Final = 1 << 63
 _M64: Final = (1 << 64) - 1
 _PATH_SEED: Final = 0x599D99AD
 _WORDS: Final = struct.Struct("<4I")
@@ -142,7 +141,7 @@ class Identifiers:
     def rows(self, rows: DecodedRows) -> DecodedRows:
         """Times, threads and activities of events; the threads of NetTrace 6 are a list of their own."""
         # Beyond 63 bits times wrap around, as they do when they are read.
-        ticks = (rows.ticks.view(np.uint64) + np.uint64(self._clock & _M64)).view(np.int64)
+        ticks = rows.ticks + ((self._clock + _HALF & _M64) - _HALF)
         changed = attrs.evolve(
             rows,
             ticks=ticks,
@@ -154,9 +153,10 @@ class Identifiers:
         runs = attrs.evolve(rows.runs, captures=self._system_ids(rows.runs.captures))
         return attrs.evolve(changed, thread_ids=self._system_ids(rows.thread_ids), runs=runs)
 
-    def _system_ids(self, numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        each, places = np.unique(numbers, return_inverse=True)
-        return np.array([self.system_id(number) for number in each.tolist()], np.uint64)[places]
+    def _system_ids(self, numbers: Any) -> Any:
+        made = numbers.copy()
+        made[:] = list(map(self.system_id, numbers.tolist()))
+        return made
 
     def _guids(self, guids: Any) -> Any:
         return guids and attrs.evolve(guids, each=list(map(self.guid, guids.each)))
