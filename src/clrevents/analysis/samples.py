@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.allocation_events import ALLOC, EVENTS, best_source
 from clrevents.analysis.allocation_rows import BYTES, SELECTORS, AllocationRows
+from clrevents.analysis.event_weights import event_and_weight, under_texts
 from clrevents.analysis.framework.answer_values import MANY_PROCESSES, TimeWindow
 from clrevents.analysis.leaf_states import STATES, ThreadState
 from clrevents.analysis.merged import NO_STACK, MergedStacks, StackFrame, merged_stacks
@@ -228,15 +229,19 @@ def read_samples(
 ) -> Samples:
     """Read the stacks of the sample profiler, each weighing the ns to its thread's next sample, or of any `event`.
 
-    Events weigh 1 each, or the value of their field `weight`. Without an event, the weight `alloc` reads allocations
-    from the best source that the trace has, each weighing the bytes that it stands for. The window from `start` to
-    before `end` clips a sample's time, so that windows add up to the whole. Frames that are there only because of how
-    the runtime stops threads and dispatches exceptions are left out, unless `artefacts` are asked for. With `logical`,
-    stacks in tasks and in what awaits resumed go on where these were created, instead of in the thread pool.
+    Events weigh 1 each, or the value of their field `weight`; if that is a text, they weigh 1, and it is the outermost
+    frame of their stacks. Without an event, the weight `alloc` reads allocations from the best source that the trace
+    has, each weighing the bytes that it stands for, `exceptions` what was thrown, and `ExceptionType` that by type. The
+    window from `start` to before `end` clips a sample's time, so that windows add up to the whole. Frames that are
+    there only because of how the runtime stops threads and dispatches exceptions are left out, unless `artefacts` are
+    asked for. With `logical`, stacks in tasks and in what awaits resumed go on where these were created, instead of in
+    the thread pool.
 
     Raises KeyError for a field that the event lacks, ValueError for weights that are negative or mean nothing as a
     weight, such as ids, and AmbiguousEventError and UnknownEventError as `Trace.table` does.
     """
+    if event is None:
+        event, weight = event_and_weight(weight)
     timed = event is None and weight is None
     field = SAMPLE_TYPE if timed else weight
     window = TimeWindow.between(start, end, passes_of(trace).moment_ns)
@@ -253,7 +258,7 @@ def read_samples(
     name = table.metadata.get("name", "")
     if not timed and weight is not None:
         found = (table.metadata.get("provider", ""), name)
-        check_weight(found, (*table.fields, *passes_of(trace).fields(found)), weight)
+        check_weight(found, (*table.fields, *passes_of(trace).fields(found)), weight, texts=True)
     rows = SampleColumns.of(table, field)
     weighed = weigh_times(rows, window) if timed else weigh_events(rows, weight, window)
     return _named(trace, name, weighed, stacks, artefacts, trails)
@@ -341,6 +346,8 @@ def name_samples(
     merged = merged if artefacts else folded(merged)
     if trails is not None:
         merged = used(trails.joined(merged, rows.time, rows.thread, rows.process))
+    if rows.texts is not None and rows.field is not None:
+        merged = used(under_texts(merged, rows.field, rows.texts))
     lacking = any(frame.reason == _NO_RUNDOWN for frame in merged.frames)
     return Samples(
         event=event,
