@@ -186,6 +186,7 @@ def test_command(run: Callable[..., Result], out: Path) -> None:
             for event in ("Closed", "Opened")
             for field in ("Path", "User")
         ],
+        "identifiers": [],
         "blanked": [],
         "tails": [],
     }

@@ -15,10 +15,22 @@ from clrevents.schema.disclosure import (
     Disclosure,
     disclosure_of,
     going,
+    identifier_of,
 )
 from clrevents.schema.layout import Layout
 from clrevents.schema.registry import DEFAULT, MONO, RUNDOWN, RUNTIME
-from clrevents.schema.wire import AnsiZ, ArrayType, BytesType, StructType, TextArrayType, Utf16Z, WireType
+from clrevents.schema.wire import (
+    AnsiZ,
+    ArrayType,
+    BytesType,
+    GuidType,
+    Scalar,
+    StructType,
+    TextArrayType,
+    Utf16Z,
+    VarIntType,
+    WireType,
+)
 
 PRIVATE = {
     *("CommandLine", "ErrorMessage", "ExceptionMessage", "FailFastUserMessage", "HeapCollectParam", "RootKeyName"),
@@ -33,7 +45,7 @@ PRIVATE = {
 
 
 def texts(layout: Layout, path: str = "") -> list[str]:
-    """The fields with texts or bytes, nested ones too."""
+    """The fields with texts, bytes or GUIDs, nested ones too."""
     return [name for field in layout for name in _texts(field.type, f"{path}{field.name}")]
 
 
@@ -41,7 +53,7 @@ def _texts(wire: WireType, path: str) -> list[str]:
     match wire:
         case StructType():
             return texts(wire.layout, f"{path}.")
-        case Utf16Z() | AnsiZ() | BytesType():
+        case Utf16Z() | AnsiZ() | BytesType() | GuidType():
             return [path]
         case TextArrayType() if wire.text:
             return [path]
@@ -131,3 +143,20 @@ def test_of_a_word_only_known_ones_stay() -> None:
     system = disclosure_of("Microsoft-DotNETCore-EventPipe", "ProcessInfo", "OSInformation")
     assert going(system, "Linux") == 0
     assert going(system, "Linux on bobs-laptop") == len("Linux on bobs-laptop")
+
+
+def test_the_declared_numbers_that_identify() -> None:
+    found = set()
+    for info in DEFAULT.events():
+        for field in info.layout:
+            if isinstance(field.type, Scalar | VarIntType):
+                identifier = identifier_of(info.provider, info.name, field.name, "number")
+                if identifier.stays != "all":
+                    found.add((field.name, identifier.name))
+    assert found == {
+        ("OSThreadID", "thread"),
+        ("ThreadID", "thread"),
+        ("LockOwnerThreadID", "thread"),
+        ("NamespaceId", "process"),
+        ("Timestamp", "clock"),
+    }

@@ -15,6 +15,7 @@ from clrevents.analysis.samples import read_samples
 from clrevents.export.flame import Look
 from clrevents.export.folded import render
 from clrevents.rewrite import redact
+from clrevents.rewrite.identifiers import ORIGIN
 from planting import leaks, planted_copy
 from report_cases import every_report
 
@@ -63,3 +64,34 @@ def test_a_report_says_the_same(shared: Shared, name: str) -> None:
     declaration = REPORTS[name]
     data = gzip.decompress(shared.path.read_bytes())
     report_laws.a_redacted_copy_says_the_same(declaration, declaration.parameters(), data)
+
+
+@each_trace
+def test_reports_do_not_need_ids(shared: Shared) -> None:
+    data = gzip.decompress(shared.path.read_bytes())
+    for declaration in REPORTS.values():
+        report_laws.other_ids_change_nothing_else(declaration, declaration.parameters(), data)
+
+
+@each_trace
+def test_events_but_for_their_ids_are_the_same(shared: Shared) -> None:
+    data = gzip.decompress(shared.path.read_bytes())
+    with report_laws.opened(report_laws.redacted_copy(data, pseudonyms=True)) as trace:
+        before = list(trace.events())
+    threads: dict[Any, Any] = {}
+    activities: dict[Any, Any] = {}
+    with report_laws.opened(report_laws.redacted_copy(data, pseudonyms=True, ids=True)) as trace:
+        assert trace.info.start in (None, ORIGIN)
+        for ours, theirs in zip(trace.events(), before, strict=True):
+            assert (ours.key, ours.time_ns, ours.processor) == (theirs.key, theirs.time_ns, theirs.processor)
+            assert ours.stack == theirs.stack
+            assert threads.setdefault(theirs.thread_id, ours.thread_id) == ours.thread_id
+            for one, other in (
+                (ours.activity_id, theirs.activity_id),
+                (ours.related_activity_id, theirs.related_activity_id),
+            ):
+                assert activities.setdefault(other, one) == one
+    known = sorted(set(threads) - {None})
+    assert [threads[thread] for thread in known] == sorted(threads[thread] for thread in known)
+    assert len(set(threads.values())) == len(threads)
+    assert len(set(activities.values())) == len(activities)

@@ -12,6 +12,7 @@ import json
 import math
 import pickle
 import random
+import re
 import tempfile
 import warnings
 import weakref
@@ -71,11 +72,11 @@ def whole_answer(declaration: Declaration, parameters: Any, data: bytes) -> Answ
 
 
 @lru_cache(maxsize=64)
-def redacted_copy(data: bytes, pseudonyms: bool = False) -> bytes:
-    """The trace without paths, messages and the like."""
+def redacted_copy(data: bytes, pseudonyms: bool = False, ids: bool = False) -> bytes:
+    """The trace without paths, messages and the like; with `ids` without numbers that identify."""
     with tempfile.TemporaryDirectory() as folder, opened(data) as trace:
         path = Path(folder) / "copy.nettrace"
-        redact(trace, path, key=b"always the same", pseudonyms=pseudonyms)
+        redact(trace, path, key=b"always the same", pseudonyms=pseudonyms, ids=ids)
         return path.read_bytes()
 
 
@@ -222,6 +223,28 @@ def _says_the_same(report: Answer[Any], redacted: Answer[Any]) -> None:
             continue
         before, after = report.table(table.name), redacted.table(table.name)
         _same_rows(_counted(before, _told), _counted(after, _told), table.name)
+
+
+_IDS: Final = ("process", "thread", "guid")
+_PATHS: Final = re.compile(r"/#\d+/")
+
+
+def other_ids_change_nothing_else(declaration: Declaration, parameters: Any, data: bytes) -> None:
+    """With other ids of processes, threads and activities, and another date, all else is the same, row by row."""
+    before = whole_answer(declaration, parameters, redacted_copy(data, pseudonyms=True))
+    after = whole_answer(declaration, parameters, redacted_copy(data, pseudonyms=True, ids=True))
+    assert (after.coverage, after.metrics) == (before.coverage, before.metrics)
+    for table in before.tables():
+        hidden = {c.name for c in columns_of(table.row_class) if c.cell.name in _IDS or c.cell.privacy == "private"}
+
+        def shown(answer: Answer[Any], table: ReportTable[Any] = table, hidden: set[str] = hidden) -> list[str]:
+            rows = _rows(answer.table(table.name))
+            return [_PATHS.sub("/#/", repr({k: v for k, v in row.items() if k not in hidden})) for row in rows]
+
+        ours, theirs = shown(after), shown(before)
+        assert len(ours) == len(theirs), table.name
+        for one, other in zip(ours, theirs, strict=True):
+            assert one == other, table.name
 
 
 def shows_itself_safely(declaration: Declaration, parameters: Any, data: bytes) -> None:

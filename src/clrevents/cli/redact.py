@@ -23,6 +23,7 @@ _LEFT = 3
 @click.option("--keep", multiple=True, metavar="FIELD", help="Keep FIELD, or PROVIDER/EVENT.FIELD; repeatable.")
 @click.option("--field", "fields", multiple=True, metavar="REGEX", help="Also replace fields whose name matches.")
 @click.option("--text", "texts", multiple=True, metavar="REGEX", help="Also replace texts and names that match.")
+@click.option("--ids", is_flag=True, help="Also replace ids of processes, threads and activities, ports and dates.")
 @click.option("--pseudonyms", is_flag=True, help="Replace equal texts by equal words, so that they can be grouped.")
 @click.option("--key", metavar="TEXT", help="Makes pseudonyms comparable between traces; keep it secret.")
 @click.option("--rules", is_flag=True, help="Write no trace: print what stays of each field of FILE, and why.")
@@ -38,6 +39,7 @@ def command(
     keep: tuple[str, ...],
     fields: tuple[str, ...],
     texts: tuple[str, ...],
+    ids: bool,
     pseudonyms: bool,
     key: str | None,
     rules: bool,
@@ -71,7 +73,7 @@ def command(
         try:
             if out is None:
                 with Output() as output:
-                    for rule in redaction_rules(reading.trace, keep=keep, fields=fields):
+                    for rule in redaction_rules(reading.trace, keep=keep, fields=fields, ids=ids):
                         output.line(str(rule))
                 return reading.finish(fail_on)
             done = redact(
@@ -80,6 +82,7 @@ def command(
                 keep=keep,
                 fields=fields,
                 texts=texts,
+                ids=ids,
                 pseudonyms=pseudonyms,
                 key=key.encode() if key else None,
                 check=check,
@@ -105,6 +108,8 @@ def _tell(done: Redacted, out: str) -> None:
         return
     events, texts = counted(done.copied.events, "event"), counted(done.replaced, "text")
     say(f"{out}: {events}; {texts} replaced; payloads blanked: {done.blanked:,}")
+    if identifiers := done.counts.identifiers.total():
+        say(f"{counted(identifiers, 'id')} in payloads replaced, and those of threads and activities, and the dates")
     if done.tails:
         tails, known = counted(done.tails, "payload is", "payloads are"), "it" if done.tails == 1 else "them"
         say(f"{tails} newer than the known layout of {known}: bytes after the known fields were blanked")

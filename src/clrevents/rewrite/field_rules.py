@@ -12,7 +12,8 @@ from typing import Final
 
 import attrs
 
-from clrevents.schema.disclosure import ASKED, KEPT, TEXT, Disclosure, disclosure_of
+from clrevents.rewrite.payload_texts import Form
+from clrevents.schema.disclosure import ASKED, BYTES, KEPT, PLAIN, TEXT, Disclosure, disclosure_of, identifier_of
 from clrevents.schema.registry import SHORT_PROVIDERS
 
 TRACE: Final = "trace"
@@ -40,7 +41,7 @@ class FieldRule:
     @property
     def verdict(self) -> str:
         """`stays`, `goes`, or `partly`."""
-        return {"all": "stays", "nothing": "goes"}.get(self.disclosure.stays, "partly")
+        return {"all": "stays", "nothing": "goes", "equality": "goes"}.get(self.disclosure.stays, "partly")
 
     def __str__(self) -> str:
         name = f"{_SHORT.get(self.provider, self.provider)}/{self.event}.{self.field}"
@@ -75,9 +76,22 @@ class FieldRules:
         self._unused.difference_update(kept)
         return KEPT if kept else disclosure_of(*event, field, default)
 
-    def rule(self, event: tuple[str, str], field: str, default: Disclosure = TEXT) -> FieldRule:
-        """The same, with the field's name."""
-        return FieldRule(*event, field, self.of(event, field, default))
+    def of_form(self, event: tuple[str, str], field: str, form: Form, ids: bool) -> Disclosure:
+        """The same by what stands in the field. Numbers stay, but with `ids` not those that identify."""
+        match form:
+            case "text" | "character":
+                return self.of(event, field)
+            case "bytes" | "padding":
+                return self.of(event, field, BYTES)
+        identifier = identifier_of(*event, field, form) if ids else PLAIN
+        if identifier.stays == "all":
+            return identifier
+        found = self.of(event, field, identifier)
+        return found if found in (ASKED, KEPT) else identifier
+
+    def rule(self, event: tuple[str, str], field: str) -> FieldRule:
+        """What the rules say of a text, with the field's name."""
+        return FieldRule(*event, field, self.of(event, field))
 
     def surroundings(self) -> Iterator[FieldRule]:
         """The rules of what is not in payloads."""

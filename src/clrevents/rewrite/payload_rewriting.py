@@ -1,4 +1,4 @@
-"""Payloads after redaction: their texts replaced, everything that no field shows zero, all else byte by byte the same.
+"""Payloads after redaction: texts and asked-for ids replaced, what no field shows zero, all else byte by byte the same.
 
 A payload that cannot be read becomes zeros that can. Knows what is where from `payload_texts`, and what may stay from
 the rules.
@@ -10,16 +10,17 @@ from functools import partial
 from typing import Any
 
 from clrevents.rewrite.field_rules import FieldRules
-from clrevents.rewrite.payload_texts import FoundTexts, TextPlace, TextWalk, Unwalkable, least_payload, text_walk
+from clrevents.rewrite.identifiers import Identifiers
+from clrevents.rewrite.payload_texts import Form, FoundTexts, TextPlace, TextWalk, Unwalkable, least_payload, text_walk
 from clrevents.rewrite.redaction_report import RedactionCounts
 from clrevents.rewrite.replacement import Replacer
-from clrevents.schema.disclosure import BYTES, TEXT, Disclosure
+from clrevents.schema.disclosure import NUMBER, Disclosure
 from clrevents.schema.layout import BoundLayout, Layout
 from clrevents.trace import DecodedRows, PayloadDecoder, RawPayload
 
 
 class PayloadRewriting:
-    """Replaces the texts in the payloads of one trace, and counts them."""
+    """Replaces the texts in the payloads of one trace, with `identifiers` their ids too, and counts them."""
 
     def __init__(
         self,
@@ -28,8 +29,10 @@ class PayloadRewriting:
         counts: RedactionCounts,
         decoder: PayloadDecoder,
         pointer_size: int,
+        identifiers: Identifiers | None = None,
     ) -> None:
         self._rules = rules
+        self._identifiers = identifiers
         self._replacer = replacer
         self._counts = counts
         self._decoder = decoder
@@ -74,21 +77,23 @@ class PayloadRewriting:
             found, end = walk.find(data, len(data) - tail)
         except Unwalkable:
             return self._blank(kind, data)
-        counts: list[tuple[str, str, str]] = []
-        changed = self._apart(data, found, end, counts) if walk.scattered else self._spliced(data, found, tail, counts)
+        gone: list[TextPlace] = []
+        changed = self._apart(data, found, end, gone) if walk.scattered else self._spliced(data, found, tail, gone)
         if changed is None or (changed != data and not self._reads_alike(kind, data, changed)):
             return self._blank(kind, data)
-        for field in counts:
-            self._counts.replaced[field] += 1
+        for place in gone:
+            texts = place.form in ("text", "character", "bytes")
+            counts = self._counts.replaced if texts else self._counts.identifiers
+            counts[(*place.event, place.field)] += 1
         return changed
 
-    def _spliced(self, data: bytes, found: FoundTexts, tail: int, counts: list[tuple[str, str, str]]) -> bytes:
+    def _spliced(self, data: bytes, found: FoundTexts, tail: int, gone: list[TextPlace]) -> bytes:
         """Texts one after the other, which may get longer or shorter."""
         parts: list[bytes] = []
         at = 0
         for start, stop, place in found.spans:
             old = data[start:stop]
-            new = self._replaced(place, old, counts)
+            new = self._replaced(place, old, gone)
             if new is old:
                 continue
             if place.prefixed:
@@ -100,7 +105,7 @@ class PayloadRewriting:
             return data
         return b"".join((*parts, data[at : len(data) - tail], bytes(tail)))
 
-    def _apart(self, data: bytes, found: FoundTexts, end: int, counts: list[tuple[str, str, str]]) -> bytes | None:
+    def _apart(self, data: bytes, found: FoundTexts, end: int, gone: list[TextPlace]) -> bytes | None:
         """Located values stay where they are, and what is between them becomes zero.
 
         None if a value that goes lies over a field: that would change more than itself.
@@ -113,22 +118,28 @@ class PayloadRewriting:
         for start, stop, place in found.spans:
             old = data[start:stop]
             # Values may lie over each other: what goes for one of them must not come back with the other.
-            for at, (before, after) in enumerate(zip(old, self._replaced(place, old, counts), strict=True), start):
+            for at, (before, after) in enumerate(zip(old, self._replaced(place, old, gone), strict=True), start):
                 if before != after:
                     made[at] = after
         return bytes(made)
 
-    def _replaced(self, place: TextPlace, old: bytes, counts: list[tuple[str, str, str]]) -> bytes:
+    def _replaced(self, place: TextPlace, old: bytes, gone: list[TextPlace]) -> bytes:
         """The same object if the text stays."""
-        if place.form in ("bytes", "padding"):
+        form = place.form
+        if form == "bytes" or form == "padding":
             stays = place.disclosure.stays == "all"
             new = old if stays else bytes(len(old))
-        else:
+        elif form == "text" or form == "character":
             new = self._replacer.encoded(old, place.disclosure, place.width, place.fixed)
+            if self._identifiers and place.disclosure == NUMBER:
+                new = self._identifiers.encoded(new, place.width)
+        else:
+            assert self._identifiers is not None
+            new = self._identifiers.value(old, form, place.disclosure)
         if new == old:
             return old
         if place.field:
-            counts.append((*place.event, place.field))
+            gone.append(place)
         return new
 
     def _reads_alike(self, kind: Any, before: bytes, after: bytes) -> bool:
@@ -157,10 +168,11 @@ class PayloadRewriting:
             self._walks[key] = text_walk(layout, event, partial(self._choose, event))
         return self._walks[key]
 
-    def _choose(self, event: tuple[str, str], field: str, is_bytes: bool) -> Disclosure | None:
+    def _choose(self, event: tuple[str, str], field: str, form: Form) -> Disclosure | None:
         """None for what stays anyhow; a text may have to go for what it says."""
-        found = self._rules.of(event, field, BYTES if is_bytes else TEXT)
-        return None if found.stays == "all" and (is_bytes or not self._replacer.also) else found
+        found = self._rules.of_form(event, field, form, self._identifiers is not None)
+        also = form in ("text", "character") and self._replacer.also
+        return None if found.stays == "all" and not also else found
 
 
 def _event(kind: Any) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Where the texts and bytes of a payload are: a layout becomes a function that finds them in its bytes.
+"""Where the texts, bytes and numbers that may go are in a payload: a layout becomes a function that finds them.
 
 Made for payloads that are known to fit, so it only counts and skips; decides neither what goes nor by what it is
 replaced. What no field shows (padding, bytes between located values) is found as well.
@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 
 import attrs
 
-from clrevents.schema.disclosure import BYTES, Disclosure
+from clrevents.schema.disclosure import BYTES, Disclosure, NumberForm
 from clrevents.schema.layout import BoundField, BoundLayout, FixedStep, VariableStep
 from clrevents.schema.wire import (
     AnsiZ,
@@ -20,6 +20,7 @@ from clrevents.schema.wire import (
     BytesType,
     CountedType,
     FixedArrayType,
+    GuidType,
     LocatedType,
     PrefixedType,
     Scalar,
@@ -30,12 +31,12 @@ from clrevents.schema.wire import (
     WireType,
 )
 
-Form: TypeAlias = Literal["text", "character", "bytes", "padding"]
+Form: TypeAlias = Literal["text", "character", "bytes", "padding"] | NumberForm
 
 
 @attrs.frozen
 class TextPlace:
-    """A field with a text or bytes. `width` is the size of a code unit.
+    """A field with a text, bytes or a number. `width` is the size of a code unit, or of the number.
 
     `prefixed`: two bytes with the number of units stand before the text. `fixed`: its length cannot change.
     """
@@ -64,12 +65,13 @@ class Unwalkable(Exception):
     """The payload is not what its layout says."""
 
 
-Choose: TypeAlias = Callable[[str, bool], Disclosure | None]
-"""(field, whether it is bytes) → what may stay of it; None if nothing has to be looked at."""
+Choose: TypeAlias = Callable[[str, Form], Disclosure | None]
+"""(field, what stands there) → what may stay of it; None if nothing has to be looked at."""
 _Step: TypeAlias = Callable[[bytes, int, int, dict[int, int], FoundTexts], int]
 _One: TypeAlias = Callable[[bytes, int, int, FoundTexts], int]
 _Many: TypeAlias = Callable[[bytes, int, int, int, FoundTexts], int]
 
+_FORMS: Final[dict[str, Form]] = {"char": "character", "int": "number", "filetime": "filetime"}
 _PADDING: Final = ("", "")
 _COUNT: Final = struct.Struct("<H")
 
@@ -171,7 +173,7 @@ class _Maker:
         return single, finds or padding is not None
 
     def _run(self, step: FixedStep, path: str, counters: frozenset[int]) -> tuple[_Step, bool]:
-        """Adjacent fields of a fixed size: characters and padding among them, and counts that later fields need."""
+        """Adjacent fields of a fixed size: characters, numbers and padding, and counts that later fields need."""
         size = step.size
         spans: list[tuple[int, int, TextPlace]] = []
         counts: list[tuple[int, int, struct.Struct]] = []
@@ -182,11 +184,10 @@ class _Maker:
                 spans.append((at, at + field.pad, padding))
             at += field.pad
             width = field.fixed_size or 0
-            place = self._character(field.type, _joined(path, field.name))
-            if place:
-                spans.append((at, at + width, place))
             if index in counters:
                 counts.append((index, at, struct.Struct(f"<{field.type.code}")))
+            elif place := self._plain_place(field.type, _joined(path, field.name)):
+                spans.append((at, at + width, place))
             at += width
 
         def run(data: bytes, pos: int, end: int, known: dict[int, int], found: FoundTexts) -> int:
@@ -210,7 +211,7 @@ class _Maker:
             case AnsiZ():
                 return self._terminated(path, 1)
             case VarIntType():
-                return _number, False
+                return self._variable(wire, path)
             case StructType():
                 return self.record(wire.layout.bind(self._pointer_size), path)
             case PrefixedType():
@@ -225,7 +226,7 @@ class _Maker:
 
     def _plain(self, wire: WireType, path: str) -> tuple[_One, bool]:
         size = wire.fixed_size or 0
-        place = self._character(wire, path)
+        place = self._plain_place(wire, path)
 
         def skip(data: bytes, pos: int, end: int, found: FoundTexts) -> int:
             if end - pos < size:
@@ -298,9 +299,9 @@ class _Maker:
             return _counted(element.size, place), place is not None
         if isinstance(element, Scalar) and element.kind == "int" and element.size == 1:
             return self._raw(path)
-        if element.fixed_size is not None and element.code is not None:
-            return _counted(element.fixed_size, None), False
         one, finds = self._one(element, path)
+        if not finds and element.fixed_size is not None and element.code is not None:
+            return _counted(element.fixed_size, None), False
 
         def read(data: bytes, pos: int, end: int, count: int, found: FoundTexts) -> int:
             if not 0 <= count <= end - pos:
@@ -315,16 +316,28 @@ class _Maker:
         place = self._place(path, "bytes", 1, fixed=True)
         return _counted(1, place), place is not None
 
-    def _character(self, wire: WireType, path: str) -> TextPlace | None:
+    def _variable(self, wire: VarIntType, path: str) -> tuple[_One, bool]:
+        place = self._place(path, "varint" if wire.signed else "varuint", 1)
+
+        def read(data: bytes, pos: int, end: int, found: FoundTexts) -> int:
+            stop = _number(data, pos, end)
+            if place:
+                found.spans.append((pos, stop, place))
+            return stop
+
+        return read, place is not None
+
+    def _plain_place(self, wire: WireType, path: str) -> TextPlace | None:
+        if isinstance(wire, GuidType):
+            return self._place(path, "guid", 16, fixed=True)
         number = wire.number
-        if number is None or number.kind != "char":
-            return None
-        return self._place(path, "character", number.size, fixed=True)
+        form = None if number is None else _FORMS.get(number.kind)
+        return self._place(path, form, number.size, fixed=True) if number and form else None
 
     def _place(
         self, path: str, form: Form, width: int, prefixed: bool = False, fixed: bool = False
     ) -> TextPlace | None:
-        disclosure = self._choose(path, form == "bytes")
+        disclosure = self._choose(path, form)
         if disclosure is None:
             return None
         return TextPlace(self._event, path, form, disclosure, width, prefixed, fixed or self._fixed)
@@ -347,8 +360,8 @@ def _counted(width: int, place: TextPlace | None) -> _Many:
     return read
 
 
-def _number(data: bytes, pos: int, end: int, found: FoundTexts) -> int:
-    """A number of variable size, up to a byte below 128."""
+def _number(data: bytes, pos: int, end: int) -> int:
+    """The end of a number of variable size, up to a byte below 128."""
     while pos < end:
         pos += 1
         if data[pos - 1] < 128:

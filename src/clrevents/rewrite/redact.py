@@ -12,6 +12,7 @@ import re
 import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from typing import IO
 
 import attrs
@@ -20,13 +21,14 @@ from clrevents.encode.values import Sink
 from clrevents.outputs import whole_file
 from clrevents.rewrite.copy import Copied, Copier
 from clrevents.rewrite.field_rules import FieldRule, FieldRules
+from clrevents.rewrite.identifiers import Identifiers
 from clrevents.rewrite.payload_rewriting import PayloadRewriting
-from clrevents.rewrite.payload_texts import text_walk
+from clrevents.rewrite.payload_texts import Form, text_walk
 from clrevents.rewrite.redaction_report import RedactionCounts
 from clrevents.rewrite.replacement import Replacer
 from clrevents.rewrite.surroundings import Surroundings
 from clrevents.rewrite.word_search import FoundWord, WordSearch
-from clrevents.schema.disclosure import BYTES, TEXT
+from clrevents.schema.disclosure import PLAIN
 from clrevents.trace import PayloadDecoder, Trace, passes_of
 
 
@@ -69,6 +71,7 @@ def redact(
     pseudonyms: bool = False,
     key: bytes | None = None,
     check: Iterable[str] = (),
+    ids: bool = False,
 ) -> Redacted:
     """Write all of `trace` to the file `out`, with the texts that are not on the allow-list replaced.
 
@@ -77,18 +80,28 @@ def redact(
     `PROVIDER/EVENT.FIELD`, or globs of them. `fields` and `texts` are regular expressions: fields whose name matches
     one of `fields`, and texts and names that match one of `texts`, go although they are on the list.
 
+    With `ids` numbers that identify go, too: processes, threads, activities, ports, and when it was. Other numbers
+    stand for them, equal ones for equal ones, and intervals stay.
+
     `out` is compressed if its name ends in `.gz`, and appears only when complete. If one of the words of `check` is
     found in the result, nothing is written. Raises the exceptions of `Trace.events`, OSError, and re.error.
     """
     rules = FieldRules(tuple(keep), tuple(map(re.compile, fields)))
-    replacer = Replacer(key or secrets.token_bytes(16), pseudonyms, tuple(map(re.compile, texts)))
+    key = key or secrets.token_bytes(16)
+    replacer = Replacer(key, pseudonyms, tuple(map(re.compile, texts)))
+    identifiers = None
+    if ids:
+        known = chain.from_iterable((thread.thread_id, thread.process_id) for thread in trace.threads)
+        identifiers = Identifiers(trace.info, key, known)
     counts = RedactionCounts()
     passes = passes_of(trace)
-    around = Surroundings(rules, replacer, counts)
+    around = Surroundings(rules, replacer, counts, identifiers)
     decoder = PayloadDecoder(trace.info.pointer_size, passes.limits)
-    inside = PayloadRewriting(rules, replacer, counts, decoder, trace.info.pointer_size)
+    inside = PayloadRewriting(rules, replacer, counts, decoder, trace.info.pointer_size, identifiers)
     info = attrs.evolve(trace.info, key_values=around.header(trace.info.key_values))
     losses = trace.losses
+    if identifiers:
+        info, losses = identifiers.info(info), identifiers.losses(losses)
     try:
         with whole_file(out) as file, _packed(file, out) as sink:
             search = WordSearch(sink, check)
@@ -104,11 +117,13 @@ def redact(
     return result
 
 
-def redaction_rules(trace: Trace, *, keep: Iterable[str] = (), fields: Iterable[str] = ()) -> list[FieldRule]:
+def redaction_rules(
+    trace: Trace, *, keep: Iterable[str] = (), fields: Iterable[str] = (), ids: bool = False
+) -> list[FieldRule]:
     """What `redact` would do with each field of `trace` that has texts or bytes: first those around the payloads.
 
-    `keep` and `fields` are those of `redact`. Reads all headers, and no payload. Raises the exceptions of
-    `Trace.events`.
+    With `ids` also with fields of numbers that identify. `keep`, `fields` and `ids` are those of `redact`. Reads all
+    headers, and no payload. Raises the exceptions of `Trace.events`.
     """
     rules = FieldRules(tuple(keep), tuple(map(re.compile, fields)))
     passes = passes_of(trace)
@@ -119,8 +134,10 @@ def redaction_rules(trace: Trace, *, keep: Iterable[str] = (), fields: Iterable[
         if kind.key in scan.counts:
             event = kind.key.provider, kind.key.name
 
-            def note(field: str, is_bytes: bool, event: tuple[str, str] = event) -> None:
-                found.append(rules.rule(event, field, BYTES if is_bytes else TEXT))
+            def note(field: str, form: Form, event: tuple[str, str] = event) -> None:
+                disclosure = rules.of_form(event, field, form, ids)
+                if disclosure != PLAIN:
+                    found.append(FieldRule(*event, field, disclosure))
 
             for layout, _ in decoder.layouts(kind):
                 text_walk(layout, event, note)

@@ -1,4 +1,4 @@
-"""What a redaction did: how many texts went, by event and field, and which payloads as a whole.
+"""What a redaction did: how many texts and ids went, by event and field, and which payloads as a whole.
 
 Holds counts and names of code, never a value.
 """
@@ -20,6 +20,8 @@ class RedactionCounts:
 
     replaced: Counter[tuple[str, str, str]] = attrs.field(factory=Counter)
     """Replaced texts, arrays of bytes and characters, by provider, event and field."""
+    identifiers: Counter[tuple[str, str, str]] = attrs.field(factory=Counter)
+    """Replaced numbers that identify, in payloads, by provider, event and field."""
     blanked: Counter[tuple[str, str]] = attrs.field(factory=Counter)
     """Payloads that became zeros, by provider and event."""
     tails: Counter[tuple[str, str]] = attrs.field(factory=Counter)
@@ -32,6 +34,10 @@ class RedactionCounts:
             "replaced": [
                 {"provider": provider, "event": event, "field": field, "texts": count}
                 for (provider, event, field), count in sorted(self.replaced.items())
+            ],
+            "identifiers": [
+                {"provider": provider, "event": event, "field": field, "numbers": count}
+                for (provider, event, field), count in sorted(self.identifiers.items())
             ],
             "blanked": _payloads(self.blanked),
             "tails": _payloads(self.tails),

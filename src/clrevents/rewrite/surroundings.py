@@ -1,6 +1,6 @@
 """Texts that are not in payloads: header pairs, threads, labels, and what descriptions say besides names of code.
 
-Replaces them in rows that were read. Knows no payloads.
+Replaces them, and ids that were asked to go, in rows that were read. Knows no payloads.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 
 from clrevents.rewrite.field_rules import DESCRIPTION, HEADER, LABEL, THREAD, FieldRules
+from clrevents.rewrite.identifiers import Identifiers
 from clrevents.rewrite.redaction_report import RedactionCounts
 from clrevents.rewrite.replacement import Replacer
 from clrevents.schema.disclosure import HEADER_KEYS, NUMBER, TEXT
@@ -19,10 +20,17 @@ from clrevents.trace import DecodedRows
 
 
 class Surroundings:
-    """Replaces the texts around the payloads of one trace, and counts them."""
+    """Replaces the texts around the payloads of one trace, with `identifiers` ids too, and counts the texts."""
 
-    def __init__(self, rules: FieldRules, replacer: Replacer, counts: RedactionCounts) -> None:
+    def __init__(
+        self,
+        rules: FieldRules,
+        replacer: Replacer,
+        counts: RedactionCounts,
+        identifiers: Identifiers | None = None,
+    ) -> None:
         self._rules = rules
+        self._identifiers = identifiers
         self._replacer = replacer
         self._counts = counts
         self._done_kinds: dict[int, tuple[Any, Any]] = {}
@@ -31,6 +39,8 @@ class Surroundings:
 
     def rows(self, given: DecodedRows) -> DecodedRows:
         """The rows with other descriptions, labels and threads."""
+        if self._identifiers:
+            given = self._identifiers.rows(given)
         # Both lists only grow from rows to rows.
         kinds = self._kinds
         kinds += [_once(self._done_kinds, kind, self._kind) for kind in given.kinds[len(kinds) :]]
@@ -49,13 +59,24 @@ class Surroundings:
         """The pairs of the trace's header: those of the format stay, if they are numbers."""
         known = [pair for pair in pairs if pair[0] in HEADER_KEYS]
         others = iter(self._pairs(HEADER, tuple(pair for pair in pairs if pair[0] not in HEADER_KEYS)))
-        kept = iter([(key, self._text(HEADER, key, value, NUMBER)) for key, value in known])
+        kept = iter([(key, self._known(key, value)) for key, value in known])
         return tuple(next(kept if key in HEADER_KEYS else others) for key, _ in pairs)
 
+    def _known(self, key: str, value: str) -> str:
+        text: str = self._text(HEADER, key, value, NUMBER)
+        if self._identifiers is None or key != "ProcessId":
+            return text
+        known = text.isascii() and text.isdecimal()
+        return str(self._identifiers.system_id(int(text))) if known else "x" * len(text)
+
     def _labels(self, labels: Any) -> Any:
+        if self._identifiers:
+            labels = self._identifiers.labels(labels)
         return attrs.evolve(labels, pairs=self._pairs(LABEL, labels.pairs))
 
     def _thread(self, row: Any) -> Any:
+        if self._identifiers:
+            row = self._identifiers.thread(row)
         name = None if row.name is None else self._text(THREAD, "name", row.name)
         return attrs.evolve(row, name=name, attributes=self._pairs(THREAD, row.attributes))
 

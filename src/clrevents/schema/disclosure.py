@@ -1,7 +1,8 @@
 """What a text may tell if a trace is given away: the allow-list of fields, by provider and event.
 
-A text that is not declared here is private, and so are bytes. Numbers are not declared, because they stay; names of
-providers, events and fields stay as well, because they are code. Knows neither traces nor how a text is replaced.
+A text that is not declared here is private, and so are bytes. Numbers stay, and of them only those are declared that
+identify a process, a thread, an activity, an endpoint or a moment: they go on request. Names of providers, events and
+fields stay, because they are code. Knows neither traces nor how a value is replaced.
 """
 
 from __future__ import annotations
@@ -14,8 +15,13 @@ import attrs
 
 from clrevents.schema.registry import MONO, PRIVATE, RUNDOWN, RUNTIME, TPL
 
-Staying: TypeAlias = Literal["all", "file", "number", "word", "nothing"]
-"""What stays of a text: all of it, the file name of a path, all if it is a number, all if it is a known word."""
+Staying: TypeAlias = Literal["all", "file", "number", "word", "equality", "nothing"]
+"""What stays of a text: all of it, the file name of a path, all if it is a number, all if it is a known word.
+
+Of a number that identifies, `equality` stays: which others are the same, or how far they are apart.
+"""
+NumberForm: TypeAlias = Literal["number", "varuint", "varint", "guid", "filetime"]
+"""How a number stands in a payload."""
 
 
 @attrs.frozen
@@ -36,7 +42,14 @@ NUMBER: Final = Disclosure("number", "number", "stays if it is a number or a GUI
 PACKED: Final = Disclosure("packed", "all", "numbers that the runtime packed into bytes")
 TEXT: Final = Disclosure("text", "nothing", "a text that is not on the list")
 BYTES: Final = Disclosure("bytes", "nothing", "bytes that are not on the list")
+PROCESS: Final = Disclosure("process", "equality", "a process id")
+THREAD: Final = Disclosure("thread", "equality", "a thread id of the operating system")
+GUID: Final = Disclosure("guid", "equality", "an id of an activity or the like")
+CLOCK: Final = Disclosure("clock", "equality", "a reading of the machine's clock")
+DATE: Final = Disclosure("date", "equality", "a date and time")
+PORT: Final = Disclosure("port", "equality", "a port of an endpoint")
 ASKED: Final = Disclosure("asked", "nothing", "asked for")
+PLAIN: Final = Disclosure("plain", "all", "a number that identifies nothing")
 KEPT: Final = Disclosure("kept", "all", "asked to be kept")
 
 _NUMBER: Final = r"(?:[-+]?(?:\d[\d,]*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|NaN|[-+]?∞|[-+]?Infinity)"
@@ -60,6 +73,7 @@ _CODE_FIELDS: Final = (
     *("NameSpace", "ClassName", "InterfaceTypeName", "VariantInterfaceTypeName", "SecondTypeName", "ExceptionType"),
     *("AssemblyName", "ResultAssemblyName", "RequestingAssembly", "FullyQualifiedAssemblyName"),
     *("EventSourceName", "EventName", "NativeBuildID", "ModuleSignature"),
+    *("ManagedPdbSignature", "NativePdbSignature", "ComObjectGuid"),
 )
 _MODULE_FIELDS: Final = (
     *("ModuleILPath", "ModuleNativePath", "ModulePath", "ModuleName", "Module", "ILImage", "RuntimeDllPath"),
@@ -118,6 +132,21 @@ DECLARED: Final[Mapping[str, Mapping[str, Mapping[str, Disclosure]]]] = {
 }
 """By provider, event and field; `*` is any provider or event. A field of a field is written `Outer.Inner`."""
 
+IDENTIFIERS: Final[Mapping[str, Disclosure]] = {
+    **dict.fromkeys(("processid", "pid", "parentprocessid", "parentpid", "ppid", "clientprocessid"), PROCESS),
+    **dict.fromkeys(("threadid", "tid", "osthreadid", "nativethreadid", "lockownerthreadid"), THREAD),
+    **dict.fromkeys(("port", "localport", "remoteport", "serverport", "clientport", "peerport"), PORT),
+    **dict.fromkeys(("sourceport", "destinationport", "listenport"), PORT),
+}
+"""Integers that identify, in events of any provider, by the name of the field in small letters without `_`."""
+_MORE_IDENTIFIERS: Final[Mapping[tuple[str, str], Disclosure]] = {
+    ("ExecutionCheckpoint", "Timestamp"): CLOCK,
+    ("ExecutionCheckpointDCEnd", "Timestamp"): CLOCK,
+    ("ExistingProcess", "NamespaceId"): PROCESS,
+    ("ProcessCreate", "NamespaceId"): PROCESS,
+}
+"""The same where the name of the field says nothing without its event."""
+
 HEADER_KEYS: Final = frozenset(("ProcessId", "HardwareThreadCount", "ExpectedCPUSamplingRate", "SystemPageSize"))
 """Keys of a trace's own header pairs that stay, with values that are numbers."""
 
@@ -132,6 +161,16 @@ def disclosure_of(provider: str, event: str, field: str, default: Disclosure = T
     return default
 
 
+def identifier_of(provider: str, event: str, field: str, form: NumberForm) -> Disclosure:
+    """What a number identifies; PLAIN if nothing. GUIDs and dates do, unless a GUID is declared as code."""
+    if form == "guid":
+        return disclosure_of(provider, event, field, GUID)
+    if form == "filetime":
+        return DATE
+    last = field.rpartition(".")[2]
+    return _MORE_IDENTIFIERS.get((event, last)) or IDENTIFIERS.get(last.replace("_", "").lower(), PLAIN)
+
+
 def going(disclosure: Disclosure, text: str) -> int:
     """How many of the text's first characters go; the rest of it stays."""
     match disclosure.stays:
@@ -144,5 +183,5 @@ def going(disclosure: Disclosure, text: str) -> int:
             return 0 if _NUMBERS.fullmatch(text) else len(text)
         case "word":
             return 0 if text in disclosure.words else len(text)
-        case "nothing":
+        case "equality" | "nothing":
             return len(text)
