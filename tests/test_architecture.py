@@ -404,7 +404,16 @@ TRACE: Final = {
 
 EVENT: Final = {
     *("key", "provider", "id", "version", "name", "opcode", "level", "keywords", "time_ns", "time", "thread_id"),
-    *("process_id", "processor", "activity_id", "related_activity_id", "trace_id", "span_id", "labels"),
+    *(
+        "process_id",
+        "processor",
+        "activity_id",
+        "activity_path",
+        "related_activity_id",
+        "trace_id",
+        "span_id",
+        "labels",
+    ),
     *("stack_id", "stack", "frames", "payload", "payload_bytes", "payload_tail", "detach"),
 }
 

@@ -13,6 +13,7 @@ from project_files import fixture
 
 SHOWS: Final = {
     "alloc": "net10-servergc",
+    "callers": "net8-netperf3",
     "counters": "net8-counters",
     "exceptions": "net10-exceptions",
     "gc": "net10-servergc",

@@ -28,6 +28,7 @@ CHARTS: Final = {
     "counters-gc.svg": ("counters", "fixtures/net8-counters.nettrace.gz", "--name", "gc-*", "--chart", "values"),
     "gc-heap.svg": ("gc", "fixtures/net10-garbage.nettrace.gz", "--chart", "heap"),
     "pool-workers.svg": ("pool", "fixtures/net10-starvation.nettrace.gz", "--chart", "workers"),
+    "tasks-latency.svg": ("tasks", "fixtures/net10-starvation.nettrace.gz", "--chart", "latency"),
     "thread-states.svg": ("threads", "fixtures/net10-convoy.nettrace.gz", "--chart", "states"),
 }
 

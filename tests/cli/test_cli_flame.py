@@ -17,6 +17,7 @@ from built_allocations import tick
 from clrevents.analysis.samples import read_samples
 from clrevents.export.flame import FLAME_FORMATS, Look, flame_bytes
 from clrevents.testing.builder import TraceBuilder
+from project_files import fixture
 
 Run = Callable[..., Result]
 MS = 1_000_000
@@ -105,7 +106,6 @@ def test_pipes(process: Callable[..., subprocess.CompletedProcess[bytes]], shop:
         (["-o", "out"], "by its suffix; use -f speedscope"),
         (["-o", "out.nettrace"], "out.nettrace by its suffix; use -f"),
         (["-o", "a.json", "--weight", "Size"], "--by with a field requires --event"),
-        (["-o", "a.json", "--event", "Sold", "--weight", "What"], "'What' is not a number"),
         (
             ["-o", "a.json", "--event", "Sold", "--by", "level"],
             "'level' is not an amount, so it cannot be a weight; use",
@@ -212,3 +212,15 @@ def test_samples_by_state_and_with_artefacts(run: Run, tmp_path: Path) -> None:
     assert (both.exit_code, "exclude one another" in both.stderr) == (1, True)
     event = run("flame", path, "-o", "-", "-f", "folded", "--running", "--event", "MethodLoadVerbose")
     assert (event.exit_code, "only samples of the profiler" in event.stderr) == (1, True)
+
+
+def test_logical_stacks_go_on_where_tasks_were_created(run: Run) -> None:
+    trace = fixture("net10-starvation")
+    options = ("--merge-threads", "--include", "Scenarios.SyncOverAsync")
+    outermost = {line.partition(";")[0] for line in folded(run, trace, *options)}
+    assert outermost == {"System.Threading.Thread.StartCallback()"}
+    stacks = folded(run, trace, *options, "--logical")
+    assert {line.partition(";")[0] for line in stacks} == {"Scenarios.Main(string[])"}
+    assert any(
+        "async Scenarios.Slow" in line for line in folded(run, trace, "--logical", "--include", "Scenarios.Slow")
+    )

@@ -9,7 +9,7 @@ import pytest
 from shared_files import Shared, params, traces
 
 import clrevents
-from clrevents.analysis import exceptions_report
+from clrevents.analysis import exceptions_report, read_samples
 
 TRACES = traces("traces/own", "scenarios")
 OPEN = {"in_flight", "handling", "unseen"}
@@ -52,5 +52,8 @@ def test_every_throw_is_counted_and_every_end_is_someone_s(shared: Shared) -> No
 def test_the_busiest_program_by_type_and_method(shared: Shared) -> None:
     with clrevents.open(shared.path) as trace:
         (group,) = exceptions_report(trace).groups
+        samples = read_samples(trace, weight="ExceptionType")
+    assert {name.splitlines()[-1] for name in samples.table().column("stack").tolist()} == {group.type}
+    assert samples.total == group.thrown
     assert (group.type, group.thrown) == ("System.InvalidOperationException", 12_000)
     assert (group.throwing_method, group.catching_method) == ("Program.Exceptions(int)",) * 2

@@ -18,6 +18,7 @@ TRACES = {
     "counters": "net8-meters-44",
     "exceptions": "net10-exceptions-11",
     "gc": "net10-servergc-11",
+    "pool": "net10-starvation-11",
     "threads": "net10-convoy-11",
 }
 CHARTS = [(name, chart.name) for name in report_names() for chart in find_report(name).answer.declared_charts]

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:
     # Written by tools/make_report_docs.py, for type checkers:
+    from clrevents.analysis.activities.report import ActivitiesReport as ActivitiesReport
+    from clrevents.analysis.activities.report import activities_report as activities_report
     from clrevents.analysis.alloc.report import AllocReport as AllocReport
     from clrevents.analysis.alloc.report import alloc_report as alloc_report
     from clrevents.analysis.callers.report import CallersReport as CallersReport
@@ -50,10 +52,14 @@ if TYPE_CHECKING:
     from clrevents.analysis.modules.report import modules_report as modules_report
     from clrevents.analysis.pool.report import PoolReport as PoolReport
     from clrevents.analysis.pool.report import pool_report as pool_report
+    from clrevents.analysis.requests.report import RequestsReport as RequestsReport
+    from clrevents.analysis.requests.report import requests_report as requests_report
     from clrevents.analysis.startup.report import StartupReport as StartupReport
     from clrevents.analysis.startup.report import startup_report as startup_report
     from clrevents.analysis.stubs.report import StubsReport as StubsReport
     from clrevents.analysis.stubs.report import stubs_report as stubs_report
+    from clrevents.analysis.tasks.report import TasksReport as TasksReport
+    from clrevents.analysis.tasks.report import tasks_report as tasks_report
     from clrevents.analysis.threads.report import ThreadsReport as ThreadsReport
     from clrevents.analysis.threads.report import threads_report as threads_report
     from clrevents.analysis.top.report import TopReport as TopReport

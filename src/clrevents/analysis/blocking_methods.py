@@ -24,6 +24,12 @@ MEANS: Final = (
     "System.Runtime.CompilerServices.ConfiguredTaskAwaitable",
     "System.Runtime.CompilerServices.ValueTaskAwaiter",
     "System.Runtime.CompilerServices.ConfiguredValueTaskAwaitable",
+    "System.Runtime.CompilerServices.YieldAwaitable",
+    "System.Runtime.CompilerServices.AsyncMethodBuilderCore",
+    "System.Runtime.CompilerServices.AsyncTaskMethodBuilder",
+    "System.Runtime.CompilerServices.AsyncValueTaskMethodBuilder",
+    "System.Runtime.CompilerServices.AsyncVoidMethodBuilder",
+    "System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder",
     "Interop.",
 )
 """How the names of methods begin that wait for their callers, or that only tell of it."""

@@ -20,6 +20,8 @@ Ints: TypeAlias = NDArray[np.int64]
 NO_STACK: Final = "no stack"
 """The reason of the one frame of events that came without a stack."""
 
+ASYNC: Final = "async "
+"""What stands before the names of async methods where stacks go across awaits."""
 FRAMEWORK_NAMES: Final = ("System.", "Microsoft.", "Internal.", "Interop.", "Interop+", "dynamicClass.")
 """How names of methods begin that are not the program's own; stubs are in the last namespace."""
 
@@ -45,7 +47,7 @@ def is_own(frame: StackFrame) -> bool:
 
 def is_own_name(name: str) -> bool:
     """Whether a method of this name, as C# or the runtime writes it, is the program's own."""
-    return not name.startswith(FRAMEWORK_NAMES)
+    return not name.removeprefix(ASYNC).startswith(FRAMEWORK_NAMES)
 
 
 @attrs.frozen(eq=False)

@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 
 import attrs
 
-from clrevents.analysis.merged import StackFrame
+from clrevents.analysis.merged import ASYNC, StackFrame
 
 GroupKind: TypeAlias = Literal["->", "=>"]
 
@@ -172,7 +172,8 @@ def _captured(option: str, left: str, text: str) -> NamePattern:
 def _names(frame: StackFrame, module: bool, arguments: bool) -> list[str]:
     """The ways to write a frame's name that a pattern may mean."""
     raw = frame.raw.removeprefix(f"{frame.module}!")
-    names = [frame.name, raw] if arguments else [name.partition("(")[0] for name in (frame.name, raw)]
+    shown = frame.name.removeprefix(ASYNC)
+    names = [shown, raw] if arguments else [name.partition("(")[0] for name in (shown, raw)]
     return [f"{frame.module}!{name}" for name in names] if module else names
 
 

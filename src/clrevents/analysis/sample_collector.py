@@ -15,6 +15,7 @@ import numpy as np
 from clrevents.analysis.allocation_events import ALLOC, NEEDED
 from clrevents.analysis.allocation_rows import BYTES, AllocationRows, certainty
 from clrevents.analysis.allocation_rows import SELECTORS as ALLOCATIONS
+from clrevents.analysis.event_weights import THROWN, event_and_weight
 from clrevents.analysis.framework.answer import Answer
 from clrevents.analysis.framework.answer_values import MANY_PROCESSES, Evidence, Metric, Note
 from clrevents.analysis.framework.cells import CodeName, Count, DurationNs, Word
@@ -39,7 +40,7 @@ from clrevents.analysis.weighing import (
 )
 from clrevents.analysis.weight_fields import check_weight
 from clrevents.errors import AmbiguousEventError
-from clrevents.schema.registry import DEFAULT, SAMPLE
+from clrevents.schema.registry import DEFAULT, RUNTIME, SAMPLE
 from clrevents.table.read import Wanted
 from clrevents.words import counted
 
@@ -54,6 +55,8 @@ WEIGHTS: Final[Mapping[str, tuple[str | None, str]]] = {
 }
 """By unit of the samples: the ending of the columns that hold such weights, and the unit of the metrics."""
 
+_MEANT: Final = {THROWN: (RUNTIME, THROWN.partition("/")[2])}
+"""The events of selectors that a word stands for: users are told how to record these, too."""
 _NOBODY: Final = -1
 
 
@@ -118,11 +121,16 @@ class SampleCollector(Collector[A_co]):
     """
 
     stacks = True
+    texts = True
+    """Whether stacks may be put under a text."""
     tables: tuple[str, ...] = ()
     """The tables of its answer, which limits of the weights are limits of."""
 
     def __init__(self, asked: SampleParameters, keep: tuple[NamePattern, ...] = ()) -> None:
         asked.check()
+        if asked.event is None:
+            event, weight = event_and_weight(asked.weight)
+            asked = attrs.evolve(asked, event=event, weight=weight)  # type: ignore[misc]
         self._asked = asked
         self._states = chosen_states(asked.running, asked.waiting, asked.state)
         shape = StackShape.of(asked.group, asked.include, asked.exclude, asked.fold, asked.my_code)
@@ -176,7 +184,7 @@ class SampleCollector(Collector[A_co]):
         name = "" if events.event is None else events.event[1]
         text = f"the trace has no event that matches {self._selector!r}"
         none = None if events.event is not None else Note("no-events", "warning", text, self.tables)
-        context = attrs.evolve(context, needs=self._needs(events.event))
+        context = attrs.evolve(context, needs=self._needs(events.event or _MEANT.get(self._selector)))
         return self.answer(self._collected(context, name, rows, _occurs(events.event, context), (), none))
 
     def _collected(
@@ -214,7 +222,7 @@ class SampleCollector(Collector[A_co]):
         if self._field is not None and found.event is not None:
             Wanted.of((self._field,)).choose(found.payload, found.event[1])
             if not self._timed:
-                check_weight(found.event, found.table.fields, self._field)
+                check_weight(found.event, found.table.fields, self._field, self.texts)
 
     def _of_thread(self, found: Gathered) -> Gathered:
         """The events of the thread that was asked for."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from clrevents.analysis.allocation_events import ALLOC
+from clrevents.analysis.event_weights import ALONE
 from clrevents.analysis.framework.declaration import parameter, parameters
 from clrevents.analysis.name_patterns import SEPARATOR
 
@@ -24,8 +24,8 @@ class SampleParameters:
     event: str | None = parameter(None, "Add up the stacks of this event instead of the sample profiler's.")
     weight: str | None = parameter(
         None,
-        "The field of `event` that is its weight; without it, each event weighs 1. Without `event`, `alloc` for the "
-        "bytes that were allocated.",
+        "The field of `event` that is its weight; without it, each event weighs 1, and below a text, too. Without "
+        "`event`, `alloc` for the bytes that were allocated, `exceptions` or `ExceptionType` for what was thrown.",
     )
     thread_id: int | None = parameter(None, "Only samples of this thread.")
     running: bool = parameter(False, "Only samples of threads that ran managed code.")
@@ -52,5 +52,5 @@ class SampleParameters:
         """ValueError for what does not go together."""
         if (self.running or self.waiting or self.state is not None) and (self.event or self.weight):
             raise ValueError("only samples of the profiler tell whether a thread ran or waited")
-        if self.event is None and self.weight not in (None, ALLOC):
+        if self.event is None and self.weight not in (None, *ALONE):
             raise ValueError("weight needs event: samples of the profiler weigh the time that they stand for")

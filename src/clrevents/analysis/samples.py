@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.allocation_events import ALLOC, EVENTS, best_source
 from clrevents.analysis.allocation_rows import BYTES, SELECTORS, AllocationRows
+from clrevents.analysis.event_weights import event_and_weight, under_texts
 from clrevents.analysis.framework.answer_values import MANY_PROCESSES, TimeWindow
 from clrevents.analysis.leaf_states import STATES, ThreadState
 from clrevents.analysis.merged import NO_STACK, MergedStacks, StackFrame, merged_stacks
@@ -44,6 +45,9 @@ from clrevents.table.read import Wanted
 from clrevents.table.stacks import AddressStacks, stacks_of
 from clrevents.table.table import Table
 from clrevents.trace import FilterOptions, Filters, Moment, Selector, ThreadIds, Trace, passes_of
+
+if TYPE_CHECKING:
+    from clrevents.analysis.tasks.logical_stacks import TaskTrails
 
 SAMPLES: Final = f"{SAMPLE}/ThreadSample"
 """The sample profiler's event."""
@@ -221,22 +225,30 @@ def read_samples(
     start: Moment | None = None,
     end: Moment | None = None,
     artefacts: bool = False,
+    logical: bool = False,
 ) -> Samples:
     """Read the stacks of the sample profiler, each weighing the ns to its thread's next sample, or of any `event`.
 
-    Events weigh 1 each, or the value of their field `weight`. Without an event, the weight `alloc` reads allocations
-    from the best source that the trace has, each weighing the bytes that it stands for. The window from `start` to
-    before `end` clips a sample's time, so that windows add up to the whole. Frames that are there only because of how
-    the runtime stops threads and dispatches exceptions are left out, unless `artefacts` are asked for.
+    Events weigh 1 each, or the value of their field `weight`; if that is a text, they weigh 1, and it is the outermost
+    frame of their stacks. Without an event, the weight `alloc` reads allocations from the best source that the trace
+    has, each weighing the bytes that it stands for, `exceptions` what was thrown, and `ExceptionType` that by type. The
+    window from `start` to before `end` clips a sample's time, so that windows add up to the whole. Frames that are
+    there only because of how the runtime stops threads and dispatches exceptions are left out, unless `artefacts` are
+    asked for. With `logical`, stacks in tasks and in what awaits resumed go on where these were created, instead of in
+    the thread pool.
 
     Raises KeyError for a field that the event lacks, ValueError for weights that are negative or mean nothing as a
     weight, such as ids, and AmbiguousEventError and UnknownEventError as `Trace.table` does.
     """
+    if event is None:
+        event, weight = event_and_weight(weight)
     timed = event is None and weight is None
     field = SAMPLE_TYPE if timed else weight
     window = TimeWindow.between(start, end, passes_of(trace).moment_ns)
+    trails = _trails(trace) if logical else None
     if event is None and weight == ALLOC:
-        return _allocations(trace, {"thread_id": thread_id, "start": start, "end": end}, window, artefacts)
+        options: FilterOptions = {"thread_id": thread_id, "start": start, "end": end}
+        return _allocations(trace, options, window, artefacts, trails)
     wanted = Wanted.of([*SAMPLE_HEADERS, "process_id", *([] if field is None else [field])])
     # The samples before a window say where the threads are when it begins.
     low, high = (None, None) if timed else (start, end)
@@ -246,13 +258,22 @@ def read_samples(
     name = table.metadata.get("name", "")
     if not timed and weight is not None:
         found = (table.metadata.get("provider", ""), name)
-        check_weight(found, (*table.fields, *passes_of(trace).fields(found)), weight)
+        check_weight(found, (*table.fields, *passes_of(trace).fields(found)), weight, texts=True)
     rows = SampleColumns.of(table, field)
     weighed = weigh_times(rows, window) if timed else weigh_events(rows, weight, window)
-    return _named(trace, name, weighed, stacks, artefacts)
+    return _named(trace, name, weighed, stacks, artefacts, trails)
 
 
-def _allocations(trace: Trace, filters: FilterOptions, window: TimeWindow, artefacts: bool) -> Samples:
+def _trails(trace: Trace) -> TaskTrails:
+    """Loaded when asked for: nothing else here needs reports."""
+    from clrevents.analysis.tasks.logical_stacks import TaskTrails
+
+    return TaskTrails.of(trace)
+
+
+def _allocations(
+    trace: Trace, filters: FilterOptions, window: TimeWindow, artefacts: bool, trails: TaskTrails | None
+) -> Samples:
     """Those of the source that is best in the whole of a process, so that windows and threads add up."""
     counts = Counter[tuple[str, str]]()
     for kind, number in trace.event_counts().items():
@@ -276,13 +297,20 @@ def _allocations(trace: Trace, filters: FilterOptions, window: TimeWindow, artef
     event, rows = read.best()
     if several and thread_ids is not None:
         rows = rows.take(np.flatnonzero(np.isin(rows.thread, thread_ids)))
-    return _named(trace, event, weigh_events(rows, BYTES, window), stacks_of(tables), artefacts)
+    return _named(trace, event, weigh_events(rows, BYTES, window), stacks_of(tables), artefacts, trails)
 
 
-def _named(trace: Trace, event: str, weighed: WeighedColumns, stacks: AddressStacks, artefacts: bool) -> Samples:
+def _named(
+    trace: Trace,
+    event: str,
+    weighed: WeighedColumns,
+    stacks: AddressStacks,
+    artefacts: bool,
+    trails: TaskTrails | None,
+) -> Samples:
     apart = trace.info.version >= MANY_PROCESSES
     names = {t.thread_id: t.name for t in trace.threads if t.name} if apart else {}
-    return name_samples(event, weighed, trace.methods, stacks, names, apart, artefacts)
+    return name_samples(event, weighed, trace.methods, stacks, names, apart, artefacts, trails)
 
 
 def stacked_events(trace: Trace) -> dict[tuple[str, str], int]:
@@ -302,6 +330,7 @@ def name_samples(
     names: Mapping[int, str],
     apart: bool,
     artefacts: bool = False,
+    trails: TaskTrails | None = None,
 ) -> Samples:
     """Weighed events with their stacks, as names. `names` are those of threads.
 
@@ -315,6 +344,10 @@ def name_samples(
     timed = weighed.gap is not None
     state = None if not timed or rows.field is None else sampled_states(merged, rows.field)
     merged = merged if artefacts else folded(merged)
+    if trails is not None:
+        merged = used(trails.joined(merged, rows.time, rows.thread, rows.process))
+    if rows.texts is not None and rows.field is not None:
+        merged = used(under_texts(merged, rows.field, rows.texts))
     lacking = any(frame.reason == _NO_RUNDOWN for frame in merged.frames)
     return Samples(
         event=event,

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.answer_values import TimeWindow
+from clrevents.table.build import ColumnType
 from clrevents.table.table import Table
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -41,7 +42,7 @@ _TIMES: Final = ("ns", "nanoseconds")
 class SampleColumns:
     """Columns of events of one kind, in order of time; threads and processes are -1 where unknown.
 
-    `field` has the values of one payload field; None if none was requested.
+    `field` has the values of one payload field; None if none was requested. Of a text, it has places in `texts`.
     """
 
     time: Ints
@@ -49,6 +50,7 @@ class SampleColumns:
     process: Ints
     stack_id: Ints
     field: NDArray[Any] | None
+    texts: tuple[str | None, ...] | None = None
 
     @classmethod
     def of(
@@ -66,16 +68,22 @@ class SampleColumns:
             process = table.column("process_id").filled(_UNKNOWN).astype(np.int64)
         else:
             process = np.full(len(time), _UNKNOWN if process_id is None else process_id, dtype=np.int64)
+        if field is not None and table.column(field).type == ColumnType("string"):
+            places: dict[str | None, int] = {}
+            numbers = [places.setdefault(text, len(places)) for text in table.column(field).tolist()]
+            return cls(time, thread, process, stack_id, np.array(numbers), tuple(places))._ordered()
         held = values if field is None else table.column(field).filled()
         return cls(time, thread, process, stack_id, held)._ordered()
 
     @classmethod
     def joined(cls, parts: Sequence[SampleColumns]) -> SampleColumns:
-        """All rows of several, which have values of a field."""
+        """All rows of several, which have numbers of a field."""
         none = np.zeros(0, dtype=np.int64)
         names = ("time", "thread", "process", "stack_id", "field")
-        columns = [np.concatenate([none, *(getattr(part, name) for part in parts)]) for name in names]
-        return cls(*columns)._ordered()
+        time, thread, process, stack_id, field = (
+            np.concatenate([none, *(getattr(part, name) for part in parts)]) for name in names
+        )
+        return cls(time, thread, process, stack_id, field)._ordered()
 
     def __len__(self) -> int:
         return len(self.time)
@@ -87,7 +95,7 @@ class SampleColumns:
     def take(self, rows: Ints) -> SampleColumns:
         """These rows in this order."""
         columns = (self.time[rows], self.thread[rows], self.process[rows], self.stack_id[rows])
-        return SampleColumns(*columns, None if self.field is None else self.field[rows])
+        return SampleColumns(*columns, None if self.field is None else self.field[rows], self.texts)
 
 
 @attrs.frozen(eq=False)
@@ -126,10 +134,12 @@ def weigh_times(rows: SampleColumns, window: TimeWindow) -> WeighedColumns:
 
 
 def weigh_events(rows: SampleColumns, weight: str | None, window: TimeWindow) -> WeighedColumns:
-    """Any events: each weighs 1, or what its field `weight` says. ValueError for weights that are below zero, not
-    finite or too large together."""
+    """Any events: each weighs 1, or what its field `weight` says unless that is a text.
+
+    ValueError for weights that are below zero, not finite or too large together.
+    """
     rows = rows.take(np.flatnonzero(window.holds(rows.time)))
-    if weight is None or rows.field is None:
+    if weight is None or rows.field is None or rows.texts is not None:
         return WeighedColumns(rows, rows.time, np.ones(len(rows), dtype=np.int64), "count")
     return WeighedColumns(rows, rows.time, _weights(rows.field, weight), unit_of(weight))
 

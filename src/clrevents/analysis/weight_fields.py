@@ -32,10 +32,13 @@ _OF_ONE: Final = {(RUNTIME, name.partition("/")[2]): "ObjectSize" for name in (S
 """The size of the one object that an event of many bytes tells of."""
 
 
-def check_weight(event: tuple[str, str] | None, fields: Sequence[TableField], name: str) -> None:
-    """ValueError unless the field of this name, of an event's columns, can be a weight."""
+def check_weight(event: tuple[str, str] | None, fields: Sequence[TableField], name: str, texts: bool = False) -> None:
+    """ValueError unless the field of this name, of an event's columns, can be a weight.
+
+    It may be a text where `texts` are good for something.
+    """
     field = next((field for field in fields if field.name == name), None)
-    if field is None:
+    if field is None or (texts and field.type.kind == "string"):
         return
     if not field.type.kind.startswith(_NUMBERS):
         raise ValueError(f"{name!r} is not a number, so it cannot be a weight")

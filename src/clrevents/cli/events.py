@@ -148,7 +148,8 @@ def _fields(event: clrevents.Event[Any]) -> Iterator[str]:
     if event.payload_tail:
         yield f"(and {counted(len(event.payload_tail), 'byte')}: {_hex(event.payload_tail)})"
     if event.activity_id is not None:
-        yield f"activity={event.activity_id}"
+        path = event.activity_path
+        yield f"activity={event.activity_id}" + (f" ({path})" if path else "")
     if event.related_activity_id is not None:
         yield f"related={event.related_activity_id}"
     yield from (f"{safe(name)}:{_value(value)}" for name, value in islice(event.labels.items(), _LABELS))

@@ -31,6 +31,7 @@ _OPENS: Final[dict[str, str]] = {
     "-f", "--format", "format", type=click.Choice(FLAME_FORMATS), help="Format of OUT. [default: by its suffix]"
 )
 @click.option("--merge-threads", is_flag=True, help="Merge all threads.")
+@click.option("--logical", is_flag=True, help="Follow tasks and awaits to where they were created.")
 @sampling_options
 @errors_option
 @fail_on_option("damage")
@@ -39,6 +40,7 @@ def command(
     out: str,
     format: FlameFormat | None,
     merge_threads: bool,
+    logical: bool,
     event: str | None,
     weight: str | None,
     threads: tuple[int, ...],
@@ -67,6 +69,8 @@ def command(
         clrevents flame app.nettrace --thread 4711 --start 10s --end 12s -o t4711.html
     Allocations, in bytes:
         clrevents flame app.nettrace --by alloc -o alloc.json.gz
+    Across awaits, down to what started each task:
+        clrevents flame app.nettrace --logical --merge-threads -o async.html
 
     A PATTERN is a method's name, such as Shop.Cart.Pay, its end, Pay, or has * for any text and ? for one character.
 
@@ -79,7 +83,7 @@ def command(
     if merge_threads and format == "chrome":
         raise click.UsageError("chrome files show threads over time, so threads cannot be merged")
     refuse_overwriting(out, file)
-    chosen = Chosen(running, waiting, state, group, include, exclude, fold, my_code, artefacts)
+    chosen = Chosen(running, waiting, state, group, include, exclude, fold, my_code, artefacts, logical)
     with Reading(file, errors) as reading:
         try:
             samples = samples_of(reading, event, weight, threads, start, end, chosen)

@@ -12,6 +12,7 @@ import click
 
 from clrevents.analysis.allocation_events import ALLOC, NEEDED, NEEDED_RARE
 from clrevents.analysis.allocation_rows import certainty
+from clrevents.analysis.event_weights import ALONE, event_and_weight
 from clrevents.analysis.framework.needs import record_needs
 from clrevents.analysis.name_patterns import SEPARATOR
 from clrevents.analysis.sample_states import chosen_states
@@ -55,8 +56,9 @@ def sampling_options(command: F) -> F:
             "--by",
             "--weight",
             "weight",
-            metavar="alloc|FIELD",
-            help="Weigh by the bytes that were allocated, or with --event by one of its fields. [default: 1 per event]",
+            metavar="alloc|exceptions|FIELD",
+            help="Weigh by bytes allocated, exceptions thrown (ExceptionType: by type), or a field of --event. "
+            "[default: 1 per event]",
         ),
         click.option("--event", metavar="SELECTOR", help="Use this event's stacks. [default: the sample profiler's]"),
     ):
@@ -65,7 +67,8 @@ def sampling_options(command: F) -> F:
 
 
 class Chosen(NamedTuple):
-    """Which samples, by what their threads did and what their stacks hold; and which frames are shown."""
+    """Which samples, by what their threads did and what their stacks hold; which frames are shown, and whether what
+    created tasks is shown as their callers."""
 
     running: bool
     waiting: bool
@@ -76,6 +79,7 @@ class Chosen(NamedTuple):
     fold: tuple[str, ...]
     my_code: bool
     artefacts: bool
+    logical: bool = False
 
     def shape(self) -> StackShape:
         """What the patterns say. Raises ValueError for a bad one."""
@@ -95,7 +99,7 @@ def samples_of(
     chosen: Chosen,
 ) -> Samples:
     """The samples selected by the options. Raises UsageError for invalid options, and if there are no samples."""
-    if weight not in (None, ALLOC) and event is None:
+    if weight not in (None, *ALONE) and event is None:
         raise click.UsageError("--by with a field requires --event: profiler samples are weighted by time")
     try:
         states = chosen_states(chosen.running, chosen.waiting, chosen.state)
@@ -108,6 +112,7 @@ def samples_of(
             start=start,
             end=end,
             artefacts=chosen.artefacts,
+            logical=chosen.logical,
         )
         if states is not None and len(samples):
             samples = samples.in_states(*states)
@@ -153,7 +158,9 @@ def in_all(samples: Samples) -> str:
 def _nothing(reading: Reading, event: str | None, weight: str | None) -> str:
     """Why there is nothing to show, and what is available instead."""
     trace = reading.trace
-    name = event or "ThreadSample"
+    if event is None:
+        event, weight = event_and_weight(weight)
+    name = "ThreadSample" if event is None else event.rpartition("/")[2]
     if event is None and weight == ALLOC:
         text = f"{reading.name} has no allocation event that matches these options"
         return f"{text}; to record some: dotnet-trace collect --providers {_RECORD}"

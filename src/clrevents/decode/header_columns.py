@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
+from uuid import UUID
 
 import attrs
 import numpy as np
@@ -17,6 +18,7 @@ from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.columns.column import BINARY, STRING, TIMESTAMP, Column, ColumnType, nulls
 from clrevents.decode.payload.columns.column_values import as_written, from_values
 from clrevents.decode.rows import UNKNOWN_THREAD, Guids, HeaderRows
+from clrevents.schema.activity_path import activity_path
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -129,6 +131,20 @@ def _guid(attribute: str) -> Make:
     return make
 
 
+def _activity_path(rows: HeaderRows, known: Known) -> Column:
+    """The numbers in the activity's GUID; null if there is none, or if it is no path of the process."""
+    guids, processes = _guid("activities")(rows, known).tolist(), _process_id(rows, known).tolist()
+    paths: dict[tuple[bytes | None, int | None], str | None] = {(None, known.process_id): None}
+    for guid, process in zip(guids, processes, strict=True):
+        if (guid, process) not in paths:
+            paths[guid, process] = None if guid is None else activity_path(UUID(bytes=guid), process)
+    places = {key: place for place, key in enumerate(paths)}
+    chosen = np.array([places[key] for key in zip(guids, processes, strict=True)], dtype=np.int64)
+    each = from_values(STRING, list(paths.values()))
+    valid = None if each.valid is None else each.valid[chosen]
+    return Column(STRING, len(rows), chosen, valid=valid, texts=attrs.evolve(each, valid=None))
+
+
 _LABELS: Final = {"activities": "activity_id", "related_activities": "related_activity_id"}
 
 HEADERS: Final[Mapping[str, HeaderColumn]] = {
@@ -146,6 +162,7 @@ HEADERS: Final[Mapping[str, HeaderColumn]] = {
     ),
     "activity_id": HeaderColumn(BINARY, True, _guid("activities")),
     "related_activity_id": HeaderColumn(BINARY, True, _guid("related_activities")),
+    "activity_path": HeaderColumn(STRING, True, _activity_path),
     "payload_size": HeaderColumn(ColumnType("uint32"), False, lambda rows, known: _number("uint32", rows.sizes)),
     "provider": HeaderColumn(STRING, False, _of_kind(STRING, lambda k: k.key.provider)),
     "name": HeaderColumn(STRING, False, _of_kind(STRING, lambda k: k.key.name)),

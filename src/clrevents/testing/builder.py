@@ -100,7 +100,7 @@ class TraceBuilder:
         self._thread_names: dict[int, str] = {}
         self._classes = ClassCache(10_000)
         self._methods: list[_Method] = []
-        self._activity = NO_GUID
+        self._activity = self._related = NO_GUID
         self._labels: dict[Data, int] = {}
         self._damage: list[Change] = []
         self._ended = False
@@ -122,9 +122,12 @@ class TraceBuilder:
         self._now_ns += ns
         return self
 
-    def activity(self, activity_id: Data) -> TraceBuilder:
-        """Set the activity of the next events: `activity_id` is 16 bytes as stored, all zero for no activity."""
-        self._activity = activity_id
+    def activity(self, activity_id: Data, related_activity_id: Data = NO_GUID) -> TraceBuilder:
+        """Set the activity of the next events: `activity_id` is 16 bytes as stored, all zero for no activity.
+
+        `related_activity_id` is that in which it started, as the start event of an activity has it.
+        """
+        self._activity, self._related = activity_id, related_activity_id
         return self
 
     def event(self, record: Any, stack: Iterable[int] = ()) -> TraceBuilder:
@@ -320,6 +323,7 @@ class TraceBuilder:
                 sequence=number,
                 stack_id=self._stack(frames) if self.format != "netperf3" else 0,
                 activity_id=NO_GUID if labelled else self._activity,
+                related_activity_id=NO_GUID if labelled else self._related,
                 label_id=self._label() if labelled else 0,
                 stack=frames if self.format == "netperf3" else b"",
                 is_sorted=False,
@@ -341,12 +345,15 @@ class TraceBuilder:
 
     def _label(self) -> int:
         """NetTrace 6 stores activities in label lists."""
-        if self._activity == NO_GUID:
+        kinds = ((LabelKind.ACTIVITY_ID, self._activity), (LabelKind.RELATED_ACTIVITY_ID, self._related))
+        labels = [Label(kind, guid) for kind, guid in kinds if guid != NO_GUID]
+        if not labels:
             return 0
-        known = self._labels.get(self._activity)
+        key = self._activity + self._related
+        known = self._labels.get(key)
         if known is None:
-            known = self._labels[self._activity] = len(self._labels) + 1
-            self._writer.labels(known, [[Label(LabelKind.ACTIVITY_ID, self._activity)]])
+            known = self._labels[key] = len(self._labels) + 1
+            self._writer.labels(known, [labels])
         return known
 
     def _flush(self) -> None:

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from clrevents.decode.container.blocks import LabelList
 from clrevents.decode.kinds import EventKey
+from clrevents.schema.activity_path import activity_path
 from clrevents.symbols.frame import Frame
 from clrevents.trace.display import event_html
 from clrevents.trace.event_rows import EventRows
@@ -123,6 +124,12 @@ class Event(Generic[P_co]):
         if labels is not None and labels.related_activity_id is not None:
             return UUID(bytes_le=labels.related_activity_id)
         return self._rows.guid(self._rows.related_activities, self._row)
+
+    @property
+    def activity_path(self) -> str | None:
+        """The numbers in `activity_id`, such as `/#4796/1/130/2/`; None if it has none that the process wrote."""
+        guid = self.activity_id
+        return None if guid is None else activity_path(guid, self.process_id)
 
     @property
     def trace_id(self) -> str | None:

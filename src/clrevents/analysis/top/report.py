@@ -9,7 +9,7 @@ from typing import Any, Final, Unpack
 
 import attrs
 
-from clrevents.analysis.allocation_events import ALLOC
+from clrevents.analysis.event_weights import AMOUNTS
 from clrevents.analysis.framework.answer_values import MetricDeclaration
 from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions
 from clrevents.analysis.framework.report_table import ReportTable
@@ -26,6 +26,7 @@ class TopCollector(SampleCollector[TopReport]):
     """Adds up samples by method or by module."""
 
     tables = ("methods",)
+    texts = False
 
     def __init__(self, asked: TopParameters) -> None:
         asked = _with_weight(asked)
@@ -70,8 +71,8 @@ def _with_weight(asked: TopParameters) -> TopParameters:
     """The same with the weight apart. ValueError for a weight without what it weighs."""
     if asked.by in BY:
         return asked
-    if asked.weight is not None or (asked.event is None and asked.by != ALLOC):
-        others = [] if asked.weight is not None else [repr(ALLOC), "a field of event"]
+    if asked.weight is not None or (asked.event is None and asked.by not in AMOUNTS):
+        others = [] if asked.weight is not None else [*map(repr, AMOUNTS), "a field of event"]
         known = [*map(repr, BY), *others]
         raise ValueError(f"by must be {', '.join(known[:-1])} or {known[-1]}, not {asked.by!r}")
     changed: TopParameters = attrs.evolve(asked, by=BY[0], weight=asked.by)  # type: ignore[misc]
@@ -104,9 +105,10 @@ def top_report(
     """Report the methods (`by="module"`: the modules) with the most time, by the sample profiler's samples.
 
     `event` selects the stacks of another event, each of which weighs 1 or what its field `weight` says. The weight
-    `alloc`, without an event, is the bytes that were allocated. `by` takes a weight too, and adds up methods then.
-    `start` and `end` are half-open. Of the profiler's samples, `running`, `waiting` or `state` choose those of threads
-    that did so; stacks have no frames of the runtime's own doings, unless `artefacts` are asked for.
+    `alloc`, without an event, is the bytes that were allocated, and `exceptions` how many were thrown. `by` takes a
+    weight too, and adds up methods then. `start` and `end` are half-open. Of the profiler's samples, `running`,
+    `waiting` or `state` choose those of threads that did so; stacks have no frames of the runtime's own doings, unless
+    `artefacts` are asked for.
 
     Raises KeyError for a field that the event does not have, ValueError for a weight that is not an amount or below
     zero, or without an event, and for a bad pattern; AmbiguousEventError and UnknownEventError as `Trace.table` does.

@@ -8,33 +8,28 @@ from __future__ import annotations
 from typing import Final
 
 import attrs
-import numpy as np
 
 from clrevents.analysis.framework.collector import Context, ReportChunk
 from clrevents.analysis.framework.kept import Kept
-from clrevents.analysis.gather import Gathered
 from clrevents.analysis.locks.contention_spans import CONTENDED, CONTENTION_COLUMNS, ENTERED, ContentionSpans
 from clrevents.analysis.sampled_states import keep_samples
 from clrevents.analysis.samples import SAMPLES
+from clrevents.analysis.task_waits import TASK_BEGIN, TASK_END, narrowed, task_wait_spans
 from clrevents.analysis.threads.sample_runs import RunMaker
-from clrevents.analysis.wait_events import WaitSpans, field_numbers, wait_spans
+from clrevents.analysis.wait_events import wait_spans
 from clrevents.analysis.waits.known_waits import KnownWait, WaitFinder
 
 WAIT_HEADERS: Final = ("time_ns", "thread_id", "stack_id")
 _WAITING: Final = "runtime/WaitHandleWaitStart"
 _SIGNALED: Final = "runtime/WaitHandleWaitStop"
-_TASK_BEGIN: Final = "tpl/TaskWaitBegin"
-_TASK_END: Final = "tpl/TaskWaitEnd"
 _KEPT: Final = {
     **CONTENTION_COLUMNS,
     _WAITING: (*WAIT_HEADERS, "ClrInstanceID", "WaitSource"),
     _SIGNALED: (*WAIT_HEADERS, "ClrInstanceID"),
-    _TASK_BEGIN: (*WAIT_HEADERS, "TaskID", "Behavior"),
-    _TASK_END: (*WAIT_HEADERS, "TaskID"),
+    TASK_BEGIN: (*WAIT_HEADERS, "TaskID", "Behavior"),
+    TASK_END: (*WAIT_HEADERS, "TaskID"),
 }
 WAIT_SELECTORS: Final = (*_KEPT, SAMPLES)
-_SYNCHRONOUS: Final = 1
-"""The behavior of a wait that blocks its thread; the other one is that of an await."""
 
 
 @attrs.frozen(eq=False)
@@ -57,13 +52,7 @@ class WaitFeed:
     def take(self, chunk: ReportChunk) -> None:
         """See the next events."""
         keep_samples(self._runs, chunk.events.get(SAMPLES))
-        # What an event of another version lacks is left out.
-        wanted = {
-            name: found.only(np.arange(len(found)), [column for column in _KEPT[name] if column in found.table])
-            for name, found in chunk.events.items()
-            if name in _KEPT
-        }
-        self._kept.take(attrs.evolve(chunk, events=wanted))
+        self._kept.take(narrowed(chunk, _KEPT))
 
     def found(self, context: Context, raw: bool, my_code: bool) -> FoundWaits:
         """All waits. Names are as the runtime writes them if `raw`, of the program's own methods if `my_code`."""
@@ -73,15 +62,9 @@ class WaitFeed:
             context,
             ContentionSpans.of(events[CONTENDED], events[ENTERED]),
             wait_spans(events[_WAITING], events[_SIGNALED], ("ClrInstanceID", "thread_id")),
-            _task_spans(events[_TASK_BEGIN], events[_TASK_END]),
+            task_wait_spans(events[TASK_BEGIN], events[TASK_END]),
             runs,
             raw,
             my_code,
         )
         return FoundWaits(finder.all(), finder.pool_workers(), runs.period_ns)
-
-
-def _task_spans(begins: Gathered, ends: Gathered) -> WaitSpans:
-    """Waits that block. An end alone may be that of an await, which any thread ends."""
-    blocking = np.flatnonzero(field_numbers(begins, "Behavior") == _SYNCHRONOUS)
-    return wait_spans(begins.only(blocking, begins.table.columns), ends, ("TaskID", "thread_id"), orphans=False)

@@ -1,0 +1,1 @@
+"""Show activities of any provider, their parents and durations."""

@@ -1,0 +1,201 @@
+"""`ActivityForest`: begins and ends → activities with their parents, by ids alone, in one pass and bounded memory.
+
+An id names an activity only as long as that is open: runtimes reuse ids, and some give one id to several activities at
+once. Where more than one open activity has an id, there is no parent, and an end goes to the likeliest and says that it
+is `ambiguous`. Never pairs by time or thread what has an id. Knows no window and no losses.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+
+import attrs
+
+from clrevents.analysis.activities.activity_signals import ActivitySource, Signal
+from clrevents.analysis.optional_rows import NONE
+
+
+@attrs.define
+class _Alike:
+    """Open activities with one id and one name, the last one last. The lists may still have some that ended."""
+
+    count: int = 0
+    rows: list[int] = attrs.field(factory=list)
+    by_thread: dict[int, list[int]] = attrs.field(factory=dict)
+
+
+@attrs.define
+class _Holders:
+    """The open activities with one id. Of a single one, `total` is the row."""
+
+    count: int = 0
+    total: int = 0
+    by_source: dict[ActivitySource, _Alike] = attrs.field(factory=dict)
+
+
+class ActivityForest:
+    """Grows with each signal. Rows are numbered in order of their begins, from 0.
+
+    At most `most` activities, and as many ends without a begin, are kept; of the others there is only the number.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.start = array("q")
+        self.end = array("q")
+        """Of those that were never stopped, what `ended` says counts."""
+        self.thread = array("Q")
+        self.end_thread = array("Q")
+        self.parent = array("q")
+        self.source: list[ActivitySource] = []
+        self.activity: list[bytes | None] = []
+        self.detail: list[str | None] = []
+        self.ended = bytearray()
+        self.ambiguous = bytearray()
+        self.catching = bytearray()
+        self.followed = bytearray()
+        """Whether the same flow began the same activity again while this one was open."""
+        self.orphans: list[Signal] = []
+        self.left_out = 0
+        self.orphans_left_out = 0
+        self.last_idless: dict[ActivitySource, int] = {}
+        """When an end of this activity last came without an id."""
+        self._open: dict[bytes, _Holders] = {}
+        self._catches: defaultdict[int, list[int]] = defaultdict(list)
+        self._latest: dict[tuple[int, int, ActivitySource], int] = {}
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def begin(self, signal: Signal) -> int:
+        """A new activity. Returns its row; -1 where there are too many."""
+        assert signal.source is not None
+        row = self._add(signal)
+        if row == NONE:
+            return row
+        self.parent[row] = self._only(signal.related, row)
+        if signal.activity is not None:
+            self._hold(row, signal.activity, signal)
+        parent = self.parent[row]
+        key = (parent, 0 if parent != NONE else signal.thread_id, signal.source)
+        before = self._latest.get(key, NONE)
+        if before != NONE and not self.ended[before]:
+            self.followed[before] = True
+        self._latest[key] = row
+        return row
+
+    def end_of(self, signal: Signal) -> int:
+        """An activity ends. Returns its row; -1 where nothing of its id and name is open."""
+        row = self._stopped(signal)
+        if row == NONE:
+            self._orphan(signal)
+        else:
+            assert signal.activity is not None
+            self._close(row, signal)
+            holders = self._open[signal.activity]
+            holders.count -= 1
+            holders.total -= row
+            holders.by_source[self.source[row]].count -= 1
+            if not holders.count:
+                del self._open[signal.activity]
+        return row
+
+    def catch(self, signal: Signal) -> int:
+        """A handler of an exception begins, inside the activity whose id it has."""
+        row = self._add(signal)
+        if row != NONE:
+            self.catching[row] = True
+            self.parent[row] = self._only(signal.activity, row)
+            self._catches[signal.thread_id].append(row)
+        return row
+
+    def caught(self, signal: Signal) -> int:
+        """The last handler of the thread ends."""
+        rows = self._catches.get(signal.thread_id)
+        if not rows:
+            self._orphan(signal)
+            return NONE
+        row = rows.pop()
+        # A handler that an exception left writes no end, so that with several the last may be the wrong one.
+        self.ambiguous[row] |= bool(rows)
+        self._close(row, signal)
+        return row
+
+    def _add(self, signal: Signal) -> int:
+        if len(self.start) >= self._most:
+            self.left_out += 1
+            return NONE
+        assert signal.source is not None
+        self.start.append(signal.time_ns)
+        self.end.append(0)
+        self.thread.append(signal.thread_id)
+        self.end_thread.append(0)
+        self.parent.append(NONE)
+        self.source.append(signal.source)
+        self.activity.append(signal.activity)
+        self.detail.append(signal.detail)
+        for flags in (self.ended, self.ambiguous, self.catching, self.followed):
+            flags.append(False)
+        return len(self.start) - 1
+
+    def _close(self, row: int, signal: Signal) -> None:
+        self.end[row] = signal.time_ns
+        self.end_thread[row] = signal.thread_id
+        self.ended[row] = True
+
+    def _hold(self, row: int, id: bytes, signal: Signal) -> None:
+        """Note that an activity is open, and, if another one of the same name has its id, that both are ambiguous."""
+        assert signal.source is not None
+        holders = self._open.setdefault(id, _Holders())
+        alike = holders.by_source.setdefault(signal.source, _Alike())
+        if alike.count:
+            self.ambiguous[row] = True
+            # Of more than two, all others are marked already.
+            self.ambiguous[_last_open(alike.rows, self.ended)] = True
+        alike.rows.append(row)
+        alike.by_thread.setdefault(signal.thread_id, []).append(row)
+        alike.count += 1
+        holders.count += 1
+        holders.total += row
+
+    def _only(self, id: bytes | None, row: int) -> int:
+        """The open activity with this id, if there is one only; the row says if there are more."""
+        holders = self._open.get(id) if id is not None else None
+        if holders is None:
+            return NONE
+        if holders.count > 1:
+            self.ambiguous[row] = True
+            return NONE
+        return holders.total
+
+    def _stopped(self, signal: Signal) -> int:
+        """Which activity an end ends: one with its id and name, of several that of its thread, the last of these."""
+        holders = self._open.get(signal.activity) if signal.activity is not None else None
+        if holders is None:
+            return NONE
+        assert signal.source is not None
+        alike = holders.by_source.get(signal.source)
+        if alike is not None and alike.count:
+            row = _last_open(alike.by_thread.get(signal.thread_id, []), self.ended)
+            return row if row != NONE else _last_open(alike.rows, self.ended)
+        # Events with names of their own, such as `JobBegun` and `JobDone`, have only the id in common.
+        alone = holders.total if holders.count == 1 and not signal.suffixed else NONE
+        return alone if alone != NONE and self.source[alone].provider == signal.source.provider else NONE
+
+    def _orphan(self, signal: Signal) -> None:
+        assert signal.source is not None
+        if signal.activity is None:
+            self.last_idless[signal.source] = signal.time_ns
+        # Once begins are left out, nobody knows whose ends these are.
+        if len(self.orphans) < self._most and not self.left_out:
+            self.orphans.append(signal)
+        else:
+            self.orphans_left_out += 1
+
+
+def _last_open(rows: list[int], ended: bytearray) -> int:
+    """The last row that has not ended; -1 if all have. Drops what ended behind it."""
+    while rows and ended[rows[-1]]:
+        rows.pop()
+    return rows[-1] if rows else NONE

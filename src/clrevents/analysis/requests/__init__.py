@@ -1,0 +1,1 @@
+"""Show HTTP requests, the time in their parts, and who served them."""

@@ -1,0 +1,268 @@
+"""The report on requests: what it asks for, its collector and its function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Unpack
+
+import attrs
+import numpy as np
+
+from clrevents.analysis.activities.activity_forest import ActivityForest
+from clrevents.analysis.activities.activity_signals import (
+    ACTIVITY_HEADERS,
+    EDGE_SELECTORS,
+    SignalKind,
+    SignalReader,
+)
+from clrevents.analysis.framework.answer import Answer, answer, table
+from clrevents.analysis.framework.answer_values import MetricDeclaration, Note
+from clrevents.analysis.framework.charts import ChartDeclaration, Panel
+from clrevents.analysis.framework.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions, parameter, parameters
+from clrevents.analysis.framework.kept import Kept
+from clrevents.analysis.framework.needs import Need
+from clrevents.analysis.framework.report_table import ReportTable
+from clrevents.analysis.reports import ask_one
+from clrevents.analysis.requests.known_requests import KnownRequest, RequestFinder
+from clrevents.analysis.requests.request_events import (
+    ESTABLISHED,
+    HOSTING,
+    HTTP,
+    KESTREL,
+    LEFT_QUEUE,
+    REQUEST_COLUMNS,
+    THROWN,
+    UNHANDLED,
+)
+from clrevents.analysis.requests.request_parts import RequestParts
+from clrevents.analysis.requests.request_peers import tie_peers
+from clrevents.analysis.requests.request_rows import (
+    RequestPart,
+    RequestPeriod,
+    RequestRoute,
+    RequestRow,
+    RequestsFacts,
+)
+from clrevents.analysis.requests.request_tables import RequestTables
+from clrevents.schema.registry import TPL
+from clrevents.trace import Trace
+from clrevents.words import counted
+
+_MOST: Final = 1_000_000
+_PERIOD_MS: Final = 1000
+_ANY: Final = "requests"
+_SENT: Final = "requests of clients"
+_SERVED: Final = "requests of servers"
+_CONNECTED: Final = "connections of servers"
+_IDS: Final = "which events belong to one request"
+_EXCEPTIONS: Final = "exceptions in requests"
+_NEEDS: Final = (
+    Need(_ANY, ("RequestStart", f"{HOSTING}/RequestStart", f"{KESTREL}/RequestStart"), 0, 4, HTTP, essential=True),
+    Need(_SENT, ("RequestStart",), 0, 4, HTTP),
+    Need(_SERVED, ("RequestStart", f"{KESTREL}/RequestStart"), 0, 4, HOSTING),
+    Need(_CONNECTED, ("RequestStart",), 0, 4, KESTREL),
+    Need(_IDS, ("start-stop",), 0x80, 4, TPL),
+    Need(_EXCEPTIONS, ("ExceptionThrown",), 0x8000, 2),
+)
+_METRICS: Final = (
+    MetricDeclaration("count", "count", "Requests that started, on both sides."),
+    MetricDeclaration("client_count", "count", "Requests of clients that started."),
+    MetricDeclaration("server_count", "count", "Requests of servers that started."),
+    MetricDeclaration("client_failed", "count", "Those that failed, or have a status of 500 or more.", "less"),
+    MetricDeclaration("server_failed", "count", "Those of servers that failed, or have such a status.", "less"),
+    MetricDeclaration("client_p50", "ns", "The median of clients' durations.", "less", "none", windows=False),
+    MetricDeclaration("client_p99", "ns", "Their 99th percentile.", "less", "none", windows=False),
+    MetricDeclaration("server_p50", "ns", "The median of servers' durations.", "less", "none", windows=False),
+    MetricDeclaration("server_p99", "ns", "Their 99th percentile.", "less", "none", windows=False),
+    MetricDeclaration(
+        "client_concurrent", "count", "Clients' requests under way at once, at most.", merge="max", windows=False
+    ),
+    MetricDeclaration(
+        "server_concurrent", "count", "Servers' requests under way at once, at most.", merge="max", windows=False
+    ),
+)
+
+
+@parameters
+class RequestsParameters:
+    """How much is kept, and how time is cut."""
+
+    most: int = parameter(_MOST, "How many activities are kept; requests among later ones are left out.")
+    period_ms: int = parameter(_PERIOD_MS, "How long a row of the table `periods` is, in milliseconds.")
+
+
+@answer(
+    name="requests",
+    charts=(
+        ChartDeclaration(
+            "requests",
+            "Requests that have a stop event, by route over time.",
+            (Panel("requests", "start_ns", "route", "span", "side", "end_ns"),),
+        ),
+        ChartDeclaration(
+            "periods",
+            "The 99th percentile of durations over time, by route.",
+            (Panel("periods", "period_ns", "p99_ns", "line", "route"),),
+        ),
+    ),
+)
+class RequestsReport(Answer[RequestsFacts]):
+    """Which HTTP requests were sent and served, how long each took, and what its time went to.
+
+    Clients are those of System.Net.Http (.NET 5 and later), servers those of ASP.NET Core; without its host, what
+    Kestrel tells counts. A request lasts from its start event to the stop event with its activity id, which needs
+    the keyword 0x80 of System.Threading.Tasks.TplEventSource.
+
+    Where a trace has both sides, they are tied by their connections: a client's connection is a server's if both
+    carried as many requests, each received while it was under way, and no other connection fits. That is
+    right for HTTP/1.1; requests that overlap on one connection are left untied.
+
+    No event of a server has the status: its `status` is that of the client's side, and `status_evidence` says so. No
+    event has the route: `route` is the path with numbers left open. A request counts as failed if its client got no
+    response, if an exception went unhandled in its server, or if its status is 500 or more.
+
+    The parts of a request are what events in it tell, cut where they overlap; what is left is `unaccounted`. `wait` is
+    from when a client had sent the request until the response began; `call` is a request that was sent while serving.
+
+    Percentiles are nearest ranks of the requests that started in the window and have a stop.
+    """
+
+    routes: ReportTable[RequestRoute] = table("All requests of each side, host, method and route.")
+    requests: ReportTable[RequestRow] = table("Each request, in order of its start.")
+    periods: ReportTable[RequestPeriod] = table("The requests of each side and route over time.")
+    parts: ReportTable[RequestPart] = table("The parts of each request with a stop, without gaps.", bulk=True)
+
+
+class RequestsCollector(Collector[RequestsReport]):
+    """Keeps each activity, and a few columns of the events of requests."""
+
+    selectors = (*EDGE_SELECTORS, LEFT_QUEUE, ESTABLISHED, f"{HTTP}/RequestFailed", UNHANDLED, THROWN)
+    headers = ACTIVITY_HEADERS
+
+    def __init__(self, asked: RequestsParameters) -> None:
+        if asked.period_ms < 1:
+            raise ValueError("period_ms must be at least 1")
+        self._period_ns = asked.period_ms * 1_000_000
+        self._reader = SignalReader()
+        self._forest = ActivityForest(asked.most)
+        self._kept = Kept()
+
+    def take(self, chunk: ReportChunk) -> None:
+        """See the next events."""
+        forest = self._forest
+        for signal in self._reader.read(chunk):
+            match signal.kind:
+                case SignalKind.BEGIN:
+                    forest.begin(signal)
+                case SignalKind.END:
+                    forest.end_of(signal)
+                case SignalKind.CATCH:
+                    forest.catch(signal)
+                case SignalKind.CAUGHT:
+                    forest.caught(signal)
+        if forest.left_out:
+            return
+        # What an event of another version lacks is left out.
+        wanted = {
+            name: found.only(
+                np.arange(len(found)), [column for column in REQUEST_COLUMNS[name] if column in found.table]
+            )
+            for name, found in chunk.events.items()
+            if name in REQUEST_COLUMNS
+        }
+        self._kept.take(attrs.evolve(chunk, events=wanted))
+
+    def finish(self, context: Context) -> RequestsReport:
+        """Give the answer."""
+        finder = RequestFinder(self._forest, self._kept.all(REQUEST_COLUMNS, context.nothing))
+        requests = finder.requests
+        tied = tie_peers(requests)
+        tables = RequestTables(context, requests, RequestParts(finder), _EXCEPTIONS not in context.unknown)
+        ids = any(self._forest.activity[request.activity] is not None for request in requests)
+        report: RequestsReport = context.answer(
+            RequestsReport,
+            facts=RequestsFacts(peers=2 * tied, left_out=self._forest.left_out),
+            metrics=_metrics(context, tables, self._forest.left_out),
+            notes=_notes(requests, self._forest.left_out, tied),
+            seen=(_IDS,) if ids else (),
+            routes=tables.routes(),
+            requests=tables.requests(),
+            periods=tables.periods(self._period_ns),
+            parts=tables.parts(),
+        )
+        return report
+
+
+def _metrics(context: Context, tables: RequestTables, left_out: int) -> dict[str, int | None]:
+    client = _SENT not in context.unknown and not left_out
+    server = _SERVED not in context.unknown and not left_out
+    known = _ANY not in context.unknown and not left_out
+    return {
+        "count": len(tables.begun) if known else None,
+        "client_count": tables.count("client") if client else None,
+        "server_count": tables.count("server") if server else None,
+        "client_failed": tables.failed("client") if client else None,
+        "server_failed": tables.failed("server") if server else None,
+        "client_p50": tables.percentile("client", 50),
+        "client_p99": tables.percentile("client", 99),
+        "server_p50": tables.percentile("server", 50),
+        "server_p99": tables.percentile("server", 99),
+        "client_concurrent": tables.concurrent("client") if client else None,
+        "server_concurrent": tables.concurrent("server") if server else None,
+    }
+
+
+def _notes(requests: Sequence[KnownRequest], left_out: int, tied: int) -> list[Note]:
+    notes = []
+    if left_out:
+        text = f"{left_out:,} activities were left out, and requests among them are missing"
+        notes.append(
+            Note("too-many-activities", "warning", text, ("requests",), {"left_out": left_out}, "raise `most`")
+        )
+    sides = {request.side for request in requests}
+    loose = sum(request.peer is None for request in requests if request.side == "client")
+    if len(sides) == 2 and loose:
+        text = f"{counted(loose, 'request')} of clients could not be tied to a request of a server in this trace"
+        notes.append(Note("untied", "info", text, ("peer_row",), {"requests": loose, "tied": tied}))
+    open_ = sum(request.end is None for request in requests)
+    if open_:
+        text = f"{counted(open_, 'request has', 'requests have')} no stop event, and so no duration"
+        notes.append(Note("never-stopped", "info", text, ("end_ns",), {"requests": open_}))
+    return notes
+
+
+def requests_report(
+    trace: Trace, *, most: int = _MOST, period_ms: int = _PERIOD_MS, **window: Unpack[WindowOptions]
+) -> RequestsReport:
+    """Which HTTP requests were sent and served, how long each took, and what its time went to.
+
+    Times are nanoseconds since the session started, durations nanoseconds. At most `most` activities are kept; a row of
+    `periods` is `period_ms` milliseconds long. `start`, `end` and `process_id` choose a part of the trace. Reads the
+    trace once.
+
+    Raises TypeError or ValueError for a bad moment, ValueError unless `period_ms` is positive. A TraceError that ends
+    the reading has the answer so far as `report`.
+    """
+    return ask_one(trace, REPORT, RequestsParameters(most=most, period_ms=period_ms), window)
+
+
+REPORT: Final = ReportDeclaration(
+    answer=RequestsReport,
+    question="Which requests were slow, and what took their time?",
+    needs=_NEEDS,
+    metrics=_METRICS,
+    collector=RequestsCollector,
+    parameters=RequestsParameters,
+    headline="routes",
+    examples=(
+        ("Which routes are slow?", "clrevents requests app.nettrace"),
+        (
+            "Which requests were slowest?",
+            "clrevents requests app.nettrace --table requests --sort duration_ns --limit 20",
+        ),
+        ("What did their time go to?", "clrevents requests app.nettrace --table parts"),
+        ("How did that change over time?", "clrevents requests app.nettrace --table periods --period-ms 500"),
+    ),
+)
+"""The report on requests."""

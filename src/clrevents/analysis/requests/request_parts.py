@@ -1,0 +1,99 @@
+"""A request → what its time went to, one part after another; what no event tells of is the part `unaccounted`.
+
+Where parts overlap, the one that began first keeps the time, so that the parts of a request add up to its duration.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import attrs
+
+from clrevents.analysis.activities.activity_forest import ActivityForest
+from clrevents.analysis.activities.activity_signals import ActivitySource
+from clrevents.analysis.optional_rows import NONE
+from clrevents.analysis.requests.known_requests import KnownRequest, RequestFinder
+from clrevents.analysis.requests.request_events import HTTP, RECEIVING, SENDING
+
+UNACCOUNTED: Final = "unaccounted"
+_CONTENT: Final = ActivitySource(HTTP, "RequestContent")
+_PARTS: Final = {
+    SENDING: "request_headers",
+    _CONTENT: "request_content",
+    RECEIVING: "response_headers",
+    ActivitySource(HTTP, "ResponseContent"): "response_content",
+    ActivitySource("System.Net.NameResolution", "Resolution"): "dns",
+    ActivitySource("System.Net.Sockets", "Connect"): "connect",
+    ActivitySource("System.Net.Security", "Handshake"): "tls",
+}
+
+
+@attrs.frozen
+class TimedPart:
+    """A stretch of a request, and the request that it stands for if it is a `call`."""
+
+    part: str
+    start: int
+    end: int
+    call: int | None = None
+
+
+class RequestParts:
+    """Finds the parts of requests."""
+
+    def __init__(self, finder: RequestFinder) -> None:
+        forest = finder.index.forest
+        self._told: dict[int, list[TimedPart]] = {}
+        ends: dict[int, list[int]] = {}
+        for row, source in enumerate(forest.source):
+            number = finder.of[row]
+            if number == NONE or source not in _PARTS or not forest.ended[row]:
+                continue
+            self._add(number, TimedPart(_PARTS[source], forest.start[row], forest.end[row]))
+            if source in (SENDING, _CONTENT):
+                ends.setdefault(number, []).append(forest.end[row])
+        self._wait(finder, forest, ends)
+        for request in finder.requests:
+            for left, queue in request.queued:
+                self._add(request.row, TimedPart("queue", left - queue, left))
+            if request.parent is not None and request.end is not None and request.side == "client":
+                self._add(request.parent, TimedPart("call", request.start, request.end, request.row))
+
+    def of(self, request: KnownRequest) -> list[TimedPart]:
+        """The parts in order; none without an end."""
+        if request.end is None:
+            return []
+        return cut_parts(request.start, request.end, self._told.get(request.row, ()))
+
+    def _wait(self, finder: RequestFinder, forest: ActivityForest, ends: dict[int, list[int]]) -> None:
+        """From when a request is sent to when the first of its response is there."""
+        for sent in ends.values():
+            sent.sort()
+        for row in finder.index.by_source.get(RECEIVING, ()):
+            sent = ends.get(finder.of[row], [])
+            place = bisect_right(sent, forest.start[row]) - 1
+            if place >= 0:
+                self._add(finder.of[row], TimedPart("wait", sent[place], forest.start[row]))
+
+    def _add(self, number: int, part: TimedPart) -> None:
+        self._told.setdefault(number, []).append(part)
+
+
+def cut_parts(start: int, end: int, parts: Iterable[TimedPart]) -> list[TimedPart]:
+    """These parts inside the bounds, without overlaps, and what lies between them."""
+    found: list[TimedPart] = []
+    reach = start
+    ordered: Sequence[TimedPart] = sorted(parts, key=lambda part: (part.start, part.end, part.part))
+    for part in ordered:
+        low, high = max(part.start, reach), min(part.end, end)
+        if high <= low:
+            continue
+        if low > reach:
+            found.append(TimedPart(UNACCOUNTED, reach, low))
+        found.append(TimedPart(part.part, low, high, part.call))
+        reach = high
+    if reach < end:
+        found.append(TimedPart(UNACCOUNTED, reach, end))
+    return found

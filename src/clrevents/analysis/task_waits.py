@@ -1,0 +1,46 @@
+"""Waits for tasks that block a thread: TaskWaitBegin with the behavior 1 → TaskWaitEnd of the same task and thread.
+
+Knows which events tell of waits for tasks, and tells those that block from awaits, which block nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import attrs
+import numpy as np
+
+from clrevents.analysis.framework.collector import ReportChunk
+from clrevents.analysis.gather import Gathered
+from clrevents.analysis.wait_events import WaitSpans, field_numbers, wait_spans
+
+TASK_BEGIN: Final = "tpl/TaskWaitBegin"
+TASK_END: Final = "tpl/TaskWaitEnd"
+SYNCHRONOUS: Final = 1
+"""The behavior of a wait that blocks its thread; the other one is that of an await."""
+
+
+def task_wait_spans(begins: Gathered, ends: Gathered) -> WaitSpans:
+    """Waits that block; rows are those of `begins` that block, and of `ends`.
+
+    An end alone may be that of an await, which any thread ends.
+    """
+    return wait_spans(blocking(begins), ends, ("TaskID", "thread_id"), orphans=False)
+
+
+def blocking(begins: Gathered) -> Gathered:
+    """The begins of waits that block."""
+    return begins.only(np.flatnonzero(field_numbers(begins, "Behavior") == SYNCHRONOUS), begins.table.columns)
+
+
+def narrowed(chunk: ReportChunk, columns: Mapping[str, Iterable[str]]) -> ReportChunk:
+    """The chunk with these columns of these events; columns that an event's version lacks are left out."""
+    return attrs.evolve(
+        chunk,
+        events={
+            name: found.only(np.arange(len(found)), [column for column in columns[name] if column in found.table])
+            for name, found in chunk.events.items()
+            if name in columns
+        },
+    )

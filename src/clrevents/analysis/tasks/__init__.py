@@ -1,0 +1,1 @@
+"""Show tasks and awaits: what started them, and what blocks on them."""

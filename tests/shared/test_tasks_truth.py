@@ -1,0 +1,195 @@
+"""The report on tasks, held against raw events on every trace that has them, and against what programs said."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from typing import Any
+
+import pytest
+from shared_files import SHARED, Shared, needs_shared, traces
+
+import clrevents
+from clrevents.analysis import TasksReport, read_samples, tasks_report, waits_report
+
+SCENARIOS = SHARED / "scenarios"
+SMALL = [
+    shared for shared in traces("traces/own", "traces/perfview", "scenarios") if shared.path.stat().st_size < 3_000_000
+]
+ASYNC = ("net10-async-11", "net8-async-44", "net31-async-44")
+STARVED = ("net10-starvation-11", "net8-starvation-44", "net31-starvation-44")
+SYNCHRONOUS, ASYNCHRONOUS = 1, 2
+
+pytestmark = [needs_shared, pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")]
+
+
+def scenario(name: str) -> tuple[TasksReport, dict[str, Any], list[Any]]:
+    truth = json.loads((SCENARIOS / f"{name}.truth.json").read_text())
+    with clrevents.open(SCENARIOS / f"{name}.nettrace.gz") as trace:
+        return tasks_report(trace), truth, raw(trace)
+
+
+def raw(trace: clrevents.Trace) -> list[Any]:
+    """The events of tasks, in a loop that knows nothing of reports."""
+    return [event for event in trace.events() if event.provider == "System.Threading.Tasks.TplEventSource"]
+
+
+def named(events: list[Any], name: str) -> list[Any]:
+    return [event for event in events if event.name == name]
+
+
+def continuation(event: Any) -> int:
+    """The id of what was queued, whose field .NET Core 3.1 misspells."""
+    payload = event.payload
+    found: int = payload.ContinueWithTaskId if hasattr(payload, "ContinueWithTaskId") else payload.ContinuwWithTaskId
+    return found
+
+
+@pytest.mark.parametrize("name", ASYNC)
+def test_the_tree_of_calls_is_that_of_the_program(name: str) -> None:
+    found, truth, _ = scenario(name)
+    rows = {row.row: row for row in found.tasks if row.kind == "continuation"}
+    assert len(rows) == truth["calls"] == 121
+    children: dict[int | None, list[int]] = defaultdict(list)
+    for row in rows.values():
+        children[row.parent_row].append(row.row)
+    (root,) = children[None]
+    assert rows[root].created_by == "thread"
+    level, levels = [root], []
+    while level:
+        levels.append(len(level))
+        assert {len(children[row]) for row in level} <= {0, truth["fan"]}
+        level = [child for row in level for child in children[row]]
+    assert levels == [truth["fan"] ** depth for depth in range(truth["depth"] + 1)]
+
+
+@pytest.mark.parametrize("name", ASYNC)
+def test_awaits_and_continuations_of_a_tree(name: str) -> None:
+    found, _, events = scenario(name)
+    counts = Counter(event.name for event in events)
+    assert counts["AwaitTaskContinuationScheduled"] == counts["TaskWaitContinuationStarted"] == 121
+    assert counts["TaskWaitContinuationComplete"] == 243 == 121 + 122
+    metrics = {name: metric.value for name, metric in found.metrics.items()}
+    assert (metrics["awaits"], metrics["continuations"], metrics["tasks"]) == (121, 121, 0)
+    assert (metrics["blocking_count"], metrics["unstarted"], metrics["unknown_creators"]) == (1, 0, 0)
+    assert found.coverage == "full"
+    # What awaits the kids of a call, or its delay, is created by that call's own continuation.
+    kinds = {row.row: row.kind for row in found.tasks}
+    parents = Counter(row.parent_row for row in found.tasks if row.kind == "await")
+    assert len(parents) == 121
+    assert {kinds[row] for row in parents if row is not None} == {"continuation"}
+    assert all(row.method == "Scenarios.Tree(...)" for row in found.tasks)
+
+
+@pytest.mark.parametrize("name", STARVED)
+def test_who_blocks_on_tasks(name: str) -> None:
+    found, truth, _ = scenario(name)
+    calls = truth["blocking_calls"]
+    metrics = {name: metric.value for name, metric in found.metrics.items()}
+    assert [metrics[of] for of in ("blocking_count", "tasks", "awaits", "continuations")] == [calls] * 4
+    (blocker,) = [row for row in found.blockers if row.in_tasks]
+    assert blocker.method == found.facts.sync_over_async == truth["culprit"] + "(int)"
+    assert (blocker.count, blocker.in_tasks) == (calls, calls)
+    tasks = {row.row: row for row in found.tasks}
+    assert {tasks[row.in_row or 0].kind for row in found.blocking} == {"task"}
+    assert len({row.in_row for row in found.blocking}) == calls
+    # Each task awaits in the code that it calls itself, and that queues once more.
+    chain = [tasks[row.parent_row].kind for row in tasks.values() if row.parent_row is not None]
+    assert Counter(chain) == {"task": calls, "await": calls}
+
+
+@pytest.mark.parametrize("shared", SMALL, ids=lambda shared: shared.name)
+def test_tasks_are_those_of_the_events(shared: Shared) -> None:
+    with clrevents.open(shared.path, errors="salvage") as trace:
+        found, events, lost = tasks_report(trace), raw(trace), bool(trace.losses)
+        waits = waits_report(trace)
+    begins = named(events, "TaskWaitBegin")
+    behaviors = Counter(event.payload.Behavior for event in begins)
+    if found.coverage == "none":
+        assert not begins
+        assert not named(events, "TaskScheduled")
+        return
+    assert found.metrics["awaits"].value == behaviors[ASYNCHRONOUS]
+    assert found.metrics["blocking_count"].value == behaviors[SYNCHRONOUS]
+    blocked = [(row.thread_id, row.start_ns, row.end_ns) for row in found.blocking]
+    told = [row for row in waits.waits if row.kind == "task" and row.evidence == "event" and row.task_id is not None]
+    assert blocked == [(row.thread_id, row.start_ns, row.end_ns) for row in told]
+    if lost:
+        return
+    # A task, from where it was scheduled.
+    scheduled = {event.payload.TaskID: event.time_ns for event in named(events, "TaskScheduled")}
+    latencies = [
+        (event.payload.TaskID, event.time_ns - scheduled[event.payload.TaskID], event.thread_id)
+        for event in named(events, "TaskStarted")
+        if event.payload.TaskID in scheduled
+    ]
+    rows = [row for row in found.tasks if row.kind == "task" and row.latency_ns is not None]
+    assert sorted(latencies) == sorted((row.task_id, row.latency_ns, row.thread_id) for row in rows)
+    # A continuation, from where it was queued.
+    queued = {continuation(event): event.time_ns for event in named(events, "AwaitTaskContinuationScheduled")}
+    latencies = [
+        (event.payload.TaskID, event.time_ns - queued[event.payload.TaskID], event.thread_id)
+        for event in named(events, "TaskWaitContinuationStarted")
+    ]
+    rows = [row for row in found.tasks if row.kind == "continuation" and row.latency_ns is not None]
+    assert sorted(latencies) == sorted((row.task_id, row.latency_ns, row.thread_id) for row in rows)
+    # What ran on a thread, by a bracket that knows nothing of kinds.
+    ended = Counter(
+        (event.thread_id, event.payload.TaskID, event.time_ns)
+        for event in events
+        if event.name in ("TaskCompleted", "TaskWaitContinuationComplete")
+    )
+    assert all(
+        ended[row.thread_id, row.task_id, row.completed_ns] for row in found.tasks if row.completed_ns is not None
+    )
+
+
+def test_each_await_of_a_server_resumes() -> None:
+    with clrevents.open(SHARED / "traces/own/net10-web.nettrace.gz") as trace:
+        found, events = tasks_report(trace), raw(trace)
+    ends = Counter((event.thread_id, event.time_ns) for event in named(events, "TaskWaitEnd"))
+    awaits = [row for row in found.tasks if row.kind == "await"]
+    assert len(awaits) + len(found.blocking) == 4453 == ends.total()
+    assert not any(row.ambiguous for row in awaits)
+    resumed = Counter((row.thread_id, row.started_ns) for row in awaits)
+    blocked = Counter((row.thread_id, row.end_ns) for row in found.blocking)
+    assert resumed + blocked == ends
+    # Several methods await one task. Who is queued is told by the event next to the begin, except for one task's.
+    queued = [row for row in awaits if row.scheduled_ns is not None]
+    assert Counter(row.task_id for row in queued).most_common(2)[0] == (54, 32)
+    assert len(queued) == 37
+    for row in queued:
+        assert row.created_ns is not None
+        assert row.started_ns is not None
+        assert row.scheduled_ns is not None
+        assert row.created_ns < row.scheduled_ns < row.started_ns
+
+
+def test_logical_stacks_of_a_starved_program() -> None:
+    """What its tasks do is under what started them, and nothing but stacks changes."""
+    with clrevents.open(SCENARIOS / "net10-starvation-11.nettrace.gz") as trace:
+        physical, logical = read_samples(trace), read_samples(trace, logical=True)
+    for name in ("time", "weight", "thread", "state"):
+        assert (getattr(physical, name) == getattr(logical, name)).all()
+    frames = [frame.name.partition("(")[0] for frame in logical.frames]
+    waited = Counter[str]()
+    for stack, weight in zip(logical.stack.tolist(), logical.weight.tolist(), strict=True):
+        names = [frames[frame] for frame in logical.frame_ids(stack)]
+        if "Scenarios.SyncOverAsync" in names:
+            assert names.index("Scenarios.SyncOverAsync") < names.index("Scenarios.Starvation")
+            waited[names[-1]] += weight
+    assert set(waited) == {"Scenarios.Main"}
+    # The samples of 19 waits, which events say lasted 25,067 ms.
+    assert 25_000e6 < waited.total() < 25_150e6
+
+
+@pytest.mark.parametrize("name", ASYNC)
+def test_logical_stacks_of_a_tree_end_in_main(name: str) -> None:
+    with clrevents.open(SCENARIOS / f"{name}.nettrace.gz") as trace:
+        found = read_samples(trace, "tpl/AwaitTaskContinuationScheduled", logical=True)
+    frames = [frame.name.partition("(")[0] for frame in found.frames]
+    stacks = Counter(tuple(frames[frame] for frame in found.frame_ids(stack)) for stack in found.stack.tolist())
+    assert {stack[-1] for stack in stacks} == {"Scenarios.Main"}
+    # The first call is made outside tasks. Its kids are below it, and recursion from there on is shown once.
+    assert sorted(stacks.values()) == [1, 3, 117]
+    assert {stack[0] for stack, count in stacks.items() if count > 1} == {"async Scenarios.Tree"}
