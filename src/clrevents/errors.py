@@ -237,7 +237,7 @@ class Limits:
     learned: int = 5000
     """Record classes created from the event descriptions of a trace, with 16 fields on average."""
     fields: int = 4096
-    """Fields per event description, including nested ones."""
+    """Fields per event description, including nested ones; and four times as many different ones per event name."""
     nesting: int = 32
     """Nesting depth of objects and arrays in one event description."""
     string_bytes: int = 64 * 1024

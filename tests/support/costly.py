@@ -120,10 +120,17 @@ def many_threads_of_four(n: int) -> bytes:
     return sink.getvalue()
 
 
-def wide_kinds(kinds: int, fields: int) -> bytes:
-    """An event of each of `kinds` kinds, each with `fields` fields of its own names."""
+def wide_kinds(kinds: int, fields: int, names: int = 1) -> bytes:
+    """An event of each of `kinds` kinds, each with `fields` fields of its own names; the events have `names` names."""
     described = [
-        _kind(k, *(FieldDescription(f"k{k}f{i}", TypeCode.UINT8) for i in range(fields))) for k in range(1, kinds + 1)
+        MetadataRecord(
+            k,
+            "P",
+            k,
+            name=f"E{k % names or ''}",
+            fields=tuple(FieldDescription(f"k{k}f{i}", TypeCode.UINT8) for i in range(fields)),
+        )
+        for k in range(1, kinds + 1)
     ]
     steps = [lambda w, d=d: w.metadata([d]) for d in described]
     payload = bytes(fields)

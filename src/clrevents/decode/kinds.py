@@ -6,7 +6,7 @@ description that comes again after that is the kind that it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.decode.container.blocks import MetadataRow
+from clrevents.decode.container.container import bad_fields
 from clrevents.errors import Limits, Problem, damage
 from clrevents.schema.dynamic import FieldDescription
 from clrevents.schema.registry import Entry, EventInfo, Registry
@@ -23,6 +24,8 @@ from clrevents.schema.registry import Entry, EventInfo, Registry
 # How many placeholders for missing descriptions a trace may have: damage invents ids.
 _MOST_UNDEFINED = 1000
 _SMALL_TABLE = 64
+# A description may use its whole limit, and later versions of the event may replace it this often.
+_DESCRIPTIONS = 4
 
 
 @attrs.frozen(order=True)
@@ -93,6 +96,7 @@ class Kinds:
         self._variants: dict[tuple[int, tuple[tuple[str, int], ...]], int] = {}
         self._undefined_count = 0
         self._last_undefined: EventKind | None = None
+        self._fields = FieldsOfNames(limits.fields)
         self.all: list[EventKind] = []
 
     def define(self, row: MetadataRow) -> Problem | None:
@@ -103,6 +107,13 @@ class Kinds:
         old = self._by_id.get(row.metadata_id)
         if old is not None and not old.undefined and old.row == row:
             return None
+        problem = None
+        if row.fields and not self._fit(row):
+            wrong = "it and others of this name declare more than four times as many fields as Limits.fields"
+            problem = bad_fields(row.provider, row.name or str(row.id), wrong, row.offset, None)
+            row = attrs.evolve(row, fields=())
+            if old is not None and not old.undefined and old.row == row:
+                return None
         described = None if self._described is None else _identity(row)
         kind = self._described.get(described) if self._described is not None and described is not None else None
         if kind is None:
@@ -119,7 +130,7 @@ class Kinds:
                 self._described[described] = kind
         self._give(row.metadata_id, kind)
         if old is None or old.undefined:
-            return None
+            return problem
         text = f"event description {row.metadata_id} is redefined as {kind.key}; it was {old.key}"
         return damage("redefined-metadata", text, row.offset, None, "events of either description")
 
@@ -188,12 +199,16 @@ class Kinds:
             if metadata_id >= 0 and not kind.undefined:
                 self.table[metadata_id] = kind.index
 
+    def _fit(self, row: MetadataRow) -> bool:
+        """Whether the event's table has room for the fields of one more description."""
+        event = row.provider, _name(row, self._registry.entry(row.provider, row.id))
+        others = (k.row.fields for k in self.all if (k.key.provider, k.key.name) == event)
+        return self._fields.fit(event, row.fields, others)
+
     def _make(self, row: MetadataRow, undefined: bool) -> EventKind:
         entry = self._registry.entry(row.provider, row.id)
         versions = self._registry.declared(row.provider, row.id)
-        name = f"Undefined({row.metadata_id})" if undefined else row.name or f"EventID({row.id})"
-        if entry is not None and not undefined:
-            name = entry.name
+        name = f"Undefined({row.metadata_id})" if undefined else _name(row, entry)
         if entry is None or undefined:
             entry = Entry(row.provider, row.id, name, opcode_names(name, row.opcode or 0), ())
         kind = EventKind(
@@ -208,6 +223,11 @@ class Kinds:
         )
         self.all.append(kind)
         return kind
+
+
+def _name(row: MetadataRow, entry: Entry | None) -> str:
+    """The name of a described event: the registry's, or else the description's."""
+    return entry.name if entry is not None else row.name or f"EventID({row.id})"
 
 
 def _identity(row: MetadataRow) -> bytes:
@@ -268,3 +288,47 @@ def opcode_names(name: str, opcode: int) -> tuple[str, ...]:
 def _task(name: str, ending: str) -> str:
     task = name[: -len(ending)] if name.lower().endswith(ending.lower()) else name
     return task or name
+
+
+class FieldsOfNames:
+    """Bounds the different fields of all descriptions of an event by (provider, name): its table has a column for each.
+
+    Remembers a number for each name, and fields only where these could be too many.
+    """
+
+    def __init__(self, fields: int) -> None:
+        self._most = _DESCRIPTIONS * fields
+        self._described: dict[tuple[str, str], int] = {}
+        self._distinct: dict[tuple[str, str], set[FieldDescription]] = {}
+        self._left: dict[tuple[str, str], int] = {}
+
+    def fit(
+        self,
+        event: tuple[str, str],
+        fields: tuple[FieldDescription, ...],
+        before: Iterable[tuple[FieldDescription, ...]],
+    ) -> bool:
+        """Whether these fields may be added to those of an event, and add them if so.
+
+        `before` are the lists of fields that were added; it is read at most once for each event.
+        """
+        if event not in self._distinct:
+            described = self._described.get(event, 0) + _field_count(fields)
+            if described <= self._most:
+                self._described[event] = described
+                return True
+            # Equal fields count once from here on.
+            distinct = self._distinct[event] = {field for each in before for field in each}
+            self._left[event] = self._most - _field_count(distinct)
+        new = {*fields} - self._distinct[event]
+        size = _field_count(new)
+        if size > self._left[event]:
+            return False
+        self._left[event] -= size
+        self._distinct[event] |= new
+        return True
+
+
+def _field_count(fields: Iterable[FieldDescription]) -> int:
+    """The number of fields, with those inside them."""
+    return sum(1 + _field_count(f.members) + (0 if f.element is None else _field_count((f.element,))) for f in fields)

@@ -41,6 +41,8 @@ class Table:
     """The rows in consecutive parts; each part has one `Column` per field, in the same order."""
     metadata: Mapping[str, str] = attrs.field(factory=dict)
     """Facts about the whole table, such as the event's name."""
+    _places: dict[str, int] = attrs.field(factory=dict, init=False)
+    """Of columns by name, once one is looked for: searching all fields for each is quadratic."""
 
     def __len__(self) -> int:
         """The number of rows."""
@@ -53,12 +55,15 @@ class Table:
 
     def column(self, name: str) -> Column:
         """The whole column called `name`. Raises KeyError if there is none."""
-        for index, field in enumerate(self.fields):
-            if field.name == name:
-                if not self.parts:
-                    return attrs.evolve(nulls(field.type, 0), valid=None)
-                return concat(field.type, [part[index] for part in self.parts])
-        raise KeyError(f"no column {name!r}; available: {', '.join(self.columns)}")
+        if not self._places:
+            self._places.update({field.name: index for index, field in enumerate(self.fields)})
+        index = self._places.get(name)
+        if index is None:
+            raise KeyError(f"no column {name!r}; available: {', '.join(self.columns)}")
+        type = self.fields[index].type
+        if not self.parts:
+            return attrs.evolve(nulls(type, 0), valid=None)
+        return concat(type, [part[index] for part in self.parts])
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """The column called `name` as a numpy array. Raises KeyError if there is none.

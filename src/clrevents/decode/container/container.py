@@ -115,7 +115,7 @@ def cut(what: str, offset: int, needed: int, available: int) -> Problem:
     )
 
 
-def bad_fields(provider: str, name: str, wrong: str, offset: int, size: int) -> Problem:
+def bad_fields(provider: str, name: str, wrong: str, offset: int, size: int | None) -> Problem:
     """The note for an event whose field list is unusable."""
     text = f"unusable event description: {wrong}"
     impact = "the event has no fields of its own"

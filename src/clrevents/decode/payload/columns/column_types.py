@@ -5,7 +5,7 @@ A table's schema depends on this alone. Reads nothing.
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Final
 
 from clrevents.decode.payload.columns.column import BINARY, STRING, TIMESTAMP, ColumnType
 from clrevents.schema.wire import (
@@ -26,6 +26,13 @@ from clrevents.schema.wire import (
     WireType,
 )
 
+# Made once: a description may have thousands of numbers.
+_NUMBERS: Final = {
+    **{"b": ColumnType("int8"), "h": ColumnType("int16"), "i": ColumnType("int32"), "q": ColumnType("int64")},
+    **{"B": ColumnType("uint8"), "H": ColumnType("uint16"), "I": ColumnType("uint32"), "Q": ColumnType("uint64")},
+    **{"f": ColumnType("float32"), "d": ColumnType("float64")},
+}
+
 
 def column_type(wire: WireType) -> ColumnType:
     """The type of the column that holds values of a wire type."""
@@ -39,7 +46,7 @@ def column_type(wire: WireType) -> ColumnType:
         case Scalar(name="Pointer") | PointerType():
             return ColumnType("uint64")
         case Scalar():
-            return ColumnType(str(np.dtype(wire.dtype)))
+            return _NUMBERS[wire.format]
         case EnumType():
             return column_type(wire.base)
         case VarIntType():

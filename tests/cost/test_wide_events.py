@@ -1,0 +1,84 @@
+"""Events of very many fields: a table of one has a bounded number of columns, and each is found at once."""
+
+from __future__ import annotations
+
+import pytest
+
+import clrevents
+from clrevents import RawPayload, Table
+from clrevents.decode.kinds import FieldsOfNames
+from clrevents.schema.codes import TypeCode
+from clrevents.schema.dynamic import FieldDescription
+from clrevents.table.build import ColumnType, TableField
+from costly import wide_kinds
+
+FIELDS = 10
+LIMITS = clrevents.Limits(fields=FIELDS)
+EVENT = ("P", "E")
+
+
+def test_descriptions_beyond_the_limit_leave_bytes_and_say_so() -> None:
+    with clrevents.open(wide_kinds(6, FIELDS), limits=LIMITS) as trace:
+        raw = [isinstance(event.payload, RawPayload) for event in trace.events()]
+        problems = [(problem.kind, problem.event) for problem in trace.problems if problem.kind == "bad-fields"]
+        table = trace.table("P/E")
+    assert raw == [False] * 4 + [True] * 2
+    assert problems == [("bad-fields", "P/E")] * 2
+    assert {name for name in table.columns if name.startswith("k")} == {
+        f"k{k}f{i}" for k in range(1, 5) for i in range(FIELDS)
+    }
+    assert len(table) == 4
+
+
+@pytest.mark.parametrize("names", [2, 6])
+def test_other_names_have_their_own_limit(names: int) -> None:
+    with clrevents.open(wide_kinds(6, FIELDS, names), limits=LIMITS) as trace:
+        assert not any(isinstance(event.payload, RawPayload) for event in trace.events())
+        assert not trace.problems
+
+
+def described(*names: str, code: int = TypeCode.UINT8) -> tuple[FieldDescription, ...]:
+    return tuple(FieldDescription(name, code) for name in names)
+
+
+def test_equal_fields_count_once() -> None:
+    fields = FieldsOfNames(1)
+    before = [described("a", "b"), described("b", "c")]
+    assert [fields.fit(EVENT, each, before[:n]) for n, each in enumerate(before)] == [True, True]
+    # Five in all, but three different ones.
+    assert all(fields.fit(EVENT, described("a"), before) for _ in range(100))
+    assert fields.fit(EVENT, described("c", "d"), before)
+    assert not fields.fit(EVENT, described("e"), before)
+    # A column of its own, since no type holds both.
+    assert not fields.fit(EVENT, described("a", code=TypeCode.STRING), before)
+    assert fields.fit(EVENT, described("a", "b", "c", "d"), before)
+    assert fields.fit(("P", "F"), described("e"), [])
+
+
+def test_inner_fields_count() -> None:
+    fields = FieldsOfNames(1)
+    group = (FieldDescription("g", TypeCode.OBJECT, members=described("a", "b", "c", "d")),)
+    assert not fields.fit(EVENT, group, [])
+    assert fields.fit(EVENT, described("a", "b", "c", "d"), [])
+
+
+class CountedName(str):
+    """A name that counts how often it is compared."""
+
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        CountedName.compared += 1
+        return str.__eq__(self, other)  # type: ignore[arg-type]
+
+    __hash__ = str.__hash__
+
+
+def test_columns_are_found_at_once() -> None:
+    names = [CountedName(f"c{i}") for i in range(1000)]
+    table = Table(tuple(TableField(name, ColumnType("uint8")) for name in names))
+    CountedName.compared = 0
+    assert [len(table.column(str(name))) for name in names] == [0] * 1000
+    assert CountedName.compared <= 2 * len(names)
+    with pytest.raises(KeyError, match="no column 'd'; available: c0, c1"):
+        table.column("d")
