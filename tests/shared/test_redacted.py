@@ -11,17 +11,18 @@ from shared_files import Shared, needs_shared, traces
 
 import clrevents
 import report_laws
+from clrevents.analysis.framework.answer import Answer
+from clrevents.analysis.listing import report_names
+from clrevents.analysis.reports import run_reports
 from clrevents.analysis.samples import read_samples
 from clrevents.export.flame import Look
 from clrevents.export.folded import render
 from clrevents.rewrite import redact
 from clrevents.rewrite.identifiers import ORIGIN
 from planting import leaks, planted_copy
-from report_cases import every_report
 
 pytestmark = [needs_shared, pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")]
 
-REPORTS = every_report()
 _LARGEST = 3_000_000
 """Larger files, compressed, take minutes and hold nothing else."""
 TRACES = [
@@ -58,19 +59,25 @@ def flame(data: bytes) -> Any:
             return str(error)
 
 
-@each_trace
-@pytest.mark.parametrize("name", REPORTS)
-def test_a_report_says_the_same(shared: Shared, name: str) -> None:
-    declaration = REPORTS[name]
-    data = gzip.decompress(shared.path.read_bytes())
-    report_laws.a_redacted_copy_says_the_same(declaration, declaration.parameters(), data)
+def answers(data: bytes) -> dict[str, Answer[Any]]:
+    """What all reports say, from one pass."""
+    with report_laws.opened(data) as trace:
+        return run_reports(trace)
 
 
 @each_trace
-def test_reports_do_not_need_ids(shared: Shared) -> None:
+def test_all_reports_say_the_same(shared: Shared) -> None:
     data = gzip.decompress(shared.path.read_bytes())
-    for declaration in REPORTS.values():
-        report_laws.other_ids_change_nothing_else(declaration, declaration.parameters(), data)
+    whole = answers(data)
+    blank, named, other = (
+        answers(report_laws.redacted_copy(data, pseudonyms, ids))
+        for pseudonyms, ids in ((False, False), (True, False), (True, True))
+    )
+    assert set(whole) == set(report_names())
+    for name, report in whole.items():
+        report_laws.says_the_same(report, blank[name])
+        report_laws.says_the_same(report, named[name])
+        report_laws.same_but_for_ids(named[name], other[name])
 
 
 @each_trace

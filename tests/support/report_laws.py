@@ -205,10 +205,11 @@ def a_redacted_copy_says_the_same(declaration: Declaration, parameters: Any, dat
     """Every public cell and every name of code is the same where paths, messages and the like are replaced."""
     report = whole_answer(declaration, parameters, data)
     for pseudonyms in (False, True):
-        _says_the_same(report, whole_answer(declaration, parameters, redacted_copy(data, pseudonyms)))
+        says_the_same(report, whole_answer(declaration, parameters, redacted_copy(data, pseudonyms)))
 
 
-def _says_the_same(report: Answer[Any], redacted: Answer[Any]) -> None:
+def says_the_same(report: Answer[Any], redacted: Answer[Any]) -> None:
+    """Metrics, facts and rows are equal but for private texts."""
     assert redacted.coverage == report.coverage
     for name, metric in report.metrics.items():
         # What a path told may be an inference without it, in facts too, but the number is the same.
@@ -229,10 +230,8 @@ _IDS: Final = ("process", "thread", "guid")
 _PATHS: Final = re.compile(r"/#\d+/")
 
 
-def other_ids_change_nothing_else(declaration: Declaration, parameters: Any, data: bytes) -> None:
+def same_but_for_ids(before: Answer[Any], after: Answer[Any]) -> None:
     """With other ids of processes, threads and activities, and another date, all else is the same, row by row."""
-    before = whole_answer(declaration, parameters, redacted_copy(data, pseudonyms=True))
-    after = whole_answer(declaration, parameters, redacted_copy(data, pseudonyms=True, ids=True))
     assert (after.coverage, after.metrics) == (before.coverage, before.metrics)
     for table in before.tables():
         hidden = {c.name for c in columns_of(table.row_class) if c.cell.name in _IDS or c.cell.privacy == "private"}

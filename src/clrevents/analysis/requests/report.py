@@ -182,7 +182,7 @@ class RequestsCollector(Collector[RequestsReport]):
         ids = any(self._forest.activity[request.activity] is not None for request in requests)
         report: RequestsReport = context.answer(
             RequestsReport,
-            facts=RequestsFacts(peers=2 * tied, left_out=self._forest.left_out),
+            facts=RequestsFacts(left_out=self._forest.left_out),
             metrics=_metrics(context, tables, self._forest.left_out),
             notes=_notes(requests, self._forest.left_out, tied),
             seen=(_IDS,) if ids else (),

@@ -15,7 +15,7 @@ from clrevents.analysis.framework.cells import (
 from clrevents.analysis.framework.row_class import Row, SpanRow, column, row
 
 
-@row(span=("start_ns", "end_ns"))
+@row(span=("start_ns", "end_ns"), text="connection")
 class RequestRow(SpanRow):
     """One request, as the client or as the server tells of it."""
 
@@ -63,7 +63,7 @@ class RequestPart(SpanRow):
     call_row: RowNumber | None = column("The row of the request that was sent; null for other parts.")
 
 
-@row
+@row(text="route")
 class RequestRoute(Row):
     """All requests of one side, host, method and route that started in the window."""
 
@@ -81,7 +81,7 @@ class RequestRoute(Row):
     total_ns: DurationNs = column("How long they took together. They may overlap.")
 
 
-@row
+@row(text="route")
 class RequestPeriod(Row):
     """The requests of one side and route that started in one stretch of time."""
 
@@ -98,5 +98,4 @@ class RequestPeriod(Row):
 class RequestsFacts:
     """The circumstances of a report on requests."""
 
-    peers: Count = column("How many requests are in the trace from both sides, tied to one another.")
     left_out: Count = column("How many activities were not looked at, because there are too many.")
