@@ -8,9 +8,9 @@ import clrevents
 from clrevents import RawPayload, Table
 from clrevents.decode.kinds import FieldsOfNames
 from clrevents.schema.codes import TypeCode
-from clrevents.schema.dynamic import FieldDescription
+from clrevents.schema.dynamic import ClassCache, FieldDescription, Undescribable, Variant
 from clrevents.table.build import ColumnType, TableField
-from costly import wide_kinds
+from costly import empty_fields, wide_kinds
 
 FIELDS = 10
 LIMITS = clrevents.Limits(fields=FIELDS)
@@ -82,3 +82,47 @@ def test_columns_are_found_at_once() -> None:
     assert CountedName.compared <= 2 * len(names)
     with pytest.raises(KeyError, match="no column 'd'; available: c0, c1"):
         table.column("d")
+
+
+def group(*members: FieldDescription) -> FieldDescription:
+    return FieldDescription(f"g{len(members)}", TypeCode.OBJECT, members=members)
+
+
+NOTHING = group()
+NO_NUMBERS = FieldDescription("n", TypeCode.FIXED_ARRAY, element=FieldDescription("", TypeCode.INT32), count=0)
+NUMBER = FieldDescription("i", TypeCode.UINT8)
+
+
+@pytest.mark.parametrize(
+    ("fields", "readable"),
+    [
+        ((NOTHING,) * 16, True),
+        ((NOTHING,) * 17, False),
+        ((NO_NUMBERS,) * 16, True),
+        ((NO_NUMBERS,) * 17, False),
+        # Groups of nothing are nothing themselves.
+        ((NUMBER, *[group(NOTHING)] * 8), True),
+        ((NUMBER, *[group(NOTHING)] * 8, NO_NUMBERS), False),
+        ((group(group(*[NOTHING] * 14)),), True),
+        ((group(group(*[NOTHING] * 15)),), False),
+        ((group(NUMBER, *[NOTHING] * 16),), True),
+        ((group(NUMBER, *[NOTHING] * 17),), False),
+        ((NUMBER,) * 100, True),
+    ],
+)
+def test_fields_without_a_byte_are_few(fields: tuple[FieldDescription, ...], readable: bool) -> None:
+    # The wrapper of self-described events is no field of theirs.
+    fields = fields if len(fields) > 1 else (*fields, NUMBER)
+    cache = ClassCache(100)
+    if readable:
+        assert cache.layout(fields, Variant()) is not None
+    else:
+        with pytest.raises(Undescribable, match="more than 16 fields take no bytes"):
+            cache.layout(fields, Variant())
+
+
+def test_events_with_nothing_in_them_stay_bytes() -> None:
+    with clrevents.open(empty_fields(3)) as trace:
+        assert [event.payload.reason for event in trace.events()] == [
+            "unusable description: more than 16 fields take no bytes"
+        ] * 3

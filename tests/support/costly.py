@@ -143,6 +143,12 @@ def equal_names(n: int) -> bytes:
     return _six(lambda w: w.metadata([_kind(1, *fields)]), _events(1, bytes(n)))
 
 
+def empty_fields(n: int) -> bytes:
+    """`n` events that have nothing but 4,000 objects without members."""
+    fields = [FieldDescription(f"x{i}", TypeCode.OBJECT) for i in range(4000)]
+    return _six(lambda w: w.metadata([_kind(1, *fields)]), _events(n))
+
+
 def vast_method(methods: int, samples: int) -> bytes:
     """Samples above the last of `methods` small methods; one below claims all addresses up to 4 GiB beyond."""
     trace = TraceBuilder().thread(7).method_load("Vast", "Run", address=0x1000, size=(1 << 32) - 1)

@@ -51,6 +51,7 @@ FAMILIES: Final = (
     Family("forgotten-kinds", lambda n: b"".join(costly_containers.many_kinds(n, n // 100)), 10_000, 190_000),
     Family("kept-threads", lambda n: b"".join(costly_containers.many_threads(n, n // 100)), 10_000, 200_000),
     Family("equal-names", costly.equal_names, 1_000, 4_096),
+    Family("empty-fields", costly.empty_fields, 2_000, 100_000),
     Family("small-blocks", costly.small_blocks, 10_000, 1_000_000),
     Family("small-blocks-of-4", costly.small_blocks_of_four, 10_000, 500_000),
     Family("point-threads", costly.many_threads, 100_000, 8_000_000),

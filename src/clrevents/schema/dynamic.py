@@ -137,6 +137,8 @@ def _values(record: Any) -> tuple[Any, ...]:
 _CLASS_FIELDS: Final = 16
 _LAYOUT_FIELDS: Final = 32
 _MORE_FIELDS: Final = 8192
+# Fields without a byte that a description may have: each costs as much an event as one that is there.
+_EMPTY_FIELDS: Final = 16
 
 
 class ClassCache:
@@ -168,6 +170,8 @@ class ClassCache:
         if len(fields) == 1 and fields[0].code == TypeCode.OBJECT and not fields[0].name:
             # The unnamed wrapper of EventSource's self-describing format.
             fields = fields[0].members
+        if sum(_empty_fields(field) for field in fields) > _EMPTY_FIELDS:
+            raise Undescribable(f"more than {_EMPTY_FIELDS} fields take no bytes")
         known = self._layouts.get((fields, variant))
         if known is None:
             try:
@@ -215,6 +219,20 @@ class ClassCache:
         if wire is None:
             raise Undescribable(f"field {field.name!r} has type code {code}, which is undefined")
         return wire
+
+
+def _empty_fields(field: FieldDescription) -> int:
+    """How many fields without a byte there are in a field: objects of such fields, and arrays of a fixed size 0."""
+    if field.code == TypeCode.OBJECT:
+        inner = sum(map(_empty_fields, field.members))
+        return inner + all(map(_takes_nothing, field.members))
+    return int(_takes_nothing(field))
+
+
+def _takes_nothing(field: FieldDescription) -> bool:
+    if field.code == TypeCode.OBJECT:
+        return all(map(_takes_nothing, field.members))
+    return field.code == TypeCode.FIXED_ARRAY and field.count == 0
 
 
 class _TooMany(Exception):
