@@ -12,6 +12,7 @@ from clrevents.analysis.listing import report_names
 from project_files import fixture
 
 SHOWS: Final = {
+    "activities": "net10-exceptions",
     "alloc": "net10-servergc",
     "callers": "net8-netperf3",
     "counters": "net8-counters",
@@ -22,8 +23,10 @@ SHOWS: Final = {
     "locks": "net10-convoy",
     "modules": "net10-method-interop",
     "pool": "net10-starvation",
+    "requests": "net10-exceptions",
     "startup": "net10-method-interop",
     "stubs": "net10-method-interop",
+    "tasks": "net10-starvation",
     "threads": "net10-convoy",
     "top": "net8-netperf3",
     "waits": "net10-convoy",
@@ -60,7 +63,7 @@ def test_a_report_shows_itself(executed: Any, name: str) -> None:
     assert len(shown.data["text/html"].encode()) <= CELL_BYTES
 
 
-@pytest.mark.parametrize("name", ["alloc", "counters", "exceptions", "gc", "threads"])
+@pytest.mark.parametrize("name", ["alloc", "counters", "exceptions", "gc", "pool", "tasks", "threads"])
 def test_its_charts_are_drawn_in_the_page(executed: Any, name: str) -> None:
     (cell,) = [cell for cell in executed.cells if cell.source == f"display(*{name}.charts())"]
     assert cell.outputs

@@ -261,6 +261,7 @@ def test_fixtures(path: Path) -> None:
         fixture("net10-convoy"): (2486, 1_104_438, "stops"),
         fixture("net10-exceptions"): (885, 1_085_420, "stops"),
         fixture("net10-garbage"): (868, 1_084_118, "stops"),
+        fixture("net10-starvation"): (32_089, 1_124_368, "stops"),
     }
     assert (found.samples, found.period_ns, found.period_from) == samples.get(path, (0, None, None))
 
@@ -271,5 +272,6 @@ STOPS = {
     "net10-exceptions": (893, (0, 0)),
     "net10-garbage": (875, (1, 11)),
     "net10-servergc": (0, (1, 7)),
+    "net10-starvation": (2462, (0, 0)),
 }
 """Suspensions for samples; the program's own ones, and those of collections."""

@@ -14,26 +14,30 @@ from clrevents.analysis.reports import find_report, run_reports
 pytestmark = needs_shared
 
 TRACES = {
-    "alloc": "net10-servergc-11",
-    "counters": "net8-meters-44",
-    "exceptions": "net10-exceptions-11",
-    "gc": "net10-servergc-11",
-    "pool": "net10-starvation-11",
-    "threads": "net10-convoy-11",
+    "activities": "traces/own/net10-web",
+    "alloc": "scenarios/net10-servergc-11",
+    "counters": "scenarios/net8-meters-44",
+    "exceptions": "scenarios/net10-exceptions-11",
+    "gc": "scenarios/net10-servergc-11",
+    "pool": "scenarios/net10-starvation-11",
+    "requests": "traces/own/net10-web",
+    "tasks": "scenarios/net10-starvation-11",
+    "threads": "scenarios/net10-convoy-11",
 }
 CHARTS = [(name, chart.name) for name in report_names() for chart in find_report(name).answer.declared_charts]
 
 
 @pytest.mark.parametrize(("report", "name"), CHARTS)
 def test_charts_of_real_traces(report: str, name: str) -> None:
-    with clrevents.open(SHARED / f"scenarios/{TRACES[report]}.nettrace.gz") as trace:
+    with clrevents.open(SHARED / f"{TRACES[report]}.nettrace.gz") as trace:
         found = run_reports(trace, [report])[report]
     chart = next(chart for chart in found.charts() if chart.name == name)
     whole = chart.to_dict()
     for panel, drawn in zip(chart.declared.panels, whole["vconcat"], strict=True):
         rows = found.table(panel.table)
-        pairs = zip(rows.column(panel.x).tolist(), rows.column(panel.y).tolist(), strict=True)
-        times = [x / 1e6 for x, y in pairs if x is not None and y is not None]
+        # A span without an end is not drawn.
+        needed = [rows.column(name).tolist() for name in (panel.x, panel.y, panel.until or panel.y)]
+        times = [values[0] / 1e6 for values in zip(*needed, strict=True) if None not in values]
         assert times
         # Of one panel alone, the data are those of the whole chart.
         points = (drawn.get("data") or whole["data"])["values"]
