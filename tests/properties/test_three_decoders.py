@@ -60,6 +60,9 @@ def test_every_version_of_every_event_is_covered() -> None:
     drawn = {_shape(case.values[0].layout.bind(case.values[1])) for case in CASES}
     covered = 0
     for info in DEFAULT.events():
+        if not info.record.__module__.startswith("clrevents."):
+            # Other tests register events of their own in the same process.
+            continue
         for size in (4, 8):
             layout = info.layout.bind(size)
             assert _shape(layout) in drawn, f"{info.record.__name__} at {8 * size} bits"
