@@ -57,6 +57,10 @@ class Gathered:
         """A column as it is. KeyError when there is none."""
         return self.table.column(name)
 
+    def cells(self, name: str) -> list[Any]:
+        """A column as Python values; nulls where the event's version lacks it."""
+        return self.column(name).tolist() if name in self.table else [None] * len(self)
+
     def only(self, rows: Ints, columns: Iterable[str]) -> Gathered:
         """Some rows with some columns."""
         table = self.table.select(*dict.fromkeys(columns))

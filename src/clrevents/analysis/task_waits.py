@@ -5,13 +5,10 @@ Knows which events tell of waits for tasks, and tells those that block from awai
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import Final
 
-import attrs
 import numpy as np
 
-from clrevents.analysis.framework.collector import ReportChunk
 from clrevents.analysis.gather import Gathered
 from clrevents.analysis.wait_events import WaitSpans, field_numbers, wait_spans
 
@@ -32,15 +29,3 @@ def task_wait_spans(begins: Gathered, ends: Gathered) -> WaitSpans:
 def blocking(begins: Gathered) -> Gathered:
     """The begins of waits that block."""
     return begins.only(np.flatnonzero(field_numbers(begins, "Behavior") == SYNCHRONOUS), begins.table.columns)
-
-
-def narrowed(chunk: ReportChunk, columns: Mapping[str, Iterable[str]]) -> ReportChunk:
-    """The chunk with these columns of these events; columns that an event's version lacks are left out."""
-    return attrs.evolve(
-        chunk,
-        events={
-            name: found.only(np.arange(len(found)), [column for column in columns[name] if column in found.table])
-            for name, found in chunk.events.items()
-            if name in columns
-        },
-    )

@@ -17,6 +17,7 @@ from uuid import UUID
 import attrs
 
 from clrevents.encode.scalars import varuint
+from clrevents.schema.activity_path import path_checksum
 from clrevents.schema.disclosure import CLOCK, DATE, GUID, PORT, PROCESS, THREAD, Disclosure, NumberForm
 from clrevents.trace import DecodedRows, Loss, TraceInfo
 
@@ -30,7 +31,6 @@ _NO_GUID: Final = bytes(16)
 _M32: Final = (1 << 32) - 1
 _HALF: Final = 1 << 63
 _M64: Final = (1 << 64) - 1
-_PATH_SEED: Final = 0x599D99AD
 _WORDS: Final = struct.Struct("<4I")
 _GUID_DIGITS: Final = 36
 _GUID_TEXT: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -72,7 +72,7 @@ class Identifiers:
         if raw == _NO_GUID:
             return raw
         *numbers, check = _WORDS.unpack(raw)
-        plain = sum(numbers, _PATH_SEED) & _M32
+        plain = path_checksum(numbers)
         if check == plain:
             return raw
         if check == plain ^ self._process & _M32:

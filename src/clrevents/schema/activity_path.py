@@ -7,6 +7,7 @@ so it refuses to say which activity is inside which.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from typing import Final
 from uuid import UUID
 
@@ -22,6 +23,11 @@ _OVERFLOW: Final = 11
 _MULTI: Final = 12
 
 
+def path_checksum(numbers: Iterable[int]) -> int:
+    """What follows the three 32-bit words of numbers in a path, before the process id changes it."""
+    return sum(numbers, _SALT) & _WORD
+
+
 def activity_path(guid: UUID, process_id: int | None = None) -> str | None:
     """The path in a GUID; None if it is not one.
 
@@ -31,7 +37,7 @@ def activity_path(guid: UUID, process_id: int | None = None) -> str | None:
     """
     data = guid.bytes_le
     *words, last = struct.unpack("<4I", data)
-    writer = last ^ (sum(words) + _SALT & _WORD)
+    writer = last ^ path_checksum(words)
     if writer not in (0, process_id) if process_id is not None else writer >= _LARGEST_PROCESS:
         return None
     numbers = _numbers(data[:_NUMBERS])

@@ -22,6 +22,7 @@ STRESS: Final = "Microsoft-Windows-DotNETRuntimeStress"
 MONO: Final = "Microsoft-DotNETRuntimeMonoProfiler"
 SAMPLE: Final = "Microsoft-DotNETCore-SampleProfiler"
 TPL: Final = "System.Threading.Tasks.TplEventSource"
+FRAMEWORK: Final = "System.Diagnostics.Eventing.FrameworkEventSource"
 
 SHORT_PROVIDERS: Final[Mapping[str, str]] = {
     "runtime": RUNTIME,

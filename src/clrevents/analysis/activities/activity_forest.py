@@ -12,7 +12,7 @@ from collections import defaultdict
 
 import attrs
 
-from clrevents.analysis.activities.activity_signals import ActivitySource, Signal
+from clrevents.analysis.activities.activity_signals import ActivitySource, Signal, SignalKind
 from clrevents.analysis.optional_rows import NONE
 
 
@@ -68,7 +68,21 @@ class ActivityForest:
     def __len__(self) -> int:
         return len(self.start)
 
-    def begin(self, signal: Signal) -> int:
+    def take(self, signal: Signal) -> int:
+        """See the next signal. Returns the row that it begins or ends; -1 for none."""
+        match signal.kind:
+            case SignalKind.BEGIN:
+                return self._begin(signal)
+            case SignalKind.END:
+                return self._end(signal)
+            case SignalKind.CATCH:
+                return self._catch(signal)
+            case SignalKind.CAUGHT:
+                return self._caught(signal)
+            case _:
+                return NONE
+
+    def _begin(self, signal: Signal) -> int:
         """A new activity. Returns its row; -1 where there are too many."""
         assert signal.source is not None
         row = self._add(signal)
@@ -85,7 +99,7 @@ class ActivityForest:
         self._latest[key] = row
         return row
 
-    def end_of(self, signal: Signal) -> int:
+    def _end(self, signal: Signal) -> int:
         """An activity ends. Returns its row; -1 where nothing of its id and name is open."""
         row = self._stopped(signal)
         if row == NONE:
@@ -101,7 +115,7 @@ class ActivityForest:
                 del self._open[signal.activity]
         return row
 
-    def catch(self, signal: Signal) -> int:
+    def _catch(self, signal: Signal) -> int:
         """A handler of an exception begins, inside the activity whose id it has."""
         row = self._add(signal)
         if row != NONE:
@@ -110,7 +124,7 @@ class ActivityForest:
             self._catches[signal.thread_id].append(row)
         return row
 
-    def caught(self, signal: Signal) -> int:
+    def _caught(self, signal: Signal) -> int:
         """The last handler of the thread ends."""
         rows = self._catches.get(signal.thread_id)
         if not rows:

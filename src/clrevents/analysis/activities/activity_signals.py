@@ -15,16 +15,15 @@ import numpy as np
 
 from clrevents.analysis.framework.collector import ReportChunk
 from clrevents.analysis.gather import Gathered
-from clrevents.schema.registry import MONO, PRIVATE, RUNDOWN, RUNTIME, SAMPLE, STRESS, TPL
+from clrevents.analysis.task_waits import SYNCHRONOUS
+from clrevents.schema.registry import FRAMEWORK, MONO, PRIVATE, RUNDOWN, RUNTIME, SAMPLE, STRESS, TPL
 
 ACTIVITY_HEADERS: Final = ("time_ns", "thread_id", "activity_id", "related_activity_id", "opcode")
 CATCHING: Final = "ExceptionHandling"
 """What the official computer calls the handler of an exception while it runs."""
 
-_FRAMEWORK: Final = "System.Diagnostics.Eventing.FrameworkEventSource"
 _BEGIN, _END = 1, 2
 """Opcodes."""
-_SYNCHRONOUS: Final = 1
 _NATIVE: Final = frozenset((RUNTIME, RUNDOWN, PRIVATE, STRESS, MONO, SAMPLE, TPL))
 
 FlowKey: TypeAlias = tuple[str, int]
@@ -107,10 +106,10 @@ _STEPS: Final = {
     "runtime/ThreadPoolIOPack": _Step(SignalKind.CREATE, "io", "NativeOverlapped"),
     "runtime/ThreadPoolIODequeue": _Step(SignalKind.RUN, "io", "NativeOverlapped"),
     "runtime/ThreadPoolWorkerThreadWait": _Step(SignalKind.IDLE),
-    f"{_FRAMEWORK}/ThreadPoolEnqueueWork": _Step(SignalKind.CREATE, "framework", "workID"),
-    f"{_FRAMEWORK}/ThreadPoolDequeueWork": _Step(SignalKind.RUN, "framework", "workID"),
-    f"{_FRAMEWORK}/ThreadTransferSend": _Step(SignalKind.CREATE, "transfer", "id"),
-    f"{_FRAMEWORK}/ThreadTransferReceive": _Step(SignalKind.RUN, "transfer", "id"),
+    f"{FRAMEWORK}/ThreadPoolEnqueueWork": _Step(SignalKind.CREATE, "framework", "workID"),
+    f"{FRAMEWORK}/ThreadPoolDequeueWork": _Step(SignalKind.RUN, "framework", "workID"),
+    f"{FRAMEWORK}/ThreadTransferSend": _Step(SignalKind.CREATE, "transfer", "id"),
+    f"{FRAMEWORK}/ThreadTransferReceive": _Step(SignalKind.RUN, "transfer", "id"),
 }
 EDGE_SELECTORS: Final = (*_CATCHES, "*Start", "*Stop")
 """The events that begin and end activities."""
@@ -192,7 +191,7 @@ def _steps(events: Gathered, step: _Step) -> list[Signal]:
     flows = [step.flow] * count
     if step.kind == SignalKind.CREATE and step.flow == FlowKind.AWAIT and "Behavior" in events.table:
         flows = [
-            FlowKind.WAIT if behavior == _SYNCHRONOUS else FlowKind.AWAIT
+            FlowKind.WAIT if behavior == SYNCHRONOUS else FlowKind.AWAIT
             for behavior in events.numbers("Behavior").tolist()
         ]
     return [
@@ -203,12 +202,9 @@ def _steps(events: Gathered, step: _Step) -> list[Signal]:
 
 def _catches(events: Gathered, kind: SignalKind) -> list[Signal]:
     source = ActivitySource(RUNTIME, CATCHING)
-    names: list[str | None] = [None] * len(events)
-    if "MethodName" in events.table:
-        names = events.column("MethodName").tolist()
     return [
         Signal(kind, time, thread, activity, None, source, detail)
-        for (time, thread, activity, _), detail in zip(_headers(events), names, strict=True)
+        for (time, thread, activity, _), detail in zip(_headers(events), events.cells("MethodName"), strict=True)
     ]
 
 

@@ -105,15 +105,10 @@ class ActivitiesCollector(Collector[ActivitiesReport]):
         forest, official = self._forest, self._official
         for signal in self._reader.read(chunk):
             match signal.kind:
-                case SignalKind.BEGIN:
-                    official.begin(signal, forest.begin(signal))
-                case SignalKind.END:
-                    forest.end_of(signal)
-                    official.end(signal)
-                case SignalKind.CATCH:
-                    official.begin(signal, forest.catch(signal))
-                case SignalKind.CAUGHT:
-                    forest.caught(signal)
+                case SignalKind.BEGIN | SignalKind.CATCH:
+                    official.begin(signal, forest.take(signal))
+                case SignalKind.END | SignalKind.CAUGHT:
+                    forest.take(signal)
                     official.end(signal)
                 case _:
                     official.work(signal)

@@ -41,3 +41,15 @@ class Kept:
             return empty if wanted is None else attrs.evolve(empty, table=empty.table.select(*wanted))
         table = Table(parts[0].table.fields, tuple(piece for part in parts for piece in part.table.parts))
         return Gathered(parts[0].event, table, np.concatenate([part.places for part in parts]))
+
+
+def narrowed(chunk: ReportChunk, columns: Mapping[str, Iterable[str]]) -> ReportChunk:
+    """The chunk with these columns of these events; columns that an event's version lacks are left out."""
+    return attrs.evolve(
+        chunk,
+        events={
+            name: found.only(np.arange(len(found)), [column for column in columns[name] if column in found.table])
+            for name, found in chunk.events.items()
+            if name in columns
+        },
+    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final, Unpack
 
-import attrs
 import numpy as np
 
 from clrevents.analysis.framework.answer import Answer, answer, table
@@ -12,7 +11,7 @@ from clrevents.analysis.framework.answer_values import Metric, MetricDeclaration
 from clrevents.analysis.framework.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions, parameter, parameters
-from clrevents.analysis.framework.kept import Kept
+from clrevents.analysis.framework.kept import Kept, narrowed
 from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.nearest_rank import nearest_rank
@@ -33,6 +32,7 @@ from clrevents.analysis.pool.starvation import BlockedWorkers, raises, shortages
 from clrevents.analysis.pool.work_items import (
     ITEM_COLUMNS,
     SOURCES,
+    Ints,
     Items,
     item_table,
     items_of,
@@ -158,13 +158,7 @@ class PoolCollector(Collector[PoolReport]):
     def take(self, chunk: ReportChunk) -> None:
         """See the next events."""
         self._feed.take(chunk)
-        # What an event of another version lacks is left out.
-        wanted = {
-            name: found.only(np.arange(len(found)), [column for column in _KEPT[name] if column in found.table])
-            for name, found in chunk.events.items()
-            if name in _KEPT
-        }
-        self._kept.take(attrs.evolve(chunk, events=wanted))
+        self._kept.take(narrowed(chunk, _KEPT))
 
     def finish(self, context: Context) -> PoolReport:
         """Give the answer."""
@@ -197,7 +191,7 @@ class PoolCollector(Collector[PoolReport]):
             metrics={
                 **_told(context, found, conclusion, blocked),
                 **_changed(context, adjustments, sizes, [up.time for _, up in steps if up is not None]),
-                **_queued(context, best),
+                **_queued(context, best, waited),
             },
             notes=[*conclusion.notes(), *_notes(items)],
             blockers=WaitTables(context, waits).methods(),
@@ -248,17 +242,15 @@ def _changed(
     }
 
 
-def _queued(context: Context, best: Items | None) -> dict[str, int | None]:
-    """What the best source tells of items."""
+def _queued(context: Context, best: Items | None, waited: Ints | None) -> dict[str, int | None]:
+    """What the best source tells of items, and of how long those of the window waited."""
     names = ("items", "latency_p50", "latency_p99", "latency_max", "items_before", "items_never")
-    if best is None:
+    if best is None or waited is None:
         quiet = _QUEUE not in context.unknown
         return {name: 0 if quiet and name.startswith("items") else None for name in names}
     inside = context.window.holds(best.begins)
-    waited = latencies(best, inside)
-    both = int((inside & best.both).sum())
     numbers = (
-        both,
+        len(waited),
         *(nearest_rank(waited, percent) for percent in (50, 99, 100)),
         int((inside & (best.enqueued < 0)).sum()),
         int((inside & (best.dequeued < 0)).sum()),

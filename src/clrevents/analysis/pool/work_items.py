@@ -21,12 +21,11 @@ from clrevents.analysis.optional_rows import NONE, either, nulled, picked
 from clrevents.analysis.pairs import first_in_first_out
 from clrevents.analysis.pool.pool_rows import QueuedItem, QueueLatency, QueueLength
 from clrevents.analysis.wait_events import field_known, field_numbers
-from clrevents.schema.registry import TPL
+from clrevents.schema.registry import FRAMEWORK, TPL
 from clrevents.table.table import Table
 
 Ints: TypeAlias = NDArray[np.int64]
 
-WORK_EVENTS: Final = "System.Diagnostics.Eventing.FrameworkEventSource"
 _HEADERS: Final = ("time_ns", "thread_id")
 _TASK: Final = "task"
 _LONG_RUNNING: Final = 2
@@ -45,7 +44,7 @@ class ItemSource:
 
 
 SOURCES: Final = (
-    ItemSource("work", f"{WORK_EVENTS}/ThreadPoolEnqueueWork", f"{WORK_EVENTS}/ThreadPoolDequeueWork", ("workID",)),
+    ItemSource("work", f"{FRAMEWORK}/ThreadPoolEnqueueWork", f"{FRAMEWORK}/ThreadPoolDequeueWork", ("workID",)),
     ItemSource(
         _TASK,
         f"{TPL}/TaskScheduled",

@@ -29,7 +29,6 @@ from clrevents.analysis.requests.request_events import (
     THROWN,
     UNHANDLED,
     ActivityIndex,
-    values,
 )
 
 RequestSide: TypeAlias = Literal["client", "server"]
@@ -149,7 +148,7 @@ class RequestFinder:
 
     def _connections(self) -> None:
         """On which connection each request was sent, and whether it was new."""
-        new = {str(id) for id in values(self._events[ESTABLISHED], "connectionId")}
+        new = {str(id) for id in self._events[ESTABLISHED].cells("connectionId")}
         used: set[str] = set()
         for row, id in self.index.started(self._events[f"{HTTP}/RequestHeadersStart"], SENDING, "connectionId"):
             mine = self._client_of(row)

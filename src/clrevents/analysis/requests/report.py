@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Unpack
 
-import attrs
-import numpy as np
-
 from clrevents.analysis.activities.activity_forest import ActivityForest
 from clrevents.analysis.activities.activity_signals import (
     ACTIVITY_HEADERS,
     EDGE_SELECTORS,
-    SignalKind,
     SignalReader,
 )
 from clrevents.analysis.framework.answer import Answer, answer, table
@@ -20,7 +16,7 @@ from clrevents.analysis.framework.answer_values import MetricDeclaration, Note
 from clrevents.analysis.framework.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions, parameter, parameters
-from clrevents.analysis.framework.kept import Kept
+from clrevents.analysis.framework.kept import Kept, narrowed
 from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.reports import ask_one
@@ -152,26 +148,10 @@ class RequestsCollector(Collector[RequestsReport]):
         """See the next events."""
         forest = self._forest
         for signal in self._reader.read(chunk):
-            match signal.kind:
-                case SignalKind.BEGIN:
-                    forest.begin(signal)
-                case SignalKind.END:
-                    forest.end_of(signal)
-                case SignalKind.CATCH:
-                    forest.catch(signal)
-                case SignalKind.CAUGHT:
-                    forest.caught(signal)
+            forest.take(signal)
         if forest.left_out:
             return
-        # What an event of another version lacks is left out.
-        wanted = {
-            name: found.only(
-                np.arange(len(found)), [column for column in REQUEST_COLUMNS[name] if column in found.table]
-            )
-            for name, found in chunk.events.items()
-            if name in REQUEST_COLUMNS
-        }
-        self._kept.take(attrs.evolve(chunk, events=wanted))
+        self._kept.take(narrowed(chunk, REQUEST_COLUMNS))
 
     def finish(self, context: Context) -> RequestsReport:
         """Give the answer."""

@@ -48,11 +48,6 @@ REQUEST_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
 """What is kept of each event."""
 
 
-def values(events: Gathered, name: str) -> list[Any]:
-    """A column as Python values; nulls where the event's version lacks it."""
-    return events.column(name).tolist() if name in events.table else [None] * len(events)
-
-
 @attrs.define(eq=False)
 class ActivityIndex:
     """The rows of each source, and of each id, of a forest."""
@@ -71,12 +66,12 @@ class ActivityIndex:
 
     def started(self, events: Gathered, source: ActivitySource, name: str) -> Iterator[tuple[int, Any]]:
         """Each row of a source, with what its start event has in a column."""
-        return zip(self.by_source.get(source, ()), values(events, name), strict=False)
+        return zip(self.by_source.get(source, ()), events.cells(name), strict=False)
 
     def owners(self, events: Gathered, name: str | None = None) -> Iterator[tuple[int, int, Any]]:
         """The row in which each event lies, its time, and what it has in a column; those in none are left out."""
-        cells = [None] * len(events) if name is None else values(events, name)
-        for time, id, cell in zip(values(events, "time_ns"), values(events, "activity_id"), cells, strict=True):
+        cells = [None] * len(events) if name is None else events.cells(name)
+        for time, id, cell in zip(events.cells("time_ns"), events.cells("activity_id"), cells, strict=True):
             row = self.at(id, time)
             if row != NONE:
                 yield row, time, cell

@@ -11,13 +11,12 @@ from clrevents.analysis.framework.answer_values import Metric, MetricDeclaration
 from clrevents.analysis.framework.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions, parameter, parameters
-from clrevents.analysis.framework.kept import Kept
+from clrevents.analysis.framework.kept import Kept, narrowed
 from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.nearest_rank import nearest_rank
 from clrevents.analysis.reports import ask_one
 from clrevents.analysis.sample_parameters import MY_CODE
-from clrevents.analysis.task_waits import narrowed
 from clrevents.analysis.tasks.open_awaits import AWAIT, CONTINUATION, TASK, UNKNOWN
 from clrevents.analysis.tasks.task_events import TASK_COLUMNS, TaskEvents
 from clrevents.analysis.tasks.task_rows import BlockingWait, TaskBlocker, TaskMethod, TaskRun, TasksFacts
@@ -164,7 +163,7 @@ def _metrics(context: Context, tables: TaskTables) -> dict[str, Metric | int | N
         "unknown_creators": int((begun & (tables.work.parent == UNKNOWN)).sum()),
         "latency_median": nearest_rank(latencies, 50),
         "latency_p95": nearest_rank(latencies, 95),
-        "latency_max": int(latencies[-1]) if len(latencies) else None,
+        "latency_max": nearest_rank(latencies, 100),
     }
     if not len(latencies):
         for name in ("latency_median", "latency_p95", "latency_max"):

@@ -45,7 +45,7 @@ TASK_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     _CONTINUATION_QUEUED: (*_HEADERS, *_CONTINUATION, _ORIGIN),
     _CONTINUATION_RUN: (*_HEADERS, "TaskID"),
     _RUN_ENDED: (*_HEADERS, "TaskID"),
-    _WORKER_IDLE: ("time_ns", "thread_id", "stack_id"),
+    _WORKER_IDLE: _HEADERS,
 }
 """What is needed of each event, by selector."""
 

@@ -130,7 +130,7 @@ class TaskTables:
                     "queued": len(latencies),
                     "latency_median_ns": nearest_rank(latencies, 50),
                     "latency_p95_ns": nearest_rank(latencies, 95),
-                    "latency_max_ns": int(latencies[-1]) if len(latencies) else None,
+                    "latency_max_ns": nearest_rank(latencies, 100),
                     "run_ns": int(self._run[mine].sum()),
                     "waited_ns": int(self._suspended[mine].sum()) if kind == AWAIT else None,
                     "exceptional": int((self.failed & self.begun)[mine].sum()),

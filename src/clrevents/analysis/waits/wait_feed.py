@@ -10,11 +10,11 @@ from typing import Final
 import attrs
 
 from clrevents.analysis.framework.collector import Context, ReportChunk
-from clrevents.analysis.framework.kept import Kept
+from clrevents.analysis.framework.kept import Kept, narrowed
 from clrevents.analysis.locks.contention_spans import CONTENDED, CONTENTION_COLUMNS, ENTERED, ContentionSpans
 from clrevents.analysis.sampled_states import keep_samples
 from clrevents.analysis.samples import SAMPLES
-from clrevents.analysis.task_waits import TASK_BEGIN, TASK_END, narrowed, task_wait_spans
+from clrevents.analysis.task_waits import TASK_BEGIN, TASK_END, task_wait_spans
 from clrevents.analysis.threads.sample_runs import RunMaker
 from clrevents.analysis.wait_events import wait_spans
 from clrevents.analysis.waits.known_waits import KnownWait, WaitFinder
