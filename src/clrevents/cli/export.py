@@ -15,7 +15,6 @@ from typing import Any, Final
 import click
 
 import clrevents
-from clrevents.cli.meter import Meter
 from clrevents.cli.output import event_label, say
 from clrevents.cli.reading import (
     FailOn,
@@ -28,6 +27,7 @@ from clrevents.cli.reading import (
     trace_source,
 )
 from clrevents.errors import DamageError, ErrorMode, PayloadError, TraceError
+from clrevents.meter import Meter
 from clrevents.words import counted, lost_events
 
 _SUFFIXES: Final = {
