@@ -57,7 +57,7 @@ ROOMS: Final = {
     "encode": Room(("errors", "schema")),
     "symbols": Room(("errors", "schema", "decode"), ("attrs", "numpy")),
     "table": Room(("errors", "words", "schema", "decode"), ("attrs", "numpy"), OPTIONAL),
-    "sources": Room(("errors", "schema")),
+    "sources": Room(("errors", "schema"), (), ("fsspec",)),
     "tuning": Room(()),
     "trace": Room(("errors", "words", "schema", "sources", "decode", "symbols", "table"), ("attrs", "numpy")),
     "analysis": Room(
@@ -67,8 +67,28 @@ ROOMS: Final = {
     "export": Room(
         ("errors", "outputs", "words", "schema", "table", "trace", "symbols", "analysis"), ("numpy",), OPTIONAL
     ),
+    "fleet": Room(
+        (
+            *("errors", "outputs", "tuning", "version", "words", "schema", "sources", "decode", "symbols", "table"),
+            *("trace", "analysis", "rewrite", "export"),
+        ),
+        ("attrs", "numpy"),
+        OPTIONAL,
+    ),
     "cli": Room(
-        ("clrevents", "events", "errors", "outputs", "words", "schema", "trace", "analysis", "rewrite", "export"),
+        (
+            "clrevents",
+            "events",
+            "errors",
+            "outputs",
+            "words",
+            "schema",
+            "trace",
+            "analysis",
+            "rewrite",
+            "export",
+            "fleet",
+        ),
         ("click", "rich"),
     ),
     "__main__": Room(("cli",)),

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from clrevents.errors import TraceWarning as TraceWarning
     from clrevents.errors import UnknownEventError as UnknownEventError
     from clrevents.errors import UnreadableError as UnreadableError
+    from clrevents.fleet import Traces as Traces
+    from clrevents.fleet import open_many as open_many
     from clrevents.schema.describe import register as register
     from clrevents.schema.event import asdict as asdict
     from clrevents.schema.event import event as event
@@ -80,6 +82,7 @@ _HOMES = {
         "UnreadableError",
     ),
     "trace.decoder": ("Decoder",),
+    "fleet": ("Traces", "open_many"),
     "schema.describe": ("register",),
     "schema.event": ("asdict", "event", "struct"),
     "schema.registry": ("Registry",),
