@@ -34,10 +34,11 @@ from clrevents.trace.batch_tables import BatchTables
 from clrevents.trace.display import trace_html, trace_line, trace_text
 from clrevents.trace.event import Event
 from clrevents.trace.late_names import LateNames
-from clrevents.trace.passes import Order, Passes, Progress
-from clrevents.trace.query_tables import HEADERS_IN_SQL, QueryTables
+from clrevents.trace.passes import Order, Passes
+from clrevents.trace.query_tables import HEADERS_IN_SQL, OF_FRAMES, QueryTables
 from clrevents.trace.report import KindReport, Report, ThreadInfo
 from clrevents.trace.stacks import Stacks
+from clrevents.trace.told_windows import Progress
 from clrevents.trace.whole_tables import frames_table, methods_table, stacks_table, threads_table
 
 C = TypeVar("C")
@@ -72,7 +73,7 @@ class Trace:
         errors: ErrorMode = "report",
         limits: Limits | None = None,
         registry: Registry | None = None,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
     ) -> None:
         limits, registry, self._opened = limits or Limits(), registry or DEFAULT, source
         self._tables = BatchTables(registry, limits)
@@ -332,13 +333,12 @@ def open(
     errors: ErrorMode = "report",
     limits: Limits | None = None,
     registry: Registry | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Trace:
     """Open a trace and read its header.
 
-    `source` is a path, bytes, a binary file object, or the URL of anything that fsspec reads, such as
-    `s3://bucket/app.nettrace`; gzip is recognized. Of a URL, each byte is fetched once, and only as far as a question
-    needs it. `errors` selects what raises:
+    `source` is a path, bytes, a binary file object, or a URL that fsspec reads, of which each byte is fetched at most
+    once; gzip is recognized. `errors` selects what raises:
 
     * `"report"`: damage to the container, after every sound event before it. Payloads that do not fit their layout
       become `RawPayload` and are reported in `Trace.problems`.
@@ -346,7 +346,8 @@ def open(
     * `"salvage"`: nothing after the header. Damaged parts are skipped and reported.
 
     `limits` bounds what may be demanded by a hostile file, `registry` holds the event classes (by default all built-in
-    and registered ones), and `progress(done_bytes, total_bytes)` is called at most ten times a second in each pass.
+    and registered ones). `progress(done_bytes, total_bytes)` is called at most ten times a second in each pass; with
+    `progress=True` a pass that takes longer than a second draws a bar, in a notebook or on a terminal's stderr.
 
     Raises SourceError if the source cannot be read, UnreadableError if it is not a .NET trace, ValueError for unknown
     `errors`, and ImportError for a URL without the package that reads it.
@@ -361,13 +362,12 @@ def passes_of(trace: Trace) -> Passes:
 
 def tables_in_sql(trace: Trace) -> QueryTables:
     """What SQL can name in a trace, for other parts of this package."""
-    named = ("stack_id", "time_ns", "process_id")
     whole = {
         "headers": lambda: trace.headers(columns=HEADERS_IN_SQL),
         "threads": lambda: threads_table(trace.threads),
         "methods": lambda: methods_table(trace.methods),
         "stacks": lambda: stacks_table(trace.stacks.arrays),
-        "frames": lambda: frames_table(trace.methods, trace.stacks.arrays, trace.headers(columns=named)),
+        "frames": lambda: frames_table(trace.methods, trace.stacks.arrays, trace.headers(columns=OF_FRAMES)),
     }
     return QueryTables(passes_of(trace), whole)
 
