@@ -16,7 +16,7 @@ from clrevents.analysis.framework.processes import merged_metric
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import columns_of
 from clrevents.fleet.joined import Joined
-from clrevents.fleet.questions import Findings
+from clrevents.fleet.questions import KeptAnswer
 from clrevents.table.build import ColumnType, TableField, from_values, row_table
 from clrevents.table.table import Table
 
@@ -91,7 +91,7 @@ def fleet_answer(
     declared: ReportDeclaration[Any, Any],
     parameters: Any,
     wanted: Sequence[str] | None,
-    found: Sequence[tuple[str, Findings]],
+    found: Sequence[tuple[str, KeptAnswer]],
 ) -> FleetAnswer:
     """The answers of these traces as one; `wanted` are the tables, None for all that are not bulk."""
     chosen = [t for t in declared.answer.tables() if (not t.bulk if wanted is None else t.name in wanted)]
@@ -135,7 +135,7 @@ def _over_all(found: Sequence[Metric]) -> Metric:
     return merged
 
 
-def _by_trace(declared: ReportDeclaration[Any, Any], found: Sequence[tuple[str, Findings]]) -> Table:
+def _by_trace(declared: ReportDeclaration[Any, Any], found: Sequence[tuple[str, KeptAnswer]]) -> Table:
     first = row_table(_TraceCoverage, (_TraceCoverage(path, one.coverage) for path, one in found))
     fields, columns = list(first.fields), [*first.parts[0]] if found else []
     for metric in declared.metrics:
@@ -147,7 +147,7 @@ def _by_trace(declared: ReportDeclaration[Any, Any], found: Sequence[tuple[str, 
     return Table(tuple(fields), (tuple(columns),) if found else ())
 
 
-def _facts(facts_class: type[Any], found: Sequence[tuple[str, Findings]]) -> Table:
+def _facts(facts_class: type[Any], found: Sequence[tuple[str, KeptAnswer]]) -> Table:
     if not columns_of(facts_class):
         return row_table(_TraceOnly, [_TraceOnly(path) for path, _ in found])
     joined = Joined()

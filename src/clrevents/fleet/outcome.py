@@ -36,7 +36,7 @@ SALVAGING: Final = Opening("salvage", Limits(), DEFAULT)
 
 
 @attrs.frozen
-class Outcome(Generic[T_co]):
+class TraceOutcome(Generic[T_co]):
     """What one trace gave: a value, or none and the `refused` question or a problem that says why."""
 
     path: str
@@ -49,7 +49,7 @@ class Outcome(Generic[T_co]):
 
 def asked(
     question: Question[T], path: str, opening: Opening, progress: Callable[[int, int], Any] | None = None
-) -> Outcome[T]:
+) -> TraceOutcome[T]:
     """Ask one trace. Raises nothing but what `progress` raises, if that is no Exception."""
     trace: Trace | None = None
     with warnings.catch_warnings():
@@ -59,17 +59,17 @@ def asked(
                 path, errors=opening.errors, limits=opening.limits, registry=opening.registry, progress=progress
             ) as trace:
                 value = question(trace)
-            return Outcome(path, (value,), found_in(path, trace))
+            return TraceOutcome(path, (value,), found_in(path, trace))
         except (LookupError, TypeError, ValueError) as error:
             # Also the fault of a question is one trace's, if others can answer it.
-            return Outcome(path, problems=found_in(path, trace), refused=_plain(error))
+            return TraceOutcome(path, problems=found_in(path, trace), refused=_plain(error))
         except Exception as error:
             if os.environ.get("CLREVENTS_TRACEBACK") and not isinstance(error, TraceError):
                 raise
             row = error_row(path, error)
             same = (row.offset, row.message)
             rest = tuple(p for p in found_in(path, trace) if (p.offset, p.message) != same)
-            return Outcome(path, problems=(row, *rest))
+            return TraceOutcome(path, problems=(row, *rest))
 
 
 def found_in(path: str, trace: Trace | None) -> tuple[TraceProblem, ...]:

@@ -114,7 +114,7 @@ class AskUnknown:
 
 
 @attrs.frozen
-class Findings:
+class KeptAnswer:
     """What is kept of a report's answer about one trace: all but the tables that nobody asked for."""
 
     coverage: Coverage
@@ -124,7 +124,7 @@ class Findings:
     tables: Mapping[str, Table]
 
     @classmethod
-    def of(cls, answer: Answer[Any], tables: tuple[str, ...] | None) -> Findings:
+    def of(cls, answer: Answer[Any], tables: tuple[str, ...] | None) -> KeptAnswer:
         """With these tables, or without the bulk ones."""
         held = {
             t.name: answer.table(t.name).table
@@ -143,8 +143,8 @@ class AskReport:
     window: WindowOptions
     tables: tuple[str, ...] | None
 
-    def __call__(self, trace: Trace) -> Findings:
-        return Findings.of(ask_one(trace, find_report(self.name), self.parameters, self.window), self.tables)
+    def __call__(self, trace: Trace) -> KeptAnswer:
+        return KeptAnswer.of(ask_one(trace, find_report(self.name), self.parameters, self.window), self.tables)
 
 
 @attrs.frozen
@@ -154,6 +154,6 @@ class AskReports:
     names: tuple[str, ...]
     window: WindowOptions
 
-    def __call__(self, trace: Trace) -> dict[str, Findings]:
+    def __call__(self, trace: Trace) -> dict[str, KeptAnswer]:
         answers = run_reports(trace, self.names, **self.window)
-        return {name: Findings.of(answer, None) for name, answer in answers.items()}
+        return {name: KeptAnswer.of(answer, None) for name, answer in answers.items()}

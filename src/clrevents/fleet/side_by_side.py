@@ -18,7 +18,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Final, TypeVar
 
-from clrevents.fleet.outcome import Opening, Outcome, Question, asked
+from clrevents.fleet.outcome import Opening, Question, TraceOutcome, asked
 from clrevents.fleet.trace_problems import UNREAD, TraceProblem
 from clrevents.schema.registry import Registry
 from clrevents.tuning import tune_process
@@ -51,7 +51,7 @@ class SideBySide:
         self._pool: _Pool | None = None
         self._closed = False
 
-    def ask(self, question: Question[T], paths: Sequence[str]) -> Iterator[Outcome[T]]:
+    def ask(self, question: Question[T], paths: Sequence[str]) -> Iterator[TraceOutcome[T]]:
         """The outcome of each trace, in order. Raises RuntimeError if processes cannot be started."""
         if self._closed:
             raise ValueError("the traces are closed; ask inside `with`, or open them again")
@@ -60,7 +60,7 @@ class SideBySide:
                 yield asked(question, path, self._opening)
             return
         ahead = _AHEAD * self._jobs
-        waiting: deque[tuple[str, _Pool, Future[Outcome[T]]]] = deque()
+        waiting: deque[tuple[str, _Pool, Future[TraceOutcome[T]]]] = deque()
         try:
             for path in paths:
                 waiting.append(self._submit(question, path))
@@ -72,7 +72,7 @@ class SideBySide:
             for _, _, future in waiting:
                 future.cancel()
 
-    def _submit(self, question: Question[T], path: str) -> tuple[str, _Pool, Future[Outcome[T]]]:
+    def _submit(self, question: Question[T], path: str) -> tuple[str, _Pool, Future[TraceOutcome[T]]]:
         with self._lock:
             if self._pool is None or self._pool.broken:
                 self._pool = _Pool(self._jobs, self._opening)
@@ -84,7 +84,9 @@ class SideBySide:
             pool.broken = True
             return self._submit(question, path)
 
-    def _next(self, question: Question[T], waiting: deque[tuple[str, _Pool, Future[Outcome[T]]]]) -> Outcome[T]:
+    def _next(
+        self, question: Question[T], waiting: deque[tuple[str, _Pool, Future[TraceOutcome[T]]]]
+    ) -> TraceOutcome[T]:
         path, pool, future = waiting.popleft()
         try:
             return future.result()
@@ -96,7 +98,7 @@ class SideBySide:
                 waiting[place] = self._submit(question, other)
         return outcome
 
-    def _alone(self, question: Question[T], path: str) -> Outcome[T]:
+    def _alone(self, question: Question[T], path: str) -> TraceOutcome[T]:
         """Ask a trace again that was asked when a process died: it may have been another one's fault."""
         pool = _Pool(1, self._opening)
         try:
@@ -109,7 +111,7 @@ class SideBySide:
             except BrokenProcessPool:
                 why = "the process that read it died, perhaps for want of memory"
                 row = TraceProblem(path, "process-died", UNREAD, why, impact="the answer has nothing of this trace")
-                return Outcome(path, problems=(row,))
+                return TraceOutcome(path, problems=(row,))
         finally:
             pool.end(wait=True)
 
@@ -166,7 +168,7 @@ def _ready() -> bool:
     return True
 
 
-def _asked(question: Question[T], path: str) -> Outcome[T]:
+def _asked(question: Question[T], path: str) -> TraceOutcome[T]:
     assert _how is not None
     return asked(question, path, _how, _stopping)
 

@@ -29,7 +29,7 @@ from clrevents.fleet.questions import (
     AskSql,
     AskTable,
     AskUnknown,
-    Findings,
+    KeptAnswer,
     TraceFacts,
 )
 from clrevents.fleet.side_by_side import SideBySide, usable_processors
@@ -255,7 +255,7 @@ class Traces:
         """
         chosen = tuple(dict.fromkeys(names or report_names()))
         declared = {name: find_report(name) for name in chosen}
-        gathered: dict[str, list[tuple[str, Findings]]] = {name: [] for name in chosen}
+        gathered: dict[str, list[tuple[str, KeptAnswer]]] = {name: [] for name in chosen}
         for path, found in self.each(AskReports(chosen, window)):
             for name, findings in found.items():
                 gathered[name].append((path, findings))
