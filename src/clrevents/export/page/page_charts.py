@@ -36,34 +36,11 @@ _CONFIG: Final[dict[str, Any]] = {
 _SPACE: Final = "{http://www.w3.org/2000/svg}"
 _ELEMENTS: Final = frozenset(f"{_SPACE}{name}" for name in ("svg", "g", "path", "line", "rect", "text", "circle"))
 _LOOKS: Final = frozenset(
-    [
-        "d",
-        "x",
-        "y",
-        "x1",
-        "y1",
-        "x2",
-        "y2",
-        "cx",
-        "cy",
-        "r",
-        "rx",
-        "ry",
-        "width",
-        "height",
-        "viewBox",
-        "transform",
-        "fill",
-        "stroke",
-        "opacity",
-        "fill-opacity",
-        "stroke-opacity",
-        "stroke-width",
-        "stroke-dasharray",
-        "text-anchor",
-        "font-size",
-        "font-weight",
-    ]
+    (
+        *("d", "x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "r", "rx", "width", "height", "viewBox", "transform"),
+        *("fill", "stroke", "opacity", "fill-opacity", "stroke-opacity", "stroke-width", "stroke-dasharray"),
+        *("text-anchor", "font-size", "font-weight"),
+    )
 )
 _DEFAULTS: Final = {"opacity": "1", "stroke-width": "1", "fill-opacity": "1"}
 
