@@ -41,13 +41,16 @@ class Room:
 
 
 # Who may use whom. A room is a folder, or a module beside the folders: the public faces `types` and `__main__`; the
-# switches of the whole process, `tuning`; and two that know nothing of traces and serve all that writes for people:
-# `outputs` (files that appear whole or not at all) and `words` (how texts count things).
+# switches of the whole process, `tuning`; and four that know nothing of traces and serve all that writes for people:
+# `outputs` (files that appear whole or not at all), `words` (how texts count things), `meter` (bars of progress) and
+# `notebook` (what a notebook is).
 ROOMS: Final = {
     "errors": Room(("words",)),
     "outputs": Room(()),
     "version": Room(()),
     "words": Room(()),
+    "notebook": Room((), later=("IPython",)),
+    "meter": Room(("notebook",), later=("rich", "IPython")),
     "schema": Room(("errors", "words"), ("attrs",)),
     "schema.events": Room(("schema",), ("enum", "typing"), stdlib=False),
     "types": Room(("schema",)),
@@ -59,7 +62,7 @@ ROOMS: Final = {
     "table": Room(("errors", "words", "schema", "decode"), ("attrs", "numpy"), OPTIONAL),
     "sources": Room(("errors", "schema")),
     "tuning": Room(()),
-    "trace": Room(("errors", "words", "schema", "sources", "decode", "symbols", "table"), ("attrs", "numpy")),
+    "trace": Room(("errors", "words", "meter", "schema", "sources", "decode", "symbols", "table"), ("attrs", "numpy")),
     "analysis": Room(
         ("errors", "outputs", "version", "words", "schema", "symbols", "table", "trace"), ("attrs", "numpy"), OPTIONAL
     ),
@@ -70,7 +73,10 @@ ROOMS: Final = {
         OPTIONAL,
     ),
     "cli": Room(
-        ("clrevents", "events", "errors", "outputs", "words", "schema", "trace", "analysis", "rewrite", "export"),
+        (
+            *("clrevents", "events", "errors", "outputs", "words", "meter"),
+            *("schema", "trace", "analysis", "rewrite", "export"),
+        ),
         ("click", "rich"),
     ),
     "__main__": Room(("cli",)),

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 import click
 
-from clrevents.cli.meter import Meter
 from clrevents.cli.output import event_label, say
 from clrevents.cli.reading import (
     FailOn,
@@ -27,6 +26,7 @@ from clrevents.cli.reading import (
     trace_source,
 )
 from clrevents.errors import DamageError, ErrorMode, PayloadError, TraceError
+from clrevents.meter import Meter
 from clrevents.words import counted, lost_events
 
 _SUFFIXES: Final = {

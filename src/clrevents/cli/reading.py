@@ -16,9 +16,9 @@ from typing import Any, Final, TypeVar
 import click
 
 import clrevents
-from clrevents.cli.meter import Meter
 from clrevents.cli.output import say
 from clrevents.errors import ERROR_MODES, DamageError, ErrorMode, PayloadError, Problem, TraceError, TraceWarning
+from clrevents.meter import Meter
 from clrevents.words import lost_events
 
 F = TypeVar("F", bound=Callable[..., Any])

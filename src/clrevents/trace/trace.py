@@ -34,10 +34,11 @@ from clrevents.trace.batch_tables import BatchTables
 from clrevents.trace.display import trace_html, trace_line, trace_text
 from clrevents.trace.event import Event
 from clrevents.trace.late_names import LateNames
-from clrevents.trace.passes import Order, Passes, Progress
+from clrevents.trace.passes import Order, Passes
 from clrevents.trace.query_tables import HEADERS_IN_SQL, QueryTables
 from clrevents.trace.report import KindReport, Report, ThreadInfo
 from clrevents.trace.stacks import Stacks
+from clrevents.trace.told_windows import Progress
 from clrevents.trace.whole_tables import frames_table, methods_table, stacks_table, threads_table
 
 C = TypeVar("C")
@@ -72,7 +73,7 @@ class Trace:
         errors: ErrorMode = "report",
         limits: Limits | None = None,
         registry: Registry | None = None,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
     ) -> None:
         limits, registry = limits or Limits(), registry or DEFAULT
         self._opened = source
@@ -344,7 +345,7 @@ def open(
     errors: ErrorMode = "report",
     limits: Limits | None = None,
     registry: Registry | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Trace:
     """Open a trace and read its header.
 
@@ -356,7 +357,8 @@ def open(
     * `"salvage"`: nothing after the header. Damaged parts are skipped and reported.
 
     `limits` bounds what may be demanded by a hostile file, `registry` holds the event classes (by default all built-in
-    and registered ones), and `progress(done_bytes, total_bytes)` is called at most ten times a second in each pass.
+    and registered ones). `progress(done_bytes, total_bytes)` is called at most ten times a second in each pass; with
+    `progress=True` a pass that takes longer than a second draws a bar, in a notebook or on a terminal's stderr.
 
     Raises SourceError if the source cannot be read, UnreadableError if it is not a .NET trace, and ValueError for
     unknown `errors`.

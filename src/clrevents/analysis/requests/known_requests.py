@@ -26,7 +26,6 @@ from clrevents.analysis.requests.request_events import (
     RECEIVING,
     SENDING,
     SERVER,
-    THROWN,
     UNHANDLED,
     ActivityIndex,
 )
@@ -63,7 +62,6 @@ class KnownRequest:
     queued: list[tuple[int, int]] = attrs.field(factory=list)
     """When it left a queue, after how long."""
     headers: int | None = None
-    exceptions: int = 0
     sends: list[tuple[int, str]] = attrs.field(factory=list)
     """When the request was sent on which connection, or received; more than once where it was redirected."""
     reused: bool | None = None
@@ -90,9 +88,6 @@ class RequestFinder:
         self._tree()
         self._client()
         self._server()
-        for row, _, _ in self.index.owners(events[THROWN]):
-            if self.of[row] != NONE:
-                self.requests[self.of[row]].exceptions += 1
 
     def _tree(self) -> None:
         """Which activities are requests. Where the host tells of them, what the server tells is a part of that."""

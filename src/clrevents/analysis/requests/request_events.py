@@ -43,7 +43,6 @@ REQUEST_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     f"{HOSTING}/RequestStart": ("method", "path"),
     UNHANDLED: _WHEN,
     f"{KESTREL}/RequestStart": ("connectionId", "method", "path", "httpVersion"),
-    THROWN: _WHEN,
 }
 """What is kept of each event."""
 

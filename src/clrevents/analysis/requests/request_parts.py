@@ -1,12 +1,13 @@
 """A request → what its time went to, one part after another; what no event tells of is the part `unaccounted`.
 
 Where parts overlap, the one that began first keeps the time, so that the parts of a request add up to its duration.
+What stopped or blocked its code takes only what the steps of the request leave, and awaits only what is left then.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -41,11 +42,12 @@ class TimedPart:
 
 
 class RequestParts:
-    """Finds the parts of requests."""
+    """Finds the parts of requests. `further` are more of them by request; each takes what those before it leave."""
 
-    def __init__(self, finder: RequestFinder) -> None:
+    def __init__(self, finder: RequestFinder, further: Sequence[Mapping[int, Sequence[TimedPart]]] = ()) -> None:
         forest = finder.index.forest
         self._told: dict[int, list[TimedPart]] = {}
+        self._layers = (self._told, *further)
         ends: dict[int, list[int]] = {}
         for row, source in enumerate(forest.source):
             number = finder.of[row]
@@ -65,7 +67,11 @@ class RequestParts:
         """The parts in order; none without an end."""
         if request.end is None:
             return []
-        return cut_parts(request.start, request.end, self._told.get(request.row, ()))
+        found = [TimedPart(UNACCOUNTED, request.start, request.end)] if request.start < request.end else []
+        for layer in self._layers:
+            if request.row in layer:
+                found = filled(found, cut_parts(request.start, request.end, layer[request.row]))
+        return found
 
     def _wait(self, finder: RequestFinder, forest: ActivityForest, ends: dict[int, list[int]]) -> None:
         """From when a request is sent to when the first of its response is there."""
@@ -96,4 +102,23 @@ def cut_parts(start: int, end: int, parts: Iterable[TimedPart]) -> list[TimedPar
         reach = high
     if reach < end:
         found.append(TimedPart(UNACCOUNTED, reach, end))
+    return found
+
+
+def filled(parts: Sequence[TimedPart], others: Sequence[TimedPart]) -> list[TimedPart]:
+    """The parts, and where they are unaccounted, the others; both cut, and from the same begin to the same end."""
+    found: list[TimedPart] = []
+    at = 0
+    for part in parts:
+        if part.part != UNACCOUNTED:
+            found.append(part)
+            continue
+        while at < len(others) and others[at].end <= part.start:
+            at += 1
+        while at < len(others) and others[at].start < part.end:
+            other = others[at]
+            found.append(attrs.evolve(other, start=max(other.start, part.start), end=min(other.end, part.end)))
+            if other.end > part.end:
+                break
+            at += 1
     return found
