@@ -84,6 +84,7 @@ SECTIONS: Final = (
             "decode.stacks.StackArrays",
         ),
     ),
+    Section("Everything on one page", "clrevents", ("write_report",)),
     Section(
         "Names for addresses",
         "clrevents",

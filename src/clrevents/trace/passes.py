@@ -316,12 +316,12 @@ class Passes:
     def fields(self, event: EventName) -> tuple[TableField, ...]:
         """The payload columns of one event, as its tables have them."""
         decoder = PayloadDecoder(self.info.pointer_size, self.limits)
-        return event_fields(self.registry, event, self.scan(raising=False).kinds, decoder)
+        return event_fields(self.registry, event, self.scan(raising=False).kinds_of.get(event, ()), decoder)
 
     def facts_of(self, event: EventName) -> dict[str, str]:
         """The metadata of an event's tables."""
         scan = self.scan(raising=False)
-        return facts(event, self.registry, scan.kinds, scan.lost, scan.problems.total)
+        return facts(event, self.registry, scan.kinds_of.get(event, ()), scan.lost, scan.problems.total)
 
     # The source, and the problems found.
 
