@@ -46,20 +46,13 @@ def written(items: list[Placed]) -> Any:
 
 def markers(profile: Any) -> list[tuple[str, Any, str, float, float | None, dict[str, Any]]]:
     """Group, thread, name, start and end in ms, and data of each."""
-    return [
-        (
-            data["type"],
-            None if thread["isMainThread"] else thread["tid"],
-            profile["shared"]["stringArray"][name],
-            start,
-            end,
-            data,
-        )
-        for thread in profile["threads"]
-        for data, name, start, end in zip(
-            *(thread["markers"][column] for column in ("data", "name", "startTime", "endTime")), strict=True
-        )
-    ]
+    texts, found = profile["shared"]["stringArray"], []
+    for thread in profile["threads"]:
+        tid = None if thread["isMainThread"] else thread["tid"]
+        columns = [thread["markers"][column] for column in ("data", "name", "startTime", "endTime")]
+        for data, name, start, end in zip(*columns, strict=True):
+            found.append((data["type"], tid, texts[name], start, end, data))
+    return found
 
 
 @pytest.mark.parametrize("name", TRACES)
@@ -123,8 +116,8 @@ def test_names_and_details() -> None:
     assert all(
         data
         == {
-            "type": "states", "type ": "t", "name ": "n", "x_ns": 5, "x_bytes": 6, "count": 7, "share": 0.5, "yes": "yes",
-            "large": str(1 << 60), "odd": "nan", "list": '[1, "x"]', "payload": '{"a": [null]}',
+            "type": "states", "type ": "t", "name ": "n", "x_ns": 5, "x_bytes": 6, "count": 7, "share": 0.5,
+            "yes": "yes", "large": str(1 << 60), "odd": "nan", "list": '[1, "x"]', "payload": '{"a": [null]}',
         }
         for *_, data in found
     )  # fmt: skip

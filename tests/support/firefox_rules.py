@@ -31,15 +31,7 @@ TABLES: Final = {
     "sourceLocationTable": {"source": "i", "line": "i", "column": "i"},
     "counter": {"time": "n", "count": "n"},
 }  # fmt: skip
-SHARED: Final = {
-    "stackTable",
-    "frameTable",
-    "funcTable",
-    "resourceTable",
-    "nativeSymbols",
-    "sources",
-    "sourceLocationTable",
-}
+SHARED: Final = set(TABLES) - {"samples", "markers", "counter"}
 COLORS: Final = {
     "transparent", "purple", "green", "orange", "yellow", "lightblue", "blue", "brown", "magenta", "red", "lightred",
     "darkgrey", "grey",
@@ -168,11 +160,11 @@ def check_flows(profile: Any) -> None:
                 side = formats.get((data["type"], key))
                 if side in ("flow-id", "terminating-flow-id"):
                     found[value].append((start, side))
-    for ends in found.values():
+    for place, ends in found.items():
         (leaves, one), (reaches, other) = sorted(ends, key=lambda end: end[1])
         assert (one, other) == ("flow-id", "terminating-flow-id")
         assert leaves <= reaches
-        assert int(profile["shared"]["stringArray"][next(iter(found))], 16) > 0
+        assert int(profile["shared"]["stringArray"][place], 16) > 0
 
 
 def check_table(table: Any, name: str) -> None:
