@@ -28,6 +28,7 @@ _LINE_FUNCTION = 1
 _NAME, _SYSTEM_NAME, _FILE_NAME = 2, 3, 4
 
 _EPOCH_SECONDS: Final = 10**9
+_TIME_LIMIT: Final = 1 << 63
 
 
 class _Strings(dict[str, int]):
@@ -55,7 +56,9 @@ def render(samples: Samples, look: Look) -> bytes:
     ]
     if look.start is not None:
         begin = int(look.start.timestamp()) * _EPOCH_SECONDS + look.start.microsecond * 1000
-        parts.append(number(_TIME, begin + (int(samples.time[0]) if len(samples) else 0)))
+        begin += int(samples.time[0]) if len(samples) else 0
+        # A number of nanoseconds since 1970 in 63 bits; a trace may claim any date.
+        parts.append(number(_TIME, begin if 0 < begin < _TIME_LIMIT else 0))
     if len(samples):
         end = samples.time + (samples.weight.astype("int64") if samples.timed else 0)
         parts.append(number(_DURATION, int(end.max()) - int(samples.time[0])))
