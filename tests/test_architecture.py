@@ -68,7 +68,9 @@ ROOMS: Final = {
     ),
     "rewrite": Room(("errors", "outputs", "schema", "symbols", "trace", "encode", "reference"), ("attrs",)),
     "export": Room(
-        ("errors", "outputs", "words", "schema", "table", "trace", "symbols", "analysis"), ("numpy",), OPTIONAL
+        ("errors", "outputs", "version", "words", "schema", "table", "trace", "symbols", "analysis"),
+        ("attrs", "numpy"),
+        OPTIONAL,
     ),
     "cli": Room(
         (
