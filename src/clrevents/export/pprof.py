@@ -11,7 +11,7 @@ from typing import Final
 
 from clrevents.analysis.calltree import StackSums, stack_sums
 from clrevents.analysis.samples import Samples
-from clrevents.export.flame import Look, frame_names, thread_label
+from clrevents.export.flame import Look, frame_names, thread_labels
 
 # Profile
 _SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRINGS = 1, 2, 3, 4, 5, 6
@@ -68,8 +68,8 @@ def render(samples: Samples, look: Look) -> bytes:
 def _samples(samples: Samples, sums: StackSums, look: Look, strings: _Strings) -> Iterable[bytes]:
     ids = [_varint(number + 1) for number in range(len(samples.frames))]
     threads = [
-        _message(_LABELS, _number(_KEY, strings["thread"]) + _number(_TEXT, strings[thread_label(samples, track)]))
-        for track in samples.threads
+        _message(_LABELS, _number(_KEY, strings["thread"]) + _number(_TEXT, strings[label]))
+        for label in thread_labels(samples)
     ]
     stacks: dict[int, bytes] = {}
     columns = (sums.thread.tolist(), sums.stack.tolist(), sums.count.tolist(), sums.weight.tolist())
