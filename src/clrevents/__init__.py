@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from clrevents.errors import UnknownEventError as UnknownEventError
     from clrevents.errors import UnreadableError as UnreadableError
     from clrevents.export.page.report_page import write_report as write_report
+    from clrevents.fleet import Traces as Traces
+    from clrevents.fleet import open_many as open_many
     from clrevents.schema.describe import register as register
     from clrevents.schema.event import asdict as asdict
     from clrevents.schema.event import event as event
@@ -82,6 +84,7 @@ _HOMES = {
     ),
     "export.page.report_page": ("write_report",),
     "trace.decoder": ("Decoder",),
+    "fleet": ("Traces", "open_many"),
     "schema.describe": ("register",),
     "schema.event": ("asdict", "event", "struct"),
     "schema.registry": ("Registry",),

@@ -255,3 +255,30 @@ def test_requests_under_way_over_time_are_counted_from_raw_events(rows: dict[str
             assert row.most == most
             assert row.last == sum(one.start_ns < high <= (one.end_ns or 0) for one in mine)
     assert max(row.most for row in report.concurrency) == 32
+
+
+def test_steps_to_connections_are_all_there(report: RequestsReport) -> None:
+    wanted: list[tuple[int, int, str, bool]] = []
+    open_: dict[object, tuple[int, str]] = {}
+    failed = set()
+    with clrevents.open(WEB) as trace:
+        for event in trace.events("System.Net.Sockets/*"):
+            if event.name.endswith("Start"):
+                open_[event.activity_id] = event.time_ns, event.name.removesuffix("Start").lower()
+            elif event.name.endswith("Failed"):
+                failed.add(event.activity_id)
+            else:
+                start, kind = open_.pop(event.activity_id)
+                wanted.append((start, event.time_ns, kind, event.activity_id in failed))
+                failed.discard(event.activity_id)
+    assert not open_
+    assert [(row.start_ns, row.end_ns, row.kind, row.failed) for row in report.network] == sorted(wanted)
+    assert Counter((row.kind, row.failed) for row in report.network) == {
+        ("accept", False): 32,
+        ("accept", True): 1,
+        ("connect", False): 32,
+    }
+    assert {row.name for row in report.network} == {"127.0.0.1:5177"}
+    asked = [row.request_row for row in report.network if row.kind == "connect"]
+    assert len(set(asked)) == 32
+    assert all(row is not None and report.requests[row].side == "client" for row in asked)

@@ -23,6 +23,7 @@ from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.reports import ask_one
 from clrevents.analysis.requests.known_requests import KnownRequest, RequestFinder
+from clrevents.analysis.requests.request_commands import BRIDGE_COLUMNS, SQL_COLUMNS, KnownCommand, known_commands
 from clrevents.analysis.requests.request_events import (
     ESTABLISHED,
     HOSTING,
@@ -33,9 +34,12 @@ from clrevents.analysis.requests.request_events import (
     UNHANDLED,
 )
 from clrevents.analysis.requests.request_insides import INSIDE_COLUMNS, MOST_PAUSES, RequestInsides
+from clrevents.analysis.requests.request_network import NETWORK_COLUMNS, NETWORK_FAILURES, network_steps
 from clrevents.analysis.requests.request_parts import RequestParts
 from clrevents.analysis.requests.request_peers import tie_peers
 from clrevents.analysis.requests.request_rows import (
+    ConnectionStep,
+    DatabaseCommand,
     RequestConcurrency,
     RequestInside,
     RequestNearby,
@@ -76,6 +80,9 @@ _NEEDS: Final = (
     Need(_HANDLES, ("WaitHandleWaitStart", "WaitHandleWaitStop"), 0x40000000000, 5),
     Need(_TASKS, ("TaskWaitBegin", "TaskWaitEnd"), 0x3, 5, TPL),
 )
+_COLUMNS: Final = {**REQUEST_COLUMNS, **SQL_COLUMNS, **BRIDGE_COLUMNS, **NETWORK_COLUMNS}
+_NO_EDGES: Final = frozenset((*INSIDE_COLUMNS, *SQL_COLUMNS))
+"""What is no begin and no end of an activity, or of none that the report on activities knows."""
 _METRICS: Final = (
     MetricDeclaration("count", "count", "Requests that started, on both sides."),
     MetricDeclaration("client_count", "count", "Requests of clients that started."),
@@ -147,9 +154,9 @@ class RequestsReport(Answer[RequestsFacts]):
     response, if an exception went unhandled in its server, or if its status is 500 or more.
 
     The parts of a request are what events in it tell, cut where they overlap; what is left is `unaccounted`. `wait` is
-    from when a client had sent the request until the response began; `call` is a request that was sent while serving.
-    What they leave goes to pauses of collections, to waits for locks (`lock`) and others that block a thread
-    (`blocked`), and then to awaits of its code.
+    from when a client had sent the request until the response began; `call` is a request that was sent while serving,
+    `command` one to a database. What they leave goes to pauses of collections, to waits for locks (`lock`) and others
+    that block a thread (`blocked`), and then to awaits of its code.
 
     Waits and exceptions are in a request by their activity id; without one, if their thread ran what an await of the
     request resumed. Pauses stop all threads, and so are in every request of that time. What merely happened meanwhile
@@ -163,6 +170,8 @@ class RequestsReport(Answer[RequestsFacts]):
     periods: ReportTable[RequestPeriod] = table("The requests of each side and route over time.")
     waterfall: ReportTable[WaterfallLine] = table("The slowest request, or the one that was asked for, with its parts.")
     nearby: ReportTable[RequestNearby] = table("What happened meanwhile, and nothing tells whose it is.")
+    commands: ReportTable[DatabaseCommand] = table("Each command to a database, in order of its begin.")
+    network: ReportTable[ConnectionStep] = table("Each look-up of a name, connect, accept and handshake.")
     concurrency: ReportTable[RequestConcurrency] = table("How many requests were under way at once, over time.")
     parts: ReportTable[RequestPart] = table("The parts of each request with a stop, without gaps.", bulk=True)
     inside: ReportTable[RequestInside] = table("What fell in each request: pauses, waits and exceptions.", bulk=True)
@@ -174,6 +183,7 @@ class RequestsCollector(Collector[RequestsReport]):
     selectors = (
         *(*EDGE_SELECTORS, LEFT_QUEUE, ESTABLISHED, f"{HTTP}/RequestFailed", UNHANDLED),
         *dict.fromkeys((*INSIDE_COLUMNS, *WAIT_EVENTS)),
+        *(*SQL_COLUMNS, *NETWORK_FAILURES),
     )
     headers = (*ACTIVITY_HEADERS, "stack_id")
     stacks = True
@@ -192,18 +202,19 @@ class RequestsCollector(Collector[RequestsReport]):
     def take(self, chunk: ReportChunk) -> None:
         """See the next events."""
         forest = self._forest
-        edges = {name: events for name, events in chunk.events.items() if name not in INSIDE_COLUMNS}
+        edges = {name: events for name, events in chunk.events.items() if name not in _NO_EDGES}
         for signal in self._reader.read(attrs.evolve(chunk, events=edges)):
             forest.take(signal)
         if forest.left_out:
             return
-        self._kept.take(narrowed(chunk, REQUEST_COLUMNS))
+        self._kept.take(narrowed(chunk, _COLUMNS))
         self._inside.take(narrowed(chunk, INSIDE_COLUMNS))
         self._waits.take(chunk)
 
     def finish(self, context: Context) -> RequestsReport:
         """Give the answer."""
-        finder = RequestFinder(self._forest, self._kept.all(REQUEST_COLUMNS, context.nothing))
+        events = self._kept.all(_COLUMNS, context.nothing)
+        finder = RequestFinder(self._forest, events)
         requests = finder.requests
         tied = tie_peers(requests)
         unknown = context.unknown
@@ -211,8 +222,9 @@ class RequestsCollector(Collector[RequestsReport]):
         inside = self._inside.all(INSIDE_COLUMNS, context.nothing)
         insides = RequestInsides(context, finder, inside, waits, _PAUSES not in unknown)
         known = KnownInsides(_LOCKS not in unknown, not {_HANDLES, _TASKS} <= unknown, _EXCEPTIONS not in unknown)
-        parts = RequestParts(finder, (insides.parts(), insides.suspended()))
-        tables = RequestTables(context, requests, parts, insides, known)
+        commands, orphans = known_commands(finder, events)
+        parts = RequestParts(finder, commands, (insides.parts(), insides.suspended()))
+        tables = RequestTables(context, requests, parts, insides, known, commands)
         chosen = tables.chosen(self._asked.request)
         laid_out = tables.waterfall(chosen)
         ids = any(self._forest.activity[request.activity] is not None for request in requests)
@@ -220,13 +232,19 @@ class RequestsCollector(Collector[RequestsReport]):
             RequestsReport,
             facts=RequestsFacts(left_out=self._forest.left_out),
             metrics=_metrics(context, tables, self._forest.left_out),
-            notes=[*_notes(requests, self._forest.left_out, tied), *_limits(insides, tables.lines_left_out)],
+            notes=[
+                *_notes(requests, self._forest.left_out, tied),
+                *_command_notes(commands, orphans),
+                *_limits(insides, tables.lines_left_out),
+            ],
             seen=(_IDS,) if ids else (),
             routes=tables.routes(),
             requests=tables.requests(),
             periods=tables.periods(self._period_ns),
             waterfall=laid_out,
             nearby=tables.nearby(chosen),
+            commands=tables.commands(),
+            network=tables.network(network_steps(finder, events)),
             concurrency=tables.concurrency(self._period_ns),
             parts=tables.parts(),
             inside=tables.inside(),
@@ -269,6 +287,18 @@ def _notes(requests: Sequence[KnownRequest], left_out: int, tied: int) -> list[N
     if open_:
         text = f"{counted(open_, 'request has', 'requests have')} no stop event, and so no duration"
         notes.append(Note("never-stopped", "info", text, ("end_ns",), {"requests": open_}))
+    return notes
+
+
+def _command_notes(commands: Sequence[KnownCommand], orphans: int) -> list[Note]:
+    notes = []
+    if orphans:
+        text = f"{counted(orphans, 'command')} to databases ended without a begin in this trace, and have no row"
+        notes.append(Note("command-ends", "info", text, ("commands",), {"ends": orphans}))
+    open_ = sum(command.end is None for command in commands)
+    if open_:
+        text = f"{counted(open_, 'command')} to databases did not end in this trace, as far as it tells"
+        notes.append(Note("open-commands", "info", text, ("commands",), {"commands": open_}))
     return notes
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clrevents.analysis.framework.cells import (
+    Bytes,
     CodeName,
     Count,
     DurationNs,
@@ -44,6 +45,15 @@ class RequestRow(SpanRow):
     queue_ns: DurationNs | None = column("How long it was queued for a connection; null unless an event says so.")
     headers_ns: DurationNs | None = column("From start until the headers of the response were read; null if not told.")
     unaccounted_ns: DurationNs | None = column("How much of the duration is in no known part; null without a stop.")
+    sent_bytes: Bytes | None = column(
+        "The size of the content that a client sent; null where no event tells it, as on the side of a server. The "
+        "size of a response is in no event.",
+        hidden=True,
+    )
+    commands: Count | None = column(
+        "How many commands to databases began in it; null if none was recorded in the whole trace.", hidden=True
+    )
+    command_ns: DurationNs | None = column("How long these took together; null where that is not told of each.")
     gc_pauses: Count | None = column(
         "How many pauses of garbage collections it met; null without a stop or if they were not recorded.", hidden=True
     )
@@ -76,13 +86,14 @@ class RequestPart(SpanRow):
     request_row: RowNumber = column("The request.")
     part: Word = column(
         "`queue`, `dns`, `connect`, `tls`, `request_headers`, `request_content`, `wait`, `response_headers`, "
-        "`response_content`, `call` (a request that it sent); `gc`, `lock`, `blocked`, `await`, where none of these "
-        "is; or `unaccounted`."
+        "`response_content`, `call` (a request that it sent), `command` (to a database); `gc`, `lock`, `blocked`, "
+        "`await`, where none of these is; or `unaccounted`."
     )
     start_ns: Ns = column("When it began, or when the part before ended.")
     end_ns: Ns = column("When it ended.")
     duration_ns: DurationNs = column("How long it took.")
     call_row: RowNumber | None = column("The row of the request that was sent; null for other parts.")
+    command_row: RowNumber | None = column("The row of the command; null for other parts.", hidden=True)
 
 
 @row(span=("start_ns", "end_ns"), threads=("thread_id",))
@@ -114,6 +125,47 @@ class RequestNearby(SpanRow):
     end_ns: Ns | None = column("When it ended; null if the trace does not tell.")
     duration_ns: DurationNs | None = column("How long it lasted; null without an end.")
     what: CodeName | None = column("The method that blocks, or the type of the exception; null if unknown.")
+
+
+@row(span=("start_ns", "end_ns"), text="command_text")
+class DatabaseCommand(SpanRow):
+    """A command to a database, as SqlClient or Entity Framework tell of it."""
+
+    row: RowNumber = column("The number of the command in the process, in order of the begins, from 0.")
+    request_row: RowNumber | None = column("The request in which it began, by ids; null if none is known.")
+    inside_row: RowNumber | None = column(
+        "The row of the same command, or a larger one, of another source, inside of which it began; it is not counted "
+        "again. Null for most."
+    )
+    source: Word = column(
+        "Who tells of it: `Microsoft.Data.SqlClient.EventSource`, `Microsoft-AdoNet-SystemData`, or, through the "
+        "bridge from DiagnosticSource, `Microsoft.EntityFrameworkCore` or `SqlClientDiagnosticListener`."
+    )
+    thread_id: ThreadId = column("The thread on which it began.", hidden=True)
+    start_ns: Ns = column("When it began.")
+    end_ns: Ns | None = column("When it ended; null without such an event.")
+    duration_ns: DurationNs | None = column("How long it took; null without an end.")
+    data_source: PrivateText | None = column("The server; null where it is not told.", hidden=True)
+    database: PrivateText | None = column("The database; null where it is not told.")
+    failed: Flag | None = column("It failed; null where the trace does not tell.")
+    error: Ordinal | None = column("The number of SQL Server's error; null without one.", hidden=True)
+    command_text: PrivateText | None = column("The command, or the name of a procedure; null where it is not told.")
+
+
+@row(span=("start_ns", "end_ns"), text="name")
+class ConnectionStep(SpanRow):
+    """What was done to get a connection: a look-up of a name, a connect, an accept, a handshake."""
+
+    kind: Word = column("`dns`, `connect`, `accept` or `tls`.")
+    request_row: RowNumber | None = column("The request in which it began, by ids; null if none is known.")
+    activity_row: RowNumber = column("Its row in the report on activities.", hidden=True)
+    start_ns: Ns = column("When it began. An accept begins when the server is ready for a connection.")
+    end_ns: Ns | None = column("When it ended; null without a stop event.")
+    duration_ns: DurationNs | None = column("How long it took; null without an end.")
+    failed: Flag = column("An event says that it failed.")
+    server: Flag | None = column("A handshake on the server's side; null for others.", hidden=True)
+    thread_id: ThreadId = column("The thread on which it began.", hidden=True)
+    name: PrivateText | None = column("The name or address that was looked up or connected, or the handshake's host.")
 
 
 @row(text="label")

@@ -14,9 +14,13 @@ from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import as_columns
 from clrevents.analysis.nearest_rank import nearest_rank
 from clrevents.analysis.requests.known_requests import KnownRequest, RequestSide
+from clrevents.analysis.requests.request_commands import KnownCommand
 from clrevents.analysis.requests.request_insides import InsideSpan, RequestInsides
+from clrevents.analysis.requests.request_network import NetworkStep
 from clrevents.analysis.requests.request_parts import UNACCOUNTED, RequestParts
 from clrevents.analysis.requests.request_rows import (
+    ConnectionStep,
+    DatabaseCommand,
     RequestConcurrency,
     RequestInside,
     RequestNearby,
@@ -52,11 +56,17 @@ class RequestTables:
         parts: RequestParts,
         insides: RequestInsides,
         known: KnownInsides,
+        commands: Sequence[KnownCommand],
     ) -> None:
         self._context = context
         self._all = requests
         self._parts = [parts.of(request) for request in requests]
         self._insides, self._known = insides, known
+        self._commands = commands
+        self._sent: dict[int, list[KnownCommand]] = {}
+        for command in commands:
+            if command.request is not None and command.counts:
+                self._sent.setdefault(command.request, []).append(command)
         window = context.window
         self.begun = [request for request in requests if window.low <= request.start < window.high]
         """Those that started in the window."""
@@ -87,6 +97,8 @@ class RequestTables:
                 "unaccounted_ns": None
                 if request.end is None
                 else sum(part.end - part.start for part in parts if part.part == UNACCOUNTED),
+                "sent_bytes": request.sent_bytes,
+                **self._command_sums(request),
                 **self._inside_sums(request),
                 "connection": request.sends[-1][1] if request.sends else None,
                 "connection_reused": request.reused,
@@ -106,6 +118,7 @@ class RequestTables:
                 "end_ns": part.end,
                 "duration_ns": part.end - part.start,
                 "call_row": part.call,
+                "command_row": part.command,
             }
             for request, parts in zip(self._all, self._parts, strict=True)
             for part in parts
@@ -123,6 +136,56 @@ class RequestTables:
         for one in rows:
             del one["evidence"]
         return self._context.table(RequestNearby, as_columns(RequestNearby, rows))
+
+    def commands(self) -> ReportTable[DatabaseCommand]:
+        """Each command to a database."""
+        rows = [
+            {
+                "row": one.row,
+                "request_row": one.request,
+                "inside_row": one.inside,
+                "source": one.source,
+                "thread_id": one.thread,
+                "start_ns": one.start,
+                "end_ns": one.end,
+                "duration_ns": None if one.end is None else one.end - one.start,
+                "data_source": one.server,
+                "database": one.database,
+                "failed": one.failed,
+                "error": one.error,
+                "command_text": one.text,
+            }
+            for one in self._commands
+        ]
+        return self._context.table(DatabaseCommand, as_columns(DatabaseCommand, rows))
+
+    def network(self, steps: Sequence[NetworkStep]) -> ReportTable[ConnectionStep]:
+        """Each step to a connection."""
+        rows = [
+            {
+                "kind": one.kind,
+                "request_row": one.request,
+                "activity_row": one.activity,
+                "start_ns": one.start,
+                "end_ns": one.end,
+                "duration_ns": None if one.end is None else one.end - one.start,
+                "failed": one.failed,
+                "server": one.server,
+                "thread_id": one.thread,
+                "name": one.name,
+            }
+            for one in steps
+        ]
+        return self._context.table(ConnectionStep, as_columns(ConnectionStep, rows))
+
+    def _command_sums(self, request: KnownRequest) -> dict[str, int | None]:
+        mine = self._sent.get(request.row, [])
+        told = bool(self._commands) and request.has_id
+        took = [one.end - one.start for one in mine if one.end is not None]
+        return {
+            "commands": len(mine) if told else None,
+            "command_ns": sum(took) if told and len(took) == len(mine) else None,
+        }
 
     def _inside_sums(self, request: KnownRequest) -> dict[str, int | None]:
         sums, known = self._insides.sums[request.row], self._known

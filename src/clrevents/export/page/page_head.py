@@ -19,7 +19,7 @@ from clrevents.trace import Trace, passes_of
 from clrevents.words import counted, lost_events
 
 _PROBLEMS: Final = 20
-_KINDS: Final = 12
+_KINDS: Final = 8
 _THREADS: Final = 5
 
 

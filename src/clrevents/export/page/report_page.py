@@ -33,10 +33,11 @@ _SCRIPTS: Final = ("page_parts.js", "page_tables.js", "page_timeline.js", "page.
 
 
 def write_report(trace: Trace, path: str | os.PathLike[str]) -> None:
-    """Write everything that the reports tell of a trace as one HTML page, which asks for nothing from elsewhere.
+    """Write everything that the reports tell of a `trace` as one HTML page, which asks for nothing from elsewhere.
 
-    The page appears whole or not at all. Of a damaged trace it has what could be read, and says so. Charts need the
-    extra `plot`. Raises OSError where it cannot be written, and SourceError where the trace cannot be read again.
+    The file at `path` appears whole or not at all. Of a damaged trace it has what could be read, and says so. Charts
+    need the extra `plot`. Raises OSError where it cannot be written, and SourceError where the trace cannot be read
+    again.
     """
     data = report_page(trace)
     with whole_file(path) as file:
