@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
@@ -21,6 +22,8 @@ _END: Final = 0
 _LARGEST_IMMEDIATE: Final = 10
 _OVERFLOW: Final = 11
 _MULTI: Final = 12
+_KEPT: Final = 1 << 14
+"""How many paths are remembered: thousands of events have the same few ids."""
 
 
 def path_checksum(numbers: Iterable[int]) -> int:
@@ -28,6 +31,7 @@ def path_checksum(numbers: Iterable[int]) -> int:
     return sum(numbers, _SALT) & _WORD
 
 
+@lru_cache(_KEPT)
 def activity_path(guid: UUID, process_id: int | None = None) -> str | None:
     """The path in a GUID; None if it is not one.
 
