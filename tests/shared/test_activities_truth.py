@@ -12,7 +12,7 @@ import pytest
 from shared_files import SHARED, needs_shared
 
 import clrevents
-from clrevents.analysis import activities_report
+from clrevents.analysis import activities_report, spans
 from clrevents.analysis.activities.report import ActivitiesReport
 
 SCENARIO = SHARED / "scenarios/net10-async-11"
@@ -131,6 +131,17 @@ def test_activities_of_a_web_server_are_those_of_the_official_computer(web: Acti
     # Stopped from another flow, so that its stop has no id.
     assert rest == [("Host", "unknown")]
     assert [(row.name, row.reason) for row in web.orphans] == [("Host", "no_id")]
+
+
+def test_spans_of_requests_are_their_activities(web: ActivitiesReport) -> None:
+    hosting = "Microsoft.AspNetCore.Hosting"
+    with clrevents.open(WEB) as trace:
+        table = spans(trace, f"{hosting}/RequestStart", f"{hosting}/RequestStop")
+        by_thread = spans(trace, f"{hosting}/RequestStart", f"{hosting}/RequestStop", on="thread_id")
+    assert [table.metadata[key] for key in ("pairing", "ambiguous", "unmatched_begins")] == ["activity", "0", "0"]
+    mine = [row for row in web.activities if (row.provider, row.name) == (hosting, "Request")]
+    assert [(row["start_ns"], row["end_ns"]) for row in table.rows()] == [(row.start_ns, row.end_ns) for row in mine]
+    assert [int(one["duration_ns"].max()) // 1_000_000 for one in (table, by_thread)] == [83, 206]
 
 
 def test_parents_are_those_of_related_ids(web: ActivitiesReport) -> None:

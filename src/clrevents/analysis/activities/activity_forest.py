@@ -79,6 +79,8 @@ class ActivityForest:
         self._latest: dict[tuple[int, int, ActivitySource], int] = {}
         self._again: dict[int, list[int]] = {}
         """By an activity that another of its name ended without an event: those."""
+        self._alike: set[int] = set()
+        """Activities that were open together with another one of their id and name, so that either may have ended."""
         self._dead: set[int] = set()
         """Activities that were current when another began in them, and yet not open for the runtime."""
 
@@ -188,9 +190,10 @@ class ActivityForest:
         holders = self._open.setdefault(id, _Holders())
         alike = holders.by_source.setdefault(signal.source, _Alike())
         if alike.count:
-            self.ambiguous[row] = True
             # Of more than two, all others are marked already.
-            self.ambiguous[_last_open(alike.rows, self.ended)] = True
+            for one in (row, _last_open(alike.rows, self.ended)):
+                self.ambiguous[one] = True
+                self._alike.add(one)
         alike.rows.append(row)
         alike.by_thread.setdefault(signal.thread_id, []).append(row)
         alike.count += 1
@@ -198,11 +201,11 @@ class ActivityForest:
         holders.total += row
 
     def _only(self, id: bytes | None, row: int) -> int:
-        """The open activity with this id, if there is one only; the row says if there are more."""
+        """The open activity with this id, if there is surely one only; the row says if there may be others."""
         holders = self._open.get(id) if id is not None else None
         if holders is None:
             return NONE
-        if holders.count > 1:
+        if holders.count > 1 or holders.total in self._alike:
             self.ambiguous[row] = True
             return NONE
         return holders.total
@@ -210,7 +213,9 @@ class ActivityForest:
     def _open_with(self, id: bytes | None) -> int:
         """The open activity with this id; NONE, or UNKNOWN if there are several."""
         holders = self._open.get(id) if id is not None else None
-        return NONE if holders is None else holders.total if holders.count == 1 else UNKNOWN
+        if holders is None:
+            return NONE
+        return holders.total if holders.count == 1 and holders.total not in self._alike else UNKNOWN
 
     def _fits(self, signal: Signal) -> bool:
         """Whether the related id may be that of what made the activity, by the path.
