@@ -69,6 +69,8 @@ class ActivityForest:
         self.orphans_left_out = 0
         self.by_task: dict[int, int] = {}
         """The activities whose parent is known from tasks, and since when that depends on no lost event."""
+        self._again: dict[int, list[int]] = {}
+        """By an activity that another of its name seems to have ended without an event: those."""
         self.contradicted = 0
         """How many related ids are not those of what made the activity, as its path shows."""
         self.flows = TaskFlows(most)
@@ -77,10 +79,12 @@ class ActivityForest:
         self._open: dict[bytes, _Holders] = {}
         self._catches: defaultdict[int, list[int]] = defaultdict(list)
         self._latest: dict[tuple[int, int, ActivitySource], int] = {}
-        self._again: dict[int, list[int]] = {}
-        """By an activity that another of its name ended without an event: those."""
         self._alike: set[int] = set()
         """Activities that were open together with another one of their id and name, so that either may have ended."""
+        self._closed: dict[bytes, int] = {}
+        """The last activity of each id that has ended."""
+        self._over: set[int] = set()
+        """Activities that another one ended, and whose own stop, without an id, came in their own work."""
         self._dead: set[int] = set()
         """Activities that were current when another began in them, and yet not open for the runtime."""
 
@@ -101,6 +105,16 @@ class ActivityForest:
             case _:
                 self.flows.work(signal, self._open_with(signal.activity))
                 return NONE
+
+    def unconfirmed(self) -> list[int]:
+        """The activities whose parent by tasks rests on their having ended another one, of which nothing else tells.
+
+        What began in that one afterwards, without its id, would tell. An activity ends once.
+        """
+        found: list[int] = []
+        for outer, rows in self._again.items():
+            found += [] if outer in self._dead and len(rows) == 1 else rows
+        return found
 
     def _begin(self, signal: Signal) -> int:
         """A new activity. Returns its row; -1 where there are too many."""
@@ -134,6 +148,7 @@ class ActivityForest:
             self._close(row, signal)
             self._doubt(row)
             holders = self._open[signal.activity]
+            self._closed[signal.activity] = row
             holders.count -= 1
             holders.total -= row
             holders.by_source[self.source[row]].count -= 1
@@ -235,7 +250,7 @@ class ActivityForest:
         if signal.activity is None:
             return NONE
         cause, since = self.flows.inside(signal.thread_id)
-        if cause < 0 or self.ended[cause]:
+        if cause < 0 or self.ended[cause] or cause in self._over or cause in self._alike:
             return NONE
         own, around = path_digits(UUID(bytes=signal.activity)), self._digits(cause)
         if own is None or around is None:
@@ -295,11 +310,28 @@ class ActivityForest:
         assert signal.source is not None
         if signal.activity is None:
             self.last_idless[signal.source] = signal.time_ns
+            self._end_around(signal)
+        elif (row := self._closed.get(signal.activity, NONE)) != NONE and self.source[row] == signal.source:
+            # Two ends claim one activity.
+            self.ambiguous[row] = True
         # Once begins are left out, nobody knows whose ends these are.
         if len(self.orphans) < self._most and not self.left_out:
             self.orphans.append(signal)
         else:
             self.orphans_left_out += 1
+
+    def _end_around(self, signal: Signal) -> None:
+        """A stop without an id is that of the innermost activity of its name around it, which another one ended."""
+        row, _ = self.flows.inside(signal.thread_id)
+        inner = []
+        for _ in range(_DEEPEST):
+            if row < 0:
+                break
+            inner.append(row)
+            if self.source[row] == signal.source and row not in self._over:
+                self._over.update(inner)
+                break
+            row = self.parent[row]
 
 
 def _last_open(rows: list[int], ended: bytearray) -> int:

@@ -6,6 +6,7 @@ Decides nothing about pairs and parents. An end that is inferred gives neither a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, Final
 from uuid import UUID
 
@@ -126,13 +127,7 @@ class ActivityTables:
 
     def reused_ids(self) -> int:
         """How many ids name more than one activity."""
-        catching = self._forest.catching
-        once: set[bytes] = set()
-        again: set[bytes] = set()
-        for row, id in enumerate(self._forest.activity):
-            if id is not None and not catching[row]:
-                (again if id in once else once).add(id)
-        return len(again)
+        return len(self._reused)
 
     def _id(self, id: bytes | None) -> tuple[str | None, str | None]:
         """An id as text, and its path."""
@@ -155,9 +150,26 @@ class ActivityTables:
         rows = np.fromiter(forest.by_task, dtype=np.int64, count=len(forest.by_task))
         since = np.fromiter(forest.by_task.values(), dtype=np.int64, count=len(rows))
         sure = ~self._context.marks.touched(since, self.start[rows]) & forest.flows.complete
+        sure &= ~np.isin(rows, forest.unconfirmed())
         parent[rows[~sure]] = NONE
         by_task[rows[sure]] = True
+        # Where events were lost, an id that is given again may have been given again unseen.
+        again = self._reused
+        asked = np.flatnonzero((parent != NONE) & ~by_task)
+        asked = asked[np.array([forest.activity[row] in again for row in parent[asked].tolist()], dtype=np.bool_)]
+        parent[asked[self._context.marks.touched(self.start[parent[asked]], self.start[asked])]] = NONE
         return parent, by_task
+
+    @cached_property
+    def _reused(self) -> frozenset[bytes | None]:
+        """The ids that name more than one activity."""
+        catching = self._forest.catching
+        once: set[bytes] = set()
+        again: set[bytes] = set()
+        for row, id in enumerate(self._forest.activity):
+            if id is not None and not catching[row]:
+                (again if id in once else once).add(id)
+        return frozenset(again)
 
     def _end_kinds(self) -> Ints:
         forest = self._forest

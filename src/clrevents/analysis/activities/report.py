@@ -178,8 +178,9 @@ def _notes(forest: ActivityForest, official: OfficialParents, numbers: dict[str,
         notes.append(Note("work-forgotten", "info", text, ("parent_row", "parent_traceevent_row"), {"kept": most}))
     if forest.contradicted:
         count = counted(forest.contradicted, "start event has", "start events have")
-        text = f"{count} the related id of something else that its thread ran before, which is no parent"
-        notes.append(Note("stale-related-ids", "info", text, ("parent_row",), {"starts": forest.contradicted}))
+        text = f"{count} the related id of what its thread ran before, which is no parent; stops may have such ids, too"
+        numbers_of = {"starts": forest.contradicted}
+        notes.append(Note("stale-related-ids", "warning", text, ("parent_row", "end_ns"), numbers_of))
     if numbers["never_stopped"]:
         count = counted(numbers["never_stopped"], "activity has", "activities have")
         text = f"{count} no stop event; `end_kind` says what is known of each"

@@ -42,7 +42,7 @@ class _Made:
     count: int = 1
 
 
-class _Piece(NamedTuple):
+class _TaskPiece(NamedTuple):
     """Work that a thread runs."""
 
     task: bool
@@ -54,7 +54,7 @@ class _Piece(NamedTuple):
 class _Worker:
     """What a thread runs, innermost last, and the tasks that it is blocked on."""
 
-    running: deque[_Piece] = attrs.field(factory=lambda: deque(maxlen=_DEEPEST))
+    running: deque[_TaskPiece] = attrs.field(factory=lambda: deque(maxlen=_DEEPEST))
     blocked: deque[int] = attrs.field(factory=lambda: deque(maxlen=_DEEPEST))
 
 
@@ -95,7 +95,7 @@ class TaskFlows:
             case SignalKind.RUN if space == _WAIT and id in worker.blocked:
                 self._release(worker, signal)
             case SignalKind.RUN | SignalKind.RESUME:
-                worker.running.append(_Piece(_is_task(signal), id, self._take(signal.key)))
+                worker.running.append(_TaskPiece(_is_task(signal), id, self._take(signal.key)))
                 if space == _WAIT:
                     # The continuation of an await may have been queued, by the id of the task.
                     self._take((_TASK, id))
@@ -132,7 +132,7 @@ class TaskFlows:
         assert signal.key is not None
         worker.blocked.remove(signal.key[1])
         carried = self.inside(signal.thread_id) if signal.key not in self._made else _UNKNOWN
-        worker.running.append(_Piece(False, signal.key[1], carried))
+        worker.running.append(_TaskPiece(False, signal.key[1], carried))
 
 
 def _is_task(signal: Signal) -> bool:
