@@ -41,13 +41,16 @@ class Room:
 
 
 # Who may use whom. A room is a folder, or a module beside the folders: the public faces `types` and `__main__`; the
-# switches of the whole process, `tuning`; and two that know nothing of traces and serve all that writes for people:
-# `outputs` (files that appear whole or not at all) and `words` (how texts count things).
+# switches of the whole process, `tuning`; and four that know nothing of traces and serve all that writes for people:
+# `outputs` (files that appear whole or not at all), `words` (how texts count things), `meter` (bars of progress) and
+# `notebook` (what a notebook is).
 ROOMS: Final = {
     "errors": Room(("words",)),
     "outputs": Room(()),
     "version": Room(()),
     "words": Room(()),
+    "notebook": Room((), later=("IPython",)),
+    "meter": Room(("notebook",), later=("rich", "IPython")),
     "schema": Room(("errors", "words"), ("attrs",)),
     "schema.events": Room(("schema",), ("enum", "typing"), stdlib=False),
     "types": Room(("schema",)),
@@ -57,18 +60,31 @@ ROOMS: Final = {
     "encode": Room(("errors", "schema")),
     "symbols": Room(("errors", "schema", "decode"), ("attrs", "numpy")),
     "table": Room(("errors", "words", "schema", "decode"), ("attrs", "numpy"), OPTIONAL),
-    "sources": Room(("errors", "schema")),
+    "sources": Room(("errors", "schema"), (), ("fsspec",)),
     "tuning": Room(()),
-    "trace": Room(("errors", "words", "schema", "sources", "decode", "symbols", "table"), ("attrs", "numpy")),
+    "trace": Room(("errors", "words", "meter", "schema", "sources", "decode", "symbols", "table"), ("attrs", "numpy")),
     "analysis": Room(
         ("errors", "outputs", "version", "words", "schema", "symbols", "table", "trace"), ("attrs", "numpy"), OPTIONAL
     ),
     "rewrite": Room(("errors", "outputs", "schema", "symbols", "trace", "encode", "reference"), ("attrs",)),
     "export": Room(
-        ("errors", "outputs", "words", "schema", "table", "trace", "symbols", "analysis"), ("numpy",), OPTIONAL
+        ("errors", "outputs", "version", "words", "schema", "table", "trace", "symbols", "analysis"),
+        ("attrs", "numpy"),
+        OPTIONAL,
+    ),
+    "fleet": Room(
+        (
+            *("errors", "outputs", "tuning", "version", "words", "schema", "sources", "decode", "symbols", "table"),
+            *("trace", "analysis", "rewrite", "export"),
+        ),
+        ("attrs", "numpy"),
+        OPTIONAL,
     ),
     "cli": Room(
-        ("clrevents", "events", "errors", "outputs", "words", "schema", "trace", "analysis", "rewrite", "export"),
+        (
+            *("clrevents", "events", "errors", "outputs", "words", "meter"),
+            *("schema", "trace", "analysis", "rewrite", "export", "fleet"),
+        ),
         ("click", "rich"),
     ),
     "__main__": Room(("cli",)),
