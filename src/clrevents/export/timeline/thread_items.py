@@ -24,7 +24,6 @@ _JIT: Final = ("tier", "module", "background", "il_bytes", "native_bytes", "reco
 _THROWN: Final = (
     "message", "hresult", "throwing_method", "catching_method", "outcome", "duration_ns", "nested", "by_await", "lossy",
 )  # fmt: skip
-_TASK: Final = ("kind", "task_id", "parent_task_id", "latency_ns", "exceptional", "lossy")
 
 
 def sample_calls(samples: Samples, look: Look) -> Iterator[Placed]:
