@@ -60,7 +60,7 @@ ROOMS: Final = {
     "encode": Room(("errors", "schema")),
     "symbols": Room(("errors", "schema", "decode"), ("attrs", "numpy")),
     "table": Room(("errors", "words", "schema", "decode"), ("attrs", "numpy"), OPTIONAL),
-    "sources": Room(("errors", "schema")),
+    "sources": Room(("errors", "schema"), (), ("fsspec",)),
     "tuning": Room(()),
     "trace": Room(("errors", "words", "meter", "schema", "sources", "decode", "symbols", "table"), ("attrs", "numpy")),
     "analysis": Room(
@@ -68,12 +68,22 @@ ROOMS: Final = {
     ),
     "rewrite": Room(("errors", "outputs", "schema", "symbols", "trace", "encode", "reference"), ("attrs",)),
     "export": Room(
-        ("errors", "outputs", "words", "schema", "table", "trace", "symbols", "analysis"), ("numpy",), OPTIONAL
+        ("errors", "outputs", "version", "words", "schema", "table", "trace", "symbols", "analysis"),
+        ("attrs", "numpy"),
+        OPTIONAL,
+    ),
+    "fleet": Room(
+        (
+            *("errors", "outputs", "tuning", "version", "words", "schema", "sources", "decode", "symbols", "table"),
+            *("trace", "analysis", "rewrite", "export"),
+        ),
+        ("attrs", "numpy"),
+        OPTIONAL,
     ),
     "cli": Room(
         (
             *("clrevents", "events", "errors", "outputs", "words", "meter"),
-            *("schema", "trace", "analysis", "rewrite", "export"),
+            *("schema", "trace", "analysis", "rewrite", "export", "fleet"),
         ),
         ("click", "rich"),
     ),

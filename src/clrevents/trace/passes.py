@@ -97,6 +97,12 @@ class Passes:
         listed = {_identity(problem) for problem in scan.problems}
         return (*scan.problems, *(problem for key, problem in self._found.items() if key not in listed))
 
+    @property
+    def found(self) -> tuple[Problem, ...]:
+        """The problems of the passes made so far; without those, none."""
+        scanned = () if self._scanned is None else self.problems
+        return scanned or tuple(self._found.values())
+
     def moment_ns(self, moment: Moment, what: str = "moment") -> int:
         """A moment as accepted by filters, in nanoseconds since the session started."""
         info = self.info
@@ -310,12 +316,12 @@ class Passes:
     def fields(self, event: EventName) -> tuple[TableField, ...]:
         """The payload columns of one event, as its tables have them."""
         decoder = PayloadDecoder(self.info.pointer_size, self.limits)
-        return event_fields(self.registry, event, self.scan(raising=False).kinds, decoder)
+        return event_fields(self.registry, event, self.scan(raising=False).kinds_of.get(event, ()), decoder)
 
     def facts_of(self, event: EventName) -> dict[str, str]:
         """The metadata of an event's tables."""
         scan = self.scan(raising=False)
-        return facts(event, self.registry, scan.kinds, scan.lost, scan.problems.total)
+        return facts(event, self.registry, scan.kinds_of.get(event, ()), scan.lost, scan.problems.total)
 
     # The source, and the problems found.
 
