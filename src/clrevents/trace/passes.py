@@ -98,6 +98,12 @@ class Passes:
         listed = {_identity(problem) for problem in scan.problems}
         return (*scan.problems, *(problem for key, problem in self._found.items() if key not in listed))
 
+    @property
+    def found(self) -> tuple[Problem, ...]:
+        """The problems of the passes made so far; without those, none."""
+        scanned = () if self._scanned is None else self.problems
+        return scanned or tuple(self._found.values())
+
     def moment_ns(self, moment: Moment, what: str = "moment") -> int:
         """A moment as accepted by filters, in nanoseconds since the session started."""
         info = self.info
