@@ -25,8 +25,8 @@ def events_of_users(trace: Trace) -> list[Selector]:
 def event_items(trace: Trace, selectors: Sequence[Selector]) -> Iterator[Placed]:
     """The selected events; none without a selector. Raises what `Trace.events` raises.
 
-    They are in the order of `Trace.events`, which goes back in time where a trace is out of order beyond what its sequence
-    points allow to mend; instants can bear that.
+    They are in the order of `Trace.events`, which goes back in time where a trace is out of order beyond mending;
+    instants can bear that.
     """
     if not selectors:
         return
