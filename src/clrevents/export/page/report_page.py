@@ -63,14 +63,14 @@ def report_page(trace: Trace) -> bytes:
         "missing": page_missing(trace),
         "flames": flames,
     }
-    duration_ns = passes_of(trace).scan(raising=False).duration_ns
+    scan = passes_of(trace).scan(raising=False)
     styles = [FLAME_STYLE, *page_texts_of(_STYLES)]
     scripts = [FLAME_SCRIPT, *page_texts_of(_SCRIPTS)]
     page = b""
     for most in _ROWS:
         texts = PageTexts()
         sections = page_sections(answers, charts, most, texts)
-        timeline = page_timeline(answers, duration_ns, texts)
+        timeline = page_timeline(answers, (*scan.losses, *scan.destroyed), scan.duration_ns, texts)
         data = {**head, "sections": sections, "timeline": timeline, "texts": texts.all}
         page = assembled_page("page.html", styles, scripts, data)
         if len(page) <= MOST_BYTES:
