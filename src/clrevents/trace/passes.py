@@ -113,10 +113,10 @@ class Passes:
 
     def _one(self, selection: Selection) -> EventName | None:
         selection.one_event()
-        kinds = self.scan(raising=False).kinds
-        event = selection.one_event(kinds)
+        kinds = self.scan(raising=False).kinds_by_name
+        event = selection.one_event(selection.candidates(kinds))
         if event is None:
-            selection.check_names(kinds)
+            selection.check_names(kinds.every)
         return event
 
     # Streams, and what is selected from them.
@@ -312,12 +312,13 @@ class Passes:
     def fields(self, event: EventName) -> tuple[TableField, ...]:
         """The payload columns of one event, as its tables have them."""
         decoder = PayloadDecoder(self.info.pointer_size, self.limits)
-        return event_fields(self.registry, event, self.scan(raising=False).kinds, decoder)
+        kinds = self.scan(raising=False).kinds_by_name.having((), event[1:])
+        return event_fields(self.registry, event, kinds, decoder)
 
     def facts_of(self, event: EventName) -> dict[str, str]:
         """The metadata of an event's tables."""
         scan = self.scan(raising=False)
-        return facts(event, self.registry, scan.kinds, scan.lost, scan.problems.total)
+        return facts(event, self.registry, scan.kinds_by_name.having((), event[1:]), scan.lost, scan.problems.total)
 
     # The source, and the problems found.
 

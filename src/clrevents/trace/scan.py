@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 
 import attrs
 
 from clrevents.decode.container.blocks import ThreadRow
 from clrevents.decode.kernels.tally import Tally
+from clrevents.decode.kind_index import KindIndex
 from clrevents.decode.kinds import EventKey, EventKind
 from clrevents.decode.rows import UNKNOWN_THREAD
 from clrevents.decode.stream.losses import Loss
@@ -36,6 +38,11 @@ class HeaderScan:
     kinds: tuple[EventKind, ...]
     kind_counts: tuple[int, ...]
     """How many events each of `kinds` has; in `counts` kinds of one key are added up."""
+
+    @cached_property
+    def kinds_by_name(self) -> KindIndex:
+        """The same kinds, for names that are asked for one after the other."""
+        return KindIndex(self.kinds)
 
 
 def scan_headers(
