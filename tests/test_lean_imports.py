@@ -16,7 +16,7 @@ from house import dotted, imports, tree
 from project_files import ROOT, SOURCE
 
 MODULES: Final = sorted(SOURCE.rglob("*.py"))
-OPTIONAL: Final = ("altair", "vl_convert", "duckdb", "pandas", "polars", "pyarrow", "pytz", "dateutil")
+OPTIONAL: Final = ("altair", "vl_convert", "duckdb", "fsspec", "pandas", "polars", "pyarrow", "pytz", "dateutil")
 
 
 def run(code: str, *arguments: str) -> str:

@@ -43,6 +43,8 @@ def executed() -> Any:
         asked = f"with clrevents.open({str(fixture(trace))!r}) as trace:\n    {name} = analysis.{name}_report(trace)"
         cells.append(f"{asked}\n{name}")
         cells.append(f"display(*{name}.charts())")
+    cells.append(f"import clrevents.analysis.samples\ntrace = clrevents.open({str(fixture('net10-garbage'))!r})")
+    cells += OTHERS
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     NotebookClient(book, timeout=300, kernel_name="python3").execute()
     return book
@@ -68,8 +70,42 @@ def test_its_charts_are_drawn_in_the_page(executed: Any, name: str) -> None:
     (cell,) = [cell for cell in executed.cells if cell.source == f"display(*{name}.charts())"]
     assert cell.outputs
     for shown in cell.outputs:
-        assert shown.data["text/html"].startswith("<svg")
+        assert shown.data["text/html"].startswith("<figure")
         assert "<script" not in shown.data["text/html"]
+        assert len(shown.data["text/html"].encode()) <= CELL_BYTES
+
+
+@pytest.mark.parametrize("name", ["alloc", "counters", "exceptions", "gc", "pool", "tasks", "threads"])
+def test_a_report_has_its_charts_inside(executed: Any, name: str) -> None:
+    (cell,) = [cell for cell in executed.cells if cell.source.endswith(f"\n{name}")]
+    drawn = [shown.data["text/html"] for shown in charts_of(executed, name) if "<svg" in shown.data["text/html"]]
+    assert cell.outputs[0].data["text/html"].count("<svg") == len(drawn) > 0
+
+
+def charts_of(executed: Any, name: str) -> Any:
+    (cell,) = [cell for cell in executed.cells if cell.source == f"display(*{name}.charts())"]
+    return cell.outputs
+
+
+OTHERS: Final = {
+    "trace": "<b>",
+    "trace.table('GCStart')": "<table>",
+    "trace.headers()": "<table>",
+    "next(trace.events('GCStart'))": "<b>GCStart</b>",
+    "trace.check()": "<table>",
+    "gc.collections": "<table>",
+    "analysis.samples.read_samples(trace)": "samples of",
+}
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_everything_else_shows_itself(executed: Any, what: str) -> None:
+    (cell,) = [cell for cell in executed.cells if cell.source == what]
+    (shown,) = cell.outputs
+    assert OTHERS[what] in shown.data["text/html"]
+    assert "<script" not in shown.data["text/html"]
+    assert len(shown.data["text/html"].encode()) <= CELL_BYTES
+    assert len(shown.data["text/plain"].splitlines()) <= 25
 
 
 def test_nothing_is_said_besides(executed: Any) -> None:

@@ -84,6 +84,7 @@ SECTIONS: Final = (
             "decode.stacks.StackArrays",
         ),
     ),
+    Section("Everything on one page", "clrevents", ("write_report",)),
     Section(
         "Names for addresses",
         "clrevents",
@@ -113,6 +114,7 @@ SECTIONS: Final = (
         ("event", "struct", "register", "asdict", "Registry"),
         ("schema.registry.EventInfo", "schema.registry.Entry"),
     ),
+    Section("Many traces", "clrevents", ("open_many", "Traces"), ("fleet.fleet_answer.FleetAnswer",)),
     Section(
         "Durations and weighted stacks",
         "clrevents.analysis",

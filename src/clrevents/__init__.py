@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from clrevents.errors import TraceWarning as TraceWarning
     from clrevents.errors import UnknownEventError as UnknownEventError
     from clrevents.errors import UnreadableError as UnreadableError
+    from clrevents.export.page.report_page import write_report as write_report
+    from clrevents.fleet import Traces as Traces
+    from clrevents.fleet import open_many as open_many
     from clrevents.schema.describe import register as register
     from clrevents.schema.event import asdict as asdict
     from clrevents.schema.event import event as event
@@ -79,7 +82,9 @@ _HOMES = {
         "UnknownEventError",
         "UnreadableError",
     ),
+    "export.page.report_page": ("write_report",),
     "trace.decoder": ("Decoder",),
+    "fleet": ("Traces", "open_many"),
     "schema.describe": ("register",),
     "schema.event": ("asdict", "event", "struct"),
     "schema.registry": ("Registry",),

@@ -75,6 +75,53 @@ def test_ends_that_the_activity_would_pair() -> None:
         assert spans(trace, FIRST, SECOND, on=("thread_id", "Number")).metadata["unmatched_by_activity"] == "0"
 
 
+def _edges(start: int, stop: int, names: tuple[str, str] = ("JobStart", "JobStop")) -> TraceBuilder:
+    """Two jobs that change threads, with these opcodes; some stop has no id."""
+    builder = TraceBuilder(step_ns=10)
+    for thread, id, edge in ((1, ONE, 0), (1, TWO, 0), (2, ONE, 1), (1, TWO, 1), (1, bytes(16), 1)):
+        opcode = (start, stop)[edge]
+        builder.thread(thread).activity(id).raw("My-App", 1 + edge, name=names[edge], opcode=opcode)
+    return builder
+
+
+@pytest.mark.parametrize(
+    ("edges", "pairing"),
+    [
+        (_edges(1, 2), "activity"),
+        # The runtimes before .NET 5 have no opcodes; the names tell.
+        (_edges(0, 0), "activity"),
+        (_edges(1, 2, ("JobBegun", "JobDone")), "activity"),
+        (_edges(0, 0, ("JobBegun", "JobDone")), "thread"),
+        (_edges(1, 2, ("JobStart", "OtherStop")), "thread"),
+        (_edges(9, 240), "thread"),
+    ],
+)
+def test_activities_pair_by_their_ids_unless_asked_otherwise(edges: TraceBuilder, pairing: str) -> None:
+    with clrevents.open(edges.build()) as trace:
+        first, second = dict.fromkeys(event.name for event in trace.events("Job*", "Other*"))
+        table = spans(trace, first, second)
+        assert (table.metadata["pairing"], table.metadata["on"]) == (pairing, f"{pairing}_id")
+        if pairing == "activity":
+            assert table["duration_ns"].tolist() == [20, 20]
+            assert (table.metadata["unmatched_ends"], table.metadata["ambiguous"]) == ("1", "0")
+        by_thread = spans(trace, first, second, on="thread_id")
+        assert by_thread.metadata["pairing"] == "thread"
+        assert by_thread["duration_ns"].tolist() == [40, 20]
+
+
+def test_without_ids_activities_pair_by_thread() -> None:
+    builder = TraceBuilder().raw("My-App", 1, name="JobStart").raw("My-App", 2, name="JobStop")
+    with clrevents.open(builder.build()) as trace:
+        assert spans(trace, "JobStart", "JobStop").metadata["pairing"] == "thread"
+        assert spans(trace, "JobStart", "Nothing*").metadata["pairing"] == "thread"
+        assert spans(trace, "JobStart", "JobStop", on=()).metadata["pairing"] == "none"
+
+
+def test_events_of_the_runtime_are_no_activities() -> None:
+    with clrevents.open(fixture("net10-convoy")) as trace:
+        assert spans(trace, "ContentionStart", "ContentionStop").metadata["pairing"] == "thread"
+
+
 def test_filters_hold_for_both_sides() -> None:
     with clrevents.open(wandering().build()) as trace:
 

@@ -173,7 +173,9 @@ def test_the_columns() -> None:
     ]
     assert table.metadata == {
         "name": "My-App/Begin to My-App/End",
+        "pairing": "key",
         "on": "Number",
+        "ambiguous": "0",
         "unmatched_begins": "0",
         "unmatched_ends": "0",
         "unmatched_by_activity": "0",

@@ -35,6 +35,8 @@ def expected(event: clrevents.Event[Any], *, stacks: bool = False) -> dict[str, 
         result["payload_tail"] = event.payload_tail.hex()
     if not known:
         result["payload_bytes"] = event.payload_bytes.hex()
+    if event.activity_path is not None:
+        result["activity_path"] = event.activity_path
     if stacks:
         result["stack"] = list(event.stack)
     return result
@@ -56,7 +58,7 @@ def plain(value: Any) -> Any:
             return value
 
 
-@pytest.mark.parametrize("name", ["net8-method-interop", "net10-all", "net10-cpu", "net8-sample"])
+@pytest.mark.parametrize("name", ["net8-method-interop", "net10-all", "net10-cpu", "net10-convoy", "net8-sample"])
 def test_json_lines_are_what_the_library_says(name: str, run: Run, trace_path: Find) -> None:
     path = trace_path(f"{name}.nettrace")
     stacks = name == "net10-cpu"

@@ -489,3 +489,31 @@ def test_without_pyarrow(command: list[str], process_environment: dict[str, str]
     assert tree(tmp_path) == []
     assert export("-o", tmp_path / "x.csv").returncode == 0
     assert export("-o", tmp_path / "y", "--format", "jsonl").returncode == 0
+
+
+def test_timeline(run: Run, sample: Path, tmp_path: Path) -> None:
+    plain, packed = tmp_path / "a.pftrace", tmp_path / "a.perfetto-trace.gz"
+    done = run("export", sample, "-o", plain)
+    assert done.exit_code == 0
+    assert done.stderr == f"clrevents: {plain}: 0 samples on 0 threads; open it at https://ui.perfetto.dev\n"
+    assert run("export", sample, "-o", packed).exit_code == 0
+    assert gzip.decompress(packed.read_bytes()) == plain.read_bytes()
+    few = tmp_path / "few.pftrace"
+    assert run("export", sample, "-o", few, "AllTypes").exit_code == 0
+    assert 0 < few.stat().st_size < plain.stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--format", "csv"], "takes one FILE, and no --format"),
+        (["b.nettrace"], "takes one FILE, and no --format"),
+        (["NoSuchEvent"], "'NoSuchEvent'"),
+    ],
+)
+def test_refused_timelines(run: Run, sample: Path, tmp_path: Path, args: list[str], message: str) -> None:
+    out = tmp_path / "a.pftrace"
+    done = run("export", sample, "-o", out, *args)
+    assert done.exit_code == 1
+    assert message in done.stderr
+    assert tree(tmp_path) == []

@@ -19,11 +19,11 @@ def test_the_command(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "a.nettrace"
     path.write_bytes(wandering().build())
     lines = run("spans", path, FIRST, SECOND, "--on", "thread_id,Number").stdout.splitlines()
-    assert lines[2:4] == [
+    assert lines[3:5] == [
         "unmatched  2 begins, 3 ends",
         "activity   2 unmatched ends have begins of the same activity: --on activity_id,Number",
     ]
-    assert "activity " not in run("spans", path, FIRST, SECOND, "--on", "activity_id").stdout
+    assert "\nactivity " not in run("spans", path, FIRST, SECOND, "--on", "activity_id").stdout
     arguments = ("--on", "activity_id", "--json", "--start", "2ms", "--end", "10ms", "--thread", 2, "--thread", 4)
     found = json.loads(run("spans", path, FIRST, SECOND, *arguments, "--provider", "My-*").stdout)
     assert [(row["Number"], row["end_thread_id"]) for row in found["spans"]] == [(2, 4)]

@@ -42,6 +42,7 @@ def test_text(run: Run, shop: Path) -> None:
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.splitlines() == [
         "spans      2 from Ask to Answer",
+        "paired     by key (thread_id, Number)",
         "ms         12.000 in total; shortest 4.000, median 4.000, 95 % 8.000, longest 8.000",
         "unmatched  0 begins, 1 end",
         "",
@@ -53,24 +54,26 @@ def test_text(run: Run, shop: Path) -> None:
 
 def test_rows_and_columns(run: Run, shop: Path) -> None:
     lines = run("spans", shop, "Shop/Ask", "Shop/Answer", "-n", 1, "--columns", "Number, Code").stdout.splitlines()
-    assert lines[4:] == [
+    assert lines[5:] == [
         "   ms    at ms  thread  Number  Code",
         "8.000    2.000       8       2   200",
         "and 1 more (-n shows them)",
     ]
     lines = run("spans", shop, "Ask", "Answer", "-n", 0).stdout.splitlines()
-    assert lines[0] == "spans      2 from Ask to Answer"
-    assert len(lines) == 3
+    assert lines[:2] == ["spans      2 from Ask to Answer", "paired     by thread (thread_id)"]
+    assert len(lines) == 4
 
 
 def test_over_the_whole_trace(run: Run, shop: Path) -> None:
     lines = run("spans", shop, "Ask", "Answer", "--on", "none").stdout.splitlines()
-    assert [line.split()[:3] for line in lines[5:7]] == [["9.000", "1.000", "7"], ["3.000", "2.000", "8"]]
+    assert lines[1] == "paired     any begin and end"
+    assert [line.split()[:3] for line in lines[6:8]] == [["9.000", "1.000", "7"], ["3.000", "2.000", "8"]]
 
 
 def test_nothing_pairs(run: Run, shop: Path) -> None:
     assert run("spans", shop, "Ask", "GCStart").stdout.splitlines() == [
         "spans      0 from Ask to GCStart",
+        "paired     by thread (thread_id)",
         "unmatched  2 begins, 0 ends",
     ]
 
@@ -85,6 +88,8 @@ def test_json(run: Run, shop: Path) -> None:
         "begin": "Ask",
         "end": "Answer",
         "on": ["thread_id"],
+        "pairing": "thread",
+        "ambiguous": 0,
         "lost": 0,
         "summary": {
             "spans": 2,
@@ -130,11 +135,32 @@ def test_losses_are_marked_and_said(run: Run, tmp_path: Path) -> None:
     assert run("spans", path, "Ask", "Answer", "--fail-on", "loss").exit_code == 3
 
 
+def test_activities_pair_by_themselves(run: Run, tmp_path: Path) -> None:
+    builder = TraceBuilder(step_ns=MS)
+    one, two = bytes([1] * 16), bytes([2] * 16)
+    for thread, id, name in ((7, one, "Start"), (7, two, "Start"), (8, one, "Stop"), (9, two, "Stop")):
+        builder.thread(thread).activity(id).raw("Shop", 1 + (name == "Stop"), name=f"Order{name}")
+    builder.activity(one).raw("Shop", 1, name="OrderStart").raw("Shop", 1, name="OrderStart")
+    builder.raw("Shop", 2, name="OrderStop").raw("Shop", 2, name="OrderStop")
+    path = tmp_path / "orders.nettrace"
+    path.write_bytes(builder.build())
+    lines = run("spans", path, "OrderStart", "OrderStop", "-n", 0).stdout.splitlines()
+    assert lines == [
+        "spans      4 from OrderStart to OrderStop",
+        "paired     by activity (activity_id)",
+        "ms         8.000 in total; shortest 1.000, median 2.000, 95 % 3.000, longest 3.000",
+        "unmatched  0 begins, 0 ends",
+        "ambiguous  2 spans overlap others with their id and may have another end",
+    ]
+    by_thread = json.loads(run("spans", path, "OrderStart", "OrderStop", "--on", "thread_id", "--json").stdout)
+    assert (by_thread["pairing"], by_thread["on"], by_thread["summary"]["spans"]) == ("thread", ["thread_id"], 2)
+
+
 def test_names_of_values(run: Run) -> None:
     path = fixture("net10-method-interop")
     lines = run("spans", path, "ModuleLoad", "ModuleUnload", "--on", "ModuleID", "-n", 2).stdout.splitlines()
-    assert lines[4].split() == ["ms", "at", "ms", "thread", "ModuleFlags", "ModuleILPath", "ModuleNativePath"]
-    assert "Manifest|ReadyToRunModule" in lines[5]
+    assert lines[5].split() == ["ms", "at", "ms", "thread", "ModuleFlags", "ModuleILPath", "ModuleNativePath"]
+    assert "Manifest|ReadyToRunModule" in lines[6]
     assert max(map(len, lines)) < 120
 
 

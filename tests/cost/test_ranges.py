@@ -96,6 +96,8 @@ def test_the_nearest_start_below_that_was_there(ranges: list[tuple[int, int, int
     index = of(ranges)
     assert found(index, addresses, time) == [there(address, time) for address in addresses]
     assert found(index, addresses, None) == [there(address, None) for address in addresses]
+    # A few are looked for in another way than many.
+    assert [place for a in addresses for place in found(index, [a], time)] == found(index, addresses, time)
 
 
 @pytest.mark.parametrize("n", SIZES)

@@ -56,6 +56,16 @@ def test_calls_that_samples_share_are_one_slice() -> None:
     assert slices == [("a", 1, 6), ("b", 1, 5), ("c", 3, 3), ("x", 6, 1)]
 
 
+def test_calls_end_where_a_sample_was_taken_out() -> None:
+    """Only samples of running threads, for example: in between the thread waited."""
+    drawn: list[Row] = [(7, 2000, ("a", "b"), False), (7, 3000, ("a", "w"), False), (7, 1000, ("a", "b"), False)]
+    samples = hand_made(drawn)
+    kept = samples.shaped(exclude="w")
+    found = json.loads(render(kept, Look("app.nettrace")))
+    slices = [(e["name"], e["ts"], e["dur"]) for e in found["traceEvents"] if e["ph"] == "X"]
+    assert slices == [("a", 1, 2), ("b", 1, 2), ("a", 6, 1), ("b", 6, 1)]
+
+
 def test_what_is_no_time_is_an_instant() -> None:
     events = written([(7, 3, ("a", "b"), False), (8, 4, ("a",), False)], timed=False, unit="bytes")
     instants = [(e["tid"], e["name"], e["ts"], e["args"]) for e in events if e["ph"] == "i"]

@@ -149,6 +149,7 @@ def an_event(payload: Any, **changes: Any) -> Any:
         "level": 4,
         "keywords": 0xF00000000001,
         "activity_id": None,
+        "activity_path": None,
         "related_activity_id": GUID,
         "payload": payload,
         "payload_tail": b"",
@@ -172,6 +173,13 @@ def both(payload: Any, *, names: bool = False, stacks: bool = False, **changes: 
     again = encoder.object(an_event(payload, **changes))
     assert list(found.items()) == list(again.items())
     return found
+
+
+def test_the_path_of_an_activity_is_a_key_where_there_is_one() -> None:
+    assert "activity_path" not in both(Nothing_V0(), activity_id=GUID)
+    found = both(Nothing_V0(), activity_id=GUID, activity_path="/#7/1/2/", payload_tail=b"\x01", stacks=True)
+    assert list(found)[-3:] == ["payload_tail", "activity_path", "stack"]
+    assert found["activity_path"] == "/#7/1/2/"
 
 
 def test_every_wire_type() -> None:

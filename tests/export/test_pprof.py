@@ -113,3 +113,9 @@ def test_facts() -> None:
 def test_weights_that_are_floats_are_rounded() -> None:
     found = decoded(hand_made([(1, 2.6, ("a",), False)], timed=False, unit="none"), Look())
     assert [list(sample.value) for sample in found.sample] == [[1, 3]]
+
+
+@pytest.mark.parametrize("year", [1, 1969, 9999])
+def test_a_date_that_the_message_cannot_hold_is_left_out(year: int) -> None:
+    start = datetime(year, 12, 31, 23, 59, 58, tzinfo=UTC)
+    assert decoded(hand_made([(1, 5, ("a",), False)]), Look(start=start)).time_nanos == 0

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from rewrite_events import reread
 
 import clrevents
+from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, FieldDescription, Label, MetadataRecord, ThreadRow, TraceHeader
 from clrevents.rewrite import Redacted, redact, redaction_rules
@@ -70,6 +71,20 @@ def out(tmp_path: Path) -> Path:
 def redacted(out: Path, data: bytes, **options: Any) -> Redacted:
     with clrevents.open(data) as trace:
         return redact(trace, out, ids=True, **options)
+
+
+def test_losses_at_times_that_leave_64_bits(out: Path) -> None:
+    sink = io.BytesIO()
+    writer = NetTrace4Writer(sink, TraceHeader(sync_qpc=-(1 << 63), frequency=4_000_000_000, process_id=5))
+    writer.metadata([MetadataRecord(1, "P", 1, 0, "E")])
+    for at, number in ((5, 1), ((1 << 63) - 1, 9)):
+        writer.sequence_point(at, {7: number})
+        writer.events([EventRecord(1, at, 7, sequence=number + 1)])
+    writer.end()
+    redacted(out, sink.getvalue())
+    with clrevents.open(out) as trace:
+        assert trace.lost == 7
+        assert [event.thread_id for event in trace.events()] == [2, 2]
 
 
 @pytest.mark.parametrize("format", ["nettrace4", "nettrace6"])

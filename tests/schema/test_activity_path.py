@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.schema.activity_path import activity_path
+from clrevents.schema.activity_path import PathDigits, activity_path, cannot_lie_in, path_digits
 from clrevents.testing.builder import TraceBuilder
 
 PROCESS = 4796
@@ -104,3 +104,44 @@ def test_events_and_tables_have_it() -> None:
         table = trace.table("Plain", columns=["activity_path", "activity_id"])
         assert table.column("activity_path").tolist() == [None, "/#1234/1/16/", None]
         assert table.column("activity_id").tolist()[1] == guid.bytes
+
+
+@pytest.mark.parametrize(
+    ("numbers", "digits"),
+    [
+        ("1a", ("1", "1a")),
+        ("1c10", ("1", "1c10")),
+        ("1d2c01", ("1", "1d2c01")),
+        ("11c12c20", ("11c12c", "11c12c2")),
+        ("1c93c0", ("1c93", "1c93c000")),
+        # Nothing tells what made it: no numbers, a path that was too long, and a child behind a spurious zero.
+        ("", None),
+        ("11bc2a", None),
+        ("13c12c001", None),
+    ],
+)
+def test_digits_of_what_made_an_activity(numbers: str, digits: tuple[str, str] | None) -> None:
+    found = path_digits(packed(bytes.fromhex(numbers.ljust(24, "0"))))
+    assert found == (None if digits is None else PathDigits(*digits))
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer", "cannot"),
+    [
+        ("1212", "12", False),
+        ("121", "13", True),
+        ("12", "121", True),
+        # Both faults of the packing: a spurious zero before the children, a lost byte that children fill.
+        ("13c12c001", "13c12c", False),
+        ("1c93c010", "1c93c0", False),
+        # A number that ends in zero.
+        ("1d00011", "1d0001", False),
+        # Hangs off some ancestor.
+        ("11bc2a", "12", False),
+    ],
+)
+def test_a_path_may_show_that_an_activity_is_not_inside_another(inner: str, outer: str, cannot: bool) -> None:
+    inside, around = (packed(bytes.fromhex(digits.ljust(24, "0"))) for digits in (inner, outer))
+    assert cannot_lie_in(inside, around) is cannot
+    assert not cannot_lie_in(inside, UUID(int=5))
+    assert not cannot_lie_in(UUID(int=5), around)

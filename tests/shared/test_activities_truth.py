@@ -12,7 +12,7 @@ import pytest
 from shared_files import SHARED, needs_shared
 
 import clrevents
-from clrevents.analysis import activities_report
+from clrevents.analysis import activities_report, spans
 from clrevents.analysis.activities.report import ActivitiesReport
 
 SCENARIO = SHARED / "scenarios/net10-async-11"
@@ -61,9 +61,67 @@ def test_async_calls_are_those_of_the_official_computer() -> None:
     # has no id.
     assert len(report.activities) == 122
     assert Counter(row.reason for row in report.orphans) == {"no_id": 41}
-    assert {row.parent_row for row in report.activities} == {None}, "each is alone in its flow"
+    assert {row.parent_by for row in report.activities} == {None, "task"}, "each is alone in its flow"
     assert Counter(row.end_kind for row in report.activities)["stop"] == 81
     assert not {"trace_end"} & {row.end_kind for row in report.activities}
+
+
+@pytest.mark.parametrize("name", ["net10-async-11", "net8-async-44", "net31-async-44"])
+def test_parents_of_recursive_calls_are_those_of_the_program(name: str) -> None:
+    truth = json.loads((SHARED / f"scenarios/{name}.truth.json").read_text())
+    with clrevents.open(SHARED / f"scenarios/{name}.nettrace.gz") as trace:
+        report = activities_report(trace)
+        callers, depths = called(trace)
+    rows = list(report.activities)
+    by_start = {row.start_ns: row for row in rows}
+    assert len(depths) == truth["calls"] == len(rows) - 1
+    for start, caller in callers.items():
+        parent = by_start[start].parent_row
+        assert parent == (None if caller is None else by_start[caller].row)
+    parents = Counter(row.parent_row for row in rows if row.parent_row is not None)
+    assert set(parents.values()) == {truth["fan"]}
+    assert max(depths.values()) == truth["depth"]
+    assert report.facts.parents_by_task == truth["calls"] - 1
+    assert parents.keys() == {row.row for row in rows if depths.get(row.start_ns, 0) > 0}
+    # Before .NET 5, stops may have the ids of others.
+    assert any(row.ambiguous for row in rows) == name.startswith("net31")
+
+
+def called(trace: clrevents.Trace) -> tuple[dict[int, int | None], dict[int, int]]:
+    """The caller of each call of the program, and how deep it is to go, by the times at which they start.
+
+    A call writes its start, queues its continuation, and calls others in that.
+    """
+    callers: dict[int, int | None] = {}
+    depths: dict[int, int] = {}
+    begun: dict[int, int] = {}
+    queued: dict[int, int] = {}
+    running: dict[int, int] = {}
+    for event in trace.events("PhaseStart", "AwaitTaskContinuationScheduled", "TaskWaitContinuation*"):
+        thread, payload = event.thread_id, clrevents.asdict(event.payload)
+        if event.name == "PhaseStart":
+            if payload["name"] == "tree":
+                callers[event.time_ns], depths[event.time_ns] = running.get(thread), payload["number"]
+                begun[thread] = event.time_ns
+        elif event.name == "AwaitTaskContinuationScheduled":
+            if thread in begun:
+                queued[payload.get("ContinueWithTaskId", payload.get("ContinuwWithTaskId"))] = begun.pop(thread)
+        elif event.name == "TaskWaitContinuationStarted":
+            running[thread] = queued[payload["TaskID"]]
+        elif running.get(thread) is not None and queued.get(payload["TaskID"]) == running[thread]:
+            del running[thread]
+    return callers, depths
+
+
+def test_stops_of_recursive_calls_that_have_ids_of_others_are_ambiguous() -> None:
+    """.NET Core 3.1 writes the stop of a call that was ended already with whatever id its thread had before."""
+    path = SHARED / "scenarios/net31-async-44.nettrace.gz"
+    report = asked(path)
+    with clrevents.open(path) as trace:
+        payloads = {event.time_ns: event.payload for event in trace.events("PhaseStart", "PhaseStop")}
+    wrong = [row for row in report.activities if row.end_ns and payloads[row.start_ns] != payloads[row.end_ns]]
+    assert [row.ambiguous for row in wrong] == [True] * 3
+    assert {note.id: note.numbers for note in report.notes}["stale-related-ids"] == {"starts": 116}
 
 
 def test_activities_of_a_web_server_are_those_of_the_official_computer(web: ActivitiesReport) -> None:
@@ -76,11 +134,23 @@ def test_activities_of_a_web_server_are_those_of_the_official_computer(web: Acti
     assert [(row.name, row.reason) for row in web.orphans] == [("Host", "no_id")]
 
 
+def test_spans_of_requests_are_their_activities(web: ActivitiesReport) -> None:
+    hosting = "Microsoft.AspNetCore.Hosting"
+    with clrevents.open(WEB) as trace:
+        table = spans(trace, f"{hosting}/RequestStart", f"{hosting}/RequestStop")
+        by_thread = spans(trace, f"{hosting}/RequestStart", f"{hosting}/RequestStop", on="thread_id")
+    assert [table.metadata[key] for key in ("pairing", "ambiguous", "unmatched_begins")] == ["activity", "0", "0"]
+    mine = [row for row in web.activities if (row.provider, row.name) == (hosting, "Request")]
+    assert [(row["start_ns"], row["end_ns"]) for row in table.rows()] == [(row.start_ns, row.end_ns) for row in mine]
+    assert [int(one["duration_ns"].max()) // 1_000_000 for one in (table, by_thread)] == [83, 206]
+
+
 def test_parents_are_those_of_related_ids(web: ActivitiesReport) -> None:
     rows = {row.row: row for row in web.activities}
     mine = [row for row in web.activities if row.name != "ExceptionHandling"]
     assert Counter(row.parent_row is None for row in mine) == {False: 2722, True: 316}
     assert not any(row.ambiguous for row in web.activities)
+    assert Counter(row.parent_by for row in mine) == {"related_id": 2722, None: 316}
     for row in web.activities:
         if row.parent_row is not None:
             parent = rows[row.parent_row]

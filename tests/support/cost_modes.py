@@ -7,21 +7,29 @@ Measures nothing.
 from __future__ import annotations
 
 import contextlib
+import functools
+import sys
 import tempfile
+import unittest.mock
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 import clrevents
 from clrevents import Trace, TraceError, TraceWarning
+from clrevents.analysis import callers_report
 from clrevents.analysis.calltree import call_tree
-from clrevents.analysis.reports import run_reports
+from clrevents.analysis.reports import feed_reports, run_reports
 from clrevents.analysis.samples import read_samples, stacked_events
 from clrevents.errors import ErrorMode
+from clrevents.export.directory import Options, export_directory
+from clrevents.export.flame import FLAME_FORMATS, Look, flame_bytes
+from clrevents.export.formats import FORMATS, Format
 from clrevents.export.jsonl import EventJson
-from clrevents.rewrite import cut, redact
+from clrevents.rewrite import cut, redact, redaction_rules
 from clrevents.trace.decoder import Decoder
 
 _PIECE: Final = 1000
@@ -103,13 +111,24 @@ def _redact(data: bytes) -> None:
         redact(trace, Path(folder) / "out.nettrace", key=b"k")
 
 
+def _rules(data: bytes) -> None:
+    with _open(data) as trace:
+        _drain(map(str, redaction_rules(trace, fields=(".*a",), ids=True)))
+
+
+def _pseudonyms(data: bytes) -> None:
+    with _open(data) as trace, tempfile.TemporaryDirectory() as folder:
+        redact(trace, Path(folder) / "out.nettrace", key=b"k", pseudonyms=True, ids=True, texts=("a+b",))
+
+
 def _cut(data: bytes) -> None:
     with _open(data) as trace, tempfile.TemporaryDirectory() as folder:
         cut(trace, Path(folder) / "out.nettrace", start="10%", end="90%")
 
 
 def _reports(data: bytes) -> None:
-    with _open(data) as trace:
+    # Charts are drawn by another program in this process, which no fork survives; what they draw is bounded.
+    with _open(data) as trace, unittest.mock.patch.dict(sys.modules, {"vl_convert": None}):
         for answer in run_reports(trace).values():
             _ = repr(answer), answer.to_dict(), answer._repr_html_()
 
@@ -119,6 +138,40 @@ def _flame(data: bytes) -> None:
         call_tree(read_samples(trace))
         for provider, name in list(stacked_events(trace))[:1]:
             call_tree(read_samples(trace, f"{provider}/{name}"))
+
+
+def _callers(data: bytes) -> None:
+    with _open(data) as trace:
+        methods = list(islice(trace.methods, 1))
+        for method in ("*", *(method.display for method in methods)):
+            answer = callers_report(trace, method, group="n*=>a", fold="*1")
+            _ = repr(answer), answer.to_dict()
+
+
+def _logical(data: bytes) -> None:
+    with _open(data) as trace:
+        samples = read_samples(trace, logical=True)
+        for format in FLAME_FORMATS:
+            flame_bytes(samples, format, Look("t", "e", format != "chrome", False, trace.info.start))
+
+
+def _live(data: bytes) -> None:
+    decoder, feed = Decoder(errors="salvage", symbols=True), feed_reports()
+    for at in range(0, len(data), 16 * _PIECE):
+        feed.take(decoder, decoder.feed(data[at : at + 16 * _PIECE]))
+    feed.take(decoder, decoder.close())
+    feed.finish(decoder)
+
+
+def _export(format: Format, data: bytes) -> None:
+    with _open(data) as trace, tempfile.TemporaryDirectory() as folder:
+        export_directory(trace, Path(folder) / "out", Options(format, activity_ids=True, spreadsheet=True), {})
+
+
+def _query(data: bytes) -> None:
+    with _open(data) as trace:
+        trace.query("select count(*), max(time) from headers")
+        trace.query("select count(*) from frames")
 
 
 MODES: Final[dict[str, Callable[[bytes], None]]] = {
@@ -133,9 +186,16 @@ MODES: Final[dict[str, Callable[[bytes], None]]] = {
     "pieces": _pieces,
     "symbols": _symbols,
     "redact": _redact,
+    "rules": _rules,
+    "pseudonyms": _pseudonyms,
     "cut": _cut,
     "reports": _reports,
+    "live": _live,
+    "callers": _callers,
     "flame": _flame,
+    "logical": _logical,
+    "query": _query,
+    **{f"export {format}": functools.partial(_export, format) for format in FORMATS},
 }
 
 

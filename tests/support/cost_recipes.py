@@ -15,12 +15,15 @@ from typing import Any, Final, TypeAlias
 
 import costly
 import costly_containers
+import costly_reports
+import costly_work
 from clrevents.encode.netperf import NetPerf3Writer, NetPerf12Writer
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, FieldDescription, Label, MetadataRecord, ThreadRow, TraceHeader
 from clrevents.schema.codes import ARRAYS, Forget, LabelKind, TypeCode
-from clrevents.schema.registry import DEFAULT, SAMPLE
+from clrevents.schema.dynamic import ClassCache, Variant
+from clrevents.schema.registry import DEFAULT, SAMPLE, TPL
 from clrevents.schema.wire import (
     AnsiZ,
     CountedType,
@@ -32,6 +35,7 @@ from clrevents.schema.wire import (
     VarIntType,
     WireType,
 )
+from clrevents.testing.builder import Format
 
 _COUNTS: Final = (0, 1, 1, 2, 3, 5, 20, 100, 400)
 _CODES: Final = tuple(sorted({*TypeCode} - {TypeCode.NULL}))
@@ -42,8 +46,28 @@ def families(rng: random.Random) -> bytes:
     """One of the streams that once cost too much, in a random size."""
     n = rng.choice((3, 10, 30, 100, 300, 1000))
     m = rng.choice((1, 3, 10, 30, 100))
+    if rng.random() < 0.4:
+        return rng.choice(_WORK)(min(n, 300), rng.choice(_BUILT))
     make = rng.choice(_FAMILIES)
     return make(n, m)
+
+
+_BUILT: Final[tuple[Format, ...]] = ("nettrace4", "nettrace6")
+_WORK: Final[tuple[Callable[[int, Format], bytes], ...]] = (
+    costly_work.nested_activities,
+    costly_work.one_activity_id,
+    costly_work.open_activities,
+    costly_work.task_chain,
+    costly_work.tasks_of_deep_stacks,
+    costly_work.awaits_of_one_task,
+    costly_work.work_items,
+    costly_work.open_requests,
+    costly_work.connections,
+    costly_work.many_counters,
+    lambda n, format: costly_work.many_tags(n // 30, format),
+    costly_work.many_texts,
+    costly_work.recursive_stacks,
+)
 
 
 _FAMILIES: Final[tuple[Callable[[int, int], bytes], ...]] = (
@@ -59,11 +83,19 @@ _FAMILIES: Final[tuple[Callable[[int, int], bytes], ...]] = (
     lambda n, m: costly.many_threads_of_four(10 * n),
     lambda n, m: costly.wide_kinds(m, n),
     lambda n, m: costly.equal_names(n),
+    lambda n, m: costly.null_columns(n, 10 * m),
     lambda n, m: costly.vast_method(n, 10 * m),
     lambda n, m: costly_containers.unchained_stacks(n),
     lambda n, m: costly_containers.distant_ends(n),
     lambda n, m: costly_containers.doubtful_events(n),
     lambda n, m: costly_containers.broken_records(n),
+    lambda n, m: costly_reports.nested_spans(n),
+    lambda n, m: costly_reports.crossing_spans(n),
+    lambda n, m: costly_reports.equal_ids(n),
+    lambda n, m: costly_reports.reversed_times(n),
+    lambda n, m: costly_reports.threads_with_turns(n),
+    lambda n, m: costly_reports.processes(n),
+    lambda n, m: costly_reports.deep_stacks(n),
     lambda n, m: b"".join(costly_containers.endless(m)),
     lambda n, m: b"".join(costly_containers.many_kinds(n, m)),
     lambda n, m: b"".join(costly_containers.many_threads(1000, m)),
@@ -153,6 +185,51 @@ def _identity(info: Any) -> tuple[str, int, int]:
     return info.provider, info.id, info.version
 
 
+_SHAPES: Final[tuple[tuple[str, int, str, str], ...]] = (
+    (TPL, 7, "TaskScheduled", "OriginatingTaskSchedulerID OriginatingTaskID TaskID CreatingTaskID TaskCreationOptions"),
+    (TPL, 8, "TaskStarted", "OriginatingTaskSchedulerID OriginatingTaskID TaskID"),
+    (TPL, 9, "TaskCompleted", "OriginatingTaskSchedulerID OriginatingTaskID TaskID IsExceptional"),
+    (TPL, 10, "TaskWaitBegin", "OriginatingTaskSchedulerID OriginatingTaskID TaskID Behavior ContinueWithTaskID"),
+    (TPL, 11, "TaskWaitEnd", "OriginatingTaskSchedulerID OriginatingTaskID TaskID"),
+    (TPL, 12, "AwaitTaskContinuationScheduled", "OriginatingTaskSchedulerID OriginatingTaskID ContinueWithTaskId"),
+    (TPL, 13, "TaskWaitContinuationComplete", "TaskID"),
+    (TPL, 19, "TaskWaitContinuationStarted", "TaskID"),
+    (costly_work.FRAMEWORK, 30, "ThreadPoolEnqueueWork", "workID"),
+    (costly_work.FRAMEWORK, 31, "ThreadPoolDequeueWork", "workID"),
+    (costly_work.HTTP, 1, "RequestStart", "$scheme $host port $pathAndQuery"),
+    (costly_work.HTTP, 2, "RequestStop", "statusCode"),
+    (costly_work.HTTP, 6, "RequestLeftQueue", "#timeOnQueueMilliseconds"),
+    (costly_work.HTTP, 7, "RequestHeadersStart", "connectionId"),
+    (costly_work.HTTP, 8, "RequestHeadersStop", ""),
+    (costly_work.HTTP, 11, "ResponseHeadersStart", ""),
+    (costly_work.HTTP, 12, "ResponseHeadersStop", "statusCode"),
+    ("Microsoft.AspNetCore.Hosting", 3, "RequestStart", "$method $path"),
+    ("Microsoft.AspNetCore.Hosting", 4, "RequestStop", ""),
+    (costly_work.KESTREL, 3, "RequestStart", "$connectionId $method $path"),
+    (costly_work.KESTREL, 4, "RequestStop", ""),
+    ("A", 4, "EventCounters", "$Name #Mean Count #Min #Max #IntervalSec $Metadata"),
+    (costly_work.METERS, 2, "CollectionStart", "$sessionId intervalStartTime intervalEndTime"),
+    (costly_work.METERS, 4, "CounterRateValuePublished", "$sessionId $meterName $instrumentName $tags $rate $value"),
+    (costly_work.METERS, 6, "HistogramValuePublished", "$sessionId $meterName $instrumentName $tags $quantiles count"),
+    ("A", 1, "JobStart", "$what"),
+    ("A", 2, "JobStop", ""),
+)
+"""Events that describe themselves, by provider, id, name and fields: `$` texts, `#` floating, others whole numbers."""
+
+
+@functools.cache
+def _described() -> tuple[tuple[str, int, str, tuple[FieldDescription, ...], Any], ...]:
+    """These, each with its layout."""
+    codes = {"$": TypeCode.STRING, "#": TypeCode.DOUBLE}
+    made, classes = [], ClassCache(len(_SHAPES))
+    for provider, id, name, names in _SHAPES:
+        fields = tuple(
+            FieldDescription(field.lstrip("$#"), codes.get(field[0], TypeCode.INT64)) for field in names.split()
+        )
+        made.append((provider, id, name, fields, classes.layout(fields, Variant())))
+    return tuple(made)
+
+
 _Piece: TypeAlias = tuple[MetadataRecord, Callable[[random.Random, int], bytes]]
 
 
@@ -162,8 +239,13 @@ def _kinds(rng: random.Random) -> list[_Piece]:
     way = rng.random()
     count = rng.choice((1, 2, 3, 8, 30, 200))
     for number in range(1, count + 1):
-        if way < 0.75:
-            info = rng.choice(_registered() if way < 0.3 else _about_code())
+        if way < 0.25:
+            provider, event_id, name, fields, layout = rng.choice(_described())
+            described = MetadataRecord(number, provider, event_id, 0, name, level=4, fields=fields)
+            found.append((described, lambda r, n, layout=layout: payload(layout, r, n)))  # type: ignore[misc]
+            continue
+        if way < 0.8:
+            info = rng.choice(_registered() if way < 0.5 else _about_code())
             provider, event_id, version = _identity(info)
             layout = info.record.__layout__
             found.append(

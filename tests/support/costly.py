@@ -137,6 +137,39 @@ def wide_kinds(kinds: int, fields: int, names: int = 1) -> bytes:
     return _six(*steps, lambda w: w.events([EventRecord(k, 5, 1, payload) for k in range(1, kinds + 1)]))
 
 
+def many_tables(kinds: int) -> bytes:
+    """An event of each of `kinds` kinds, which have a name of their own and all the same field."""
+    described = [
+        MetadataRecord(k, "P", k & 0xFFFF, name=f"{k:x}", fields=(FieldDescription("x", TypeCode.UINT8),))
+        for k in range(1, kinds + 1)
+    ]
+    steps = [lambda w, at=at: w.metadata(described[at : at + 1000]) for at in range(0, kinds, 1000)]
+    events = [EventRecord(k, 5, 1, b"7") for k in range(1, kinds + 1)]
+    return _six(*steps, *(lambda w, at=at: w.events(events[at : at + 1000]) for at in range(0, kinds, 1000)))
+
+
+def null_columns(events: int, fields: int) -> bytes:
+    """`events` events of one byte, whose name four further kinds have, of one event each, with `fields` fields each."""
+    described = [
+        MetadataRecord(
+            k, "P", k, name="E", fields=tuple(FieldDescription(f"k{k}f{i}", TypeCode.UINT8) for i in range(fields))
+        )
+        for k in range(1, 5)
+    ]
+    steps = [lambda w, d=d: w.metadata([d]) for d in described]
+    wide = [EventRecord(k, 5, 1, bytes(fields)) for k in range(1, 5)]
+    tiny = _kind(5, FieldDescription("t", TypeCode.UINT8))
+    return _six(*steps, lambda w: w.metadata([tiny]), lambda w: w.events(wide), _many(events))
+
+
+def _many(events: int) -> Callable[[NetTrace6Writer], object]:
+    def step(writer: NetTrace6Writer) -> None:
+        for at in range(0, events, 10_000):
+            writer.events([EventRecord(5, 6, 1, b"7")] * min(events - at, 10_000))
+
+    return step
+
+
 def equal_names(n: int) -> bytes:
     """One event whose description names all of its `n` fields alike."""
     fields = [FieldDescription("x", TypeCode.UINT8)] * n

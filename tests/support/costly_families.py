@@ -1,6 +1,6 @@
 """Every kind of stream that once cost far more than its size, by name: how it is made, and how large.
 
-Gathers `costly`, `costly_containers` and `costly_reports`; runs nothing and knows no reader.
+Gathers `costly`, `costly_containers`, `costly_reports` and `costly_work`; runs nothing and knows no reader.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import attrs
 import costly
 import costly_containers
 import costly_reports
+import costly_work
 
 
 @attrs.frozen
@@ -58,6 +59,8 @@ FAMILIES: Final = (
     Family("point-threads-of-4", costly.many_threads_of_four, 50_000, 1_300_000),
     Family("wide-kinds", lambda n: costly.wide_kinds(n, 4_096), 8, 100),
     Family("wide-names", lambda n: costly.wide_kinds(n, 4_096, n), 2, 100),
+    Family("many-tables", costly.many_tables, 500, 190_000),
+    Family("null-columns", lambda n: costly.null_columns(n, 4_096), 1_000, 50_000),
     Family("vast-method", lambda n: costly.vast_method(n, n), 500, 20_000),
     Family("zipped-nothing", zipped_nothing, 20, 2_000, ".nettrace.gz"),
     Family("nested-spans", costly_reports.nested_spans, 2_000, 50_000),
@@ -67,5 +70,18 @@ FAMILIES: Final = (
     Family("threads-with-turns", costly_reports.threads_with_turns, 2_000, 50_000),
     Family("processes", costly_reports.processes, 100, 50_000),
     Family("deep-stacks", costly_reports.deep_stacks, 3_000, 60_000),
+    Family("nested-activities", costly_work.nested_activities, 1_000, 100_000),
+    Family("one-activity-id", costly_work.one_activity_id, 1_000, 100_000),
+    Family("open-activities", costly_work.open_activities, 1_000, 50_000),
+    Family("task-chain", costly_work.task_chain, 1_000, 50_000),
+    Family("tasks-of-deep-stacks", costly_work.tasks_of_deep_stacks, 300, 20_000),
+    Family("awaits-of-one-task", costly_work.awaits_of_one_task, 1_000, 50_000),
+    Family("work-items", costly_work.work_items, 1_000, 100_000),
+    Family("open-requests", costly_work.open_requests, 1_000, 40_000),
+    Family("connections", costly_work.connections, 1_000, 20_000),
+    Family("many-counters", costly_work.many_counters, 1_000, 100_000),
+    Family("many-tags", costly_work.many_tags, 10, 200),
+    Family("many-texts", costly_work.many_texts, 1_000, 100_000),
+    Family("recursive-stacks", costly_work.recursive_stacks, 200, 10_000),
     Family("endless", lambda n: b"".join(costly_containers.endless(n)), 500, 20_000),
 )

@@ -1,6 +1,7 @@
 """`spans`: a begin and the end that belongs to it, as one row with a duration.
 
-Knows no event: the caller says what is paired, and on which columns.
+Knows no event: the caller says what is paired. Chooses the columns, unless the caller does: starts and stops of an
+activity belong together by its id, whatever threads they are on, and others by their thread.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.analysis.activities.activity_signals import SignalKind, edge_of
 from clrevents.analysis.framework.marks import Marks, trace_holes
 from clrevents.analysis.gather import Gathered, gather, matched
 from clrevents.table.build import (
@@ -48,7 +50,7 @@ def spans(
     begin: Selector,
     end: Selector,
     /,
-    on: Iterable[str] = ("thread_id",),
+    on: Iterable[str] | None = None,
     *,
     enum_names: bool = False,
     **filters: Unpack[FilterOptions],
@@ -60,6 +62,11 @@ def spans(
     old version lacks) pair with nothing. Both events must pass the filters, which are those of `Trace`: a begin in the
     window whose end is after it is unmatched.
 
+    Without `on`, the start and the stop of an activity (by their opcodes, or their names where these are missing) are
+    paired on `activity_id` if they have ids, other events on `thread_id`. The metadata says which it was: `pairing` is
+    `activity`, `thread`, `key` (other columns) or `none`, and `on` has the columns. Some runtimes give one id to
+    several activities at the same time: `ambiguous` in the metadata counts rows that overlap another with their id.
+
     Columns: `start_ns`, `end_ns` and `duration_ns`; the begin's `thread_id`, and the end's as `end_thread_id`; the
     begin's `stack_id`, `activity_id` and payload; the fields that only the end's payload has; and `lossy`, true if
     events of the thread (of any thread, unless `on` has `thread_id`) were lost or destroyed during the span. With
@@ -69,17 +76,52 @@ def spans(
     KeyError for a column that an event lacks, ValueError if begin and end are the same event, and TypeError for a
     column that cannot be compared.
     """
-    keys = tuple(on) if not isinstance(on, str) else (on,)
+    asked = None if on is None else (on,) if isinstance(on, str) else tuple(on)
     one_event = passes_of(trace).one_event
     events = one_event(begin), one_event(end)
     if events[0] is not None and events[0] == events[1]:
         raise ValueError(f"begin and end are both {'/'.join(events[0])}: one cannot be told from the other")
-    headers = dict.fromkeys((*_HEADERS, *(key for key in keys if key in TABLE_HEADERS)))
-    sides = gather(trace, (begin, end), headers, filters)
+    further = ("opcode",) if asked is None else (key for key in asked if key in TABLE_HEADERS)
+    sides = gather(trace, (begin, end), dict.fromkeys((*_HEADERS, *further)), filters)
+    begins, ends = sides
+    keys = _chosen(begins, ends) if asked is None else asked
     for side in sides:
         _check_keys(side, keys)
-    begins, ends = sides
     return _table(trace, begins, ends, matched([begins], [ends], keys), keys, enum_names)
+
+
+def pairing_of(keys: Iterable[str]) -> str:
+    """What these columns pair by: `activity`, `thread`, `key` or `none`."""
+    columns = set(keys)
+    return (
+        "activity"
+        if "activity_id" in columns
+        else "thread"
+        if columns == {"thread_id"}
+        else "key"
+        if columns
+        else "none"
+    )
+
+
+def _chosen(begins: Gathered, ends: Gathered) -> tuple[str, ...]:
+    """What to pair on where nobody says it."""
+    ids = all(side.column("activity_id").known.any() for side in (begins, ends))
+    return ("activity_id",) if ids and _are_edges(begins, ends) else ("thread_id",)
+
+
+def _are_edges(begins: Gathered, ends: Gathered) -> bool:
+    """Whether these are the starts and the stops of the same activity."""
+    edges = []
+    for side, wanted in ((begins, SignalKind.BEGIN), (ends, SignalKind.END)):
+        assert side.event is not None
+        found = {edge_of(*side.event, opcode) for opcode in np.unique(side.numbers("opcode")).tolist()}
+        if any(edge is None or edge[0] != wanted for edge in found):
+            return False
+        edges.append(
+            {(source.provider, source.name if suffixed else "") for _, source, suffixed in filter(None, found)}
+        )
+    return edges[0] == edges[1]
 
 
 def activity_keys(keys: Iterable[str]) -> tuple[str, ...]:
@@ -98,6 +140,21 @@ def _by_activity(begins: Gathered, ends: Gathered, pairs: tuple[Ints, Ints], key
         if len(side) > len(rows)
     ]
     return len(matched(left[:1], left[1:], wanted)[0]) if len(left) > 1 else 0
+
+
+def _alike(begins: Gathered, rows: Ints, start: Ints, end: Ints, keys: tuple[str, ...]) -> int:
+    """How many pairs overlap another one with their activity's id, so that they may have one another's end."""
+    if pairing_of(keys) != "activity":
+        return 0
+    latest: dict[bytes, int] = {}
+    alike: set[int] = set()
+    for row, id in enumerate(begins.column("activity_id").take(rows).tolist()):
+        before = latest.get(id)
+        if before is not None and end[before] > start[row]:
+            alike |= {before, row}
+        if before is None or end[before] < end[row]:
+            latest[id] = row
+    return len(alike)
 
 
 def _check_keys(side: Gathered, keys: tuple[str, ...]) -> None:
@@ -136,6 +193,8 @@ def _table(
     payload = renamed((*begins.payload, *further), [field.name for field in (*_FRONT, _LOSSY)])
     metadata = {
         "name": f"{begins.name} to {ends.name}",
+        "pairing": pairing_of(keys),
+        "ambiguous": str(_alike(begins, pairs[0], start, end, keys)),
         "on": ",".join(keys),
         "unmatched_begins": str(len(begins) - len(pairs[0])),
         "unmatched_ends": str(len(ends) - len(pairs[0])),

@@ -18,6 +18,10 @@ SYNCHRONOUS: Final = 1
 """The behavior of a wait that blocks its thread; the other one is that of an await."""
 
 
+CONTINUATION_ID: Final = ("ContinueWithTaskId", "ContinuwWithTaskId")
+"""The field of AwaitTaskContinuationScheduled with the id of the continuation; .NET Core 3.1 misspells it."""
+
+
 def task_wait_spans(begins: Gathered, ends: Gathered) -> WaitSpans:
     """Waits that block; rows are those of `begins` that block, and of `ends`.
 

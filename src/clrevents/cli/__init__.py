@@ -23,6 +23,7 @@ from clrevents.errors import DamageError, PayloadError, TraceError
 _COMMANDS: Final = {
     "info": "Show what a trace contains and what is missing from it.",
     "events": "Print all or selected events, as text or JSON.",
+    "report": "Write all reports, flame graphs and a timeline as one page.",
     "flame": "Write a flame graph as HTML or for a viewer.",
     "spans": "Measure the time from one event to another.",
     "query": "Query a trace in SQL, with a table per event.",

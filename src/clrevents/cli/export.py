@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import click
 
-from clrevents.cli.meter import Meter
+import clrevents
 from clrevents.cli.output import event_label, say
 from clrevents.cli.reading import (
     FailOn,
@@ -27,6 +27,7 @@ from clrevents.cli.reading import (
     trace_source,
 )
 from clrevents.errors import DamageError, ErrorMode, PayloadError, TraceError
+from clrevents.meter import Meter
 from clrevents.words import counted, lost_events
 
 _SUFFIXES: Final = {
@@ -93,11 +94,15 @@ def command(
         clrevents export app.nettrace -o events.jsonl
     A heap snapshot, for the memory panel of Chrome's developer tools:
         clrevents export app.nettrace -o app.heapsnapshot
+    Threads, calls, pauses, locks and the program's own events on one timeline, for https://ui.perfetto.dev
+    or, with .firefox.json, for https://profiler.firefox.com:
+        clrevents export app.nettrace -o app.pftrace
 
     Each trace's folder also has _headers (a row per event), _stacks, and _trace.json with facts about the trace.
     Folders and files appear only when complete.
     """
     from clrevents.export.directory import Options
+    from clrevents.export.timeline_file import timeline_format
 
     files, selectors = _told_apart(things)
     single = _single(out)
@@ -107,6 +112,12 @@ def command(
                 raise click.UsageError(f"{out} takes one FILE, and neither NAME nor --format")
             refuse_overwriting(out, files[0])
             return _heap(files[0], snapshot, Path(out), errors, fail_on)
+        shown = timeline_format(out)
+        if shown is not None:
+            if len(files) != 1 or format:
+                raise click.UsageError(f"{out} takes one FILE, and no --format")
+            refuse_overwriting(out, files[0])
+            return _timeline(files[0], selectors, Path(out), shown, errors, fail_on)
         kind: Any = single or format or "parquet"
         options = Options(kind, selectors, names, len(files) == 1, activity_ids, spreadsheet)
         if single is None:
@@ -197,6 +208,26 @@ def _heap(file: str, number: int | None, out: Path, errors: ErrorMode, fail_on: 
             say(str(error))
             return 3
         say(f"{out}: snapshot {one.number} of {len(known)}, {counted(len(one), 'object')}")
+        return code
+
+
+def _timeline(file: str, selectors: tuple[str, ...], out: Path, format: Any, errors: ErrorMode, fail_on: FailOn) -> int:
+    from clrevents.export.flame import Look
+    from clrevents.export.timeline_file import VIEWERS, write_timeline
+    from clrevents.outputs import whole_file
+
+    with Reading(file, errors) as reading:
+        title = os.path.basename(reading.name)
+        look = Look(title, f"clrevents {clrevents.__version__}", start=reading.trace.info.start)
+        try:
+            with whole_file(out) as stream:
+                written = write_timeline(reading.trace, stream, look, format, selectors, out.suffix.lower() == ".gz")
+        except (DamageError, PayloadError) as error:
+            return reading.stopped(error, fail_on)
+        code = reading.finish(fail_on)
+        say(f"{out}: {written.summary}; open it at {VIEWERS[format]}")
+        if written.left_out:
+            say(f"{out}: without {counted(written.left_out, 'row')} of reports whose beginning is not in the trace")
         return code
 
 

@@ -16,9 +16,9 @@ from typing import Any, Final, TypeVar
 import click
 
 import clrevents
-from clrevents.cli.meter import Meter
 from clrevents.cli.output import say
 from clrevents.errors import ERROR_MODES, DamageError, ErrorMode, PayloadError, Problem, TraceError, TraceWarning
+from clrevents.meter import Meter
 from clrevents.words import lost_events
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -46,7 +46,7 @@ class _FailOnType(click.ParamType):  # type: ignore[type-arg]  # generic in newe
 
 
 def file_argument(command: F) -> F:
-    """The trace: a path, or - for standard input."""
+    """The trace: a path, a URL, or - for standard input."""
     return click.argument("file", metavar="FILE")(command)
 
 
@@ -111,6 +111,10 @@ class Reading:
         warnings.showwarning = show  # type: ignore[assignment]
         try:
             self._trace = clrevents.open(trace_source(self._file), errors=self._errors, progress=self._meter.hook)
+        except ImportError as error:
+            # A URL, and nothing that reads it.
+            self.__exit__(None, None, None)
+            raise click.UsageError(str(error)) from None
         except BaseException:
             self.__exit__(None, None, None)
             raise

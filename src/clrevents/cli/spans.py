@@ -7,7 +7,7 @@ from typing import Any, Final
 import click
 
 import clrevents
-from clrevents.analysis.pairing import SpanSummary, activity_keys, longest, spans, summary, telling
+from clrevents.analysis.pairing import activity_keys, longest, spans, summary, telling
 from clrevents.cli.output import Output, safe
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
 from clrevents.errors import DamageError, ErrorMode, PayloadError
@@ -15,6 +15,12 @@ from clrevents.export.formats import json_rows
 from clrevents.words import counted, lost_events
 
 _LONG: Final = 30
+_PAIRINGS: Final = {
+    "activity": "by activity ({})",
+    "thread": "by thread ({})",
+    "key": "by key ({})",
+    "none": "any begin and end",
+}
 _SHOWN: Final = 3
 
 
@@ -24,10 +30,9 @@ _SHOWN: Final = 3
 @click.argument("end")
 @click.option(
     "--on",
-    default="thread_id",
-    show_default=True,
     metavar="COLUMNS",
-    help="Comma-separated columns in which a begin and its end are equal; none: any begin and end.",
+    help="Comma-separated columns in which a begin and its end are equal; none: any begin and end. "
+    "[default: activity_id for starts and stops of activities that have ids, thread_id for others]",
 )
 @click.option("-n", "count", type=click.IntRange(min=0), default=20, show_default=True, metavar="N", help="Rows shown.")
 @click.option("--columns", metavar="COLUMNS", help="Comma-separated columns to show. [default: the first three texts]")
@@ -47,7 +52,7 @@ def command(
     file: str,
     begin: str,
     end: str,
-    on: str,
+    on: str | None,
     count: int,
     columns: str | None,
     provider: str | None,
@@ -67,13 +72,15 @@ def command(
     \b
     Which methods took the JIT longest?
         clrevents spans app.nettrace MethodJittingStarted MethodLoadVerbose --on thread_id,MethodID
-    How long did requests that switch threads take, in the second half?
-        clrevents spans app.nettrace RequestStart RequestStop --on activity_id --start 50%
+    How long did requests take, whatever threads they ran on, in the second half?
+        clrevents spans app.nettrace RequestStart RequestStop --start 50%
 
     Times are wall-clock times: a thread may have waited meanwhile. !: events of the row's thread (of any thread, if
-    --on has no thread_id) were lost or destroyed during the span, so it may be paired wrongly.
+    paired without it) were lost or destroyed during the span, so it may be paired wrongly.
     """
-    keys = () if on == "none" else tuple(key.strip() for key in on.split(",") if key.strip())
+    keys = None
+    if on is not None:
+        keys = () if on == "none" else tuple(key.strip() for key in on.split(",") if key.strip())
     wanted = None if columns is None else [name.strip() for name in columns.split(",")]
 
     def ask(trace: clrevents.Trace) -> clrevents.Table:
@@ -101,9 +108,9 @@ def command(
             if name not in table:
                 raise click.UsageError(safe(f"no column {name!r}; there are {', '.join(table.columns)}"))
         if as_json:
-            out.json(_object(begin, end, keys, table))
+            out.json(_object(begin, end, table))
         else:
-            _show(out, (begin, end), keys, table, count, wanted)
+            _show(out, (begin, end), table, count, wanted)
 
     with Reading(file, errors) as reading:
         try:
@@ -116,13 +123,15 @@ def command(
         return code
 
 
-def _object(begin: str, end: str, keys: tuple[str, ...], table: clrevents.Table) -> dict[str, Any]:
+def _object(begin: str, end: str, table: clrevents.Table) -> dict[str, Any]:
     """Everything this command knows, as the JSON object. Keys are only ever added."""
     return {
         "schema": "clrevents.spans/1",
         "begin": begin,
         "end": end,
-        "on": list(keys),
+        "on": list(_columns(table)),
+        "pairing": table.metadata["pairing"],
+        "ambiguous": int(table.metadata["ambiguous"]),
         "lost": int(table.metadata["losses"]),
         "summary": summary(table).to_dict(),
         "spans": json_rows(table),
@@ -132,27 +141,33 @@ def _object(begin: str, end: str, keys: tuple[str, ...], table: clrevents.Table)
 def _show(
     out: Output,
     events: tuple[str, str],
-    keys: tuple[str, ...],
     table: clrevents.Table,
     count: int,
     wanted: list[str] | None,
 ) -> None:
-    found = summary(table)
-    out.facts(_facts(events, keys, found))
+    out.facts(_facts(events, table))
     chosen = longest(table, count)
     if len(chosen):
         out.line()
         _rows(out, chosen, wanted)
-        if found.spans > len(chosen):
-            out.line(f"and {found.spans - len(chosen):,} more (-n shows them)")
+        if len(table) > len(chosen):
+            out.line(f"and {len(table) - len(chosen):,} more (-n shows them)")
     lost = int(table.metadata["losses"])
     if lost:
         out.line()
         out.line(f"{lost_events(lost)}; ! marks rows that this may have spoilt")
 
 
-def _facts(events: tuple[str, str], keys: tuple[str, ...], found: SpanSummary) -> list[tuple[str, str]]:
-    facts = [("spans", f"{found.spans:,} from {' to '.join(events)}")]
+def _columns(table: clrevents.Table) -> tuple[str, ...]:
+    return tuple(filter(None, table.metadata["on"].split(",")))
+
+
+def _facts(events: tuple[str, str], table: clrevents.Table) -> list[tuple[str, str]]:
+    found, keys = summary(table), _columns(table)
+    facts = [
+        ("spans", f"{found.spans:,} from {' to '.join(events)}"),
+        ("paired", _PAIRINGS[table.metadata["pairing"]].format(safe(", ".join(keys)))),
+    ]
     if found.spans:
         times = ("shortest", found.shortest_ns), ("median", found.median_ns), ("95 %", found.p95_ns)
         quantiles = ", ".join(f"{name} {_ms(ns)}" for name, ns in times)
@@ -162,6 +177,14 @@ def _facts(events: tuple[str, str], keys: tuple[str, ...], found: SpanSummary) -
         ends = counted(found.unmatched_by_activity, "unmatched end")
         have = "has a begin" if found.unmatched_by_activity == 1 else "have begins"
         facts.append(("activity", f"{ends} {have} of the same activity: --on {','.join(activity_keys(keys))}"))
+    alike = int(table.metadata["ambiguous"])
+    if alike:
+        have = (
+            "overlaps another one with its id and may have"
+            if alike == 1
+            else "overlap others with their id and may have"
+        )
+        facts.append(("ambiguous", f"{counted(alike, 'span')} {have} another end"))
     return facts
 
 

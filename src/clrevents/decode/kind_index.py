@@ -23,7 +23,7 @@ class KindIndex:
     def __attrs_post_init__(self) -> None:
         for kind in self.every:
             self._by_key.setdefault((kind.key.provider, kind.key.id), []).append(kind)
-            for name in {kind.key.name, kind.entry.name, *kind.entry.aliases}:
+            for name in {kind.entry.name, *kind.entry.aliases}:
                 self._by_name.setdefault(name, []).append(kind)
 
     def having(self, keys: Iterable[tuple[str, int]], names: Iterable[str]) -> list[EventKind]:

@@ -82,6 +82,14 @@ def _kind_of(state: tuple[Any, ...], info: EventInfo | None) -> EventKind:
     return kind
 
 
+def by_event(kinds: Iterable[EventKind]) -> dict[tuple[str, str], list[EventKind]]:
+    """Kinds by the provider and the name of their event, in order."""
+    found: dict[tuple[str, str], list[EventKind]] = {}
+    for kind in kinds:
+        found.setdefault((kind.key.provider, kind.key.name), []).append(kind)
+    return found
+
+
 class Kinds:
     """Event descriptions by metadata id, and every kind ever defined, by index."""
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from clrevents.analysis.samples import SampledThread, Samples
 from clrevents.export.flame import Look, frame_names
+from clrevents.export.timeline.sampled_calls import calls
 
 
 def render(samples: Samples, look: Look) -> bytes:
@@ -42,29 +43,10 @@ def _metadata(name: str, process: int | None, thread: int | None, text: str) -> 
 def _slices(
     samples: Samples, rows: np.ndarray[Any, np.dtype[np.int64]], track: SampledThread, names: list[str]
 ) -> list[dict[str, Any]]:
-    """Calls from the first sample that shows them to the first that does not; callers precede their callees."""
-    if not len(rows):
-        return []
-    stack = samples.stack[rows]
-    begins = np.flatnonzero(np.concatenate(([True], stack[1:] != stack[:-1])))
-    end = int(samples.time[rows[-1]]) + int(samples.weight[rows[-1]])
-    found: list[tuple[int, int, int, int]] = []
-    open_: list[tuple[int, int]] = []
-    stacks = [samples.frame_ids(number)[::-1] for number in stack[begins].tolist()]
-    times = [*samples.time[rows[begins]].tolist(), end]
-    for time, frames in zip(times, [*stacks, []], strict=True):
-        same = 0
-        while same < min(len(frames), len(open_)) and open_[same][0] == frames[same]:
-            same += 1
-        for depth in range(same, len(open_)):
-            frame, since = open_[depth]
-            if time > since:
-                found.append((since, depth, time - since, frame))
-        open_[same:] = [(frame, time) for frame in frames[same:]]
     head = {"ph": "X", "cat": "sample", "pid": track.process_id or 0, "tid": track.thread_id or 0}
     return [
-        {**head, "name": names[frame], "ts": since / 1000, "dur": lasted / 1000}
-        for since, _, lasted, frame in sorted(found)
+        {**head, "name": names[call.frame], "ts": call.start_ns / 1000, "dur": (call.end_ns - call.start_ns) / 1000}
+        for call in calls(samples, rows)
     ]
 
 

@@ -112,6 +112,8 @@ class EventJson:
             extras["payload_tail"] = tail.hex()
         if payload is None:
             extras["payload_bytes"] = event.payload_bytes.hex()
+        if event.activity_id is not None and (path := event.activity_path) is not None:
+            extras["activity_path"] = path
         if self._stacks:
             extras["stack"] = list(event.stack)
             if self._names:

@@ -24,6 +24,8 @@ _BLOCK_BYTES: Final = 100_000
 _BLOCK_ROWS: Final = 100
 _LARGEST_ID: Final = (1 << 31) - 1
 _M32: Final = (1 << 32) - 1
+_M64: Final = (1 << 64) - 1
+_HALF: Final = 1 << 63
 _LOSERS: Final = 1 << 40
 _NO_MEANING: Final = 0
 _OVERRIDES: Final = {
@@ -254,7 +256,9 @@ class Copier:
             yield _Point(self._tick(loss.end_ns), loss.thread_id, loss.count)
 
     def _tick(self, ns: int) -> int:
-        return -(-ns * self._info.frequency // 1_000_000_000) + self._info.sync_qpc
+        tick = -(-ns * self._info.frequency // 1_000_000_000) + self._info.sync_qpc
+        # Beyond 64 bits times wrap around, as they do when they are read.
+        return tick if -_HALF <= tick <= _M64 else (tick + _HALF & _M64) - _HALF
 
     def _pass(self, point: _Point) -> None:
         thread = self._loser(point.thread) if self._labelled else point.thread

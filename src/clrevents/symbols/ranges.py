@@ -25,6 +25,8 @@ _MORE: Final = 10_000
 _MORE_EACH: Final = 8
 """How many more are examined in all queries together, and how many for each range that there is; only hostile ranges
 overlap so often."""
+_FEW: Final = 8
+"""Up to so many places are faster to look for one by one than with arrays: a single frame asks for one."""
 
 
 class _LastBeyond:
@@ -42,6 +44,9 @@ class _LastBeyond:
 
     def before(self, places: Ints, addresses: Addresses) -> Ints:
         """The last place before each of `places` whose end is beyond the address there; -1 if there is none."""
+        if len(places) <= _FEW:
+            pairs = zip(places.tolist(), addresses.tolist(), strict=True)
+            return np.array([self._one_before(place, address) for place, address in pairs], dtype=np.int64)
         found = np.full(len(places), -1, dtype=np.int64)
         node = places + self._leaves
         up = np.arange(len(places))
@@ -59,6 +64,19 @@ class _LastBeyond:
             down = down[found[down] < self._leaves]
         found[found >= 0] -= self._leaves
         return found
+
+    def _one_before(self, place: int, address: int) -> int:
+        largest, leaves = self._largest, self._leaves
+        node = place + leaves
+        while not (node & 1 and largest[node - 1] > address):
+            node >>= 1
+            if node <= 1:
+                return -1
+        node -= 1
+        while node < leaves:
+            node = 2 * node + 1
+            node -= int(largest[node] <= address)
+        return node - leaves
 
 
 class Ranges:

@@ -20,19 +20,18 @@ _HOLDING: Final = 2
 
 def ask(
     sql: str,
-    table: Callable[[str], Table | None],
+    table: Callable[[str], Any],
     unknown: Callable[[str], Exception],
     files: bool,
     held: list[Any],
 ) -> Any:
     """Run SQL in a new database; a table is created when the SQL turns out to name it.
 
-    `table` returns None for an unknown name, which then raises the result of `unknown`; the table `tables` answers
-    SHOW TABLES. Returns duckdb's relation, the last one for several statements; it may be None if there are no rows to
-    return. Unless `files` is true, access to disk or network and settings, some of which name files,
-    raise PermissionError. Raises ImportError without
-    duckdb and pyarrow, and duckdb's own exceptions for invalid SQL. What a relation needs to stay usable is put into
-    `held`.
+    `table` returns a Table, or an Arrow data set, which stays on disk, and None for an unknown name, which then raises
+    the result of `unknown`; the table `tables` answers SHOW TABLES. Returns duckdb's relation, the last one for several
+    statements; it may be None if there are no rows to return. Unless `files` is true, access to disk or network and
+    settings, some of which name files, raise PermissionError. Raises ImportError without duckdb and pyarrow, and
+    duckdb's own exceptions for invalid SQL. What a relation needs to stay usable is put into `held`.
     """
     duckdb = needed("duckdb", "query", "SQL")
     needed("pyarrow", "query", "SQL")
@@ -54,7 +53,7 @@ def ask(
         if name.lower() in made or (found := table(name)) is None:
             return False
         made.add(name.lower())
-        connection.register(name, _arrow(found))
+        connection.register(name, sql_arrow(found) if isinstance(found, Table) else found)
         return True
 
     try:
@@ -74,8 +73,8 @@ def ask(
     return answer
 
 
-def _arrow(table: Table) -> Any:
-    """Times in microseconds: every version of duckdb can compute with these, some with nothing finer."""
+def sql_arrow(table: Table) -> Any:
+    """For duckdb, with times in microseconds: every version can compute with these, some with nothing finer."""
     pa = needed("pyarrow", "query", "SQL")
     found = table.to_arrow()
     for index, field in enumerate(found.schema):

@@ -51,6 +51,7 @@ class _Kind:
     keywords: int = 0
     level: int = 0
     fields: tuple[FieldDescription, ...] = ()
+    opcode: int | None = None
 
 
 @attrs.frozen
@@ -143,10 +144,20 @@ class TraceBuilder:
         return self._add(kind, payload, stack)
 
     def raw(
-        self, provider: str, id: int, version: int = 0, payload: Data = b"", stack: Iterable[int] = (), name: str = ""
+        self,
+        provider: str,
+        id: int,
+        version: int = 0,
+        payload: Data = b"",
+        stack: Iterable[int] = (),
+        name: str = "",
+        opcode: int | None = None,
     ) -> TraceBuilder:
-        """Add an event of any `provider`, `id` and `version` with any `payload`; `name` goes into its description."""
-        return self._add(_Kind(provider, id, version, name), payload, stack)
+        """Add an event of any `provider`, `id` and `version` with any `payload`.
+
+        `name` and `opcode` go into its description; None omits the opcode, which then is 0.
+        """
+        return self._add(_Kind(provider, id, version, name, opcode=opcode), payload, stack)
 
     def described(
         self,
@@ -306,7 +317,7 @@ class TraceBuilder:
                 kind.name,
                 kind.keywords,
                 kind.level,
-                None,
+                kind.opcode,
                 kind.fields,
             )
             self._new.append(described)

@@ -13,7 +13,7 @@ from clrevents.trace.decoder import Decoder, duration_so_far, occurred_in, strea
 from clrevents.trace.event import label_list
 from clrevents.trace.event_rows import EventRows
 from clrevents.trace.report import KindReport, Report, ThreadInfo
-from clrevents.trace.trace import Trace, open, passes_of
+from clrevents.trace.trace import Trace, open, passes_of, tables_in_sql
 
 __all__ = [
     "Batch",
@@ -42,5 +42,6 @@ __all__ = [
     "passes_of",
     "stream_moment",
     "stream_of",
+    "tables_in_sql",
     "tables_of_registry",
 ]

@@ -14,7 +14,7 @@ from clrevents.decode.column_pass import Chunk
 from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.header_columns import HEADERS, Known
 from clrevents.decode.kernels.header_scan import arranged
-from clrevents.decode.kinds import EventKind
+from clrevents.decode.kinds import EventKind, by_event
 from clrevents.decode.payload.columns.column_maker import ColumnMaker, Group, KindColumns
 from clrevents.decode.payload.payload_decoder import PayloadDecoder
 from clrevents.decode.selection import EventName, Filters, Selection, Selector
@@ -56,8 +56,10 @@ class BatchTables:
         decoder = PayloadDecoder(rows.pointer_size, self.limits)
         chunk = _chunk(rows, headers, None, decoder, lambda _: True)
 
+        kinds = by_event(rows.kinds)
+
         def fields(event: EventName) -> tuple[TableField, ...]:
-            return self.fields(event, rows.kinds, rows.pointer_size, headers)
+            return self.fields(event, kinds[event], rows.pointer_size, headers)
 
         *_, made = table_chunks([chunk], fields, wanted, headers)
         return made

@@ -6,11 +6,10 @@ scan of all headers. Knows no analysis and prints nothing; warns once.
 
 from __future__ import annotations
 
-import time as _time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import attrs
 
@@ -45,13 +44,12 @@ from clrevents.table.read import (
 from clrevents.table.stacks import AddressStacks
 from clrevents.table.table import Table
 from clrevents.trace.scan import HeaderScan, scan_headers
+from clrevents.trace.told_windows import Progress, ToldWindows
 from clrevents.trace.warn import warn_caller
 from clrevents.words import lost_events, safe
 
 Order: TypeAlias = Literal["time", "file"]
-Progress: TypeAlias = Callable[[int, int], Any]
 
-_PROGRESS_SECONDS: Final = 0.1
 _ROWS: Final = 1 << 19
 
 
@@ -59,13 +57,13 @@ class Passes:
     """The passes over one trace. `problems` are those found in any pass, bounded by `Limits.problems`."""
 
     def __init__(
-        self, source: Source, errors: ErrorMode, limits: Limits, registry: Registry, progress: Progress | None
+        self, source: Source, errors: ErrorMode, limits: Limits, registry: Registry, progress: Progress | bool | None
     ) -> None:
         self.source = source
         self.errors: ErrorMode = errors
         self.limits = limits
         self.registry = registry
-        self._progress = progress
+        self._windows = ToldWindows(source, progress).windows
         self._found: dict[tuple[object, ...], Problem] = {}
         self._found_of: Counter[str] = Counter()
         self._warned = False
@@ -98,6 +96,12 @@ class Passes:
         scan = self.scan(raising=False)
         listed = {_identity(problem) for problem in scan.problems}
         return (*scan.problems, *(problem for key, problem in self._found.items() if key not in listed))
+
+    @property
+    def found(self) -> tuple[Problem, ...]:
+        """The problems of the passes made so far; without those, none."""
+        scanned = () if self._scanned is None else self.problems
+        return scanned or tuple(self._found.values())
 
     def moment_ns(self, moment: Moment, what: str = "moment") -> int:
         """A moment as accepted by filters, in nanoseconds since the session started."""
@@ -312,13 +316,12 @@ class Passes:
     def fields(self, event: EventName) -> tuple[TableField, ...]:
         """The payload columns of one event, as its tables have them."""
         decoder = PayloadDecoder(self.info.pointer_size, self.limits)
-        kinds = self.scan(raising=False).kinds_by_name.having((), event[1:])
-        return event_fields(self.registry, event, kinds, decoder)
+        return event_fields(self.registry, event, self.scan(raising=False).kinds_of.get(event, ()), decoder)
 
     def facts_of(self, event: EventName) -> dict[str, str]:
         """The metadata of an event's tables."""
         scan = self.scan(raising=False)
-        return facts(event, self.registry, scan.kinds_by_name.having((), event[1:]), scan.lost, scan.problems.total)
+        return facts(event, self.registry, scan.kinds_of.get(event, ()), scan.lost, scan.problems.total)
 
     # The source, and the problems found.
 
@@ -332,22 +335,6 @@ class Passes:
         if stream.info is None:
             raise UnreadableError("the file ends before the trace header", offset=self.source.size)
         return attrs.evolve(stream.info, path=self.source.path)
-
-    def _windows(self) -> Iterator[bytes]:
-        """The source's bytes; calls `progress` at most ten times a second."""
-        if self._progress is None:
-            yield from self.source.windows()
-            return
-        done, total = 0, self.source.size
-        told = _time.monotonic()
-        for data in self.source.windows():
-            yield data
-            done += len(data)
-            now = _time.monotonic()
-            if now - told >= _PROGRESS_SECONDS:
-                told = now
-                self._progress(done, max(total, done))
-        self._progress(done, max(total, done))
 
     @contextmanager
     def _noting(self, stream: Stream) -> Iterator[None]:

@@ -22,6 +22,7 @@ from clrevents.table.table import Table
 from clrevents.trace.passes import Passes
 
 HEADERS_IN_SQL: Final = (*EVENT_HEADERS, *ACTIVITY_HEADERS)
+OF_FRAMES: Final = ("stack_id", "time_ns", "process_id")
 _TABLES: Final = "tables"
 _OF_DUCKDB: Final = ("duckdb_", "pg_", "pragma_", "sqlite_")
 """Prefixes of duckdb's own tables."""

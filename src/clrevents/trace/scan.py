@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 import attrs
@@ -11,8 +11,9 @@ import attrs
 from clrevents.decode.container.blocks import ThreadRow
 from clrevents.decode.kernels.tally import Tally
 from clrevents.decode.kind_index import KindIndex
-from clrevents.decode.kinds import EventKey, EventKind
+from clrevents.decode.kinds import EventKey, EventKind, by_event
 from clrevents.decode.rows import UNKNOWN_THREAD
+from clrevents.decode.selection import EventName
 from clrevents.decode.stream.losses import Loss
 from clrevents.decode.stream.stream import Stream
 from clrevents.errors import ErrorMode, Limits, Problems, TraceError
@@ -21,7 +22,7 @@ from clrevents.sources import Source
 from clrevents.trace.report import ThreadInfo
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, slots=False)
 class HeaderScan:
     """The results of one pass over all headers; `error` is the exception that ended it."""
 
@@ -43,6 +44,11 @@ class HeaderScan:
     def kinds_by_name(self) -> KindIndex:
         """The same kinds, for names that are asked for one after the other."""
         return KindIndex(self.kinds)
+
+    @cached_property
+    def kinds_of(self) -> Mapping[EventName, Sequence[EventKind]]:
+        """The kinds of each event: looking for those of one among all is quadratic where every kind is an event."""
+        return by_event(self.kinds)
 
 
 def scan_headers(

@@ -34,10 +34,11 @@ from clrevents.trace.batch_tables import BatchTables
 from clrevents.trace.display import trace_html, trace_line, trace_text
 from clrevents.trace.event import Event
 from clrevents.trace.late_names import LateNames
-from clrevents.trace.passes import Order, Passes, Progress
-from clrevents.trace.query_tables import HEADERS_IN_SQL, QueryTables
+from clrevents.trace.passes import Order, Passes
+from clrevents.trace.query_tables import HEADERS_IN_SQL, OF_FRAMES, QueryTables
 from clrevents.trace.report import KindReport, Report, ThreadInfo
 from clrevents.trace.stacks import Stacks
+from clrevents.trace.told_windows import Progress
 from clrevents.trace.whole_tables import frames_table, methods_table, stacks_table, threads_table
 
 C = TypeVar("C")
@@ -72,10 +73,9 @@ class Trace:
         errors: ErrorMode = "report",
         limits: Limits | None = None,
         registry: Registry | None = None,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
     ) -> None:
-        limits, registry = limits or Limits(), registry or DEFAULT
-        self._opened = source
+        limits, registry, self._opened = limits or Limits(), registry or DEFAULT, source
         self._tables = BatchTables(registry, limits)
         self._stacks: Stacks | None = None
         self._databases: list[Any] = []
@@ -282,19 +282,8 @@ class Trace:
         UnknownEventError for a table that does not exist, AmbiguousEventError for one that may mean several events,
         duckdb's own exceptions for invalid SQL, and ImportError unless duckdb is installed.
         """
-        whole = {
-            "headers": lambda: self.headers(columns=HEADERS_IN_SQL),
-            "threads": lambda: threads_table(self.threads),
-            "methods": lambda: methods_table(self.methods),
-            "stacks": lambda: stacks_table(self.stacks.arrays),
-            "frames": self._frames,
-        }
-        tables = QueryTables(self._passes, whole)
+        tables = tables_in_sql(self)
         return ask(sql, tables.table, tables.unknown, files, self._databases)
-
-    def _frames(self) -> Table:
-        headers = self.headers(columns=("stack_id", "time_ns", "process_id"))
-        return frames_table(self.methods, self.stacks.arrays, headers)
 
     def check(self) -> Report:
         """Decode every event and report the result for each payload.
@@ -344,11 +333,12 @@ def open(
     errors: ErrorMode = "report",
     limits: Limits | None = None,
     registry: Registry | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Trace:
     """Open a trace and read its header.
 
-    `source` is a path, bytes, or a binary file object; gzip is recognized. `errors` selects what raises:
+    `source` is a path, bytes, a binary file object, or a URL that fsspec reads, of which each byte is fetched at most
+    once; gzip is recognized. `errors` selects what raises:
 
     * `"report"`: damage to the container, after every sound event before it. Payloads that do not fit their layout
       become `RawPayload` and are reported in `Trace.problems`.
@@ -356,10 +346,11 @@ def open(
     * `"salvage"`: nothing after the header. Damaged parts are skipped and reported.
 
     `limits` bounds what may be demanded by a hostile file, `registry` holds the event classes (by default all built-in
-    and registered ones), and `progress(done_bytes, total_bytes)` is called at most ten times a second in each pass.
+    and registered ones). `progress(done_bytes, total_bytes)` is called at most ten times a second in each pass; with
+    `progress=True` a pass that takes longer than a second draws a bar, in a notebook or on a terminal's stderr.
 
-    Raises SourceError if the source cannot be read, UnreadableError if it is not a .NET trace, and ValueError for
-    unknown `errors`.
+    Raises SourceError if the source cannot be read, UnreadableError if it is not a .NET trace, ValueError for unknown
+    `errors`, and ImportError for a URL without the package that reads it.
     """
     return Trace(source, errors=errors, limits=limits, registry=registry, progress=progress)
 
@@ -367,6 +358,18 @@ def open(
 def passes_of(trace: Trace) -> Passes:
     """The passes over a trace, for other parts of this package."""
     return trace._passes
+
+
+def tables_in_sql(trace: Trace) -> QueryTables:
+    """What SQL can name in a trace, for other parts of this package."""
+    whole = {
+        "headers": lambda: trace.headers(columns=HEADERS_IN_SQL),
+        "threads": lambda: threads_table(trace.threads),
+        "methods": lambda: methods_table(trace.methods),
+        "stacks": lambda: stacks_table(trace.stacks.arrays),
+        "frames": lambda: frames_table(trace.methods, trace.stacks.arrays, trace.headers(columns=OF_FRAMES)),
+    }
+    return QueryTables(passes_of(trace), whole)
 
 
 def _is_path(source: Openable) -> bool:

@@ -62,6 +62,11 @@ def test_what_is_no_number_has_a_reason(text: str, reason: int) -> None:
 def test_quantiles() -> None:
     assert read_quantiles("0.5=0.24;0.95=0.46") == (((0.5, 0.24, NUMBER), (0.95, 0.46, NUMBER)), True)
     assert read_quantiles("") == ((), True)
+    # Each is a series with all tags of the histogram.
+    pieces, whole = read_quantiles(";".join(f"0.{n}=1" for n in range(10, 26)))
+    assert (len(pieces), whole) == (16, True)
+    pieces, whole = read_quantiles(";".join(f"0.{n}=1" for n in range(10, 27)))
+    assert ([piece[0] for piece in pieces], whole) == ([n / 100 for n in range(10, 26)], False)
     pieces, whole = read_quantiles("0.5=NaN;0,95=0,46;0.99")
     assert [(piece[0], piece[2]) for piece in pieces] == [(0.5, NOT_A_NUMBER)]
     assert not whole

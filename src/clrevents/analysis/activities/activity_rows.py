@@ -23,7 +23,13 @@ class ActivityRow(SpanRow):
 
     row: RowNumber = column("The number of the activity in the process, in order of the starts, from 0.")
     parent_row: RowNumber | None = column(
-        "The row of the activity in which it started, by ids; null if it is a root or the trace does not tell."
+        "The row of the activity in which it started, by ids or by tasks; null if it is a root or the trace does not "
+        "tell."
+    )
+    parent_by: Word | None = column(
+        "How the parent is known: `related_id`, or `task` (inferred from the task or await that carried the thread "
+        "there, where the path in the id agrees); null without a parent.",
+        hidden=True,
     )
     parent_traceevent_row: RowNumber | None = column(
         "The row that TraceEvent calls its parent, which may be whatever ran last on the thread.", hidden=True
@@ -42,7 +48,9 @@ class ActivityRow(SpanRow):
         "How much of that is in no child of it; null without a stop, and if a child has none."
     )
     end_kind: Word = column("`stop`, or, without a stop event: `superseded`, `trace_end` or `unknown`.")
-    ambiguous: Flag = column("Another open activity had the same id, so that the end or the parent may be the other's.")
+    ambiguous: Flag = column(
+        "The end or the parent may be another's: another open activity had the same id, or ids contradict one another."
+    )
     start_thread_id: ThreadId = column("The thread that started it.")
     end_thread_id: ThreadId | None = column("The thread that stopped it; null without a stop.", hidden=True)
 
@@ -80,5 +88,6 @@ class ActivitiesFacts:
     """The circumstances of a report on activities."""
 
     ids: Flag = column("Whether start events have ids of activities.")
+    parents_by_task: Count = column("How many parents are known from tasks, and not from related ids.")
     reused_ids: Count = column("How many ids name more than one activity.")
     left_out: Count = column("How many activities are not in the tables, because there are too many.")

@@ -15,7 +15,8 @@ import numpy as np
 
 from clrevents.analysis.framework.collector import ReportChunk
 from clrevents.analysis.gather import Gathered
-from clrevents.analysis.task_waits import SYNCHRONOUS
+from clrevents.analysis.task_waits import CONTINUATION_ID, SYNCHRONOUS
+from clrevents.analysis.wait_events import field_numbers
 from clrevents.schema.registry import FRAMEWORK, MONO, PRIVATE, RUNDOWN, RUNTIME, SAMPLE, STRESS, TPL
 
 ACTIVITY_HEADERS: Final = ("time_ns", "thread_id", "activity_id", "related_activity_id", "opcode")
@@ -40,6 +41,10 @@ class SignalKind(IntEnum):
     RUN = 5
     DONE = 6
     IDLE = 7
+    RESUME = 8
+    """The continuation that was queued with this key runs."""
+    RETURN = 9
+    """What a wait or a continuation ran has returned."""
 
 
 class FlowKind(IntEnum):
@@ -63,7 +68,7 @@ class ActivitySource:
 class Signal(NamedTuple):
     """One event. A `source` where an activity begins or ends, a `key` where work is handed to a thread.
 
-    Ids are sixteen bytes as they are written, None for none.
+    Ids are sixteen bytes as they are written, None for none. Where work is handed over, `activity` is the current one.
     """
 
     kind: SignalKind
@@ -85,7 +90,7 @@ class _Step:
 
     kind: SignalKind
     space: str = ""
-    field: str = ""
+    fields: tuple[str, ...] = ()
     flow: FlowKind = FlowKind.OTHER
 
 
@@ -94,22 +99,24 @@ _CATCHES: Final = {
     "runtime/ExceptionCatchStop": SignalKind.CAUGHT,
 }
 _STEPS: Final = {
-    "tpl/TaskScheduled": _Step(SignalKind.CREATE, "task", "TaskID", FlowKind.SCHEDULED),
-    "tpl/AwaitTaskContinuationScheduled": _Step(SignalKind.CREATE, "task", "ContinueWithTaskId"),
-    "tpl/TaskWaitBegin": _Step(SignalKind.CREATE, "wait", "TaskID", FlowKind.AWAIT),
-    "tpl/TaskStarted": _Step(SignalKind.RUN, "task", "TaskID"),
-    "tpl/TaskWaitEnd": _Step(SignalKind.RUN, "wait", "TaskID", FlowKind.AWAIT),
-    "tpl/TaskCompleted": _Step(SignalKind.DONE),
-    "runtime/ThreadPoolEnqueue": _Step(SignalKind.CREATE, "work", "WorkID"),
-    "runtime/ThreadPoolDequeue": _Step(SignalKind.RUN, "work", "WorkID"),
-    "runtime/ThreadPoolIOEnqueue": _Step(SignalKind.CREATE, "io", "NativeOverlapped"),
-    "runtime/ThreadPoolIOPack": _Step(SignalKind.CREATE, "io", "NativeOverlapped"),
-    "runtime/ThreadPoolIODequeue": _Step(SignalKind.RUN, "io", "NativeOverlapped"),
+    "tpl/TaskScheduled": _Step(SignalKind.CREATE, "task", ("TaskID",), FlowKind.SCHEDULED),
+    "tpl/AwaitTaskContinuationScheduled": _Step(SignalKind.CREATE, "task", CONTINUATION_ID),
+    "tpl/TaskWaitBegin": _Step(SignalKind.CREATE, "wait", ("TaskID",), FlowKind.AWAIT),
+    "tpl/TaskStarted": _Step(SignalKind.RUN, "task", ("TaskID",)),
+    "tpl/TaskWaitEnd": _Step(SignalKind.RUN, "wait", ("TaskID",), FlowKind.AWAIT),
+    "tpl/TaskCompleted": _Step(SignalKind.DONE, "task", ("TaskID",)),
+    "tpl/TaskWaitContinuationStarted": _Step(SignalKind.RESUME, "task", ("TaskID",)),
+    "tpl/TaskWaitContinuationComplete": _Step(SignalKind.RETURN, "wait", ("TaskID",)),
+    "runtime/ThreadPoolEnqueue": _Step(SignalKind.CREATE, "work", ("WorkID",)),
+    "runtime/ThreadPoolDequeue": _Step(SignalKind.RUN, "work", ("WorkID",)),
+    "runtime/ThreadPoolIOEnqueue": _Step(SignalKind.CREATE, "io", ("NativeOverlapped",)),
+    "runtime/ThreadPoolIOPack": _Step(SignalKind.CREATE, "io", ("NativeOverlapped",)),
+    "runtime/ThreadPoolIODequeue": _Step(SignalKind.RUN, "io", ("NativeOverlapped",)),
     "runtime/ThreadPoolWorkerThreadWait": _Step(SignalKind.IDLE),
-    f"{FRAMEWORK}/ThreadPoolEnqueueWork": _Step(SignalKind.CREATE, "framework", "workID"),
-    f"{FRAMEWORK}/ThreadPoolDequeueWork": _Step(SignalKind.RUN, "framework", "workID"),
-    f"{FRAMEWORK}/ThreadTransferSend": _Step(SignalKind.CREATE, "transfer", "id"),
-    f"{FRAMEWORK}/ThreadTransferReceive": _Step(SignalKind.RUN, "transfer", "id"),
+    f"{FRAMEWORK}/ThreadPoolEnqueueWork": _Step(SignalKind.CREATE, "framework", ("workID",)),
+    f"{FRAMEWORK}/ThreadPoolDequeueWork": _Step(SignalKind.RUN, "framework", ("workID",)),
+    f"{FRAMEWORK}/ThreadTransferSend": _Step(SignalKind.CREATE, "transfer", ("id",)),
+    f"{FRAMEWORK}/ThreadTransferReceive": _Step(SignalKind.RUN, "transfer", ("id",)),
 }
 EDGE_SELECTORS: Final = (*_CATCHES, "*Start", "*Stop")
 """The events that begin and end activities."""
@@ -184,10 +191,12 @@ def edge_of(provider: str, name: str, opcode: int) -> tuple[SignalKind, Activity
 def _steps(events: Gathered, step: _Step) -> list[Signal]:
     count = len(events)
     keys: list[FlowKey | None] = [None] * count
-    if step.field:
+    if step.fields:
         # A crafted or very old trace may lack it.
-        numbers = events.numbers(step.field).tolist() if step.field in events.table else [0] * count
-        keys = [(step.space, number) for number in numbers]
+        numbers = np.zeros(count, dtype=np.uint64)
+        for field in step.fields:
+            numbers += field_numbers(events, field).astype(np.uint64)
+        keys = [(step.space, number) for number in numbers.tolist()]
     flows = [step.flow] * count
     if step.kind == SignalKind.CREATE and step.flow == FlowKind.AWAIT and "Behavior" in events.table:
         flows = [
@@ -195,8 +204,8 @@ def _steps(events: Gathered, step: _Step) -> list[Signal]:
             for behavior in events.numbers("Behavior").tolist()
         ]
     return [
-        Signal(step.kind, time, thread, None, key=key, flow=flow)
-        for (time, thread, _, _), key, flow in zip(_headers(events), keys, flows, strict=True)
+        Signal(step.kind, time, thread, activity, key=key, flow=flow)
+        for (time, thread, activity, _), key, flow in zip(_headers(events), keys, flows, strict=True)
     ]
 
 

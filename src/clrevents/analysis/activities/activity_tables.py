@@ -5,7 +5,8 @@ Decides nothing about pairs and parents. An end that is inferred gives neither a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, Final
 from uuid import UUID
 
@@ -24,9 +25,12 @@ from clrevents.schema.activity_path import activity_path
 from clrevents.table.build import text_column
 
 Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 _STOP, _SUPERSEDED, _TRACE_END, _UNKNOWN = range(4)
 _END_KINDS: Final = ("stop", "superseded", "trace_end", "unknown")
+_BY_ID, _BY_TASK = range(2)
+_PARENT_BY: Final = ("related_id", "task")
 
 
 class ActivityTables:
@@ -43,6 +47,8 @@ class ActivityTables:
         self.duration = np.where(self.stopped, self.end - self.start, 0)
         self.begun = context.window.holds(self.start)
         """Which activities started in the window."""
+        self.parent, self._by_task = self._parents()
+        self.parents_by_task = int(self._by_task.sum())
         self.end_kind = self._end_kinds()
         sources: dict[ActivitySource, int] = {}
         self._source = np.array([sources.setdefault(s, len(sources)) for s in forest.source], dtype=np.int64)
@@ -51,7 +57,8 @@ class ActivityTables:
     def activities(self) -> ReportTable[ActivityRow]:
         """Each activity, in order of its start."""
         forest = self._forest
-        parent, official = (np.array(side, dtype=np.int64) for side in (forest.parent, self._official))
+        parent, official = self.parent, np.array(self._official, dtype=np.int64)
+        how = np.where(self._by_task, _BY_TASK, _BY_ID)
         ids = [self._id(id) for id in forest.activity]
         own, known = self._self_times()
         return self._context.table(
@@ -59,6 +66,7 @@ class ActivityTables:
             {
                 "row": np.arange(len(forest)),
                 "parent_row": nulled(parent, parent != NONE),
+                "parent_by": [_PARENT_BY[way] if row != NONE else None for way, row in zip(how, parent, strict=True)],
                 "parent_traceevent_row": nulled(official, official != NONE),
                 "activity_id": [id[0] for id in ids],
                 "activity_path": [id[1] for id in ids],
@@ -119,13 +127,7 @@ class ActivityTables:
 
     def reused_ids(self) -> int:
         """How many ids name more than one activity."""
-        catching = self._forest.catching
-        once: set[bytes] = set()
-        again: set[bytes] = set()
-        for row, id in enumerate(self._forest.activity):
-            if id is not None and not catching[row]:
-                (again if id in once else once).add(id)
-        return len(again)
+        return len(self._reused)
 
     def _id(self, id: bytes | None) -> tuple[str | None, str | None]:
         """An id as text, and its path."""
@@ -136,6 +138,38 @@ class ActivityTables:
             guid = UUID(bytes=id)
             found = self._paths[id] = str(guid), activity_path(guid, self._context.process_id)
         return found
+
+    def _parents(self) -> tuple[Ints, Mask]:
+        """The parent of each, and which of these are known from tasks.
+
+        Those are kept only where the trace tells all that tasks do, from their begins on.
+        """
+        forest = self._forest
+        parent = np.array(forest.parent, dtype=np.int64)
+        by_task = np.zeros(len(parent), dtype=np.bool_)
+        rows = np.fromiter(forest.by_task, dtype=np.int64, count=len(forest.by_task))
+        since = np.fromiter(forest.by_task.values(), dtype=np.int64, count=len(rows))
+        sure = ~self._context.marks.touched(since, self.start[rows]) & forest.flows.complete
+        sure &= ~np.isin(rows, forest.unconfirmed())
+        parent[rows[~sure]] = NONE
+        by_task[rows[sure]] = True
+        # Where events were lost, an id that is given again may have been given again unseen.
+        again = self._reused
+        asked = np.flatnonzero((parent != NONE) & ~by_task)
+        asked = asked[np.array([forest.activity[row] in again for row in parent[asked].tolist()], dtype=np.bool_)]
+        parent[asked[self._context.marks.touched(self.start[parent[asked]], self.start[asked])]] = NONE
+        return parent, by_task
+
+    @cached_property
+    def _reused(self) -> frozenset[bytes | None]:
+        """The ids that name more than one activity."""
+        catching = self._forest.catching
+        once: set[bytes] = set()
+        again: set[bytes] = set()
+        for row, id in enumerate(self._forest.activity):
+            if id is not None and not catching[row]:
+                (again if id in once else once).add(id)
+        return frozenset(again)
 
     def _end_kinds(self) -> Ints:
         forest = self._forest
@@ -154,12 +188,12 @@ class ActivityTables:
 
     def _parent_stopped(self, row: int) -> bool:
         """Whether the parent was stopped, which may stop its children without an event."""
-        parent = self._forest.parent[row]
-        return parent != NONE and bool(self.stopped[parent])
+        parent = self.parent[row]
+        return bool(parent != NONE and self.stopped[parent])
 
-    def _self_times(self) -> tuple[Ints, NDArray[np.bool_]]:
+    def _self_times(self) -> tuple[Ints, Mask]:
         """How much of each activity is in none of its children, and of which that is known."""
-        parents: Iterable[int] = self._forest.parent
+        parents = self.parent.tolist()
         known, stopped = self.stopped.copy(), self.stopped.tolist()
         start, end = self.start.tolist(), self.end.tolist()
         covered, reach = [0] * len(start), list(start)

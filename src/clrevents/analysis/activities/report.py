@@ -36,7 +36,7 @@ _METRICS: Final = (
     MetricDeclaration("stopped", "count", "How many of these have a stop event."),
     MetricDeclaration("never_stopped", "count", "How many of these have none.", "less"),
     MetricDeclaration("orphans", "count", "Stop events without a start.", "less"),
-    MetricDeclaration("ambiguous", "count", "Activities whose id another open one had.", "less"),
+    MetricDeclaration("ambiguous", "count", "Activities whose end or parent may be another's.", "less"),
 )
 
 
@@ -67,8 +67,11 @@ class ActivitiesReport(Answer[ActivitiesFacts]):
     around them, are activities called `ExceptionHandling`.
 
     The parent is the one open activity that has the related id of the start event; there is none where no activity or
-    more than one has it. What only ran before on the same thread is no parent. The column `parent_traceevent_row` has
-    what TraceEvent says, which falls back on that.
+    more than one has it. Where the event has no related id, or one that its path contradicts, the parent is the
+    activity in which the task or await was made that its thread runs, if the path agrees: that tells the calls of a
+    recursion, each of which ends the one around it without an event. `parent_by` says which it was. What only ran
+    before on the same thread is no parent. The column `parent_traceevent_row` has what TraceEvent says, which falls
+    back on that.
 
     Ids are reused, and some versions of .NET give one id to several activities at the same time; such rows are
     `ambiguous`. The path is for reading: it may be cut short, and says nothing of parents.
@@ -110,7 +113,10 @@ class ActivitiesCollector(Collector[ActivitiesReport]):
                 case SignalKind.END | SignalKind.CAUGHT:
                     forest.take(signal)
                     official.end(signal)
+                case SignalKind.RESUME | SignalKind.RETURN:
+                    forest.take(signal)
                 case _:
+                    forest.take(signal)
                     official.work(signal)
 
     def finish(self, context: Context) -> ActivitiesReport:
@@ -134,7 +140,12 @@ class ActivitiesCollector(Collector[ActivitiesReport]):
         complete = known and not forest.left_out
         report: ActivitiesReport = context.answer(
             ActivitiesReport,
-            facts=ActivitiesFacts(ids=ids, reused_ids=tables.reused_ids(), left_out=forest.left_out),
+            facts=ActivitiesFacts(
+                ids=ids,
+                parents_by_task=tables.parents_by_task,
+                reused_ids=tables.reused_ids(),
+                left_out=forest.left_out,
+            ),
             metrics={name: value if complete else None for name, value in numbers.items()},
             notes=_notes(forest, self._official, numbers, self._most),
             seen=(_IDS,) if ids else (),
@@ -160,9 +171,16 @@ def _notes(forest: ActivityForest, official: OfficialParents, numbers: dict[str,
         text = f"there are {forest.left_out:,} more than the {most:,} activities that are kept, and sums are not given"
         limit = {"left_out": forest.left_out, "kept": most}
         notes.append(Note("too-many-activities", "warning", text, ("activities",), limit, "ask with a larger `most`"))
-    if official.overflowed:
-        text = "too much work was open at once to follow it, so that later parents of TraceEvent's are not known"
-        notes.append(Note("work-forgotten", "info", text, ("parent_traceevent_row",)))
+    if official.overflowed or forest.flows.overflowed:
+        text = (
+            "too much work was open at once to follow it, so that later parents by tasks and TraceEvent's are not known"
+        )
+        notes.append(Note("work-forgotten", "info", text, ("parent_row", "parent_traceevent_row"), {"kept": most}))
+    if forest.contradicted:
+        count = counted(forest.contradicted, "start event has", "start events have")
+        text = f"{count} the related id of what its thread ran before, which is no parent; stops may have such ids, too"
+        numbers_of = {"starts": forest.contradicted}
+        notes.append(Note("stale-related-ids", "warning", text, ("parent_row", "end_ns"), numbers_of))
     if numbers["never_stopped"]:
         count = counted(numbers["never_stopped"], "activity has", "activities have")
         text = f"{count} no stop event; `end_kind` says what is known of each"
@@ -172,8 +190,8 @@ def _notes(forest: ActivityForest, official: OfficialParents, numbers: dict[str,
         text = f"{count} no start; the table `orphans` lists them"
         notes.append(Note("orphans", "info", text, ("orphans",), {"stops": numbers["orphans"]}))
     if numbers["ambiguous"]:
-        count = counted(numbers["ambiguous"], "activity shares its id", "activities share their ids")
-        text = f"{count} with others that were open, so that ends or parents may be theirs"
+        count = counted(numbers["ambiguous"], "activity has", "activities have")
+        text = f"{count} ids that mean others, too, so that ends or parents may be theirs"
         notes.append(Note("ambiguous-ids", "warning", text, ("ambiguous",), {"activities": numbers["ambiguous"]}))
     return notes
 

@@ -23,6 +23,8 @@ REASONS: Final = (None, "not a number", "infinite", "unreadable", "missing", "em
 
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,5})?", re.ASCII)
 _INFINITIES: Final = frozenset(("Infinity", "+Infinity", "-Infinity", "\u221e", "-\u221e"))
+_MOST_QUANTILES: Final = 16
+"""The runtime writes three. Each is a series with all tags of its histogram."""
 _SPAN: Final = re.compile(r"(-?)(?:(\d{1,8})\.)?(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,7}))?", re.ASCII)
 
 
@@ -41,10 +43,11 @@ def read_number(text: str) -> tuple[float, int]:
 
 
 def read_quantiles(text: str) -> tuple[tuple[tuple[float, float, int], ...], bool]:
-    """`0.5=…;0.95=…` → (quantile, value, place in `REASONS`) of each, and whether all of it could be read."""
+    """`0.5=…;0.95=…` → (quantile, value, place in `REASONS`) of each, and whether all was read; 16 at most."""
     found = []
-    whole = True
-    for piece in text.split(";") if text else ():
+    pieces = text.split(";", _MOST_QUANTILES) if text else []
+    whole = len(pieces) <= _MOST_QUANTILES
+    for piece in pieces[:_MOST_QUANTILES]:
         name, equals, value = piece.partition("=")
         quantile, reason = read_number(name)
         if not equals or reason != NUMBER or not 0 <= quantile <= 1:

@@ -1,19 +1,21 @@
 """Charts of answers: declared beside the tables that they draw, drawn as Vega-Lite and as SVG by existing libraries.
 
 One declaration serves pages, notebooks and the command. Draws what the table holds and works nothing out, but for long
-tables: of those, the largest value of each stretch of time, or the longest spans.
+tables: of those, the largest value of each stretch of time, or the longest spans; the fewer, the smaller it must be.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import attrs
 
 from clrevents.analysis.framework.cells import ColumnDeclaration
+from clrevents.analysis.framework.inline_svg import PAGE_COLOURS, clean_svg
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import columns_of
+from clrevents.table.display import MOST_HTML, html_text
 from clrevents.table.table import needed
 from clrevents.words import safe
 
@@ -22,11 +24,29 @@ if TYPE_CHECKING:
 
 Mark: TypeAlias = Literal["area", "line", "steps", "bar", "point", "span"]
 
-_MOST: Final = 1000
-_SPANS: Final = 5000
-"""The longest spans that are drawn."""
-_EACH: Final = 12
-"""So many pictures of one panel are drawn: those whose values change most often."""
+
+@attrs.frozen
+class Fineness:
+    """How much of a long table is drawn."""
+
+    points: int = 1000
+    """Stretches of time, of each of which the largest value is drawn."""
+    spans: int = 5000
+    """The longest ones."""
+    each: int = 12
+    """Pictures of one panel: those whose values change most often."""
+
+
+_FIGURE: Final = (
+    '<figure style="margin:1em 0"><div style="overflow-x:auto">{}</div><figcaption>{}{}</figcaption></figure>'
+)
+_SMALLEST: Final = 2000
+_OF_A_MARK: Final = 8
+_OF_A_COLOUR: Final = 100
+"""No drawing has fewer bytes."""
+COARSE: Final = " Drawn coarsely to fit here."
+_FINE: Final = Fineness()
+_COARSER: Final = (_FINE, Fineness(300, 500, 6), Fineness(100, 100, 4), Fineness(30, 40, 2))
 _SMALL: Final = 60
 _TIME: Final = "ms since the session started"
 _WIDTH, _HEIGHT = 700, 160
@@ -95,10 +115,18 @@ class Chart:
         """Its name, for `--chart`."""
         return self.declared.name
 
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to draw: no such thing happened, or it was not recorded."""
+        return not any(len(self.tables[panel.table].table) for panel in self.declared.panels)
+
     def to_altair(self) -> altair.VConcatChart:
         """Convert to an Altair chart. Raises ImportError unless altair is installed (the extra `plot`)."""
+        return self._drawn(_FINE)
+
+    def _drawn(self, fineness: Fineness) -> altair.VConcatChart:
         alt = needed("altair", "plot", "a chart")
-        panels = [_panel(alt, panel, self.tables[panel.table]) for panel in self.declared.panels]
+        panels = [_panel(alt, panel, self.tables[panel.table], fineness) for panel in self.declared.panels]
         title = alt.TitleParams(safe(self.title), subtitle=self.declared.description)
         found: altair.VConcatChart = alt.vconcat(*panels, title=title).resolve_scale(
             x="shared", color="independent", shape="independent"
@@ -118,27 +146,65 @@ class Chart:
         found: str = needed("vl_convert", "plot", "a chart as SVG").vegalite_to_svg(self.to_dict())
         return found
 
+    def inline_svg(self, most: int) -> tuple[str, bool]:
+        """The same in at most so many bytes, in the colours of the page around it, without the title; and whether it
+        is coarser for that. Nothing where even the coarsest is larger.
+
+        Raises ImportError unless altair and vl-convert-python are installed (the extra `plot`).
+        """
+        library = needed("vl_convert", "plot", "a chart as SVG")
+        for fineness in _COARSER if most >= _SMALLEST else ():
+            drawing: dict[str, Any] = self._drawn(fineness).to_dict()
+            drawing.pop("title")
+            marks = list(_values(drawing))
+            # Not drawn at all where the drawing could not be so small.
+            if most < _OF_A_MARK * len(marks) + _OF_A_COLOUR * len({mark.get("by") for mark in marks}):
+                continue
+            drawing["config"] = {**drawing.get("config", {}), **PAGE_COLOURS}
+            svg = clean_svg(library.vegalite_to_svg(drawing), self.declared.description)
+            if len(svg.encode()) <= most:
+                return svg, fineness is not _FINE
+        return "", True
+
+    def figure(self, most: int) -> str:
+        """The chart with its description, as HTML of at most so many bytes; a sentence where it does not fit. Empty
+        where there is nothing to draw, and without the extra `plot`."""
+        about = html_text(self.declared.description)
+        if self.empty:
+            return ""
+        room = most - len(_FIGURE.encode()) - len(about.encode()) - len(COARSE)
+        try:
+            svg, coarser = self.inline_svg(room)
+        except ImportError:
+            return ""
+        if not svg:
+            return f"<p>chart {html_text(self.name)}: too large to be shown here</p>"
+        return _FIGURE.format(svg, about, COARSE if coarser else "")
+
     def __repr__(self) -> str:
         return f"<Chart {self.name}: {self.declared.description}>"
 
     def _repr_html_(self) -> str | None:
-        try:
-            return self.svg()
-        except ImportError:
-            return None
+        return self.figure(MOST_HTML) or None
 
 
-def _panel(alt: Any, panel: Panel, rows: ReportTable[Any]) -> Any:
+def _values(drawing: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield from drawing.get("data", {}).get("values", ())
+    for part in drawing.get("vconcat", ()):
+        yield from _values(part)
+
+
+def _panel(alt: Any, panel: Panel, rows: ReportTable[Any], fineness: Fineness) -> Any:
     if panel.until is not None:
-        return _spans(alt, panel, panel.until, rows)
+        return _spans(alt, panel, panel.until, rows, fineness.spans)
     columns = {column.name: column for column in columns_of(rows.row_class)}
     y = columns[panel.y]
     kinds = {kind: name for kind, name in (("by", panel.by), ("each", panel.each)) if name is not None}
     lists = [rows.column(name).tolist() for name in (panel.x, panel.y, *kinds.values())]
     points = [point for point in zip(*lists, strict=True) if point[0] is not None and point[1] is not None]
     if panel.each is not None:
-        points = _most_changing(points)
-    points = _thinned(points, panel.mark == "area")
+        points = _most_changing(points, fineness.each)
+    points = _thinned(points, panel.mark == "area", fineness.points)
     divisor, _ = _scale(y)
     values = [
         {
@@ -175,7 +241,7 @@ def _panel(alt: Any, panel: Panel, rows: ReportTable[Any]) -> Any:
     return small.facet(heads, data=data, columns=1).resolve_scale(y="independent")
 
 
-def _spans(alt: Any, panel: Panel, until: str, rows: ReportTable[Any]) -> Any:
+def _spans(alt: Any, panel: Panel, until: str, rows: ReportTable[Any], most: int) -> Any:
     names = [panel.x, until, panel.y, panel.by or panel.y]
     lists = [rows.column(name).tolist() for name in names]
     # One without an end is a row of the table, and nothing that can be drawn.
@@ -184,7 +250,7 @@ def _spans(alt: Any, panel: Panel, until: str, rows: ReportTable[Any]) -> Any:
     lines = sorted({span[2] for span in spans})
     values = [
         {"x": begin / 1e6, "until": end / 1e6, "y": safe(str(y)), "by": "unknown" if by is None else safe(str(by))}
-        for begin, end, y, by in sorted(spans[:_SPANS])
+        for begin, end, y, by in sorted(spans[:most])
     ]
     coding: dict[str, Any] = {
         "x": alt.X("x:Q", title=_TIME, scale=alt.Scale(zero=False)),
@@ -197,23 +263,23 @@ def _spans(alt: Any, panel: Panel, until: str, rows: ReportTable[Any]) -> Any:
     return made.encode(**coding).properties(width=_WIDTH, height=alt.Step(14))
 
 
-def _most_changing(points: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+def _most_changing(points: Sequence[tuple[Any, ...]], most: int) -> list[tuple[Any, ...]]:
     """The points of those pictures, by their last value, whose lines (of the other values) change most often."""
     changes: dict[Any, int] = {}
     last: dict[Any, Any] = {}
     for point in points:
         changes[point[-1]] = changes.get(point[-1], 0) + (last.get(point[2:], point[1]) != point[1])
         last[point[2:]] = point[1]
-    kept = set(sorted(changes, key=lambda each: (-changes[each], str(each)))[:_EACH])
+    kept = set(sorted(changes, key=lambda each: (-changes[each], str(each)))[:most])
     return [point for point in points if point[-1] in kept]
 
 
-def _thinned(points: Sequence[tuple[Any, ...]], together: bool) -> list[tuple[Any, ...]]:
+def _thinned(points: Sequence[tuple[Any, ...]], together: bool, most: int) -> list[tuple[Any, ...]]:
     """The largest of each stretch of time, of each colour, where there are more points than a picture has places.
 
     Of those that lie on one another, all of the one moment at which they are largest `together`.
     """
-    if len(points) <= _MOST:
+    if len(points) <= most:
         return list(points)
     times = [point[0] for point in points]
     low, span = min(times), max(max(times) - min(times), 1)
@@ -222,7 +288,7 @@ def _thinned(points: Sequence[tuple[Any, ...]], together: bool) -> list[tuple[An
         groups.setdefault((point[0],) if together else (point[0], place), []).append(point)
     best: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
     for group in groups.values():
-        key = ((group[0][0] - low) * _MOST // span, *(() if together else group[0][2:]))
+        key = ((group[0][0] - low) * most // span, *(() if together else group[0][2:]))
         if key not in best or _sum(group) > _sum(best[key]):
             best[key] = group
     return sorted((point for group in best.values() for point in group), key=lambda point: point[0])

@@ -28,7 +28,7 @@ def merged(answers: Sequence[Answer[Any]]) -> Answer[Any]:
         "coverage": _coverage([answer.coverage for answer in answers]),
         "notes": _notes(answers, len(processes)),
         "facts": _facts([answer.facts for answer in answers]),
-        "metrics": {name: _metric([answer.metrics[name] for answer in answers]) for name in first.metrics},
+        "metrics": {name: merged_metric([answer.metrics[name] for answer in answers]) for name in first.metrics},
     }
     for declared in first.tables():
         tables = [answer.table(declared.name) for answer in answers]
@@ -69,10 +69,11 @@ def _facts(found: Sequence[Any]) -> Any:
     return attrs.evolve(first, **differing)
 
 
-def _metric(found: Sequence[Metric]) -> Metric:
+def merged_metric(found: Sequence[Metric], several: str = _SEVERAL) -> Metric:
+    """One metric of several of the same name; null with the reason `several` where its declaration says `none`."""
     first = found[0]
     if first.merge == "none":
-        return attrs.evolve(first, value=None, low=None, high=None, reason=_SEVERAL)
+        return attrs.evolve(first, value=None, low=None, high=None, reason=several)
     values = [metric.value for metric in found if metric.value is not None]
     if first.merge == "sum" and len(values) < len(found):
         reason = next(metric.reason for metric in found if metric.value is None)

@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 
 from clrevents.analysis.framework.answer_values import Coverage, Metric, Note, Question
 from clrevents.analysis.framework.cells import ColumnDeclaration, cell_text, heading, is_number
+from clrevents.analysis.framework.charts import Chart
 from clrevents.analysis.framework.report_table import ReportTable, TableDeclaration
 from clrevents.analysis.framework.row_class import columns_of, hidden_columns, shape_of
 from clrevents.table.display import LINES, MOST_HTML, WIDTH, fitted, framed_html, html_table, html_text
@@ -42,6 +43,7 @@ class Shown(Protocol):
     def metrics(self) -> Mapping[str, Metric]: ...
     def tables(self) -> tuple[TableDeclaration, ...]: ...
     def table(self, name: str) -> ReportTable[Any]: ...
+    def charts(self) -> tuple[Chart, ...]: ...
 
 
 def metric_text(metric: Metric) -> str:
@@ -205,21 +207,35 @@ def _widths(wanted: Sequence[int], text: Sequence[bool]) -> list[int]:
 
 
 def answer_html(answer: Shown) -> str:
-    """The notebook view: the same as the text, with more rows."""
+    """The notebook view: the same as the text, with more rows and with the charts that there is room for."""
     parts = [f"<b>{html_text(answer.question.text)}</b>", f"<p>{html_text(question_text(answer.question))}"]
     parts.append(f"; coverage: {html_text(answer.coverage)}</p>")
     parts.append(html_table((), fact_lines(answer)))
     if answer.notes:
         parts.append("<ul>" + "".join(f"<li>{html_text(note_text(note))}</li>" for note in answer.notes[:20]) + "</ul>")
+    # The first table, then pictures, then the other tables.
+    first = shown_table(answer)
+    if first is not None:
+        parts.append(_fitting_rows(answer, first, _room(parts)))
+    for chart in answer.charts():
+        parts.append(chart.figure(_room(parts)))
     for declared in answer.tables():
-        part = _html_rows(declared, answer.table(declared.name))
-        # Two thousand bytes are left for the closing lines.
-        if sum(map(len, parts)) + len(part) < MOST_HTML - 2000:
-            parts.append(part)
-        else:
-            count = counted(len(answer.table(declared.name)), "row")
-            parts.append(f"<p>{html_text(declared.name)}: {count}, not shown here</p>")
+        if declared is not first:
+            parts.append(_fitting_rows(answer, declared, _room(parts)))
     return framed_html(f"<div>{''.join(parts)}</div>", lambda: answer_text(answer))
+
+
+def _room(parts: Sequence[str]) -> int:
+    """How many bytes a notebook view has left; two thousand are for the closing lines."""
+    return MOST_HTML - 2000 - sum(len(part.encode()) for part in parts)
+
+
+def _fitting_rows(answer: Shown, declared: TableDeclaration, room: int) -> str:
+    rows = answer.table(declared.name)
+    part = _html_rows(declared, rows)
+    if len(part.encode()) <= room:
+        return part
+    return f"<p>{html_text(declared.name)}: {counted(len(rows), 'row')}, not shown here</p>"
 
 
 def _html_rows(declared: TableDeclaration, rows: ReportTable[Any]) -> str:

@@ -26,7 +26,6 @@ from clrevents.analysis.requests.request_events import (
     RECEIVING,
     SENDING,
     SERVER,
-    THROWN,
     UNHANDLED,
     ActivityIndex,
 )
@@ -63,7 +62,7 @@ class KnownRequest:
     queued: list[tuple[int, int]] = attrs.field(factory=list)
     """When it left a queue, after how long."""
     headers: int | None = None
-    exceptions: int = 0
+    sent_bytes: int | None = None
     sends: list[tuple[int, str]] = attrs.field(factory=list)
     """When the request was sent on which connection, or received; more than once where it was redirected."""
     reused: bool | None = None
@@ -90,9 +89,6 @@ class RequestFinder:
         self._tree()
         self._client()
         self._server()
-        for row, _, _ in self.index.owners(events[THROWN]):
-            if self.of[row] != NONE:
-                self.requests[self.of[row]].exceptions += 1
 
     def _tree(self) -> None:
         """Which activities are requests. Where the host tells of them, what the server tells is a part of that."""
@@ -116,30 +112,34 @@ class RequestFinder:
     def _client(self) -> None:
         index, forest = self.index, self._forest
         started = self._events[f"{HTTP}/RequestStart"]
-        for row, host in index.started(started, CLIENT, "host"):
+        for row, host in index.started(started, CLIENT, "host", str):
             self.requests[self.of[row]].host = host
-        for row, port in index.started(started, CLIENT, "port"):
+        for row, port in index.started(started, CLIENT, "port", int):
             mine = self.requests[self.of[row]]
             if mine.host is not None and port is not None and port >= 0:
                 mine.host = f"{mine.host}:{port}"
-        for row, path in index.started(started, CLIENT, "pathAndQuery"):
+        for row, path in index.started(started, CLIENT, "pathAndQuery", str):
             self.requests[self.of[row]].path = None if path is None else path.partition("?")[0]
         for name in (f"{HTTP}/ResponseHeadersStop", f"{HTTP}/RequestStop"):
-            for row, _, status in index.owners(self._events[name], "statusCode"):
+            for row, _, status in index.told(self._events[name], "statusCode", int):
                 mine_ = self._client_of(row)
                 if mine_ is not None and status == _FAILED_STATUS:
                     mine_.failed = True
                 elif mine_ is not None and status is not None:
                     mine_.status, mine_.status_evidence = status, "event"
-        for row, _, _ in index.owners(self._events[f"{HTTP}/RequestFailed"]):
+        for row, _ in index.owners(self._events[f"{HTTP}/RequestFailed"]):
             failing = self._client_of(row)
             if failing is not None:
                 failing.failed = True
-        for row, left, milliseconds in index.owners(self._events[LEFT_QUEUE], "timeOnQueueMilliseconds"):
+        for row, left, milliseconds in index.told(self._events[LEFT_QUEUE], "timeOnQueueMilliseconds", float):
             queued = self._client_of(row)
             # A crafted number may be none.
             if queued is not None and milliseconds is not None and 0 <= milliseconds < 1e12:
                 queued.queued.append((left, round(milliseconds * 1e6)))
+        for row, _, length in index.told(self._events[f"{HTTP}/RequestContentStop"], "contentLength", int):
+            sending = self._client_of(row)
+            if sending is not None and length is not None and 0 <= length < 1 << 60:
+                sending.sent_bytes = min((sending.sent_bytes or 0) + length, 1 << 60)
         for row in index.by_source.get(RECEIVING, ()):
             reading = self._client_of(row)
             if reading is not None and forest.ended[row]:
@@ -150,7 +150,7 @@ class RequestFinder:
         """On which connection each request was sent, and whether it was new."""
         new = {str(id) for id in self._events[ESTABLISHED].cells("connectionId")}
         used: set[str] = set()
-        for row, id in self.index.started(self._events[f"{HTTP}/RequestHeadersStart"], SENDING, "connectionId"):
+        for row, id in self.index.started(self._events[f"{HTTP}/RequestHeadersStart"], SENDING, "connectionId", int):
             mine = self._client_of(row)
             if mine is None or id is None:
                 continue
@@ -164,19 +164,19 @@ class RequestFinder:
         hosted = self._events[f"{HOSTING}/RequestStart"]
         received = self._events[f"{KESTREL}/RequestStart"]
         for events, source in ((received, CONNECTED), (hosted, SERVER)):
-            for row, method in index.started(events, source, "method"):
+            for row, method in index.started(events, source, "method", str):
                 mine = self._server_of(row)
                 if mine is not None and method is not None:
                     mine.method = method
-            for row, path in index.started(events, source, "path"):
+            for row, path in index.started(events, source, "path", str):
                 mine = self._server_of(row)
                 if mine is not None and path is not None:
                     mine.path = path.partition("?")[0]
-        for row, id in index.started(received, CONNECTED, "connectionId"):
+        for row, id in index.started(received, CONNECTED, "connectionId", str):
             mine = self._server_of(row)
             if mine is not None and id is not None:
                 mine.sends.append((mine.start, id))
-        for row, _, _ in index.owners(self._events[UNHANDLED]):
+        for row, _ in index.owners(self._events[UNHANDLED]):
             thrower = self._server_of(row)
             if thrower is not None:
                 thrower.failed = True

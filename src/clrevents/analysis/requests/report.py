@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Unpack
 
+import attrs
+
 from clrevents.analysis.activities.activity_forest import ActivityForest
 from clrevents.analysis.activities.activity_signals import (
     ACTIVITY_HEADERS,
@@ -21,6 +23,7 @@ from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.reports import ask_one
 from clrevents.analysis.requests.known_requests import KnownRequest, RequestFinder
+from clrevents.analysis.requests.request_commands import BRIDGE_COLUMNS, SQL_COLUMNS, KnownCommand, known_commands
 from clrevents.analysis.requests.request_events import (
     ESTABLISHED,
     HOSTING,
@@ -28,19 +31,27 @@ from clrevents.analysis.requests.request_events import (
     KESTREL,
     LEFT_QUEUE,
     REQUEST_COLUMNS,
-    THROWN,
     UNHANDLED,
 )
+from clrevents.analysis.requests.request_insides import INSIDE_COLUMNS, MOST_PAUSES, RequestInsides
+from clrevents.analysis.requests.request_network import NETWORK_COLUMNS, NETWORK_FAILURES, network_steps
 from clrevents.analysis.requests.request_parts import RequestParts
 from clrevents.analysis.requests.request_peers import tie_peers
 from clrevents.analysis.requests.request_rows import (
+    ConnectionStep,
+    DatabaseCommand,
+    RequestConcurrency,
+    RequestInside,
+    RequestNearby,
     RequestPart,
     RequestPeriod,
     RequestRoute,
     RequestRow,
     RequestsFacts,
+    WaterfallLine,
 )
-from clrevents.analysis.requests.request_tables import RequestTables
+from clrevents.analysis.requests.request_tables import KnownInsides, RequestTables
+from clrevents.analysis.waits.wait_feed import WAIT_EVENTS, WaitFeed
 from clrevents.schema.registry import TPL
 from clrevents.trace import Trace
 from clrevents.words import counted
@@ -53,6 +64,10 @@ _SERVED: Final = "requests of servers"
 _CONNECTED: Final = "connections of servers"
 _IDS: Final = "which events belong to one request"
 _EXCEPTIONS: Final = "exceptions in requests"
+_PAUSES: Final = "pauses of garbage collections"
+_LOCKS: Final = "waits for locks in requests"
+_HANDLES: Final = "waits for handles and monitors in requests"
+_TASKS: Final = "waits for tasks in requests, and where code awaits"
 _NEEDS: Final = (
     Need(_ANY, ("RequestStart", f"{HOSTING}/RequestStart", f"{KESTREL}/RequestStart"), 0, 4, HTTP, essential=True),
     Need(_SENT, ("RequestStart",), 0, 4, HTTP),
@@ -60,7 +75,14 @@ _NEEDS: Final = (
     Need(_CONNECTED, ("RequestStart",), 0, 4, KESTREL),
     Need(_IDS, ("start-stop",), 0x80, 4, TPL),
     Need(_EXCEPTIONS, ("ExceptionThrown",), 0x8000, 2),
+    Need(_PAUSES, ("GCStart", "GCSuspendEEBegin"), 0x1, 4),
+    Need(_LOCKS, ("ContentionStart", "ContentionStop"), 0x4000, 4),
+    Need(_HANDLES, ("WaitHandleWaitStart", "WaitHandleWaitStop"), 0x40000000000, 5),
+    Need(_TASKS, ("TaskWaitBegin", "TaskWaitEnd"), 0x3, 5, TPL),
 )
+_COLUMNS: Final = {**REQUEST_COLUMNS, **SQL_COLUMNS, **BRIDGE_COLUMNS, **NETWORK_COLUMNS}
+_NO_EDGES: Final = frozenset((*INSIDE_COLUMNS, *SQL_COLUMNS))
+"""What is no begin and no end of an activity, or of none that the report on activities knows."""
 _METRICS: Final = (
     MetricDeclaration("count", "count", "Requests that started, on both sides."),
     MetricDeclaration("client_count", "count", "Requests of clients that started."),
@@ -85,7 +107,10 @@ class RequestsParameters:
     """How much is kept, and how time is cut."""
 
     most: int = parameter(_MOST, "How many activities are kept; requests among later ones are left out.")
-    period_ms: int = parameter(_PERIOD_MS, "How long a row of the table `periods` is, in milliseconds.")
+    period_ms: int = parameter(
+        _PERIOD_MS, "How long a row of the tables `periods` and `concurrency` is, in milliseconds."
+    )
+    request: int | None = parameter(None, "The row of the request that is laid out; without it, the slowest.")
 
 
 @answer(
@@ -100,6 +125,16 @@ class RequestsParameters:
             "periods",
             "The 99th percentile of durations over time, by route.",
             (Panel("periods", "period_ns", "p99_ns", "line", "route"),),
+        ),
+        ChartDeclaration(
+            "waterfall",
+            "The slowest request, or the one that was asked for, and its parts.",
+            (Panel("waterfall", "start_ns", "label", "span", "part", "end_ns"),),
+        ),
+        ChartDeclaration(
+            "concurrency",
+            "How many requests were under way at once, at most, over time.",
+            (Panel("concurrency", "time_ns", "most", "line", "side"),),
         ),
     ),
 )
@@ -119,7 +154,13 @@ class RequestsReport(Answer[RequestsFacts]):
     response, if an exception went unhandled in its server, or if its status is 500 or more.
 
     The parts of a request are what events in it tell, cut where they overlap; what is left is `unaccounted`. `wait` is
-    from when a client had sent the request until the response began; `call` is a request that was sent while serving.
+    from when a client had sent the request until the response began; `call` is a request that was sent while serving,
+    `command` one to a database. What they leave goes to pauses of collections, to waits for locks (`lock`) and others
+    that block a thread (`blocked`), and then to awaits of its code.
+
+    Waits and exceptions are in a request by their activity id; without one, if their thread ran what an await of the
+    request resumed. Pauses stop all threads, and so are in every request of that time. What merely happened meanwhile
+    is only counted, as `nearby`.
 
     Percentiles are nearest ranks of the requests that started in the window and have a stop.
     """
@@ -127,49 +168,86 @@ class RequestsReport(Answer[RequestsFacts]):
     routes: ReportTable[RequestRoute] = table("All requests of each side, host, method and route.")
     requests: ReportTable[RequestRow] = table("Each request, in order of its start.")
     periods: ReportTable[RequestPeriod] = table("The requests of each side and route over time.")
+    waterfall: ReportTable[WaterfallLine] = table("The slowest request, or the one that was asked for, with its parts.")
+    nearby: ReportTable[RequestNearby] = table("What happened meanwhile, and nothing tells whose it is.")
+    commands: ReportTable[DatabaseCommand] = table("Each command to a database, in order of its begin.")
+    network: ReportTable[ConnectionStep] = table("Each look-up of a name, connect, accept and handshake.")
+    concurrency: ReportTable[RequestConcurrency] = table("How many requests were under way at once, over time.")
     parts: ReportTable[RequestPart] = table("The parts of each request with a stop, without gaps.", bulk=True)
+    inside: ReportTable[RequestInside] = table("What fell in each request: pauses, waits and exceptions.", bulk=True)
 
 
 class RequestsCollector(Collector[RequestsReport]):
     """Keeps each activity, and a few columns of the events of requests."""
 
-    selectors = (*EDGE_SELECTORS, LEFT_QUEUE, ESTABLISHED, f"{HTTP}/RequestFailed", UNHANDLED, THROWN)
-    headers = ACTIVITY_HEADERS
+    selectors = (
+        *(*EDGE_SELECTORS, LEFT_QUEUE, ESTABLISHED, f"{HTTP}/RequestFailed", UNHANDLED),
+        *dict.fromkeys((*INSIDE_COLUMNS, *WAIT_EVENTS)),
+        *(*SQL_COLUMNS, *NETWORK_FAILURES),
+    )
+    headers = (*ACTIVITY_HEADERS, "stack_id")
+    stacks = True
 
     def __init__(self, asked: RequestsParameters) -> None:
         if asked.period_ms < 1:
             raise ValueError("period_ms must be at least 1")
+        self._asked = asked
         self._period_ns = asked.period_ms * 1_000_000
         self._reader = SignalReader()
         self._forest = ActivityForest(asked.most)
         self._kept = Kept()
+        self._inside = Kept()
+        self._waits = WaitFeed()
 
     def take(self, chunk: ReportChunk) -> None:
         """See the next events."""
         forest = self._forest
-        for signal in self._reader.read(chunk):
+        edges = {name: events for name, events in chunk.events.items() if name not in _NO_EDGES}
+        for signal in self._reader.read(attrs.evolve(chunk, events=edges)):
             forest.take(signal)
         if forest.left_out:
             return
-        self._kept.take(narrowed(chunk, REQUEST_COLUMNS))
+        self._kept.take(narrowed(chunk, _COLUMNS))
+        self._inside.take(narrowed(chunk, INSIDE_COLUMNS))
+        self._waits.take(chunk)
 
     def finish(self, context: Context) -> RequestsReport:
         """Give the answer."""
-        finder = RequestFinder(self._forest, self._kept.all(REQUEST_COLUMNS, context.nothing))
+        events = self._kept.all(_COLUMNS, context.nothing)
+        finder = RequestFinder(self._forest, events)
         requests = finder.requests
         tied = tie_peers(requests)
-        tables = RequestTables(context, requests, RequestParts(finder), _EXCEPTIONS not in context.unknown)
+        unknown = context.unknown
+        waits = self._waits.found(context, raw=False, my_code=False).waits
+        inside = self._inside.all(INSIDE_COLUMNS, context.nothing)
+        insides = RequestInsides(context, finder, inside, waits, _PAUSES not in unknown)
+        known = KnownInsides(_LOCKS not in unknown, not {_HANDLES, _TASKS} <= unknown, _EXCEPTIONS not in unknown)
+        commands, orphans = known_commands(finder, events)
+        parts = RequestParts(finder, commands, (insides.parts(), insides.suspended()))
+        tables = RequestTables(context, requests, parts, insides, known, commands)
+        chosen = tables.chosen(self._asked.request)
+        laid_out = tables.waterfall(chosen)
         ids = any(self._forest.activity[request.activity] is not None for request in requests)
         report: RequestsReport = context.answer(
             RequestsReport,
             facts=RequestsFacts(left_out=self._forest.left_out),
             metrics=_metrics(context, tables, self._forest.left_out),
-            notes=_notes(requests, self._forest.left_out, tied),
+            notes=[
+                *_notes(requests, self._forest.left_out, tied),
+                *_command_notes(commands, orphans),
+                *_limits(insides, tables.lines_left_out),
+            ],
             seen=(_IDS,) if ids else (),
             routes=tables.routes(),
             requests=tables.requests(),
             periods=tables.periods(self._period_ns),
+            waterfall=laid_out,
+            nearby=tables.nearby(chosen),
+            commands=tables.commands(),
+            network=tables.network(network_steps(finder, events)),
+            concurrency=tables.concurrency(self._period_ns),
             parts=tables.parts(),
+            inside=tables.inside(),
         )
         return report
 
@@ -212,19 +290,48 @@ def _notes(requests: Sequence[KnownRequest], left_out: int, tied: int) -> list[N
     return notes
 
 
+def _command_notes(commands: Sequence[KnownCommand], orphans: int) -> list[Note]:
+    notes = []
+    if orphans:
+        text = f"{counted(orphans, 'command')} to databases ended without a begin in this trace, and have no row"
+        notes.append(Note("command-ends", "info", text, ("commands",), {"ends": orphans}))
+    open_ = sum(command.end is None for command in commands)
+    if open_:
+        text = f"{counted(open_, 'command')} to databases did not end in this trace, as far as it tells"
+        notes.append(Note("open-commands", "info", text, ("commands",), {"commands": open_}))
+    return notes
+
+
+def _limits(insides: RequestInsides, lines_left_out: int) -> list[Note]:
+    notes = []
+    if not insides.pauses_listed:
+        text = f"more than {MOST_PAUSES:,} pauses of collections fell in requests: they are summed, and not listed"
+        notes.append(Note("too-many-pauses", "info", text, ("inside", "parts"), {"most": MOST_PAUSES}))
+    if lines_left_out:
+        text = f"{counted(lines_left_out, 'further line', 'or more further lines')} of the waterfall left out"
+        notes.append(Note("long-waterfall", "info", text, ("waterfall",), {"left_out": lines_left_out}))
+    return notes
+
+
 def requests_report(
-    trace: Trace, *, most: int = _MOST, period_ms: int = _PERIOD_MS, **window: Unpack[WindowOptions]
+    trace: Trace,
+    *,
+    most: int = _MOST,
+    period_ms: int = _PERIOD_MS,
+    request: int | None = None,
+    **window: Unpack[WindowOptions],
 ) -> RequestsReport:
     """Which HTTP requests were sent and served, how long each took, and what its time went to.
 
     Times are nanoseconds since the session started, durations nanoseconds. At most `most` activities are kept; a row of
-    `periods` is `period_ms` milliseconds long. `start`, `end` and `process_id` choose a part of the trace. Reads the
-    trace once.
+    `periods` and `concurrency` is `period_ms` milliseconds long. `request` is the row of the request that `waterfall`
+    lays out, by default the slowest. `start`, `end` and `process_id` choose a part of the trace. Reads the trace once,
+    and once for names.
 
     Raises TypeError or ValueError for a bad moment, ValueError unless `period_ms` is positive. A TraceError that ends
     the reading has the answer so far as `report`.
     """
-    return ask_one(trace, REPORT, RequestsParameters(most=most, period_ms=period_ms), window)
+    return ask_one(trace, REPORT, RequestsParameters(most=most, period_ms=period_ms, request=request), window)
 
 
 REPORT: Final = ReportDeclaration(
@@ -242,6 +349,7 @@ REPORT: Final = ReportDeclaration(
             "clrevents requests app.nettrace --table requests --sort duration_ns --limit 20",
         ),
         ("What did their time go to?", "clrevents requests app.nettrace --table parts"),
+        ("Where was the time of the slowest one?", "clrevents requests app.nettrace --table waterfall"),
         ("How did that change over time?", "clrevents requests app.nettrace --table periods --period-ms 500"),
     ),
 )

@@ -7,8 +7,8 @@ id at its time; where two had, it belongs to none.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, TypeVar
 
 import attrs
 
@@ -17,6 +17,8 @@ from clrevents.analysis.activities.activity_signals import ActivitySource
 from clrevents.analysis.framework.answer_values import FOREVER
 from clrevents.analysis.gather import Gathered
 from clrevents.analysis.optional_rows import NONE
+
+T = TypeVar("T")
 
 HTTP: Final = "System.Net.Http"
 HOSTING: Final = "Microsoft.AspNetCore.Hosting"
@@ -36,6 +38,7 @@ REQUEST_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     f"{HTTP}/RequestStart": ("host", "port", "pathAndQuery"),
     f"{HTTP}/RequestStop": (*_WHEN, "statusCode"),
     f"{HTTP}/RequestFailed": _WHEN,
+    f"{HTTP}/RequestContentStop": (*_WHEN, "contentLength"),
     f"{HTTP}/RequestHeadersStart": ("connectionId",),
     f"{HTTP}/ResponseHeadersStop": (*_WHEN, "statusCode"),
     LEFT_QUEUE: (*_WHEN, "timeOnQueueMilliseconds"),
@@ -43,9 +46,13 @@ REQUEST_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     f"{HOSTING}/RequestStart": ("method", "path"),
     UNHANDLED: _WHEN,
     f"{KESTREL}/RequestStart": ("connectionId", "method", "path", "httpVersion"),
-    THROWN: _WHEN,
 }
 """What is kept of each event."""
+
+
+def typed(cells: Iterable[Any], of: type[T]) -> list[T | None]:
+    """The values of this type. Traces describe these events, and a crafted one may describe others by their names."""
+    return [cell if isinstance(cell, of) else None for cell in cells]
 
 
 @attrs.define(eq=False)
@@ -64,13 +71,19 @@ class ActivityIndex:
                 starts.append(self.forest.start[row])
                 rows.append(row)
 
-    def started(self, events: Gathered, source: ActivitySource, name: str) -> Iterator[tuple[int, Any]]:
-        """Each row of a source, with what its start event has in a column."""
-        return zip(self.by_source.get(source, ()), events.cells(name), strict=False)
+    def started(
+        self, events: Gathered, source: ActivitySource, name: str, of: type[T]
+    ) -> Iterator[tuple[int, T | None]]:
+        """Each row of a source, with what its start event has in a column, if that is `of` this type."""
+        return zip(self.by_source.get(source, ()), typed(events.cells(name), of), strict=False)
 
-    def owners(self, events: Gathered, name: str | None = None) -> Iterator[tuple[int, int, Any]]:
-        """The row in which each event lies, its time, and what it has in a column; those in none are left out."""
-        cells = [None] * len(events) if name is None else events.cells(name)
+    def owners(self, events: Gathered) -> Iterator[tuple[int, int]]:
+        """The row in which each event lies, and its time; those in none are left out."""
+        return ((row, time) for row, time, _ in self.told(events, "time_ns", int))
+
+    def told(self, events: Gathered, name: str, of: type[T]) -> Iterator[tuple[int, int, T | None]]:
+        """The same, with what each event has in a column, if that is `of` this type."""
+        cells = typed(events.cells(name), of)
         for time, id, cell in zip(events.cells("time_ns"), events.cells("activity_id"), cells, strict=True):
             row = self.at(id, time)
             if row != NONE:

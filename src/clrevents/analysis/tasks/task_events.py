@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.gather import Gathered
 from clrevents.analysis.pairs import pair
-from clrevents.analysis.task_waits import TASK_BEGIN, TASK_END, blocking, task_wait_spans
+from clrevents.analysis.task_waits import CONTINUATION_ID, TASK_BEGIN, TASK_END, blocking, task_wait_spans
 from clrevents.analysis.wait_events import WaitSpans, field_numbers
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -33,8 +33,6 @@ _CONTINUATION_QUEUED: Final = "tpl/AwaitTaskContinuationScheduled"
 _CONTINUATION_RUN: Final = "tpl/TaskWaitContinuationStarted"
 _RUN_ENDED: Final = "tpl/TaskWaitContinuationComplete"
 _WORKER_IDLE: Final = "runtime/ThreadPoolWorkerThreadWait"
-_CONTINUATION: Final = ("ContinueWithTaskId", "ContinuwWithTaskId")
-"""The field of the continuation's id; .NET Core 3.1 misspells it."""
 
 TASK_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     _TASK_SCHEDULED: (*_HEADERS, "TaskID", _ORIGIN),
@@ -42,7 +40,7 @@ TASK_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     _TASK_COMPLETED: (*_HEADERS, "TaskID", "IsExceptional"),
     TASK_BEGIN: (*_HEADERS, "TaskID", "Behavior", "ContinueWithTaskID", _ORIGIN),
     TASK_END: (*_HEADERS, "TaskID"),
-    _CONTINUATION_QUEUED: (*_HEADERS, *_CONTINUATION, _ORIGIN),
+    _CONTINUATION_QUEUED: (*_HEADERS, *CONTINUATION_ID, _ORIGIN),
     _CONTINUATION_RUN: (*_HEADERS, "TaskID"),
     _RUN_ENDED: (*_HEADERS, "TaskID"),
     _WORKER_IDLE: _HEADERS,
@@ -100,7 +98,7 @@ class TaskEvents:
 
         waits = task_wait_spans(events[TASK_BEGIN], events[TASK_END])
         code = np.concatenate([np.full(len(side), code, dtype=np.int64) for code, side in sides])[order]
-        id = joined("TaskID", *_CONTINUATION)
+        id = joined("TaskID", *CONTINUATION_ID)
         runs = np.zeros(len(code), dtype=np.bool_)
         rows = np.flatnonzero((code == QUEUED) | (code == RUN))
         begins, _ = pair(np.unique(id[rows], return_inverse=True)[1], code[rows] == QUEUED)

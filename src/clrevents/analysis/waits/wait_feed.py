@@ -29,7 +29,8 @@ _KEPT: Final = {
     TASK_BEGIN: (*WAIT_HEADERS, "TaskID", "Behavior"),
     TASK_END: (*WAIT_HEADERS, "TaskID"),
 }
-WAIT_SELECTORS: Final = (*_KEPT, SAMPLES)
+WAIT_EVENTS: Final = tuple(_KEPT)
+WAIT_SELECTORS: Final = (*WAIT_EVENTS, SAMPLES)
 
 
 @attrs.frozen(eq=False)
@@ -43,7 +44,10 @@ class FoundWaits:
 
 
 class WaitFeed:
-    """Takes the chunks of a collector that selects `WAIT_SELECTORS`, and leaves its other events alone."""
+    """Takes the chunks of a collector that selects `WAIT_SELECTORS`, and leaves its other events alone.
+
+    One that selects `WAIT_EVENTS` only gets the waits of events, and none that only samples show.
+    """
 
     def __init__(self) -> None:
         self._kept = Kept()

@@ -1,7 +1,8 @@
-"""Where the bytes come from: a path, bytes, a binary file or a pipe, optionally gzip-compressed. This room's only I/O.
+"""Where the bytes come from: a path, a URL, bytes, a binary file or a pipe, optionally gzip-compressed.
 
-Yields windows of bytes from the start, as often as asked. Input that cannot seek is copied once to an unnamed
-temporary file. Never maps files into memory, because a file that shrinks must not end the process.
+The only reading of files. Yields windows of bytes from the start, as often as asked. Input that cannot seek is copied
+once to an unnamed temporary file, and what is far away as far as somebody reads. Never maps files into memory, because
+a file that shrinks must not end the process.
 """
 
 from __future__ import annotations
@@ -11,35 +12,22 @@ import os
 import tempfile
 import threading
 import weakref
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, BinaryIO, Protocol, TypeAlias
+from typing import IO, Any, BinaryIO, TypeAlias
 
 from clrevents.errors import LimitError, Limits, Problem, SourceError
 from clrevents.schema.codes import FAST_SERIALIZATION, NETTRACE
+from clrevents.sources.gunzip import GZIP, Gunzip
+from clrevents.sources.remote import is_url, open_remote
+from clrevents.sources.source import TRACE_CLOSED, WINDOW, Source, unreadable
 
 Openable: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 
-WINDOW = 1 << 20
-_GZIP = b"\x1f\x8b"
 _HEAD = 32
 _UNPACKED = (NETTRACE, FAST_SERIALIZATION)
-_ANY = (_GZIP, *_UNPACKED)
+_ANY = (GZIP, *_UNPACKED)
 _FILE_CLOSED = "the file was closed, but must be read again to answer this; keep it open as long as the trace"
-_TRACE_CLOSED = "the trace is closed, but must be read again to answer this; ask inside `with`, or reopen it"
-
-
-class Source(Protocol):
-    """Bytes that can be read from the start more than once. `size` is the number of bytes that `windows` yields."""
-
-    path: str | None
-    size: int
-    fault: Problem | None
-
-    def windows(self, size: int = WINDOW) -> Iterator[bytes]: ...
-
-    def close(self) -> None: ...
 
 
 class _Bytes:
@@ -64,7 +52,7 @@ class _Path:
         try:
             self.size = os.stat(path).st_size
         except (OSError, ValueError) as error:
-            raise _unreadable(error, path) from error
+            raise unreadable(error, path) from error
 
     def windows(self, size: int = WINDOW) -> Iterator[bytes]:
         assert self.path is not None
@@ -73,7 +61,7 @@ class _Path:
                 while data := file.read(size):
                     yield data
         except OSError as error:
-            raise _unreadable(error, self.path) from error
+            raise unreadable(error, self.path) from error
 
     def close(self) -> None:
         pass
@@ -112,7 +100,7 @@ class _Seekable:
             except (OSError, ValueError) as error:
                 if getattr(self._file, "closed", False):
                     raise SourceError(self._closed, path=self.path) from error
-                raise _unreadable(error, self.path) from error
+                raise unreadable(error, self.path) from error
             if not data:
                 return
             at += len(data)
@@ -135,7 +123,7 @@ class _Spool(_Seekable):
     If it begins with none of `magics`, only its head is copied: reading that says what it is.
     """
 
-    _closed = _TRACE_CLOSED
+    _closed = TRACE_CLOSED
 
     def __init__(self, pieces: Iterator[bytes], path: str | None, limits: Limits, magics: tuple[bytes, ...]) -> None:
         copy: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
@@ -154,7 +142,7 @@ class _Spool(_Seekable):
         except BaseException as error:
             copy.close()
             if isinstance(error, OSError) and not isinstance(error, SourceError):
-                raise _unreadable(error, path) from error
+                raise unreadable(error, path) from error
             raise
         super().__init__(copy, path)  # type: ignore[arg-type]
         # Nothing more will be written to it.
@@ -175,6 +163,8 @@ def open_source(source: Openable, limits: Limits) -> Source:
     """The source for what a user may pass. Raises SourceError if it cannot be opened, TypeError for other objects."""
     if isinstance(source, bytes | bytearray | memoryview):
         raw: Source = _Bytes(bytes(source))
+    elif isinstance(source, str) and is_url(source):
+        return open_remote(source, limits)
     elif isinstance(source, str | os.PathLike):
         path = os.fspath(source)
         if Path(path).is_dir():
@@ -186,11 +176,11 @@ def open_source(source: Openable, limits: Limits) -> Source:
     elif hasattr(source, "read"):
         raw = _file_source(source, limits)
     else:
-        raise TypeError(f"expected a path, bytes or a binary file, not {type(source).__name__}")
+        raise TypeError(f"expected a path, a URL, bytes or a binary file, not {type(source).__name__}")
     head = next(raw.windows(2), b"")
-    if head != _GZIP:
+    if head != GZIP:
         return raw
-    members = _Gunzip(raw)
+    members = Gunzip(raw.windows())
     spool = _Spool(members.pieces(), raw.path, limits, _UNPACKED)
     spool.fault = members.fault
     raw.close()
@@ -207,7 +197,7 @@ def _file_source(file: Any, limits: Limits) -> Source:
             return _Seekable(file, path)
         return _Spool(_read_all(file), path, limits, _ANY)
     except OSError as error:
-        raise _unreadable(error, path) from error
+        raise unreadable(error, path) from error
 
 
 def _read_all(file: Any) -> Iterator[bytes]:
@@ -215,56 +205,3 @@ def _read_all(file: Any) -> Iterator[bytes]:
         if not isinstance(data, bytes):
             raise TypeError("the file must be opened in binary mode ('rb')")
         yield data
-
-
-class _Gunzip:
-    """Decompresses concatenated gzip members; a truncated or corrupt one ends the stream with a `fault`."""
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self.fault: Problem | None = None
-
-    def pieces(self) -> Iterator[bytes]:
-        engine = zlib.decompressobj(wbits=31)
-        fed = False
-        written = 0
-        for data in self._source.windows():
-            while data:
-                try:
-                    piece = engine.decompress(data, WINDOW)
-                except zlib.error as error:
-                    if engine.eof or not fed:
-                        return  # padding after the last member
-                    self.fault = _bad_gzip(f"corrupt gzip data ({error})", written)
-                    return
-                fed = True
-                written += len(piece)
-                if piece:
-                    yield piece
-                data = engine.unconsumed_tail
-                if engine.eof:
-                    data = engine.unused_data.lstrip(b"\0")
-                    engine = zlib.decompressobj(wbits=31)
-                    fed = False
-        if fed:
-            rest = engine.flush()
-            written += len(rest)
-            if rest:
-                yield rest
-            if not engine.eof:
-                self.fault = _bad_gzip("the gzip file is truncated", written)
-
-
-def _bad_gzip(message: str, offset: int) -> Problem:
-    return Problem(
-        "compressed-stream",
-        "damage",
-        message,
-        offset,
-        impact="everything after it; offsets are in the decompressed stream",
-    )
-
-
-def _unreadable(error: BaseException, path: str | None) -> SourceError:
-    text = getattr(error, "strerror", None) or str(error)
-    return SourceError(f"cannot be read: {text}", path=path)

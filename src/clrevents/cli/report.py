@@ -1,0 +1,48 @@
+"""`clrevents report`: everything that the reports tell of a trace, as one page. `export` makes the page."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from clrevents.cli.output import say
+from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument, refuse_overwriting
+from clrevents.errors import ErrorMode
+from clrevents.export.page.page_charts import NO_CHARTS, charts_possible
+from clrevents.export.page.report_page import report_page
+from clrevents.outputs import whole_file
+from clrevents.words import counted
+
+
+@click.command(name="report")
+@file_argument
+@click.option("-o", "--output", "out", required=True, metavar="OUT", help="The page to write; - for standard output.")
+@errors_option
+@fail_on_option("damage")
+def command(file: str, out: str, errors: ErrorMode, fail_on: FailOn) -> int:
+    """Write all reports, flame graphs and a timeline as one HTML page that needs no network.
+
+    \b
+    A page to look at, or to send to somebody without any tool:
+        clrevents report app.nettrace -o report.html
+
+    The page says what the trace is and whether it can be trusted, answers every question for which the trace has data,
+    with tables to sort and search, and tells what to record for the others. It holds the names of methods, and texts
+    that the program wrote, such as paths and messages of exceptions: `clrevents redact` makes a trace without them.
+    """
+    refuse_overwriting(out, file)
+    with Reading(file, errors) as reading:
+        page = report_page(reading.trace)
+        code = reading.finish(fail_on)
+        if out == "-":
+            sys.stdout.buffer.write(page)
+            sys.stdout.buffer.flush()
+        else:
+            with whole_file(out) as target:
+                target.write(page)
+            say(f"{os.fspath(out)}: {counted(len(page), 'byte')}; open it in a browser")
+        if not charts_possible():
+            say(f"the page has no charts: {NO_CHARTS}")
+        return code

@@ -1,0 +1,250 @@
+// Draws one flame graph at a time into an SVG element, and answers clicks, keys and searches. `at` finds the elements
+// by what they are for: graph, search, matched, reverse, merge, merging, reset, name, weight, and state where there is
+// one. `isDark` tells whether the paper is dark. Every text goes in as text.
+function flameGraph(at, isDark) {
+  const svg = at("graph"), ROW = 20, THINNEST = 0.4, SVG = "http://www.w3.org/2000/svg";
+  let data = null, root, zoomed, here = null, wanted = null, own = [], letter = 7.3;
+
+  // A frame below zero stands for a thread.
+  const label = (frame) => (frame < 0 ? data.threads[-1 - frame] : data.frames[frame]);
+  const module = (frame) => (frame < 0 ? "" : data.modules[data.module[frame]]);
+  const nameOf = (node) => (node.frame === null ? "all" : label(node.frame));
+
+  function made(parent, frame) {
+    return { parent, frame, depth: parent ? parent.depth + 1 : 0, total: 0, own: 0, start: 0, children: new Map() };
+  }
+
+  // What each stack weighs: all of it, or what it weighs in one state of its thread.
+  function weigh() {
+    const chosen = at("state")?.value;
+    const state = chosen ? (data.states || []).find(([name]) => name === chosen) : null;
+    own = data.own;
+    if (!state) return;
+    own = new Array(data.own.length).fill(0);
+    state[1].forEach((node, place) => { own[node] = state[2][place]; });
+  }
+
+  // The tree as it is to be shown, from every stack that has a weight of its own.
+  function plant() {
+    const merge = at("merge").checked, reverse = at("reverse").checked;
+    weigh();
+    root = made(null, null);
+    for (let node = 0; node < own.length; node++) {
+      const weight = own[node];
+      if (!weight) continue;
+      const stack = [];
+      let thread = null;
+      for (let up = node; up >= 0; up = data.parent[up]) {
+        if (data.frame[up] < 0) thread = data.frame[up]; else stack.push(data.frame[up]);
+      }
+      if (!reverse) stack.reverse();
+      if (thread !== null && !merge) stack.unshift(thread);
+      let place = root;
+      place.total += weight;
+      for (const frame of stack) {
+        let child = place.children.get(frame);
+        if (!child) place.children.set(frame, (child = made(place, frame)));
+        place = child;
+        place.total += weight;
+      }
+      place.own += weight;
+    }
+    // Widest first, each one's start counted from the left edge of the whole.
+    const waiting = [root];
+    while (waiting.length) {
+      const node = waiting.pop();
+      node.children = [...node.children.values()].sort((a, b) => b.total - a.total || (label(a.frame) < label(b.frame) ? -1 : 1));
+      let start = node.start;
+      for (const child of node.children) {
+        child.start = start;
+        start += child.total;
+        waiting.push(child);
+      }
+    }
+    zoomed = root;
+    here = null;
+  }
+
+  function amount(value) {
+    const scaled = (steps) => {
+      const [size, unit] = steps.find(([size]) => value >= size) || steps[steps.length - 1];
+      return `${(value / size).toLocaleString("en", { maximumFractionDigits: 2 })} ${unit}`;
+    };
+    if (data.unit === "nanoseconds") return scaled([[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]]);
+    if (data.unit === "bytes") return scaled([[1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "bytes"]]);
+    return value.toLocaleString("en", { maximumFractionDigits: 3 });
+  }
+
+  const share = (part, whole) => `${(whole ? (100 * part) / whole : 0).toFixed(2)} %`;
+
+  function colour(frame) {
+    const dark = isDark();
+    if (frame === null || frame < 0) return dark ? "#3c3c48" : "#d5d5de";
+    if (data.reasons[frame]) return dark ? "#55504a" : "#c9c3ba";
+    let hue = 0;
+    for (const char of module(frame)) hue = (hue * 31 + char.codePointAt(0)) % 360;
+    // Shades tell neighbours of one module apart.
+    const shade = (frame * 7) % 5;
+    return dark ? `hsl(${hue} 42% ${27 + shade * 1.5}%)` : `hsl(${hue} 68% ${72 + shade * 2}%)`;
+  }
+
+  // What of a name fits: all, without parameters, without namespaces, or its beginning.
+  function fitted(name, letters) {
+    if (name.length <= letters) return name;
+    const bare = name.startsWith("[") ? name : name.replace(/\(.*$/s, "");
+    const parts = [""];
+    let deep = 0;
+    for (const char of bare) {
+      if (char === "<" || char === "[") deep++;
+      if (char === ">" || char === "]") deep--;
+      if (char === "." && deep === 0 && parts[parts.length - 1]) parts.push(""); else parts[parts.length - 1] += char;
+    }
+    for (let first = 0; first < parts.length; first++) {
+      const text = parts.slice(first).join(".");
+      if (text.length <= letters) return text;
+    }
+    return letters < 3 ? "" : `${parts[parts.length - 1].slice(0, letters - 1)}…`;
+  }
+
+  function element(name, attributes) {
+    const made = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    return made;
+  }
+
+  function draw() {
+    const width = svg.clientWidth || innerWidth, scale = zoomed.total ? width / zoomed.total : 0;
+    const above = [];
+    for (let node = zoomed.parent; node; node = node.parent) above.unshift(node);
+    const groups = [], waiting = [zoomed];
+    let deepest = 0;
+    const box = (node, x, wide, kind) => {
+      const found = wanted && node.frame !== null && wanted(node.frame);
+      const group = element("g", { class: `${kind}${found ? " found" : ""}${node === here ? " here" : ""}` });
+      group.node = node;
+      group.append(element("rect", { x, y: node.depth * ROW, width: wide, height: ROW - 1, rx: 2, fill: colour(node.frame) }));
+      const shown = fitted(nameOf(node), Math.floor((wide - 6) / letter));
+      if (shown) {
+        const text = element("text", { x: Math.max(x, 0) + 4, y: node.depth * ROW + 14 });
+        text.textContent = shown;
+        group.append(text);
+      }
+      groups.push(group);
+      deepest = Math.max(deepest, node.depth);
+    };
+    for (const node of above) box(node, 0, width, "path");
+    while (waiting.length) {
+      const node = waiting.pop(), wide = node.total * scale;
+      if (wide < THINNEST) continue;
+      box(node, (node.start - zoomed.start) * scale, wide, "box");
+      waiting.push(...node.children);
+    }
+    svg.setAttribute("height", (deepest + 1) * ROW + 4);
+    svg.replaceChildren(...groups);
+    at("reset").disabled = zoomed === root;
+    match();
+  }
+
+  // The share that the outermost boxes found have of what is shown; boxes inside of those are not counted again.
+  function match() {
+    if (!wanted) {
+      at("matched").textContent = "";
+      return;
+    }
+    let sum = 0;
+    const waiting = [zoomed];
+    while (waiting.length) {
+      const node = waiting.pop();
+      if (node.frame !== null && wanted(node.frame)) sum += node.total; else waiting.push(...node.children);
+    }
+    at("matched").textContent = `${share(sum, zoomed.total)} found, ${amount(sum)}`;
+  }
+
+  function search() {
+    const text = at("search").value.trim();
+    let test = null;
+    if (text) {
+      const lower = text.toLowerCase();
+      test = (name) => name.toLowerCase().includes(lower);
+      const pattern = /^\/(.+)\/$/s.exec(text);
+      if (pattern) {
+        try {
+          const compiled = new RegExp(pattern[1], "i");
+          test = (name) => compiled.test(name);
+        } catch {
+          test = () => false;
+        }
+      }
+    }
+    const known = new Map();
+    wanted = test && ((frame) => {
+      if (!known.has(frame)) known.set(frame, test(label(frame)));
+      return known.get(frame);
+    });
+    draw();
+  }
+
+  function tell(node) {
+    const frame = node.frame, whole = root.total;
+    at("name").textContent = nameOf(node);
+    const told = [`${amount(node.total)}, ${share(node.total, whole)} of all`];
+    if (zoomed !== root) told.push(`${share(node.total, zoomed.total)} of what is shown`);
+    told.push(`${amount(node.own)} ${at("reverse").checked ? "begins here" : "in it alone"}`);
+    if (frame !== null && module(frame)) told.push(`module ${module(frame)}`);
+    if (frame !== null && frame >= 0 && data.reasons[frame]) told.push(`no name: ${data.reasons[frame]}`);
+    at("weight").textContent = told.join(" · ");
+  }
+
+  function zoom(node) {
+    zoomed = here = node;
+    draw();
+    tell(node);
+  }
+
+  const back = () => { zoomed = root; here = null; draw(); };
+
+  // The arrows go from box to box, Enter zooms.
+  function go(key) {
+    const from = here ?? zoomed, beside = from.parent?.children ?? [];
+    const next = {
+      ArrowDown: from.children[0],
+      ArrowUp: from.parent,
+      ArrowRight: beside[beside.indexOf(from) + 1],
+      ArrowLeft: beside[beside.indexOf(from) - 1],
+    }[key];
+    if (!next) return;
+    here = next;
+    if (next.depth < zoomed.depth) zoomed = next;
+    draw();
+    tell(next);
+  }
+
+  const nodeOf = (event) => event.target.closest("g")?.node;
+  svg.addEventListener("click", (event) => {
+    const node = nodeOf(event);
+    if (node) zoom(node);
+  });
+  svg.addEventListener("mouseover", (event) => { const node = nodeOf(event); if (node) tell(node); });
+  svg.addEventListener("keydown", (event) => {
+    if (event.key.startsWith("Arrow")) { event.preventDefault(); go(event.key); }
+    if (event.key === "Enter" && here) zoom(here);
+    if (event.key === "Escape") back();
+  });
+  at("search").addEventListener("input", search);
+  for (const id of ["reverse", "merge", "state"]) at(id)?.addEventListener("change", () => { plant(); draw(); });
+  at("reset").addEventListener("click", back);
+  addEventListener("resize", () => { if (data) draw(); });
+
+  function show(shown) {
+    data = shown;
+    at("merging").hidden = !data.threads.length;
+    const ruler = element("text", {});
+    ruler.textContent = "m".repeat(100);
+    svg.replaceChildren(ruler);
+    letter = ruler.getComputedTextLength() / 100 || letter;
+    plant();
+    search();
+  }
+
+  return { show, draw: () => { if (data) draw(); }, back, label, whole: () => amount(root.total) };
+}

@@ -1,0 +1,145 @@
+// Lays out the page. Sections are filled when they are first opened, so that the first picture comes soon.
+const SIGNS = { info: "✓", warning: "⚠", error: "✗" };
+
+function pairs(list, lines) {
+  for (const [name, value] of lines) list.append(el("dt", {}, name), el("dd", {}, value));
+}
+
+function noted(lines) {
+  return el("ul", { class: "notes" }, ...lines.map(([severity, text]) => {
+    const [word, ...rest] = text.split(": ");
+    return el("li", { class: severity }, el("b", {}, `${word}: `), rest.join(": "));
+  }));
+}
+
+// A plain table that scrolls by itself where it is too wide.
+function gridOf(label, titles, rows) {
+  const heads = titles.map((text, place) => el("th", { scope: "col", class: rows[0]?.children[place].className }, text));
+  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label },
+    el("table", {}, el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...rows)));
+}
+
+function head() {
+  document.title = `${data.title} · clrevents`;
+  at("title").textContent = data.title;
+  at("about").textContent = data.facts.filter(([name]) => name === "duration" || name === "events").map(([, v]) => v).join(", ");
+  at("producer").textContent = `Made by ${data.producer}. This page needs no network and asks for nothing.`;
+  const trust = data.trust;
+  const box = el("div", { class: `trust ${trust.level}` }, el("b", {}, `${SIGNS[trust.level]} ${trust.verdict}`));
+  const lines = trust.lines.map(([severity, text]) => el("li", { class: severity }, text));
+  if (trust.doubtful.length) lines.push(el("li", {}, `Answers with a warning of their own: ${trust.doubtful.join(", ")}`));
+  if (lines.length) box.append(el("ul", {}, ...lines));
+  at("trust").append(box);
+  pairs(at("facts"), data.facts);
+  const rows = data.kinds.rows.map(([name, provider, count]) => el("tr", {}, el("td", { class: "right" }, grouped(count)),
+    el("td", { class: "text" }, name, el("div", { class: "soft" }, provider))));
+  at("kinds").append(gridOf("Kinds of event", ["events", "event"], rows));
+  if (data.kinds.more) at("kinds").append(el("p", { class: "soft" }, `and ${counted(data.kinds.more, "more kind")}`));
+}
+
+function chartPart(chart) {
+  const made = el("figure", { "data-chart": chart.name });
+  if (chart.svg) {
+    const scroll = el("div", { class: "chart", tabindex: "0", role: "region", "aria-label": `Chart ${chart.name}` });
+    scroll.append(drawing(chart.svg, chart.about));
+    made.append(scroll);
+  }
+  made.append(el("figcaption", {}, chart.svg ? chart.about : `Chart ${chart.name} is not here: ${chart.why}`));
+  return made;
+}
+
+function fillSection(body, section) {
+  body.append(el("p", { class: "soft" }, section.about));
+  const many = el("dl", { class: "facts many" });
+  for (const [name, value] of section.facts) many.append(el("div", {}, el("dt", {}, name), el("dd", {}, value)));
+  if (section.facts.length) body.append(many);
+  const unknown = section.unknown.map((text) => ["info", `unknown: ${text}`]);
+  const lacking = section.lacking.length ? [["warning", `not recorded: ${section.lacking.join(", ")}`]] : [];
+  const notes = [...section.notes, ...lacking, ...unknown];
+  if (notes.length) body.append(noted(notes));
+  body.append(...section.charts.map(chartPart));
+  body.append(...section.tables.filter((table) => table.columns.length).map(tablePart));
+  const counts = section.tables.filter((table) => !table.columns.length);
+  for (const table of counts) {
+    body.append(el("p", { class: "soft left-out" }, `${table.name} is not in this page (${counted(table.rows, "row")}): `,
+      el("code", {}, table.command)));
+  }
+}
+
+function sectionPart(section) {
+  const headline = section.headline.map(([name, value]) => el("span", {}, `${name} `, el("b", {}, value)));
+  const tags = section.coverage === "full" ? [] : [el("span", { class: "tag" }, `${section.coverage} data`)];
+  const summary = el("summary", {}, el("span", {}, el("h3", {}, section.name)), el("span", {},
+    el("span", { class: "question" }, section.question, ...tags), el("span", { class: "headline" }, ...headline)));
+  const body = el("div", { class: "body" });
+  const made = el("details", { class: "report", id: `report-${section.name}` }, summary, body);
+  made.fill = () => { if (!body.childElementCount) fillSection(body, section); };
+  made.addEventListener("toggle", () => { if (made.open) made.fill(); });
+  return made;
+}
+
+function missing() {
+  if (!data.missing.rows.length) return;
+  at("missing").hidden = false;
+  const body = at("missing-body");
+  body.append(el("p", {}, "To record everything:"), el("p", {}, el("code", {}, `dotnet-trace collect --providers ${data.missing.record}`)));
+  const rows = data.missing.rows.map((row) => el("tr", {}, el("td", {}, row.report), el("td", {}, row.coverage),
+    el("td", { class: "text" }, row.question), el("td", { class: "text" }, row.missing.join(", "))));
+  body.append(gridOf("What was not recorded", ["report", "data", "question", "not recorded"], rows));
+}
+
+function flames() {
+  if (!data.flames.length) return;
+  at("flames").hidden = false;
+  const parts = flameGraph((id) => at(`flame-${id}`), isDark);
+  themed.push(parts.draw);
+  const what = at("flame-what"), state = at("flame-state");
+  data.flames.forEach((flame, place) => what.append(el("option", { value: place }, flame.name)));
+  at("flame-whats").hidden = data.flames.length < 2;
+  const show = () => {
+    const flame = data.flames[what.value || 0];
+    at("flame-states").hidden = !flame.states.length;
+    state.replaceChildren(el("option", { value: "" }, "all"), ...flame.states.map(([name]) => el("option", { value: name }, name)));
+    parts.show(flame);
+    at("flame-note").textContent = `${flame.about}, ${parts.whole()} in all. ${flame.note}${flame.note ? "." : ""}`;
+  };
+  what.addEventListener("change", show);
+  show();
+}
+
+function contents() {
+  const entries = [["trace", "This trace"]];
+  if (!at("timeline").hidden) entries.push(["timeline", "Timeline"]);
+  entries.push(["answers", "Answers"], ...data.sections.map((section) => [`report-${section.name}`, section.name, "under"]));
+  if (!at("flames").hidden) entries.push(["flames", "Flame graph"]);
+  if (!at("missing").hidden) entries.push(["missing", "Not recorded"]);
+  for (const [id, text, under] of entries) {
+    const link = el("a", { href: `#${id}` }, text);
+    link.addEventListener("click", () => { if (under) at(id).open = true; });
+    at("contents").append(el("li", { class: under || null }, link));
+  }
+}
+
+head();
+const sections = data.sections.map(sectionPart);
+at("sections").append(...sections);
+if (!sections.length) at("sections").append(el("p", {}, "No report has data in this trace."));
+missing();
+timelinePart();
+flames();
+contents();
+for (const [id, open] of [["open-all", true], ["close-all", false]]) {
+  at(id).addEventListener("click", () => { for (const section of sections) { section.open = open; if (open) section.fill(); } });
+}
+at("theme").addEventListener("click", () => {
+  document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+  retheme();
+});
+darkPaper.addEventListener("change", retheme);
+retheme();
+if (location.hash) {
+  const target = sections.find((section) => `#${section.id}` === location.hash);
+  if (target) { target.open = true; target.scrollIntoView(); }
+}
+// For tests and tools: everything that is shown first is there.
+document.documentElement.dataset.ready = "yes";

@@ -1,0 +1,254 @@
+"""What happened when: a lane for each thread, and tracks of collections, locks, exceptions, requests, compilations.
+
+Reads the answers' tables. What is shorter than a two-thousandth of the trace is put together with what lies beside it,
+and says how many it stands for; so the size of the picture does not grow with the trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.framework.answer import Answer
+from clrevents.analysis.framework.report_table import ReportTable
+from clrevents.analysis.leaf_states import STATES
+from clrevents.export.page.page_texts import PageTexts
+from clrevents.trace import Loss
+from clrevents.words import counted
+
+Ints: TypeAlias = NDArray[np.int64]
+
+_PARTS: Final = 2000
+"""Into so many parts the time is cut; what lies inside of one part is drawn as one."""
+_LANES: Final = 50
+_LONGEST: Final = 800
+"""So many of a track's longest spans are drawn each by itself."""
+_ROWS: Final = 6
+
+
+@attrs.frozen
+class _Track:
+    """What is drawn in one track: the rows of a report's table, from `start` to `end`, with a name for each."""
+
+    title: str
+    report: str
+    table: str
+    start: str
+    end: str | None
+    label: Callable[[Mapping[str, Any]], str]
+    columns: tuple[str, ...]
+
+
+def _joined(*parts: Any) -> str:
+    return " ".join(str(part) for part in parts if part is not None)
+
+
+def _collection(row: Mapping[str, Any]) -> str:
+    generation = "" if row["generation"] is None else f"generation {row['generation']}"
+    return _joined(f"#{row['number']}", generation, row["kind"], row["reason"])
+
+
+_TRACKS: Final = (
+    _Track("garbage collections", "gc", "collections", "start_ns", "end_ns", _collection,
+           ("number", "generation", "kind", "reason")),
+    _Track("program stopped", "gc", "suspensions", "start_ns", "end_ns", lambda row: row["reason"] or "", ("reason",)),
+    _Track("waits for locks", "locks", "contentions", "start_ns", "end_ns",
+           lambda row: f"thread {row['thread_id']}", ("thread_id",)),
+    _Track("exceptions", "exceptions", "exceptions", "start_ns", None, lambda row: row["type"] or "", ("type",)),
+    _Track("requests", "requests", "requests", "start_ns", "end_ns",
+           lambda row: _joined(row["side"], row["method"], row["host"], row["url_path"], row["status"]),
+           ("side", "method", "host", "url_path", "status")),
+    _Track("compilations", "jit", "compilations", "start_ns", "end_ns",
+           lambda row: _joined(row["method"], row["tier"]), ("method", "tier")),
+)  # fmt: skip
+
+
+def page_timeline(
+    answers: Mapping[str, Answer[Any]], losses: Sequence[Loss], duration_ns: int, texts: PageTexts
+) -> dict[str, Any]:
+    """The lanes and tracks that have something in them; times count in units of `tick_ns`."""
+    scale = _Scale(max(duration_ns, 1))
+    lanes, more = _lanes(answers["threads"], scale, texts) if "threads" in answers else ([], 0)
+    tracks = [_track(answers[track.report], track, scale, texts) for track in _TRACKS if track.report in answers]
+    return {
+        "tick_ns": scale.tick,
+        "ticks": -(-scale.whole // scale.tick),
+        "part_ns": scale.part,
+        "states": STATES,
+        "lanes": lanes,
+        "more": more,
+        "tracks": [track for track in (_lost(losses, scale, texts), *tracks) if track is not None],
+    }
+
+
+@attrs.frozen
+class _Scale:
+    """How times are written: from the start of the session, in ticks of which there are a million at most."""
+
+    whole: int
+
+    @property
+    def tick(self) -> int:
+        return max(1, self.whole // 1_000_000)
+
+    @property
+    def part(self) -> int:
+        return max(1, self.whole // _PARTS)
+
+    def ticks(self, times: Ints) -> list[int]:
+        found: list[int] = (np.clip(times, 0, self.whole) // self.tick).tolist()
+        return found
+
+
+def _lanes(found: Answer[Any], scale: _Scale, texts: PageTexts) -> tuple[list[dict[str, Any]], int]:
+    """The threads that did most, in order of their beginning, and how many more there are."""
+    threads, intervals = found.table("threads"), found.table("intervals")
+    if not len(threads) or intervals.left_out is not None:
+        return [], 0
+    processes = len(set(threads.column("process_id").tolist())) > 1
+    busy = threads.numbers("running_ns") + threads.numbers("native_ns")
+    chosen = np.sort(np.argsort(-busy, kind="stable")[:_LANES])
+    of = _by_thread(intervals)
+    lanes = []
+    rank = {place: number for number, place in enumerate(np.argsort(-busy, kind="stable").tolist())}
+    for place, row in zip(chosen.tolist(), threads.take(chosen).rows(), strict=True):
+        name = f" {row['name']}" if row["name"] else ""
+        process = f" of process {row['process_id']}" if processes else ""
+        # A thread id may be that of one thread after another: each has the intervals of its own life.
+        mine = intervals.take(of.get((row["process_id"], row["thread_id"]), np.zeros(0, dtype=np.int64)))
+        starts = mine.numbers("start_ns")
+        mine = mine.take(np.flatnonzero((starts >= row["start_ns"]) & (starts <= row["end_ns"])))
+        title = texts.place(f"{row['thread_id']} {row['role']}{name}{process}")
+        lanes.append({"title": title, "rank": rank[place], **_pieces(mine, scale)})
+    return [lane for lane in lanes if lane["starts"]], len(threads) - len(chosen)
+
+
+def _by_thread(intervals: ReportTable[Any]) -> dict[tuple[int | None, int], Ints]:
+    places: dict[tuple[int | None, int], list[int]] = {}
+    keys = zip(intervals.column("process_id").tolist(), intervals.column("thread_id").tolist(), strict=True)
+    for place, key in enumerate(keys):
+        places.setdefault(key, []).append(place)
+    return {key: np.array(rows, dtype=np.int64) for key, rows in places.items()}
+
+
+def _pieces(rows: ReportTable[Any], scale: _Scale) -> dict[str, Any]:
+    """The intervals of a thread; short ones of the same part as one, with the state that took most of it."""
+    rows = rows.sorted_by("start_ns")
+    starts, ends = rows.numbers("start_ns"), rows.numbers("end_ns")
+    lasted = np.maximum(ends - starts, 0)
+    group = _grouped(starts, lasted, scale.part)
+    count = int(group[-1]) + 1 if len(group) else 0
+    places = {state: place for place, state in enumerate(STATES)}
+    states = np.array([places[state] for state in rows.column("state").tolist()], dtype=np.int64)
+    sums = np.zeros((count, len(STATES)), dtype=np.int64)
+    np.add.at(sums, (group, states), np.maximum(lasted, 1))
+    first = np.flatnonzero(np.diff(group, prepend=-1))
+    last = np.append(first[1:], len(group)) - 1 if count else first
+    state = sums.argmax(axis=1) if count else np.zeros(0, dtype=np.int64)
+    whole = np.maximum(sums.sum(axis=1), 1)
+    return {
+        "starts": scale.ticks(starts[first]),
+        "ends": scale.ticks(ends[last]),
+        "states": state.tolist(),
+        "counts": np.bincount(group, minlength=count).tolist() if count else [],
+        "shares": (100 * sums.max(axis=1, initial=0) // whole).tolist() if count else [],
+    }
+
+
+def _grouped(starts: Ints, lasted: Ints, part: int) -> Ints:
+    """The group of each interval, in order: those that last a part stand alone, the others of a part together."""
+    alone = lasted >= part
+    place = starts // part
+    begins = alone | np.append(True, alone[:-1]) | np.append(True, place[1:] != place[:-1]) if len(starts) else alone
+    return np.cumsum(begins) - 1
+
+
+def _track(found: Answer[Any], track: _Track, scale: _Scale, texts: PageTexts) -> dict[str, Any] | None:
+    rows = found.table(track.table)
+    if not len(rows) or rows.left_out is not None:
+        return None
+    begins = rows.column(track.start)
+    ends = begins if track.end is None else rows.column(track.end)
+    known = np.flatnonzero(begins.known & ends.known)
+    starts, until = begins.filled(0)[known], ends.filled(0)[known]
+    order = np.argsort(starts, kind="stable")
+    starts, until, known = starts[order], np.maximum(until[order], starts[order]), known[order]
+    items = _items(starts, until, scale)
+    labels = rows.take(known[[item.longest for item in items]])
+    columns = {name: labels.column(name).tolist() for name in track.columns}
+    names = [track.label(dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
+    return _bars(track.title, items, names, (len(rows), len(rows) - len(known)), scale, texts)
+
+
+def _lost(losses: Sequence[Loss], scale: _Scale, texts: PageTexts) -> dict[str, Any] | None:
+    """When events were lost or destroyed, and of which thread: what is drawn below may be wrong there."""
+    if not losses:
+        return None
+    spans = np.array(
+        sorted((loss.start_ns, max(loss.end_ns, loss.start_ns), place) for place, loss in enumerate(losses))
+    )
+    items = _items(spans[:, 0], spans[:, 1], scale)
+    lost = [losses[int(spans[item.longest, 2])] for item in items]
+    names = [
+        f"{counted(loss.count, 'event')} of thread {'unknown' if loss.thread_id < 0 else loss.thread_id}"
+        for loss in lost
+    ]
+    return _bars("events missing", items, names, (len(losses), 0), scale, texts)
+
+
+def _bars(
+    title: str, items: list[_Item], names: list[str], counts: tuple[int, int], scale: _Scale, texts: PageTexts
+) -> dict[str, Any]:
+    """A track as the script has it; `counts` are of all rows, and of those that cannot be drawn."""
+    return {
+        "title": title,
+        "count": counts[0],
+        "unplaced": counts[1],
+        "starts": scale.ticks(np.array([item.start for item in items], dtype=np.int64)),
+        "ends": scale.ticks(np.array([item.end for item in items], dtype=np.int64)),
+        "counts": [item.count for item in items],
+        "labels": [texts.place(name) for name in names],
+        "rows": _packed(items),
+    }
+
+
+@attrs.frozen
+class _Item:
+    """One bar of a track; `longest` is the place of the longest span that it stands for."""
+
+    start: int
+    end: int
+    count: int
+    longest: int
+
+
+def _items(starts: Ints, until: Ints, scale: _Scale) -> list[_Item]:
+    """Bars of spans in order of their starts: the long ones each by itself, the others of a part of the time as one."""
+    lasted = until - starts
+    alone = lasted >= scale.part
+    if alone.sum() > _LONGEST:
+        alone[np.argsort(-lasted, kind="stable")[_LONGEST:]] = False
+    items = [_Item(int(starts[place]), int(until[place]), 1, place) for place in np.flatnonzero(alone).tolist()]
+    others = np.flatnonzero(~alone)
+    cuts = np.flatnonzero(np.diff(starts[others] // scale.part)) + 1
+    for group in np.split(others, cuts):
+        if len(group):
+            longest = int(group[np.argmax(until[group] - starts[group])])
+            items.append(_Item(int(starts[group].min()), int(until[group].max()), len(group), longest))
+    return sorted(items, key=lambda item: (item.start, item.end))
+
+
+def _packed(items: list[_Item]) -> list[int]:
+    """A row for each bar, so that few lie on one another: the first that is free, else the one that is free first."""
+    free = [0] * _ROWS
+    found = []
+    for item in items:
+        row = next((row for row, end in enumerate(free) if end <= item.start), None)
+        row = min(range(_ROWS), key=free.__getitem__) if row is None else row
+        free[row] = max(free[row], item.end)
+        found.append(row)
+    return found

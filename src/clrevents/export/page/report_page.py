@@ -1,0 +1,95 @@
+"""A whole trace → one HTML file: all reports, flame graphs and a timeline, for who has nothing but a browser.
+
+The page's markup, style and script are files beside this module. What came from the trace enters as JSON, of which no
+text can end its block; the page's policy lets only these scripts run, and nothing be asked for.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from pathlib import Path
+from typing import Any, Final
+
+from clrevents.analysis.reports import run_reports
+from clrevents.errors import DamageError, PayloadError, TraceError
+from clrevents.export.flame_html import FLAME_SCRIPT, FLAME_STYLE, escaped_json, filled_page
+from clrevents.export.page.page_flames import page_flames
+from clrevents.export.page.page_head import page_facts, page_kinds, page_missing, page_trust
+from clrevents.export.page.page_sections import charts_of, page_sections
+from clrevents.export.page.page_texts import PageTexts, shown_text
+from clrevents.export.page.page_timeline import page_timeline
+from clrevents.outputs import whole_file
+from clrevents.trace import Trace, passes_of
+from clrevents.version import __version__
+
+MOST_BYTES: Final = 3_000_000
+"""Tables are shortened further where the page would be larger."""
+
+_ROWS: Final = (500, 200, 80, 30)
+_STYLES: Final = ("page.css", "page_timeline.css")
+_SCRIPTS: Final = ("page_parts.js", "page_tables.js", "page_timeline.js", "page.js")
+
+
+def write_report(trace: Trace, path: str | os.PathLike[str]) -> None:
+    """Write everything that the reports tell of a `trace` as one HTML page, which asks for nothing from elsewhere.
+
+    The file at `path` appears whole or not at all. Of a damaged trace it has what could be read, and says so. Charts
+    need the extra `plot`. Raises OSError where it cannot be written, and SourceError where the trace cannot be read
+    again.
+    """
+    data = report_page(trace)
+    with whole_file(path) as file:
+        file.write(data)
+
+
+def report_page(trace: Trace) -> bytes:
+    """The page that `write_report` writes: the same bytes for the same trace."""
+    broken: TraceError | None = None
+    try:
+        answers = run_reports(trace)
+    except (DamageError, PayloadError) as error:
+        if not isinstance(error.report, dict):
+            raise
+        broken, answers = error, error.report
+    charts = charts_of(answers)
+    flames = page_flames(trace)
+    name = shown_text(os.path.basename(trace.info.path or "") or "trace in memory")
+    head: dict[str, Any] = {
+        "title": name,
+        "producer": f"clrevents {__version__}",
+        "facts": page_facts(trace),
+        "kinds": page_kinds(trace),
+        "trust": page_trust(trace, answers, broken),
+        "missing": page_missing(trace),
+        "flames": flames,
+    }
+    scan = passes_of(trace).scan(raising=False)
+    page = b""
+    for most in _ROWS:
+        texts = PageTexts()
+        sections = page_sections(answers, charts, most, texts)
+        timeline = page_timeline(answers, (*scan.losses, *scan.destroyed), scan.duration_ns, texts)
+        page = _assembled({**head, "sections": sections, "timeline": timeline, "texts": texts.all})
+        if len(page) <= MOST_BYTES:
+            break
+    return page
+
+
+def _assembled(data: dict[str, Any]) -> bytes:
+    """The template with its style, its script, the data, and the policy that names the first two by their hashes."""
+    here = Path(__file__).parent
+    style = "\n".join([FLAME_STYLE, *((here / name).read_text(encoding="utf-8") for name in _STYLES)])
+    script = "\n".join(['"use strict";', FLAME_SCRIPT, *((here / n).read_text(encoding="utf-8") for n in _SCRIPTS)])
+    parts = {
+        "__POLICY__": f"script-src {_hash(script)}; style-src {_hash(style)}",
+        "__STYLE__": style,
+        "__DATA__": escaped_json(data),
+        "__SCRIPT__": script,
+    }
+    return filled_page(here / "page.html", parts)
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

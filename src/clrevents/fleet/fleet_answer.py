@@ -1,0 +1,159 @@
+"""`FleetAnswer`: one report's answers about many traces: their rows together, their metrics merged and side by side.
+
+Metrics merge as their declarations say, as those of several processes do. Measures nothing itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+
+from clrevents.analysis.framework.answer_values import Coverage, Metric
+from clrevents.analysis.framework.declaration import ReportDeclaration
+from clrevents.analysis.framework.processes import merged_metric
+from clrevents.analysis.framework.report_table import ReportTable
+from clrevents.analysis.framework.row_class import columns_of
+from clrevents.fleet.joined import Joined
+from clrevents.fleet.questions import KeptAnswer
+from clrevents.table.build import ColumnType, TableField, from_values, row_table
+from clrevents.table.table import Table
+
+_SEVERAL: Final = "this cannot be said of several traces together; `by_trace` has it of each"
+
+
+@attrs.frozen
+class _NoteRow:
+    trace: str
+    id: str
+    severity: str
+    message: str
+    touches: tuple[str, ...]
+    remedy: str | None
+    record: str | None
+
+
+@attrs.frozen
+class _TraceOnly:
+    trace: str
+
+
+@attrs.frozen
+class _TraceCoverage:
+    trace: str
+    coverage: str
+
+
+@attrs.frozen(eq=False, repr=False)
+class FleetAnswer:
+    """What a report says of many traces. Owns its data.
+
+    `traces` are those that gave an answer; why others did not is in `Traces.problems`.
+    """
+
+    name: str
+    """The report's name."""
+    parameters: Any
+    """The parameters that it was asked with."""
+    traces: tuple[str, ...]
+    """The traces with an answer, in order."""
+    coverage: Coverage
+    """`full` or `none` where all traces agree, else `partial`."""
+    metrics: Mapping[str, Metric]
+    """The report's numbers over all traces, merged as it declares; null, with a reason, where a trace does not tell
+    its own, or where no number can be said of several."""
+    by_trace: Table
+    """One row for each trace: `coverage`, and a column for each metric."""
+    facts: Table
+    """One row for each trace: the report's verdicts and circumstances."""
+    notes: Table
+    """All caveats, each with its trace."""
+    tables: Mapping[str, Table]
+    """The report's tables by name, with a column `trace`."""
+
+    def table(self, name: str) -> Table:
+        """One of the tables. Raises KeyError for one that the report does not have or that was not asked for."""
+        if name not in self.tables:
+            raise KeyError(f"no table {name!r}; there are {', '.join(self.tables)}; ask for others with tables=")
+        return self.tables[name]
+
+    def __repr__(self) -> str:
+        lines = [f"<{self.name} of {len(self.traces):,} traces, coverage {self.coverage}>"]
+        for name, metric in self.metrics.items():
+            value = "-" if metric.value is None else f"{metric.value:,}"
+            lines.append(f"  {name}: {value} {metric.unit}".rstrip() + (f" ({metric.reason})" if metric.reason else ""))
+        lines += [f"  {name}: {len(table):,} rows" for name, table in self.tables.items()]
+        return "\n".join(line if len(line) <= 100 else f"{line[:99]}…" for line in lines[:25])
+
+
+def fleet_answer(
+    declared: ReportDeclaration[Any, Any],
+    parameters: Any,
+    wanted: Sequence[str] | None,
+    found: Sequence[tuple[str, KeptAnswer]],
+) -> FleetAnswer:
+    """The answers of these traces as one; `wanted` are the tables, None for all that are not bulk."""
+    chosen = [t for t in declared.answer.tables() if (not t.bulk if wanted is None else t.name in wanted)]
+    tables = {}
+    for table in chosen:
+        joined = Joined()
+        empty: ReportTable[Any] = ReportTable.of(table.row_class, [])
+        for path, one in [("", None), *found]:
+            joined.add(path, empty.table if one is None else one.tables[table.name])
+        tables[table.name] = joined.table()
+    traces = tuple(path for path, _ in found)
+    metrics = declared.metrics if found else ()
+    coverages = [one.coverage for _, one in found]
+    return FleetAnswer(
+        declared.name,
+        parameters,
+        traces,
+        coverages[0] if len(set(coverages)) == 1 else "partial" if coverages else "none",
+        {m.name: _over_all([one.metrics[m.name] for _, one in found]) for m in metrics},
+        _by_trace(declared, found),
+        _facts(declared.answer.facts_class(), found),
+        row_table(
+            _NoteRow,
+            (
+                _NoteRow(path, n.id, n.severity, n.message, n.touches, n.remedy, n.record)
+                for path, one in found
+                for n in one.notes
+            ),
+        ),
+        tables,
+    )
+
+
+def _over_all(found: Sequence[Metric]) -> Metric:
+    """One metric of all traces. A sum without some of them is no sum: how many do not tell is in the reason."""
+    merged = merged_metric(found, _SEVERAL)
+    told = [metric for metric in found if metric.value is not None]
+    if merged.value is None and merged.merge != "none" and told:
+        why = f"{len(found) - len(told)} of {len(found)} traces do not tell it; the {merged.merge} of the others is "
+        return attrs.evolve(merged, reason=f"{why}{merged_metric(told).value:,}")
+    return merged
+
+
+def _by_trace(declared: ReportDeclaration[Any, Any], found: Sequence[tuple[str, KeptAnswer]]) -> Table:
+    first = row_table(_TraceCoverage, (_TraceCoverage(path, one.coverage) for path, one in found))
+    fields, columns = list(first.fields), [*first.parts[0]] if found else []
+    for metric in declared.metrics:
+        values = [one.metrics[metric.name].value for _, one in found]
+        type = ColumnType("float64" if any(isinstance(value, float) for value in values) else "int64")
+        fields.append(TableField(metric.name, type, nullable=True))
+        if found:
+            columns.append(from_values(type, values))
+    return Table(tuple(fields), (tuple(columns),) if found else ())
+
+
+def _facts(facts_class: type[Any], found: Sequence[tuple[str, KeptAnswer]]) -> Table:
+    if not columns_of(facts_class):
+        return row_table(_TraceOnly, [_TraceOnly(path) for path, _ in found])
+    joined = Joined()
+    nothing: ReportTable[Any] = ReportTable.of(facts_class, [])
+    joined.add("", nothing.table)
+    for path, one in found:
+        held: ReportTable[Any] = ReportTable.of(facts_class, [one.facts])
+        joined.add(path, held.table)
+    return joined.table()

@@ -1,0 +1,105 @@
+"""`Joined`: tables of many traces → one table with a column `trace`. Copies no row.
+
+Tables of an event that the registry knows have the same columns in every trace. Where only traces describe an event,
+the columns are the union, and a field that became wider has the wider type. Asks no trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import attrs
+import numpy as np
+
+from clrevents.decode.payload.columns.column import Column, common, nulls, widened
+from clrevents.fleet.trace_problems import UNREAD, TraceProblem
+from clrevents.table.build import TableField, renamed, row_fields, text_column
+from clrevents.table.table import Table
+
+TRACE: Final = "trace"
+"""The column that says which trace a row is of: its path or URL as it was given."""
+_COLUMNS: Final = 20_000
+"""So many columns at most: each crafted trace may describe thousands of others."""
+
+
+@attrs.frozen
+class _TraceRow:
+    trace: str
+
+
+class Joined:
+    """Gathers tables of the same kind, in the order of their traces."""
+
+    def __init__(self) -> None:
+        self._fields: dict[str, TableField] = {}
+        self._tables: list[tuple[str, tuple[TableField, ...], Table]] = []
+        self._metadata: dict[str, str] = {}
+        self._joined = 0
+
+    def add(self, path: str, table: Table) -> TraceProblem | None:
+        """Take the table of a trace; a problem if its columns do not fit to those before, and then nothing of it."""
+        fields = renamed(table.fields, (TRACE,))
+        merged: dict[str, TableField] = {}
+        for field in fields:
+            known = self._fields.get(field.name)
+            if known is None:
+                merged[field.name] = attrs.evolve(field, nullable=field.nullable or self._joined > 0)
+            elif (type := common(known.type, field.type)) is not None:
+                merged[field.name] = attrs.evolve(known, type=type, nullable=known.nullable or field.nullable)
+            else:
+                why = f"{field.name} is {field.type} in this trace and {known.type} in those before it"
+                return _misfit(path, why)
+        if len(self._fields | merged) > _COLUMNS:
+            return _misfit(path, f"with it the table would have more than {_COLUMNS} columns")
+        for name, field in self._fields.items():
+            if name not in merged:
+                merged[name] = attrs.evolve(field, nullable=True)
+        self._fields = {**{name: merged[name] for name in self._fields}, **merged}
+        if self._fields:
+            self._joined += 1
+        if len(table):
+            self._tables.append((path, fields, table))
+        for key in ("provider", "id", "name"):
+            if key in table.metadata:
+                self._metadata.setdefault(key, table.metadata[key])
+        return None
+
+    @property
+    def known(self) -> bool:
+        """Whether any trace said which columns there are."""
+        return self._joined > 0
+
+    def table(self) -> Table:
+        """All rows. Parts stay as they are in their traces."""
+        fields = (*row_fields(_TraceRow), *self._fields.values())
+        parts = [
+            (_path_column(path, len(part[0])), *fitted(tuple(self._fields.values()), own, part))
+            for path, own, table in self._tables
+            for part in table.parts
+        ]
+        return Table(fields, tuple(parts), self._metadata)
+
+
+def with_trace(path: str, table: Table) -> Table:
+    """One trace's table with the column `trace` in front."""
+    joined = Joined()
+    joined.add(path, table)
+    return joined.table()
+
+
+def _path_column(path: str, rows: int) -> Column:
+    return text_column((path,), np.zeros(rows, dtype=np.int64))
+
+
+def fitted(wanted: Sequence[TableField], own: Sequence[TableField], part: Sequence[Column]) -> list[Column]:
+    """The columns in this order and of these types; those that are not there are null."""
+    held = {field.name: column for field, column in zip(own, part, strict=True)}
+    rows = len(part[0])
+    return [
+        widened(held[field.name], field.type) if field.name in held else nulls(field.type, rows) for field in wanted
+    ]
+
+
+def _misfit(path: str, why: str) -> TraceProblem:
+    return TraceProblem(path, "columns", UNREAD, why, impact="the answer has nothing of this trace")

@@ -1,0 +1,159 @@
+"""The questions that are asked of each of many traces, as values that can be sent to another process.
+
+Each is called with a trace, and gives a value that can be sent back. Knows one trace at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from clrevents.analysis.framework.answer import Answer
+from clrevents.analysis.framework.answer_values import Coverage, Metric, Note
+from clrevents.analysis.framework.declaration import WindowOptions
+from clrevents.analysis.reports import ask_one, find_report, run_reports
+from clrevents.decode.kinds import EventKey
+from clrevents.decode.selection import FilterOptions, Selector
+from clrevents.errors import UnknownEventError
+from clrevents.table.table import Table
+from clrevents.trace import Trace, passes_of, tables_in_sql
+
+
+@attrs.frozen
+class TraceFacts:
+    """What a trace is: a row of the table that `Traces.info` gives."""
+
+    format: str
+    format_version: int
+    process_id: int | None
+    pointer_size: int
+    processors: int | None
+    start: str | None
+    duration_ns: int
+    events: int
+    lost: int
+    bytes: int
+
+
+@attrs.frozen
+class AskFacts:
+    """What the trace is, from its header and one scan of all headers."""
+
+    def __call__(self, trace: Trace) -> TraceFacts:
+        info = trace.info
+        return TraceFacts(
+            info.format,
+            info.version,
+            info.process_id,
+            info.pointer_size,
+            info.processors,
+            None if info.start is None else info.start.isoformat(),
+            trace.duration_ns,
+            sum(trace.event_counts().values()),
+            trace.lost,
+            passes_of(trace).source.size,
+        )
+
+
+@attrs.frozen
+class AskCounts:
+    """How many events there are of each kind."""
+
+    def __call__(self, trace: Trace) -> dict[EventKey, int]:
+        return trace.event_counts()
+
+
+@attrs.frozen
+class AskTable:
+    """The table of one event."""
+
+    selector: Selector
+    columns: tuple[str, ...] | None
+    enum_names: bool
+    order: Any
+    filters: FilterOptions
+
+    def __call__(self, trace: Trace) -> Table:
+        return trace.table(
+            self.selector, columns=self.columns, enum_names=self.enum_names, order=self.order, **self.filters
+        )
+
+
+@attrs.frozen
+class AskHeaders:
+    """The headers of all events."""
+
+    columns: tuple[str, ...] | None
+    order: Any
+    filters: FilterOptions
+
+    def __call__(self, trace: Trace) -> Table:
+        return trace.headers(columns=self.columns, order=self.order, **self.filters)
+
+
+@attrs.frozen
+class AskSql:
+    """A table by its name in SQL; None if this trace has none."""
+
+    name: str
+
+    def __call__(self, trace: Trace) -> Table | None:
+        return tables_in_sql(trace).table(self.name)
+
+
+@attrs.frozen
+class AskUnknown:
+    """What to say about a name that no trace knows."""
+
+    name: str
+
+    def __call__(self, trace: Trace) -> UnknownEventError:
+        return tables_in_sql(trace).unknown(self.name)
+
+
+@attrs.frozen
+class KeptAnswer:
+    """What is kept of a report's answer about one trace: all but the tables that nobody asked for."""
+
+    coverage: Coverage
+    notes: tuple[Note, ...]
+    facts: Any
+    metrics: Mapping[str, Metric]
+    tables: Mapping[str, Table]
+
+    @classmethod
+    def of(cls, answer: Answer[Any], tables: tuple[str, ...] | None) -> KeptAnswer:
+        """With these tables, or without the bulk ones."""
+        held = {
+            t.name: answer.table(t.name).table
+            for t in answer.tables()
+            if (not t.bulk if tables is None else t.name in tables)
+        }
+        return cls(answer.coverage, answer.notes, answer.facts, answer.metrics, held)
+
+
+@attrs.frozen
+class AskReport:
+    """One report, with its parameters."""
+
+    name: str
+    parameters: Any
+    window: WindowOptions
+    tables: tuple[str, ...] | None
+
+    def __call__(self, trace: Trace) -> KeptAnswer:
+        return KeptAnswer.of(ask_one(trace, find_report(self.name), self.parameters, self.window), self.tables)
+
+
+@attrs.frozen
+class AskReports:
+    """Several reports from one pass, each without its bulk tables."""
+
+    names: tuple[str, ...]
+    window: WindowOptions
+
+    def __call__(self, trace: Trace) -> dict[str, KeptAnswer]:
+        answers = run_reports(trace, self.names, **self.window)
+        return {name: KeptAnswer.of(answer, None) for name, answer in answers.items()}

@@ -1,0 +1,178 @@
+"""Asks many traces in processes side by side; outcomes come in the order of the traces, few at a time.
+
+A process that dies takes one trace with it and no other. Knows nothing of what is asked.
+"""
+
+from __future__ import annotations
+
+import importlib
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import weakref
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, Final, TypeVar
+
+from clrevents.fleet.outcome import Opening, Question, TraceOutcome, asked
+from clrevents.fleet.trace_problems import UNREAD, TraceProblem
+from clrevents.schema.registry import Registry
+from clrevents.tuning import tune_process
+
+T = TypeVar("T")
+
+_AHEAD: Final = 8
+"""Traces for each process that are asked before their turn: so many values may wait for a slow one."""
+_NO_START: Final = (
+    "the processes that read traces cannot be started: in a script, call this under `if __name__ == '__main__':`, or "
+    "pass jobs=1"
+)
+
+
+def usable_processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class SideBySide:
+    """Asks questions of traces, `jobs` at a time. Processes start with the first question and stay until `close`."""
+
+    def __init__(self, jobs: int, opening: Opening) -> None:
+        self._opening = opening
+        # What an interactive session declares is known to its own process only.
+        self._jobs = 1 if _declared_here(opening.registry) else jobs
+        self._lock = threading.Lock()
+        self._pool: _Pool | None = None
+        self._closed = False
+
+    def ask(self, question: Question[T], paths: Sequence[str]) -> Iterator[TraceOutcome[T]]:
+        """The outcome of each trace, in order. Raises RuntimeError if processes cannot be started."""
+        if self._closed:
+            raise ValueError("the traces are closed; ask inside `with`, or open them again")
+        if self._jobs == 1 or len(paths) < 2:
+            for path in paths:
+                yield asked(question, path, self._opening)
+            return
+        ahead = _AHEAD * self._jobs
+        waiting: deque[tuple[str, _Pool, Future[TraceOutcome[T]]]] = deque()
+        try:
+            for path in paths:
+                waiting.append(self._submit(question, path))
+                if len(waiting) >= ahead:
+                    yield self._next(question, waiting)
+            while waiting:
+                yield self._next(question, waiting)
+        finally:
+            for _, _, future in waiting:
+                future.cancel()
+
+    def _submit(self, question: Question[T], path: str) -> tuple[str, _Pool, Future[TraceOutcome[T]]]:
+        with self._lock:
+            if self._pool is None or self._pool.broken:
+                self._pool = _Pool(self._jobs, self._opening)
+                weakref.finalize(self, self._pool.end, wait=False)
+            pool = self._pool
+        try:
+            return path, pool, pool.executor.submit(_asked, question, path)
+        except BrokenProcessPool:
+            pool.broken = True
+            return self._submit(question, path)
+
+    def _next(
+        self, question: Question[T], waiting: deque[tuple[str, _Pool, Future[TraceOutcome[T]]]]
+    ) -> TraceOutcome[T]:
+        path, pool, future = waiting.popleft()
+        try:
+            return future.result()
+        except BrokenProcessPool:
+            pool.broken = True
+        outcome = self._alone(question, path)
+        for place, (other, where, lost) in enumerate(waiting):
+            if where is pool and (not lost.done() or isinstance(lost.exception(), BrokenProcessPool)):
+                waiting[place] = self._submit(question, other)
+        return outcome
+
+    def _alone(self, question: Question[T], path: str) -> TraceOutcome[T]:
+        """Ask a trace again that was asked when a process died: it may have been another one's fault."""
+        pool = _Pool(1, self._opening)
+        try:
+            try:
+                pool.executor.submit(_ready).result()
+            except BrokenProcessPool:
+                raise RuntimeError(_NO_START) from None
+            try:
+                return pool.executor.submit(_asked, question, path).result()
+            except BrokenProcessPool:
+                why = "the process that read it died, perhaps for want of memory"
+                row = TraceProblem(path, "process-died", UNREAD, why, impact="the answer has nothing of this trace")
+                return TraceOutcome(path, problems=(row,))
+        finally:
+            pool.end(wait=True)
+
+    def close(self) -> None:
+        """End the processes; what they are reading is given up."""
+        with self._lock:
+            self._closed = True
+            if self._pool is not None:
+                self._pool.end(wait=True)
+                self._pool = None
+
+
+class _Pool:
+    """Processes, and the flag that makes them give up."""
+
+    def __init__(self, jobs: int, opening: Opening) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._stop = context.Event()
+        modules = sorted(_modules(opening.registry) - {"__main__"})
+        self.executor = ProcessPoolExecutor(jobs, context, _begin, (opening, modules, self._stop))
+        self.broken = False
+
+    def end(self, wait: bool) -> None:
+        self._stop.set()
+        self.executor.shutdown(wait=wait, cancel_futures=True)
+
+
+def _modules(registry: Registry) -> set[str]:
+    """The modules that declare events which are not built in."""
+    own = [entry for entry in registry.entries() if not entry.module]
+    infos = (registry.get(entry.provider, entry.id, version) for entry in own for version in entry.versions)
+    return {info.record.__module__ for info in infos if info is not None}
+
+
+def _declared_here(registry: Registry) -> bool:
+    return "__main__" in _modules(registry) and not hasattr(sys.modules["__main__"], "__file__")
+
+
+_how: Opening | None = None
+_stop: Any = None
+
+
+def _begin(opening: Opening, modules: Sequence[str], stop: Any) -> None:
+    """Runs in each process: interrupts are for the main process, and this one only reads traces."""
+    global _how, _stop
+    _how, _stop = opening, stop
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    tune_process()
+    for module in modules:
+        importlib.import_module(module)
+
+
+def _ready() -> bool:
+    return True
+
+
+def _asked(question: Question[T], path: str) -> TraceOutcome[T]:
+    assert _how is not None
+    return asked(question, path, _how, _stopping)
+
+
+def _stopping(done: int, total: int) -> None:
+    if _stop is not None and _stop.is_set():
+        raise KeyboardInterrupt

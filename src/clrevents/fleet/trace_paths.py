@@ -1,0 +1,61 @@
+"""Which traces are meant: paths, folders, patterns and URLs → paths and URLs, in order, each once. Opens none."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Iterator
+from typing import Final, TypeAlias
+
+from clrevents.sources import file_system, is_url
+
+Places: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+ENDINGS: Final = (".nettrace", ".netperf", ".nettrace.gz", ".netperf.gz")
+"""How the traces in a folder are called."""
+
+
+def trace_paths(places: Places) -> tuple[str, ...]:
+    """All traces that are meant: a path as it is, a folder's traces and what fits a pattern in order of their names.
+
+    A file that does not exist is in it: opening it says so. Raises FileNotFoundError for a pattern or a folder without
+    any trace, because an empty answer would look like one, and TypeError for anything but paths.
+    """
+    given = [places] if isinstance(places, str | os.PathLike) else list(places)
+    found: dict[str, None] = {}
+    for place in given:
+        if not isinstance(place, str | os.PathLike):
+            raise TypeError(f"expected paths, patterns or URLs, not {type(place).__name__}")
+        found.update(dict.fromkeys(_expanded(str(os.fspath(place)))))
+    return tuple(found)
+
+
+def _expanded(place: str) -> Iterator[str]:
+    if is_url(place):
+        yield from _expanded_url(place)
+    elif os.path.isdir(place):
+        yield from _some(place, sorted(name for name in _files(place) if name.lower().endswith(ENDINGS)))
+    elif glob.has_magic(place) and not os.path.exists(place):
+        yield from _some(place, sorted(name for name in glob.glob(place, recursive=True) if not os.path.isdir(name)))
+    else:
+        yield place
+
+
+def _files(folder: str) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        yield from (os.path.join(folder, entry.name) for entry in entries if not entry.is_dir())
+
+
+def _expanded_url(url: str) -> Iterator[str]:
+    # A question mark begins the query of a web address.
+    if "*" not in url and "[" not in url:
+        yield url
+        return
+    system, path = file_system(url)
+    yield from _some(url, sorted(system.unstrip_protocol(name) for name in system.glob(path)))
+
+
+def _some(place: str, found: list[str]) -> list[str]:
+    if not found:
+        raise FileNotFoundError(f"no trace in {place}" if os.path.isdir(place) else f"no trace fits {place}")
+    return found

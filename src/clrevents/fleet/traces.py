@@ -1,0 +1,344 @@
+"""`Traces`: the same questions as of one trace, asked of many in parallel. Each is one pass over every trace.
+
+Values come one trace at a time, so that memory holds what is asked for and not what is read. A trace that cannot
+answer is a row of `problems`. Reads nothing itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from types import TracebackType
+from typing import Any, TypeAlias, TypeVar, Unpack
+
+import attrs
+
+from clrevents.analysis.framework.declaration import WindowOptions
+from clrevents.analysis.listing import report_names
+from clrevents.analysis.reports import find_report
+from clrevents.decode.selection import FilterOptions, Filters, Selector
+from clrevents.errors import ERROR_MODES, AmbiguousEventError, ErrorMode, Limits, UnknownEventError
+from clrevents.fleet.fleet_answer import FleetAnswer, fleet_answer
+from clrevents.fleet.joined import Joined, with_trace
+from clrevents.fleet.outcome import Opening, Question
+from clrevents.fleet.questions import (
+    AskCounts,
+    AskFacts,
+    AskHeaders,
+    AskReport,
+    AskReports,
+    AskSql,
+    AskTable,
+    AskUnknown,
+    KeptAnswer,
+    TraceFacts,
+)
+from clrevents.fleet.side_by_side import SideBySide, usable_processors
+from clrevents.fleet.sql_files import SqlFiles
+from clrevents.fleet.trace_paths import Places, trace_paths
+from clrevents.fleet.trace_problems import TraceProblem, error_row, problems_table
+from clrevents.schema.registry import DEFAULT, Registry
+from clrevents.table.build import row_table
+from clrevents.table.query import ask
+from clrevents.table.table import Table
+
+T = TypeVar("T")
+
+TraceProgress: TypeAlias = Callable[[int, int], Any]
+"""Called with the numbers of traces done and of all."""
+
+
+@attrs.frozen
+class _CountRow:
+    trace: str
+    provider: str
+    id: int
+    version: int
+    name: str
+    events: int
+
+
+@attrs.frozen
+class _NameRow:
+    name: str
+    provider: str | None
+    event: str | None
+    events: int | None
+    traces: int
+
+
+class Traces:
+    """Many traces, opened by `clrevents.open_many`. Close them, or use them as a context manager.
+
+    Questions have the names they have for one `Trace`, and their parameters mean the same; tables begin with a column
+    `trace`, the path or URL. Rows are in the order of the traces, whichever was read first. A trace that cannot be read
+    is left out of the answer and is in `problems`; a question that no trace can answer, such as one about an unknown
+    event, raises what `Trace` raises.
+    """
+
+    def __init__(
+        self,
+        paths: Places,
+        *,
+        jobs: int | None = None,
+        errors: ErrorMode = "salvage",
+        limits: Limits | None = None,
+        registry: Registry | None = None,
+        progress: TraceProgress | None = None,
+    ) -> None:
+        if errors not in ERROR_MODES:
+            raise ValueError(f"errors must be one of {', '.join(ERROR_MODES)}, not {errors!r}")
+        if jobs is not None and jobs < 1:
+            raise ValueError(f"jobs must be positive, not {jobs!r}")
+        self._paths = trace_paths(paths)
+        self._progress = progress
+        opening = Opening(errors, limits or Limits(), registry or DEFAULT)
+        self._workers = SideBySide(jobs or usable_processors(), opening)
+        self._problems: dict[TraceProblem, None] = {}
+        self._scanned = False
+        self._held: list[Any] = []
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The traces, in order."""
+        return self._paths
+
+    def __len__(self) -> int:
+        """The number of traces, also of those that cannot be read."""
+        return len(self._paths)
+
+    def __enter__(self) -> Traces:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the processes that read traces. Answers stay usable, but for duckdb's relations."""
+        self._workers.close()
+        self._held.clear()
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} traces>"
+
+    @property
+    def problems(self) -> Table:
+        """Everything wrong with the traces, one row each: why a trace is missing from an answer (severity `error`),
+        and what `Trace.problems` lists, as found by the questions asked so far. The first use scans all headers.
+
+        Columns: `trace`, `kind`, `severity`, `message`, `offset`, `length`, `event`, `field`, `impact`.
+        """
+        if not self._scanned:
+            self.event_counts()
+        places = {path: place for place, path in enumerate(self._paths)}
+        return problems_table(sorted(self._problems, key=lambda row: places[row.trace]))
+
+    def each(self, question: Question[T]) -> Iterator[tuple[str, T]]:
+        """Ask anything of every trace: a function that takes a `Trace`. Yields (path, value) in order.
+
+        Function and values are sent between processes: both must be picklable. Iterators end with their trace.
+        """
+        refused: Exception | None = None
+        answered = False
+        for place, outcome in enumerate(self._workers.ask(question, self._paths)):
+            self._problems.update(dict.fromkeys(outcome.problems))
+            if outcome.refused is not None:
+                refused = refused or outcome.refused
+                if isinstance(outcome.refused, AmbiguousEventError):
+                    raise outcome.refused
+                if not isinstance(outcome.refused, UnknownEventError):
+                    self._problems[error_row(outcome.path, outcome.refused)] = None
+            for value in outcome.values:
+                answered = True
+                yield outcome.path, value
+            if self._progress is not None:
+                self._progress(place + 1, len(self._paths))
+        if refused is not None and not answered:
+            raise refused
+
+    def info(self) -> Table:
+        """What each trace is, from its header and one scan of all headers: a row for each that can be read.
+
+        Columns: `trace`, `format`, `format_version`, `process_id`, `pointer_size`, `processors`, `start` (ISO 8601),
+        `duration_ns`, `events`, `lost`, `bytes` (decompressed).
+        """
+        return self._joined((path, row_table(TraceFacts, [facts])) for path, facts in self.each(AskFacts()))
+
+    def event_counts(self) -> Table:
+        """The number of events of each kind in each trace, most frequent first.
+
+        Columns: `trace`, `provider`, `id`, `version`, `name`, `events`.
+        """
+        rows = [
+            _CountRow(path, key.provider, key.id, key.version, key.name, count)
+            for path, counts in self.each(AskCounts())
+            for key, count in counts.items()
+        ]
+        self._scanned = True
+        return row_table(_CountRow, rows)
+
+    def table(
+        self,
+        selector: Selector,
+        /,
+        *,
+        columns: Sequence[str] | None = None,
+        enum_names: bool = False,
+        order: str = "time",
+        **filters: Unpack[FilterOptions],
+    ) -> Table:
+        """All selected events of one name in all traces: `Trace.table` of each, in order.
+
+        For an event that only traces describe, the columns are the union of theirs. A trace whose fields have types
+        that no column can hold together with those before is left out, and a row of `problems`.
+        """
+        question = self._table_question(selector, columns, enum_names, order, filters)
+        return self._joined(self.each(question))
+
+    def batches(
+        self,
+        selector: Selector,
+        /,
+        *,
+        columns: Sequence[str] | None = None,
+        enum_names: bool = False,
+        order: str = "time",
+        **filters: Unpack[FilterOptions],
+    ) -> Iterator[Table]:
+        """The rows of `table`, a table for each trace that has some: memory does not grow with the number of traces.
+
+        Each has the columns that its own trace gives.
+        """
+        question = self._table_question(selector, columns, enum_names, order, filters)
+        return (with_trace(path, table) for path, table in self.each(question) if len(table))
+
+    def headers(
+        self, *, columns: Sequence[str] | None = None, order: str = "time", **filters: Unpack[FilterOptions]
+    ) -> Table:
+        """The headers of all events of all traces that pass the filters."""
+        Filters.of(filters)
+        wanted = None if columns is None else tuple(columns)
+        return self._joined(self.each(AskHeaders(wanted, order, filters)))
+
+    def report(
+        self,
+        name: str,
+        /,
+        *,
+        tables: Sequence[str] | None = None,
+        start: Any = None,
+        end: Any = None,
+        process_id: int | None = None,
+        **parameters: Any,
+    ) -> FleetAnswer:
+        """The report of this name about every trace. `tables` are those to keep; by default all that are not bulk.
+
+        The window and `parameters` are those of the report, and apply to each trace. Raises ValueError for an unknown
+        report, TypeError for an unknown parameter and KeyError for an unknown table.
+        """
+        declared = find_report(name)
+        known = [table.name for table in declared.answer.tables()]
+        for table in tables or ():
+            if table not in known:
+                raise KeyError(f"no table {table!r}; there are {', '.join(known)}")
+        given = declared.parameters(**parameters)
+        window: WindowOptions = {"start": start, "end": end, "process_id": process_id}
+        wanted = None if tables is None else tuple(tables)
+        found = list(self.each(AskReport(name, given, window, wanted)))
+        return fleet_answer(declared, given, wanted, found)
+
+    def reports(self, *names: str, **window: Unpack[WindowOptions]) -> dict[str, FleetAnswer]:
+        """Several reports (all of them, unless `names` says which), by name, from one pass over each trace.
+
+        Their bulk tables are left out. Raises ValueError for an unknown report.
+        """
+        chosen = tuple(dict.fromkeys(names or report_names()))
+        declared = {name: find_report(name) for name in chosen}
+        gathered: dict[str, list[tuple[str, KeptAnswer]]] = {name: [] for name in chosen}
+        for path, found in self.each(AskReports(chosen, window)):
+            for name, findings in found.items():
+                gathered[name].append((path, findings))
+        return {
+            name: fleet_answer(declared[name], declared[name].parameters(), None, found)
+            for name, found in gathered.items()
+        }
+
+    def query(self, sql: str, *, files: bool = False) -> Any:
+        """Run the SQL query `sql` with duckdb over all traces: every table of `Trace.query`, with a column `trace`.
+
+        `traces` is the table that `info` gives, `problems` has what is wrong, and `tables` counts over all traces.
+        Tables are gathered in temporary files, so that memory does not grow with them: use what this returns before
+        these traces are closed. Raises what `Trace.query` raises.
+        """
+        held = SqlFiles()
+        self._held.append(held)
+
+        def table(name: str) -> Any:
+            whole = {"traces": self.info, "problems": lambda: self.problems, "tables": self._tables}.get(name.lower())
+            if whole is not None:
+                return whole()
+            gathered = held.gather()
+            for path, found in self.each(AskSql(name)):
+                if found is not None:
+                    self._note(gathered.add(path, found))
+            return gathered.close()
+
+        return ask(sql, table, self._unknown, files, self._held)
+
+    def _unknown(self, name: str) -> Exception:
+        for _, error in self.each(AskUnknown(name)):
+            return error
+        return UnknownEventError(f"no table {name!r}")
+
+    def _tables(self) -> Table:
+        """What SQL can name, with numbers of all traces."""
+        rows: dict[tuple[str, str | None, str | None], tuple[int | None, int]] = {}
+        for _, table in self.each(AskSql("tables")):
+            for row in () if table is None else table.rows():
+                key = row["name"], row["provider"], row["event"]
+                events, traces = rows.get(key, (None if row["events"] is None else 0, 0))
+                rows[key] = None if events is None else events + row["events"], traces + 1
+        listed = [_NameRow(*key, *numbers) for key, numbers in rows.items()]
+        listed += [_NameRow(name, None, None, None, len(self)) for name in ("problems", "traces")]
+        return row_table(_NameRow, sorted(listed, key=lambda row: (row.event is not None, row.name.lower())))
+
+    def _table_question(
+        self, selector: Selector, columns: Sequence[str] | None, enum_names: bool, order: str, filters: FilterOptions
+    ) -> AskTable:
+        Filters.of(filters)
+        if isinstance(columns, str):
+            raise TypeError(f"columns must be a list of names, not the string {columns!r}")
+        return AskTable(selector, None if columns is None else tuple(columns), enum_names, order, filters)
+
+    def _joined(self, found: Iterator[tuple[str, Table]]) -> Table:
+        joined = Joined()
+        for path, table in found:
+            self._note(joined.add(path, table) if table.fields else None)
+        return joined.table()
+
+    def _note(self, problem: TraceProblem | None) -> None:
+        if problem is not None:
+            self._problems[problem] = None
+
+
+def open_many(
+    paths: Places,
+    *,
+    jobs: int | None = None,
+    errors: ErrorMode = "salvage",
+    limits: Limits | None = None,
+    registry: Registry | None = None,
+    progress: TraceProgress | None = None,
+) -> Traces:
+    """Open many traces, to ask all of them the same questions in parallel.
+
+    `paths` is a path, a folder (the traces in it), a pattern such as `"traces/**/*.nettrace*"`, a URL that fsspec reads
+    (patterns as well), or several of these. `jobs` is the number of processes, by default that of the processors; with
+    1 everything happens in this one. `errors`, `limits` and `registry` are those of `clrevents.open`, of which
+    `errors` is `"salvage"` here. `progress(done, total)` is called with numbers of traces.
+
+    Raises FileNotFoundError for a folder or a pattern without traces, and TypeError for anything but paths. A file that
+    does not exist or is no trace raises nothing: it is a row of `Traces.problems`.
+    """
+    return Traces(paths, jobs=jobs, errors=errors, limits=limits, registry=registry, progress=progress)

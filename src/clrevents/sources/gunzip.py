@@ -1,0 +1,61 @@
+"""`Gunzip`: packed pieces → pieces. Reads nothing itself."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from typing import Final
+
+from clrevents.errors import Problem
+from clrevents.sources.source import WINDOW
+
+GZIP: Final = b"\x1f\x8b"
+"""How packed bytes begin."""
+
+
+class Gunzip:
+    """Decompresses concatenated gzip members; a truncated or corrupt one ends the stream with a `fault`."""
+
+    def __init__(self, packed: Iterator[bytes]) -> None:
+        self._packed = packed
+        self.fault: Problem | None = None
+
+    def pieces(self) -> Iterator[bytes]:
+        engine = zlib.decompressobj(wbits=31)
+        fed = False
+        written = 0
+        for data in self._packed:
+            while data:
+                try:
+                    piece = engine.decompress(data, WINDOW)
+                except zlib.error as error:
+                    if engine.eof or not fed:
+                        return  # padding after the last member
+                    self.fault = _bad_gzip(f"corrupt gzip data ({error})", written)
+                    return
+                fed = True
+                written += len(piece)
+                if piece:
+                    yield piece
+                data = engine.unconsumed_tail
+                if engine.eof:
+                    data = engine.unused_data.lstrip(b"\0")
+                    engine = zlib.decompressobj(wbits=31)
+                    fed = False
+        if fed:
+            rest = engine.flush()
+            written += len(rest)
+            if rest:
+                yield rest
+            if not engine.eof:
+                self.fault = _bad_gzip("the gzip file is truncated", written)
+
+
+def _bad_gzip(message: str, offset: int) -> Problem:
+    return Problem(
+        "compressed-stream",
+        "damage",
+        message,
+        offset,
+        impact="everything after it; offsets are in the decompressed stream",
+    )

@@ -1,0 +1,66 @@
+"""`clrevents report`: the page that the library makes, and what the command says of damage."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+import clrevents
+from clrevents.export.page import page_charts
+from clrevents.export.page.report_page import report_page
+from project_files import fixture
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    """A small trace that only an own copy of may be broken."""
+    path = tmp_path / "counters.nettrace.gz"
+    path.write_bytes(fixture("net8-counters").read_bytes())
+    return path
+
+
+def test_the_page_is_the_librarys(run: Run, trace: Path, tmp_path: Path) -> None:
+    out = tmp_path / "page.html"
+    done = run("report", trace, "-o", out)
+    with clrevents.open(trace) as opened:
+        wanted = report_page(opened)
+    assert out.read_bytes() == wanted
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert done.stderr == f"clrevents: {out}: {len(wanted):,} bytes; open it in a browser\n"
+    assert run("report", trace, "-o", "-").stdout_bytes == wanted
+
+
+def test_it_does_not_overwrite_the_trace(run: Run, trace: Path) -> None:
+    before = trace.read_bytes()
+    done = run("report", trace, "-o", trace)
+    assert done.exit_code == 1
+    assert "OUT is the trace itself" in done.stderr
+    assert trace.read_bytes() == before
+
+
+def test_without_the_library_it_says_that_charts_are_missing(
+    run: Run, trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_charts, "find_spec", lambda name: None)
+    done = run("report", trace, "-o", tmp_path / "page.html")
+    assert done.exit_code == 0
+    assert done.stderr.splitlines()[1] == f"clrevents: the page has no charts: {page_charts.NO_CHARTS}"
+
+
+@pytest.mark.parametrize("errors", ["salvage", "report"])
+def test_of_a_damaged_trace_there_is_what_could_be_read(run: Run, tmp_path: Path, errors: str) -> None:
+    whole = gzip.decompress(fixture("net10-garbage").read_bytes())
+    path = tmp_path / "hole.nettrace"
+    middle = len(whole) // 2
+    path.write_bytes(whole[:middle] + whole[middle + 3000 :])
+    out = tmp_path / "page.html"
+    done = run("report", path, "-o", out, "--errors", errors)
+    assert done.exit_code == 3
+    assert "hole.nettrace at offset" in done.stderr
+    assert b"Parts of this trace are missing" in out.read_bytes()

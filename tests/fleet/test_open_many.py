@@ -1,0 +1,352 @@
+"""Many traces give what each of them gives alone, whatever is wrong with some, in processes or in this one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+import clrevents
+from built_fleet import BuiltFleet, build_fleet
+from clrevents import AmbiguousEventError, Trace, Traces, TraceWarning, UnknownEventError
+from clrevents.analysis import run_reports
+from clrevents.analysis.framework.answer import Answer
+from clrevents.analysis.listing import report_names
+from clrevents.analysis.reports import find_report
+from clrevents.export.facts import problem_object
+from clrevents.table.table import Table
+from project_files import FIXTURES, SOURCE
+
+T = TypeVar("T")
+EVENTS = ("MethodLoadVerbose", "sample/ThreadSample", "runtime/MethodUnloadVerbose")
+COUNT = 80
+READABLE = COUNT - 3
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> BuiltFleet:
+    return build_fleet(tmp_path_factory.mktemp("fleet") / "night", COUNT, damaged=5, empty=2)
+
+
+@pytest.fixture(scope="module", params=[1, 2], ids=["here", "processes"])
+def traces(request: pytest.FixtureRequest, fleet: BuiltFleet) -> Iterator[Traces]:
+    with clrevents.open_many(fleet.folder, jobs=request.param) as opened:
+        yield opened
+
+
+def alone(
+    fleet: BuiltFleet, question: Callable[[Trace], T], paths: Sequence[str] | None = None
+) -> Iterator[tuple[str, T]]:
+    """What each trace says by itself."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TraceWarning)
+        for path in fleet.readable if paths is None else [path for path in paths if path in fleet.readable]:
+            with clrevents.open(path, errors="salvage") as trace:
+                yield path, question(trace)
+
+
+def rows_of(path: str, table: Table) -> list[dict[str, Any]]:
+    return [{"trace": path, **row} for row in table.rows()]
+
+
+def test_which_traces(fleet: BuiltFleet, traces: Traces) -> None:
+    assert traces.paths == tuple(fleet.paths)
+    assert len(traces) == COUNT
+    assert len(fleet.readable) == READABLE
+
+
+def test_counts(fleet: BuiltFleet, traces: Traces) -> None:
+    counts = [
+        {"trace": path, "provider": k.provider, "id": k.id, "version": k.version, "name": k.name, "events": n}
+        for path, found in alone(fleet, Trace.event_counts)
+        for k, n in found.items()
+    ]
+    assert list(traces.event_counts().rows()) == counts
+
+
+def test_info(fleet: BuiltFleet, traces: Traces) -> None:
+    expected = [(path, *found) for path, found in alone(fleet, lambda t: (t.info.process_id, t.duration_ns, t.lost))]
+    found = traces.info()
+    columns = [found[name].tolist() for name in ("trace", "process_id", "duration_ns", "lost")]
+    assert list(zip(*columns, strict=True)) == expected
+    assert any(lost for *_, lost in expected)
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_tables_of_events(fleet: BuiltFleet, traces: Traces, event: str) -> None:
+    expected = [row for path, table in alone(fleet, lambda t: t.table(event)) for row in rows_of(path, table)]
+    table = traces.table(event)
+    assert list(table.rows()) == expected
+    assert [row for part in traces.batches(event) for row in part.rows()] == expected
+    _, first = next(alone(fleet, lambda t: t.table(event)))
+    assert table.fields[1:] == first.fields
+    assert expected or event == "runtime/MethodUnloadVerbose"
+
+
+def test_columns_and_filters(fleet: BuiltFleet, traces: Traces) -> None:
+    asked: Any = {"columns": ["MethodName", "time_ns"], "start": "20%", "end": "80%"}
+    expected = [
+        row
+        for path, table in alone(fleet, lambda t: t.table("MethodLoadVerbose", **asked))
+        for row in rows_of(path, table)
+    ]
+    found = traces.table("MethodLoadVerbose", **asked)
+    assert found.columns == ["trace", "MethodName", "time_ns"]
+    assert list(found.rows()) == expected != []
+
+
+def test_headers(fleet: BuiltFleet, traces: Traces) -> None:
+    expected = [row for path, table in alone(fleet, lambda t: t.headers(thread_id=2)) for row in rows_of(path, table)]
+    assert list(traces.headers(thread_id=2).rows()) == expected != []
+
+
+def test_an_event_that_traces_describe_differently(fleet: BuiltFleet, traces: Traces) -> None:
+    """The union of the columns, the wider type, and no row of a trace where a column is of another kind."""
+    expected: list[dict[str, Any]] = []
+    odd = []
+    for path, table in alone(
+        fleet, lambda t: t.table("Turn") if "Turn" in {k.name for k in t.event_counts()} else None
+    ):
+        if table is not None and table.fields[4].type.kind == "string":
+            odd.append(path)
+        elif table is not None:
+            expected += ({"more": None, **row} for row in rows_of(path, table))
+    found = traces.table("Turn")
+    assert {f.name: str(f.type) for f in found.fields if f.wire} == {
+        "number": "int64",
+        "text": "string",
+        "more": "int32",
+    }
+    assert list(found.rows()) == [{name: row[name] for name in found.columns} for row in expected]
+    assert odd
+    assert [p["trace"] for p in traces.problems.rows() if p["kind"] == "columns"] == odd
+
+
+def test_every_report(fleet: BuiltFleet) -> None:
+    some = fleet.paths[8:16]
+    single = dict(alone(fleet, run_reports, some))
+    with clrevents.open_many(some, jobs=2) as traces:
+        found = traces.reports()
+    assert tuple(found) == tuple(report_names())
+    for name, answer in found.items():
+        declared = find_report(name)
+        of: dict[str, Answer[Any]] = {path: answers[name] for path, answers in single.items()}
+        assert list(answer.traces) == list(of)
+        assert answer.by_trace["coverage"].tolist() == [one.coverage for one in of.values()]
+        for table in declared.answer.tables():
+            if not table.bulk:
+                expected = [row for path, one in of.items() for row in rows_of(path, one.table(table.name).table)]
+                assert list(answer.table(table.name).rows()) == expected, (name, table.name)
+        for metric in declared.metrics:
+            values = [one.metrics[metric.name].value for one in of.values()]
+            assert answer.by_trace.column(metric.name).tolist() == values
+            merged = answer.metrics[metric.name]
+            known = [value for value in values if value is not None]
+            if metric.merge == "sum" and len(known) == len(values):
+                assert merged.value == pytest.approx(sum(known)), metric.name
+            elif metric.merge == "max" and known:
+                assert merged.value == max(known)
+            elif metric.merge == "min" and known:
+                assert merged.value == min(known)
+            else:
+                assert merged.value is None
+                assert merged.reason
+        notes = [(path, note.id) for path, one in of.items() for note in one.notes]
+        assert list(zip(answer.notes["trace"].tolist(), answer.notes["id"].tolist(), strict=True)) == notes
+        assert answer.facts["trace"].tolist() == list(of)
+
+
+def test_one_report_with_what_it_takes(fleet: BuiltFleet, traces: Traces) -> None:
+    declared = find_report("top")
+    with clrevents.open_many(fleet.readable[:5], jobs=1) as few:
+        found = few.report("top", tables=["methods"], start="10%", my_code=True)
+    assert list(found.tables) == ["methods"]
+    assert found.parameters == declared.parameters(my_code=True)
+    for wrong in ({"no_such": 1}, {"tables": ["nothing"]}):
+        with pytest.raises((TypeError, KeyError)):
+            traces.report("top", **wrong)
+    with pytest.raises(ValueError, match="no report"):
+        traces.report("gcs")
+
+
+def test_sums_without_some_traces_are_none() -> None:
+    with clrevents.open_many([FIXTURES / "net10-garbage.nettrace.gz", FIXTURES / "net8-sample.nettrace.gz"]) as traces:
+        found = traces.report("gc").metrics["pause_total"]
+    assert (found.value, found.reason) == (None, "1 of 2 traces do not tell it; the sum of the others is 9,321,637")
+
+
+def test_problems(fleet: BuiltFleet, traces: Traces) -> None:
+    """Those that each trace lists, and why the others could not be read."""
+    listed = [
+        {"trace": path, **problem_object(problem)}
+        for path, found in alone(fleet, lambda t: t.problems)
+        for problem in found
+    ]
+    with clrevents.open_many(fleet.folder, jobs=2) as fresh:
+        rows = list(fresh.problems.rows())
+    assert [row for row in rows if row["severity"] != "error"] == [
+        {name: problem[name] for name in rows[0]} for problem in listed
+    ]
+    unread = {Path(row["trace"]).name: row["kind"] for row in rows if row["severity"] == "error"}
+    assert unread == dict.fromkeys(sorted(fleet.empty | fleet.foreign), "unreadable")
+    damaged = {Path(row["trace"]).name for row in rows if row["severity"] == "damage"}
+    assert damaged
+    assert damaged <= fleet.damaged
+
+
+def test_damage_ends_a_trace_and_not_the_rest(fleet: BuiltFleet) -> None:
+    with clrevents.open_many(fleet.folder, jobs=2, errors="report") as traces:
+        found = set(traces.table("ThreadSample")["trace"].tolist())
+        errors = {row["trace"]: row for row in traces.problems.rows() if row["severity"] == "error"}
+    stopped = [path for path, row in errors.items() if row["kind"] == "damage"]
+    assert stopped
+    assert {Path(path).name for path in stopped} <= fleet.damaged
+    assert not found & set(errors)
+    assert all(errors[path]["offset"] > 0 for path in stopped)
+
+
+def test_sql(fleet: BuiltFleet, traces: Traces) -> None:
+    counted = {path: len(table) for path, table in alone(fleet, lambda t: t.table("MethodLoadVerbose"))}
+    sql = "select trace, count(*) from MethodLoadVerbose group by 1 order by 1"
+    assert dict(traces.query(sql).fetchall()) == {path: n for path, n in counted.items() if n}
+    joined = """
+        select count(*), count(distinct s.trace) from "sample/ThreadSample" s
+        join frames f on s.trace = f.trace and s.stack_id = f.stack_id where depth = 0
+    """
+    samples = {path: len(table) for path, table in alone(fleet, lambda t: t.table("sample/ThreadSample"))}
+    assert traces.query(joined).fetchall() == [(sum(samples.values()), sum(n > 0 for n in samples.values()))]
+    assert traces.query("select count(*) from traces").fetchall() == [(READABLE,)]
+    assert traces.query("select count(*) from problems where kind = 'unreadable'").fetchall() == [(3,)]
+    listed = {row[0]: row[3:] for row in traces.query("show tables").fetchall()}
+    assert listed["MethodLoadVerbose"] == (sum(counted.values()), sum(n > 0 for n in counted.values()))
+    assert {"traces", "problems", "headers", "frames"} <= set(listed)
+    # Known, and in no trace: columns, and no row.
+    assert traces.query("select trace, ExceptionType from ExceptionThrown").fetchall() == []
+    assert traces.query("select count(*), sum(more) from Turn where number >= 0").fetchall()[0][0] > 1000
+
+
+def test_sql_that_reaches_out(traces: Traces, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    for sql in (f"select * from '{tmp_path}/a.csv'", "set temp_directory = 'x'"):
+        with pytest.raises(PermissionError):
+            traces.query(sql)
+    with pytest.raises(UnknownEventError, match="did you mean MethodLoadVerbose"):
+        traces.query("select * from MethodLoadVerbos")
+
+
+def names_of(trace: Trace) -> list[str]:
+    return sorted({key.name for key in trace.event_counts()})
+
+
+def dies_of_one(trace: Trace) -> int:
+    """A process that dies with the trace of this process id, as for want of memory."""
+    if trace.info.process_id == 1034:
+        os._exit(9)
+    return trace.info.process_id or 0
+
+
+def fails_for_one(trace: Trace) -> int:
+    if trace.info.process_id == 1034:
+        raise ArithmeticError("of this trace only")
+    return trace.info.process_id or 0
+
+
+def test_any_function_can_be_asked(fleet: BuiltFleet, traces: Traces) -> None:
+    assert list(traces.each(names_of)) == list(alone(fleet, names_of))
+
+
+def test_a_function_that_fails_for_one_trace(fleet: BuiltFleet) -> None:
+    with clrevents.open_many(fleet.folder, jobs=2) as traces:
+        found = dict(traces.each(fails_for_one))
+        (row,) = [row for row in traces.problems.rows() if row["kind"] == "internal-error"]
+    assert row["message"] == "ArithmeticError: of this trace only"
+    assert set(found) == set(fleet.readable) - {row["trace"]}
+
+
+def test_a_process_that_dies_takes_one_trace_with_it(fleet: BuiltFleet) -> None:
+    with clrevents.open_many(fleet.folder, jobs=2) as traces:
+        found = dict(traces.each(dies_of_one))
+        (row,) = [row for row in traces.problems.rows() if row["kind"] == "process-died"]
+        assert set(found) == set(fleet.readable) - {row["trace"]}
+        # And those after it are read as before.
+        assert list(found) == sorted(found)
+        assert len(traces.event_counts()) > 200
+
+
+def test_what_no_trace_can_answer(traces: Traces) -> None:
+    with pytest.raises(UnknownEventError, match="no event 'MethodLoadVerbos'"):
+        traces.table("MethodLoadVerbos")
+    with pytest.raises(AmbiguousEventError):
+        traces.table("*")
+    with pytest.raises(KeyError, match="no column 'Name'"):
+        traces.table("MethodLoadVerbose", columns=["Name"])
+    with pytest.raises(TypeError, match="a list of names"):
+        traces.table("MethodLoadVerbose", columns="Name")
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        traces.headers(thread=3)  # type: ignore[call-arg]
+
+
+def test_progress_and_close(fleet: BuiltFleet) -> None:
+    told: list[tuple[int, int]] = []
+    traces = clrevents.open_many(fleet.folder, jobs=2, progress=lambda *numbers: told.append(numbers))
+    counts = traces.event_counts()
+    assert told == [(n + 1, COUNT) for n in range(COUNT)]
+    traces.close()
+    assert len(counts) > 200
+    with pytest.raises(ValueError, match="closed"):
+        traces.event_counts()
+
+
+def test_an_iterator_that_is_given_up(fleet: BuiltFleet) -> None:
+    with clrevents.open_many(fleet.folder, jobs=2) as traces:
+        for _path, _names in traces.each(names_of):
+            break
+        assert len(traces.info()) == READABLE
+
+
+def test_places(fleet: BuiltFleet, tmp_path: Path) -> None:
+    one, two = fleet.readable[:2]
+    assert clrevents.open_many(one).paths == (one,)
+    assert clrevents.open_many([two, Path(one), two]).paths == (two, one)
+    assert clrevents.open_many(f"{fleet.folder}/*.gz").paths == tuple(p for p in fleet.paths if p.endswith(".gz"))
+    deep = tmp_path / "a" / "b"
+    deep.mkdir(parents=True)
+    shutil.copy(one, deep)
+    (tmp_path / "a" / "notes.txt").write_text("no trace")
+    assert clrevents.open_many(f"{tmp_path}/**/*.nettrace*").paths == (str(deep / Path(one).name),)
+    for nothing in (tmp_path / "a", f"{tmp_path}/*.nettrace"):
+        with pytest.raises(FileNotFoundError):
+            clrevents.open_many(nothing)
+    with pytest.raises(TypeError):
+        clrevents.open_many([b"bytes"])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="jobs"):
+        clrevents.open_many(one, jobs=0)
+    with clrevents.open_many([one, str(tmp_path / "missing.nettrace")], jobs=1) as traces:
+        assert set(traces.event_counts()["trace"].tolist()) == {one}
+        (row,) = traces.problems.rows()
+    assert (row["kind"], row["severity"]) == ("source", "error")
+    assert "No such file" in row["message"]
+
+
+def test_a_script_without_a_main_guard(fleet: BuiltFleet, tmp_path: Path) -> None:
+    """Says so, instead of starting processes for ever or calling the traces bad."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        f"import clrevents\nprint(len(clrevents.open_many({str(fleet.folder)!r}, jobs=2).event_counts()))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        env={**os.environ, "PYTHONPATH": str(SOURCE.parent)},
+    )
+    assert done.returncode == 1
+    assert "pass jobs=1" in done.stderr.strip().splitlines()[-1]
