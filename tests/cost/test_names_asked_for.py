@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import clrevents
-from clrevents.decode.kind_index import KindIndex
+from clrevents.decode.kinds import KindIndex
 from clrevents.decode.selection import Filters, Selection
 from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow
 from clrevents.schema.matching import glob, only_text, possible_names

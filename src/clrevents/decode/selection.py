@@ -13,8 +13,7 @@ import attrs
 import numpy as np
 
 from clrevents.decode.clock import Clock
-from clrevents.decode.kind_index import KindIndex
-from clrevents.decode.kinds import EventKey, EventKind
+from clrevents.decode.kinds import EventKey, EventKind, KindIndex
 from clrevents.decode.moment import Moment, check_moment, to_ns
 from clrevents.decode.rows import Rows
 from clrevents.errors import AmbiguousEventError

@@ -10,8 +10,7 @@ import attrs
 
 from clrevents.decode.container.blocks import ThreadRow
 from clrevents.decode.kernels.tally import Tally
-from clrevents.decode.kind_index import KindIndex
-from clrevents.decode.kinds import EventKey, EventKind, by_event
+from clrevents.decode.kinds import EventKey, EventKind, KindIndex, by_event
 from clrevents.decode.rows import UNKNOWN_THREAD
 from clrevents.decode.selection import EventName
 from clrevents.decode.stream.losses import Loss
