@@ -94,6 +94,27 @@ def by_event(kinds: Iterable[EventKind]) -> dict[tuple[str, str], list[EventKind
     return found
 
 
+@attrs.frozen(eq=False)
+class KindIndex:
+    """`every` kind of a trace, and those that a name can mean: of many thousand kinds, for each of dozens of names."""
+
+    every: tuple[EventKind, ...]
+    _by_key: dict[tuple[str, int], list[EventKind]] = attrs.field(factory=dict, init=False)
+    _by_name: dict[str, list[EventKind]] = attrs.field(factory=dict, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        for kind in self.every:
+            self._by_key.setdefault((kind.key.provider, kind.key.id), []).append(kind)
+            for name in {kind.entry.name, *kind.entry.aliases}:
+                self._by_name.setdefault(name, []).append(kind)
+
+    def having(self, keys: Iterable[tuple[str, int]], names: Iterable[str]) -> list[EventKind]:
+        """The kinds with one of these identities or names, in the order of the trace."""
+        found = {kind.index: kind for key in keys for kind in self._by_key.get(key, ())}
+        found.update((kind.index, kind) for name in names for kind in self._by_name.get(name, ()))
+        return [found[index] for index in sorted(found)]
+
+
 class Kinds:
     """Event descriptions by metadata id, and every kind ever defined, by index."""
 

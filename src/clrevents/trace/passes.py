@@ -118,10 +118,10 @@ class Passes:
 
     def _one(self, selection: Selection) -> EventName | None:
         selection.one_event()
-        kinds = self.scan(raising=False).kinds
-        event = selection.one_event(kinds)
+        kinds = self.scan(raising=False).kinds_by_name
+        event = selection.one_event(selection.candidates(kinds))
         if event is None:
-            selection.check_names(kinds)
+            selection.check_names(kinds.every)
         return event
 
     # Streams, and what is selected from them.
