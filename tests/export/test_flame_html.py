@@ -8,7 +8,6 @@ from __future__ import annotations
 import html
 import json
 import re
-import shutil
 import subprocess
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -17,6 +16,7 @@ from typing import Any, Final
 
 import pytest
 
+from browser_page import CHROMIUM, needs_browser
 from clrevents.analysis.weighing import CAVEAT
 from clrevents.export.flame import Look
 from clrevents.export.flame_html import render
@@ -28,8 +28,6 @@ ROWS: list[Row] = [
     (8, 200, ("Run", "Wait", "Pay"), False),
     (8, 100, ("Run",), False),
 ]
-CHROMIUM: Final = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium on the path")
 
 
 class Page(HTMLParser):

@@ -15,11 +15,19 @@ from clrevents.export.perfetto import PerfettoFile
 from clrevents.export.timeline.lanes import placed
 from clrevents.export.timeline.timeline_items import Instant, Item, Level, Placed, Stretch, ThreadName, Track
 from clrevents.export.timeline_file import timeline_format
-from perfetto_reading import INSTANT, ReadEvent, calls_of_events, exported, read_perfetto, sums_of_events
+from perfetto_reading import (
+    INSTANT,
+    ReadEvent,
+    calls_of_events,
+    counters_of_events,
+    exported,
+    read_perfetto,
+    sums_of_events,
+)
 from project_files import FIXTURES
-from timeline_sums import sums_of_calls, sums_of_reports
+from timeline_sums import sums_of_calls, sums_of_counters, sums_of_reports
 
-TRACES = ("net10-garbage", "net10-convoy", "net10-exceptions", "net10-starvation", "net8-sample", "net8-netperf3")
+TRACES = ("net10-garbage", "net10-convoy", "net10-exceptions", "net10-starvation", "net8-counters", "net8-netperf3")
 T = Track("states", "state", 7, 70)
 
 
@@ -37,16 +45,17 @@ def test_sums_are_those_of_the_reports(name: str) -> None:
         events = exported(trace)
         assert sums_of_events(events) == sums_of_reports(trace)
         assert calls_of_events(events) == sums_of_calls(trace)
+        assert counters_of_events(events) == sums_of_counters(trace)
 
 
 def test_what_the_sums_are_of() -> None:
     """That sums are equal says little where there is nothing."""
     found: Counter[str] = Counter()
-    for name in ("net10-garbage", "net10-convoy", "net10-exceptions", "net8-sample"):
+    for name in ("net10-garbage", "net10-convoy", "net10-exceptions", "net10-starvation", "net8-sample"):
         with clrevents.open(FIXTURES / f"{name}.nettrace.gz") as trace:
             found.update(event.category for event in exported(trace))
     least = {"samples": 800, "states": 140, "pauses": 11, "collections": 11, "suspensions": 3000, "jit": 590}
-    least |= {"locks": 8, "held": 6, "exceptions": 65, "events": 200}
+    least |= {"locks": 8, "held": 6, "exceptions": 65, "events": 200, "tasks": 57, "created": 57, "activities": 1}
     assert set(found) == set(least)
     assert {group for group, count in least.items() if found[group] < count} == set()
 
@@ -124,10 +133,12 @@ def test_stretches_end_where_they_end() -> None:
 
 
 def test_counters() -> None:
-    tracks = [Track("counters", unit, 7, None, unit) for unit in ("bytes", "count", "requests/s")]
+    tracks = [Track("counters", unit, 7, None, unit) for unit in ("bytes", "count", "requests/s", "")]
     found = written([(track, Level(n, value)) for track in tracks for n, value in enumerate((0, 1.5, -2e300))])
     assert [(event.track.unit, event.value) for event in found] == [
-        (unit, value) for unit in ("UNIT_SIZE_BYTES", "UNIT_COUNT", "requests/s") for value in (0, 1.5, -2e300)
+        (unit, value)
+        for unit in ("UNIT_SIZE_BYTES", "UNIT_COUNT", "requests/s", "UNIT_UNSPECIFIED")
+        for value in (0, 1.5, -2e300)
     ]
 
 

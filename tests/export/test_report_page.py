@@ -12,8 +12,14 @@ import pytest
 
 import clrevents
 from browser_page import chromium, needs_browser, opened
+from built_page import HOSTILE, MS, built_page
+from clrevents.analysis.framework.cells import cell_text
+from clrevents.analysis.framework.row_class import columns_of
 from clrevents.analysis.reports import run_reports
-from clrevents.export.page.report_page import MOST_BYTES
+from clrevents.events import GCStart_V2
+from clrevents.export.page.report_page import MOST_BYTES, report_page
+from clrevents.testing.builder import TraceBuilder
+from clrevents.words import safe
 from project_files import fixture
 
 TRACES: Final = (
@@ -109,3 +115,169 @@ def test_sort_and_search(browser: Any, pages: Path) -> None:
         assert 0 < found < 195
         assert len(shown()) == found
         assert table.get_by_role("status").inner_text() == f"{found} of 195 rows found"
+
+
+@needs_browser
+def test_the_flame_graph_of_a_state(browser: Any, tmp_path: Path) -> None:
+    """Two threads of ten milliseconds each: all, then only what ran, zoomed by a click and back by a key."""
+    path = written(tmp_path, built_page())
+    with opened(browser, path) as page:
+        assert page.tab.locator("#flame-whats").is_visible()
+        boxes = "#flame-graph g"
+        assert page.tab.locator(boxes).all_text_contents() == ["all", "Shop.Main()", "Shop.Pay()"]
+        assert page.tab.inner_text("#flame-note").startswith("22 samples on 2 threads, 20 ms in all.")
+        page.tab.select_option("#flame-state", "running")
+        page.tab.uncheck("#flame-merge")
+        assert page.tab.locator(boxes).all_text_contents() == ["all", "thread 7", "Shop.Main()", "Shop.Pay()"]
+        page.tab.locator(boxes).nth(2).click()
+        assert page.tab.inner_text("#flame-weight").startswith("10 ms, 100.00 % of all · 100.00 % of what is shown")
+        assert page.tab.locator("#flame-reset").is_enabled()
+        page.tab.mouse.move(0, 0)
+        page.tab.focus("#flame-graph")
+        page.tab.keyboard.press("Escape")
+        assert page.tab.locator("#flame-reset").is_disabled()
+        page.tab.keyboard.press("ArrowDown")
+        assert page.tab.inner_text("#flame-name") == "thread 7"
+        page.tab.fill("#flame-search", "pay")
+        assert page.tab.inner_text("#flame-matched") == "100.00 % found, 10 ms"
+        assert page.tab.locator(f"{boxes}.found").count() == 1
+        page.tab.select_option("#flame-what", label="exceptions")
+        assert page.tab.inner_text("#flame-note").startswith("2 ExceptionThrown events on 1 thread, 2 in all")
+        assert page.tab.locator("#flame-states").is_hidden()
+
+
+@needs_browser
+def test_the_timeline_by_keys(browser: Any, tmp_path: Path) -> None:
+    with opened(browser, written(tmp_path, built_page())) as page:
+        told: list[str] = []
+        page.tab.focus("#timeline-canvas")
+        for key in ("ArrowDown", "ArrowRight", "ArrowDown", "ArrowDown"):
+            page.tab.keyboard.press(key)
+            told.append(page.tab.inner_text("#timeline-told"))
+        assert told == [
+            "exceptions: Main, at 22.000 ms",
+            "exceptions: Pay, at 23.000 ms",
+            "thread 7 main: running, from 10.000 ms to 21.500 ms, 11.500 ms",
+            "thread 8 main: native, from 10.000 ms to 21.500 ms, 11.500 ms",
+        ]
+        assert page.tab.locator("#timeline-whole").is_disabled()
+        page.tab.keyboard.press("+")
+        assert page.tab.locator("#timeline-whole").is_enabled()
+        page.tab.keyboard.press("Home")
+        assert page.tab.locator("#timeline-whole").is_disabled()
+        assert page.texts("#timeline-legend li") == ["running", "native"]
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [390, 1366])
+def test_hostile_names_are_texts(browser: Any, tmp_path: Path, width: int) -> None:
+    """They are read as they are, but for what cannot be seen; none of them runs or becomes markup."""
+    shown = [safe(name) for name in HOSTILE]
+    with opened(browser, written(tmp_path, built_page(HOSTILE, HOSTILE[0])), width=width) as page:
+        page.tab.click("#open-all")
+        for button in page.tab.get_by_role("button", name=re.compile("Show all")).all():
+            button.click()
+        messages = page.texts("#report-exceptions [data-table=groups] tbody td")
+        methods = page.texts("#report-top [data-table=methods] tbody td")
+        frames = page.tab.evaluate("[...document.querySelectorAll('#flame-graph g')].map((g) => g.node.frame)")
+        assert len(frames) == len(HOSTILE) + 1
+        for name in shown:
+            assert any(name in text for text in messages), name
+            assert any(name in text for text in methods), name
+        lane = page.tab.evaluate("data.timeline.lanes.map((lane) => data.texts[lane.title])")
+        assert lane == [f"7 other {shown[0]}", "8 other"]
+        own = ".headline b, .notes b, .trust b, #flame-name"
+        assert page.tab.locator("img").count() == 0
+        assert page.tab.locator("b").count() == page.tab.locator(own).count()
+        assert page.tab.evaluate("window.broken || 0") == 0
+        assert page.tab.evaluate("document.scripts.length") == 2
+        assert page.tab.evaluate("document.documentElement.scrollWidth") == width
+
+
+@needs_browser
+def test_a_script_that_is_not_the_pages_does_not_run(browser: Any, tmp_path: Path) -> None:
+    """Should a name become markup after all, the page's policy is there."""
+    path = written(tmp_path, built_page())
+    page = path.read_bytes().replace(b"</body>", b"<script>window.broken = 1</script><img src='http://x/y'></body>")
+    path.write_bytes(page)
+    tab = browser.new_page()
+    asked: list[str] = []
+    tab.on("requestfinished", lambda request: asked.append(request.url))
+    tab.goto(path.as_uri())
+    tab.wait_for_selector("html[data-ready]")
+    assert tab.evaluate("window.broken || 0") == 0
+    assert asked == [path.as_uri()]
+    tab.close()
+
+
+@needs_browser
+def test_cells_are_written_as_the_command_writes_them(browser: Any, pages: Path) -> None:
+    with clrevents.open(fixture("net10-garbage")) as trace:
+        answers = run_reports(trace)
+    path = pages / "net10-garbage.html"
+    data = data_of(path.read_bytes())
+    compared = 0
+    with opened(browser, path) as page:
+        for section in data["sections"]:
+            for table in section["tables"]:
+                rows = answers[section["name"]].table(table["name"])
+                if not table["columns"] or table["rows"] != len(rows) or table["how"]:
+                    continue
+                cells = {column.name: column for column in columns_of(rows.row_class)}
+                for column in table["columns"]:
+                    if column["cell"] == "text":
+                        continue
+                    cell = cells[column["name"]].cell
+                    wanted = [cell_text(cell, value) for value in rows.column(column["name"]).tolist()]
+                    script = "(column) => column.values.map((value) => cellText(column.cell, value))"
+                    assert sorted(page.tab.evaluate(script, column)) == sorted(wanted), column["name"]
+                    compared += len(wanted)
+        assert compared > 5000
+        # Those in the middle of two, which are exact in binary, too.
+        values = [0.0625, 0.1875, 2.5, 1234567.0625, -0.3125, 1e6, 0.0005]
+        wanted = [f"{value:,.3f}" for value in values]
+        assert page.tab.evaluate("(values) => values.map((value) => grouped(value, 3))", values) == wanted
+
+
+def test_shortened_tables_say_so() -> None:
+    """Of 6,023 compiled methods the page has the first 500; single compilations are counted."""
+    with clrevents.open(fixture("net8-netperf3")) as trace:
+        data = data_of(report_page(trace))
+        rows = run_reports(trace, ["jit"])["jit"].table("methods")
+    (jit,) = (section for section in data["sections"] if section["name"] == "jit")
+    tables = {table["name"]: table for table in jit["tables"]}
+    methods = tables["methods"]
+    assert (methods["rows"], methods["shown"]) == (len(rows), 500) == (6023, 500)
+    assert methods["how"] == "the first 500 of 6,023 rows"
+    assert methods["command"] == "clrevents jit FILE --table methods"
+    column = next(column for column in methods["columns"] if column["name"] == "compile_ns")
+    times = rows.column("compile_ns").tolist()
+    assert column["values"] == sorted((time for time in times if time is not None), reverse=True)[:500]
+    assert (tables["compilations"]["rows"], tables["compilations"]["columns"]) == (6033, [])
+
+
+def test_the_same_trace_gives_the_same_page() -> None:
+    with clrevents.open(fixture("net8-counters")) as one, clrevents.open(fixture("net8-counters")) as other:
+        assert report_page(one) == report_page(other)
+
+
+@pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
+def test_the_head_says_what_is_missing() -> None:
+    """A loss of seven events, and a second half that is not there."""
+    builder = TraceBuilder().thread(5).at(MS).event(GCStart_V2(1, 0, 0, 0, 0, 1)).lose(7).at(3 * MS)
+    lossy = builder.event(GCStart_V2(2, 0, 0, 0, 0, 2)).build()
+    whole = data_of(report_page(clrevents.open(built_page())))["trust"]
+    assert (whole["level"], whole["lines"]) == ("info", [])
+    lost = data_of(report_page(clrevents.open(lossy)))
+    assert lost["trust"]["level"] == "error"
+    text = "7 events were lost while recording, on 1 thread: 7 between 1 and 3 ms"
+    assert lost["trust"]["lines"] == [["error", text]]
+    track = next(track for track in lost["timeline"]["tracks"] if track["title"] == "events missing")
+    assert [lost["texts"][label] for label in track["labels"]] == ["7 events of thread 5"]
+
+
+def written(folder: Path, trace: bytes) -> Path:
+    path = folder / "page.html"
+    with clrevents.open(trace) as opened_trace:
+        clrevents.write_report(opened_trace, path)
+    return path

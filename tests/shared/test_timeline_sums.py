@@ -5,14 +5,16 @@ from __future__ import annotations
 import subprocess
 import sys
 import warnings
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from shared_files import SHARED, Shared, needs_shared, traces
 
 import clrevents
-from perfetto_reading import calls_of_events, exported, sums_of_events
-from timeline_sums import sums_of_calls, sums_of_reports
+from clrevents.analysis import requests_report
+from perfetto_reading import arrows_of_events, calls_of_events, counters_of_events, exported, sums_of_events
+from timeline_sums import sums_of_calls, sums_of_counters, sums_of_reports
 
 pytestmark = needs_shared
 
@@ -34,7 +36,7 @@ path, out, *names = sys.argv[1:]
 with clrevents.open(path) as trace, open(out, "wb") as stream:
     read_timeline(trace, Look())
     before = most()
-    write_timeline(trace, stream, Look(), names)
+    write_timeline(trace, stream, Look(), "perfetto", names)
     print(before, most())
 """
 
@@ -47,6 +49,24 @@ def test_sums_are_those_of_the_reports(shared: Shared) -> None:
             events = exported(trace)
             assert sums_of_events(events) == sums_of_reports(trace)
             assert calls_of_events(events) == sums_of_calls(trace)
+            assert counters_of_events(events) == sums_of_counters(trace)
+
+
+def test_arrows_between_requests() -> None:
+    """Each request of this program is told by both sides, and the half of them is sent while another is served."""
+    with clrevents.open(SHARED / "traces" / "own" / "net10-web.nettrace.gz") as trace:
+        arrows = arrows_of_events(exported(trace))
+        rows = {row.row: row for row in requests_report(trace).requests}
+    found = Counter((begin.track.path[-1], end.track.path[-1]) for begin, end in arrows if end.category == "requests")
+    served = [row for row in rows.values() if row.side == "server" and row.peer_row is not None]
+    sent = [row for row in rows.values() if row.parent_row is not None]
+    assert found == {
+        ("requests sent", "requests served"): len(served),
+        ("requests served", "requests sent"): len(sent),
+    }
+    assert min(len(served), len(sent)) > 100
+    starts = {(rows[row.peer_row].start_ns, row.start_ns) for row in served if row.peer_row is not None}
+    assert {(begin.start, end.start) for begin, end in arrows if end.track.path[-1] == "requests served"} == starts
 
 
 def test_a_million_events_are_not_held(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from clrevents.analysis.merged import StackFrame
 from clrevents.analysis.samples import SampledThread, Samples
 from clrevents.analysis.weighing import Unit
 
+V = TypeVar("V")
 Row: TypeAlias = tuple[int, int | float, tuple[str, ...], bool]
 """Thread, weight, stack with the outermost frame in front, and whether it was in native code or waiting."""
 
@@ -26,9 +27,9 @@ def hand_made(
     advice: str | None = None,
 ) -> Samples:
     """Samples in this order. A thread's samples follow one another from 1,000 ns on, each as long as it weighs."""
-    names = list(dict.fromkeys(name for _, _, stack, _ in rows for name in stack))
-    stacks = list(dict.fromkeys(stack for _, _, stack, _ in rows))
-    numbers = list(dict.fromkeys(thread for thread, *_ in rows))
+    names = _places(name for _, _, stack, _ in rows for name in stack)
+    stacks = _places(stack for _, _, stack, _ in rows)
+    numbers = _places(thread for thread, *_ in rows)
     frames = tuple(
         StackFrame(name, f"raw!{name}", (modules or {}).get(name, ""), (reasons or {}).get(name)) for name in names
     )
@@ -43,13 +44,18 @@ def hand_made(
         unit=unit,
         timed=timed,
         time=np.array(time, dtype=np.int64),
-        thread=np.array([numbers.index(thread) for thread, *_ in rows], dtype=np.int64),
+        thread=np.array([numbers[thread] for thread, *_ in rows], dtype=np.int64),
         weight=np.array([row[1] for row in rows], dtype=np.float64 if floats else np.int64),
-        stack=np.array([stacks.index(stack) for _, _, stack, _ in rows], dtype=np.int64),
+        stack=np.array([stacks[stack] for _, _, stack, _ in rows], dtype=np.int64),
         offsets=np.cumsum([0, *map(len, stacks)]).astype(np.int64),
-        values=np.array([names.index(name) for stack in stacks for name in reversed(stack)], dtype=np.int64),
+        values=np.array([names[name] for stack in stacks for name in reversed(stack)], dtype=np.int64),
         threads=tuple((threads or {}).get(number, SampledThread(number, 42)) for number in numbers),
         frames=frames,
         external=np.array([row[3] for row in rows], dtype=np.bool_) if timed else None,
         advice=advice,
     )
+
+
+def _places(values: Iterable[V]) -> dict[V, int]:
+    """The number of each value, in order of their first appearance."""
+    return {value: number for number, value in enumerate(dict.fromkeys(values))}

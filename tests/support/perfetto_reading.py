@@ -41,6 +41,8 @@ class ReadEvent(NamedTuple):
     details: dict[str, Any]
     depth: int
     value: float
+    leaves: tuple[int, ...]
+    reaches: tuple[int, ...]
 
 
 def read_perfetto(data: bytes) -> list[ReadEvent]:
@@ -55,7 +57,7 @@ def read_perfetto(data: bytes) -> list[ReadEvent]:
 def exported(trace: clrevents.Trace, *selectors: str) -> list[ReadEvent]:
     """The timeline of a trace, written and read."""
     stream = io.BytesIO()
-    write_timeline(trace, stream, Look("app.nettrace", start=trace.info.start), selectors)
+    write_timeline(trace, stream, Look("app.nettrace", start=trace.info.start), "perfetto", selectors)
     return read_perfetto(stream.getvalue())
 
 
@@ -63,11 +65,26 @@ def sums_of_events(events: Sequence[ReadEvent]) -> Sums:
     """As `timeline_sums` has them."""
     found: dict[Any, list[int]] = defaultdict(lambda: [0, 0])
     for event in events:
-        if event.category not in ("samples", "events"):
+        if event.category not in ("samples", "events") and event.kind != COUNTER:
             sums = found[event.category, event.track.tid, event.name]
             sums[0] += 1
             sums[1] += 0 if event.end is None else event.end - event.start
     return {key: (count, total) for key, (count, total) in found.items()}
+
+
+def counters_of_events(events: Sequence[ReadEvent]) -> dict[str, list[float]]:
+    """The values of each counter."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for event in events:
+        if event.kind == COUNTER:
+            found[event.track.path[-1]].append(event.value)
+    return dict(found)
+
+
+def arrows_of_events(events: Sequence[ReadEvent]) -> list[tuple[ReadEvent, ReadEvent]]:
+    """From where to where each leads."""
+    ends = {arrow: event for event in events for arrow in event.reaches}
+    return [(event, ends[arrow]) for event in events for arrow in event.leaves]
 
 
 def calls_of_events(events: Sequence[ReadEvent]) -> dict[Any, int]:
@@ -161,9 +178,10 @@ class _Reader:
             open_.append(len(mine))
         depth = len(open_) - (event.type == BEGIN)
         end = time if event.type == INSTANT else None
-        mine.append([event.type, time, end, name, category, details, depth, event.double_counter_value])
-        for side, arrows in (("leaves", event.flow_ids), ("reaches", event.terminating_flow_ids)):
-            for arrow in arrows:
+        arrows = (tuple(event.flow_ids), tuple(event.terminating_flow_ids))
+        mine.append([event.type, time, end, name, category, details, depth, event.double_counter_value, *arrows])
+        for side, numbers in zip(("leaves", "reaches"), arrows, strict=True):
+            for arrow in numbers:
                 self.arrows[arrow].append((time, side))
 
     def text(self, kind: str, message: Any, iid: str, plain: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import clrevents
-from clrevents.analysis import read_samples, run_reports
+from clrevents.analysis import counters_report, read_samples, run_reports
 
 Sums: TypeAlias = dict[tuple[str, int | None, str], tuple[int, int]]
 """By what it is, its thread (None: the process) and its name: how many, and nanoseconds of those that have an end."""
@@ -21,7 +21,7 @@ STATES = (
 
 
 def sums_of_reports(trace: clrevents.Trace) -> Sums:
-    """All but calls and events, of one process."""
+    """All but calls, counters and events, of one process."""
     found: dict[tuple[str, int | None, str], list[int]] = defaultdict(lambda: [0, 0])
 
     def add(group: str, thread: int | None, name: str, start: int | None, end: int | None) -> None:
@@ -30,7 +30,8 @@ def sums_of_reports(trace: clrevents.Trace) -> Sums:
             sums[0] += 1
             sums[1] += 0 if end is None else end - start
 
-    answers: Mapping[str, Any] = run_reports(trace, ["threads", "gc", "locks", "jit", "exceptions"])
+    names = ["threads", "gc", "locks", "jit", "exceptions", "tasks", "requests", "activities"]
+    answers: Mapping[str, Any] = run_reports(trace, names)
     for row in answers["threads"].intervals:
         add("states", row.thread_id, row.state, row.start_ns, row.end_ns)
     check_states(answers["threads"], found)
@@ -51,6 +52,14 @@ def sums_of_reports(trace: clrevents.Trace) -> Sums:
         add("jit", row.thread_id, row.method, row.start_ns, row.end_ns)
     for row in answers["exceptions"].exceptions:
         add("exceptions", row.thread_id, row.type or "an exception", row.start_ns, row.start_ns)
+    for row in answers["tasks"].tasks:
+        add("tasks", row.thread_id, row.method or row.kind, row.started_ns, row.completed_ns)
+        add("created", row.created_thread_id, row.kind, row.created_ns, row.created_ns)
+    for row in answers["requests"].requests:
+        name = " ".join(filter(None, (row.method, row.route))) or "a request"
+        add("requests", None, name, row.start_ns, row.end_ns)
+    for row in answers["activities"].activities:
+        add("activities", None, row.name, row.start_ns, row.end_ns)
     return {key: (count, total) for key, (count, total) in found.items()}
 
 
@@ -73,4 +82,13 @@ def sums_of_calls(trace: clrevents.Trace) -> dict[tuple[int | None, str], int]:
         for name in {samples.frames[frame].name for frame in samples.frame_ids(stack)}:
             if weight:
                 found[samples.threads[thread].thread_id, name] += weight
+    return dict(found)
+
+
+def sums_of_counters(trace: clrevents.Trace) -> dict[str, list[float]]:
+    """The values of each series, by its provider, name and tags."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for row in counters_report(trace).values:
+        if row.value is not None:
+            found[f"{row.provider}/{row.label}"].append(row.value)
     return dict(found)

@@ -24,6 +24,7 @@ from clrevents.analysis.leaf_states import STATES, ThreadState
 from clrevents.analysis.merged import NO_STACK, MergedStacks, StackFrame, merged_stacks
 from clrevents.analysis.sample_display import samples_html, samples_text
 from clrevents.analysis.sample_states import StateCodes, chosen_states, folded, in_states, sampled_states, used
+from clrevents.analysis.showing import show
 from clrevents.analysis.stack_shapes import FOLDED, StackShape
 from clrevents.analysis.weighing import (
     SAMPLE_HEADERS,
@@ -204,6 +205,15 @@ class Samples:
 
     def _repr_html_(self) -> str:
         return samples_html(self)
+
+    def show(self, *, title: str = "", merge_threads: bool = False, height: int | None = None) -> None:
+        """Show a flame graph that can be zoomed and searched: below a notebook's cell, otherwise in a browser.
+
+        In a notebook it is one frame without access to anything, of at most 1 MB: a graph with more boxes shows the
+        lightest ones of each caller as one, and says so. `height` is in pixels. Elsewhere the whole graph is written
+        to a temporary file and opened; raises OSError where no browser can be started.
+        """
+        show("samples", self, title, merge_threads, height)
 
     def frame_ids(self, stack: int) -> list[int]:
         """One stack's frames, innermost first."""

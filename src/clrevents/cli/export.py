@@ -94,7 +94,8 @@ def command(
         clrevents export app.nettrace -o events.jsonl
     A heap snapshot, for the memory panel of Chrome's developer tools:
         clrevents export app.nettrace -o app.heapsnapshot
-    Threads, calls, pauses, locks and the program's own events on one timeline, for https://ui.perfetto.dev:
+    Threads, calls, pauses, locks and the program's own events on one timeline, for https://ui.perfetto.dev
+    or, with .firefox.json, for https://profiler.firefox.com:
         clrevents export app.nettrace -o app.pftrace
 
     Each trace's folder also has _headers (a row per event), _stacks, and _trace.json with facts about the trace.
@@ -111,11 +112,12 @@ def command(
                 raise click.UsageError(f"{out} takes one FILE, and neither NAME nor --format")
             refuse_overwriting(out, files[0])
             return _heap(files[0], snapshot, Path(out), errors, fail_on)
-        if timeline_format(out) is not None:
+        shown = timeline_format(out)
+        if shown is not None:
             if len(files) != 1 or format:
                 raise click.UsageError(f"{out} takes one FILE, and no --format")
             refuse_overwriting(out, files[0])
-            return _timeline(files[0], selectors, Path(out), errors, fail_on)
+            return _timeline(files[0], selectors, Path(out), shown, errors, fail_on)
         kind: Any = single or format or "parquet"
         options = Options(kind, selectors, names, len(files) == 1, activity_ids, spreadsheet)
         if single is None:
@@ -209,9 +211,9 @@ def _heap(file: str, number: int | None, out: Path, errors: ErrorMode, fail_on: 
         return code
 
 
-def _timeline(file: str, selectors: tuple[str, ...], out: Path, errors: ErrorMode, fail_on: FailOn) -> int:
+def _timeline(file: str, selectors: tuple[str, ...], out: Path, format: Any, errors: ErrorMode, fail_on: FailOn) -> int:
     from clrevents.export.flame import Look
-    from clrevents.export.timeline_file import write_timeline
+    from clrevents.export.timeline_file import VIEWERS, write_timeline
     from clrevents.outputs import whole_file
 
     with Reading(file, errors) as reading:
@@ -219,11 +221,11 @@ def _timeline(file: str, selectors: tuple[str, ...], out: Path, errors: ErrorMod
         look = Look(title, f"clrevents {clrevents.__version__}", start=reading.trace.info.start)
         try:
             with whole_file(out) as stream:
-                written = write_timeline(reading.trace, stream, look, selectors, out.suffix.lower() == ".gz")
+                written = write_timeline(reading.trace, stream, look, format, selectors, out.suffix.lower() == ".gz")
         except (DamageError, PayloadError) as error:
             return reading.stopped(error, fail_on)
         code = reading.finish(fail_on)
-        say(f"{out}: {written.summary}; open it at https://ui.perfetto.dev")
+        say(f"{out}: {written.summary}; open it at {VIEWERS[format]}")
         if written.left_out:
             say(f"{out}: without {counted(written.left_out, 'row')} of reports whose beginning is not in the trace")
         return code

@@ -24,7 +24,7 @@ def trace_object(trace: Trace) -> dict[str, Any]:
         "file": info.path,
         "format": info.format,
         "format_version": info.version,
-        "runtime": _runtime(trace),
+        "runtime": runtime_object(trace),
         "process_id": info.process_id,
         "pointer_size": info.pointer_size,
         "processors": info.processors,
@@ -78,7 +78,7 @@ def loss_object(loss: Loss) -> dict[str, Any]:
     }
 
 
-def _runtime(trace: Trace) -> dict[str, Any] | None:
+def runtime_object(trace: Trace) -> dict[str, Any] | None:
     """The runtime that wrote the trace, if reported: at its start, or in the rundown at its end."""
     if not any(_RUNTIME_EVENTS.get(key.provider) == key.name for key in trace.event_counts()):
         return None

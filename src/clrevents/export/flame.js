@@ -201,7 +201,7 @@ function flameGraph(at, isDark) {
     tell(node);
   }
 
-  const back = () => { zoomed = root; draw(); };
+  const back = () => { zoomed = root; here = null; draw(); };
 
   // The arrows go from box to box, Enter zooms.
   function go(key) {

@@ -67,7 +67,11 @@ def summary(samples: Samples) -> str:
     return f"{counted(len(samples), what)} on {counted(len(samples.threads), 'thread')}"
 
 
-def thread_label(samples: Samples, track: SampledThread) -> str:
-    """A thread's name, with its process if there are several."""
-    several = len({t.process_id for t in samples.threads}) > 1
+def thread_labels(samples: Samples) -> list[str]:
+    """The threads' names, with their processes if there are several."""
+    several = len({track.process_id for track in samples.threads}) > 1
+    return [_label(track, several) for track in samples.threads]
+
+
+def _label(track: SampledThread, several: bool) -> str:
     return f"{track} of process {track.process_id}" if several and track.process_id is not None else str(track)

@@ -14,7 +14,7 @@ from typing import Any, Final
 from clrevents.analysis.calltree import CallTree, call_tree
 from clrevents.analysis.samples import Samples
 from clrevents.analysis.weighing import CAVEAT
-from clrevents.export.flame import Look, frame_names, summary, thread_label
+from clrevents.export.flame import Look, frame_names, summary, thread_labels
 
 _HERE: Final = Path(__file__).parent
 FLAME_STYLE: Final = (_HERE / "flame.css").read_text(encoding="utf-8")
@@ -27,7 +27,11 @@ _MARKUP: Final = {ord(char): f"\\u{ord(char):04x}" for char in "<>&"}
 
 def render(samples: Samples, look: Look) -> bytes:
     """The page, with the call tree and the text of every box."""
-    data = flame_data(samples, look, call_tree(samples, look.merge_threads))
+    return flame_page(flame_data(samples, look, call_tree(samples, look.merge_threads)), look)
+
+
+def flame_page(data: Mapping[str, Any], look: Look) -> bytes:
+    """The page that draws this data."""
     parts = {
         "__STYLE__": FLAME_STYLE,
         "__DATA__": escaped_json({"title": look.title, **data}),
@@ -62,7 +66,7 @@ def flame_data(samples: Samples, look: Look, tree: CallTree) -> dict[str, Any]:
         "about": summary(samples),
         "note": ". ".join(note[0].upper() + note[1:] for note in notes),
         "unit": samples.unit,
-        "threads": [] if look.merge_threads else [thread_label(samples, track) for track in samples.threads],
+        "threads": [] if look.merge_threads else thread_labels(samples),
         "frames": frame_names(samples, look),
         "modules": modules,
         "module": [place[frame.module] for frame in samples.frames],

@@ -10,7 +10,7 @@ from typing import Final
 
 from clrevents.analysis.calltree import stack_sums
 from clrevents.analysis.samples import Samples
-from clrevents.export.flame import Look, frame_names, thread_label
+from clrevents.export.flame import Look, frame_names, thread_labels
 
 _BREAKS: Final = re.compile("[;\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 """Would end a frame or a line, or is not valid text."""
@@ -22,7 +22,7 @@ def render(samples: Samples, look: Look) -> bytes:
     Characters that would end a frame's name become a colon or a space.
     """
     names = [_plain(name) for name in frame_names(samples, look)]
-    roots = [_plain(thread_label(samples, track)) for track in samples.threads]
+    roots = [_plain(label) for label in thread_labels(samples)]
     stacks: dict[int, str] = {}
     sums = stack_sums(samples, look.merge_threads)
     lines: dict[str, int | float] = {}

@@ -21,7 +21,7 @@ _TID, _THREAD_NAME = 2, 5
 _UNIT, _UNIT_NAME = 3, 6
 
 _EXPLICIT: Final = 3
-_UNITS: Final = {"ns": 1, "count": 2, "bytes": 3, "B": 3}
+_UNITS: Final = {"": 0, "ns": 1, "count": 2, "bytes": 3, "B": 3}
 _RANKS: Final = {group: place for place, group in enumerate(GROUPS)}
 _MOST: Final = (1 << 31) - 1
 """The largest number of a process or thread that the format can hold; 0 means another thing in it."""

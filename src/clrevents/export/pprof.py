@@ -11,7 +11,7 @@ from typing import Final
 
 from clrevents.analysis.calltree import StackSums, stack_sums
 from clrevents.analysis.samples import Samples
-from clrevents.export.flame import Look, frame_names, thread_label
+from clrevents.export.flame import Look, frame_names, thread_labels
 from clrevents.export.protobuf_wire import message, number, text, varint
 
 # Profile
@@ -71,8 +71,8 @@ def render(samples: Samples, look: Look) -> bytes:
 def _samples(samples: Samples, sums: StackSums, look: Look, strings: _Strings) -> Iterable[bytes]:
     ids = [varint(place + 1) for place in range(len(samples.frames))]
     threads = [
-        message(_LABELS, number(_KEY, strings["thread"]) + number(_TEXT, strings[thread_label(samples, track)]))
-        for track in samples.threads
+        message(_LABELS, number(_KEY, strings["thread"]) + number(_TEXT, strings[label]))
+        for label in thread_labels(samples)
     ]
     stacks: dict[int, bytes] = {}
     columns = (sums.thread.tolist(), sums.stack.tolist(), sums.count.tolist(), sums.weight.tolist())

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from clrevents.analysis.samples import Samples
-from clrevents.export.flame import Look, frame_names, thread_label
+from clrevents.export.flame import Look, frame_names, thread_labels
 
 SCHEMA: Final = "https://www.speedscope.app/file-format-schema.json"
 _UNITS: Final = {"nanoseconds": "nanoseconds", "bytes": "bytes"}
@@ -25,8 +25,8 @@ def render(samples: Samples, look: Look) -> bytes:
         profiles = [_profile(samples, everything, "all threads")]
     else:
         profiles = [
-            _profile(samples, everything[samples.thread == place], thread_label(samples, track))
-            for place, track in enumerate(samples.threads)
+            _profile(samples, everything[samples.thread == place], label)
+            for place, label in enumerate(thread_labels(samples))
         ]
     whole = [sum(profile["weights"]) for profile in profiles]
     names = frame_names(samples, look)

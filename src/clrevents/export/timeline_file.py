@@ -15,8 +15,15 @@ from clrevents.export.timeline.event_items import event_items, events_of_users
 from clrevents.export.timeline.read_timeline import Timeline, read_timeline
 from clrevents.trace import Selector, Trace
 
-TimelineFormat: TypeAlias = Literal["perfetto"]
-_ENDINGS: Final[dict[TimelineFormat, tuple[str, ...]]] = {"perfetto": (".pftrace", ".perfetto-trace")}
+TimelineFormat: TypeAlias = Literal["perfetto", "firefox"]
+_ENDINGS: Final[dict[TimelineFormat, tuple[str, ...]]] = {
+    "perfetto": (".pftrace", ".perfetto-trace"),
+    "firefox": (".firefox.json", ".firefox"),
+}
+VIEWERS: Final[dict[TimelineFormat, str]] = {
+    "perfetto": "https://ui.perfetto.dev",
+    "firefox": "https://profiler.firefox.com",
+}
 
 
 class WrittenTimeline(NamedTuple):
@@ -33,7 +40,12 @@ def timeline_format(name: str) -> TimelineFormat | None:
 
 
 def write_timeline(
-    trace: Trace, stream: IO[bytes], look: Look, selectors: Sequence[Selector] = (), pack: bool = False
+    trace: Trace,
+    stream: IO[bytes],
+    look: Look,
+    format: TimelineFormat,
+    selectors: Sequence[Selector] = (),
+    pack: bool = False,
 ) -> WrittenTimeline:
     """Write the timeline of a trace, with the selected events, or those of users, as instants.
 
@@ -46,7 +58,8 @@ def write_timeline(
             # Without a name and a time, so that the same trace gives the same bytes.
             packed = closing.enter_context(gzip.GzipFile("", "wb", 6, stream, mtime=0))
             stream = cast(IO[bytes], packed)
-        _perfetto(trace, timeline, wanted, stream)
+        write = _perfetto if format == "perfetto" else _firefox
+        write(trace, timeline, wanted, stream)
     return WrittenTimeline(summary(timeline.samples), timeline.left_out.total())
 
 
@@ -57,3 +70,12 @@ def _perfetto(trace: Trace, timeline: Timeline, selectors: Sequence[Selector], s
     file.write(timeline.items())
     file.write(event_items(trace, selectors))
     file.close()
+
+
+def _firefox(trace: Trace, timeline: Timeline, selectors: Sequence[Selector], stream: IO[bytes]) -> None:
+    from clrevents.export.firefox import FirefoxFile
+
+    file = FirefoxFile(timeline)
+    file.write(timeline.happenings())
+    file.write(event_items(trace, selectors))
+    file.close(stream)

@@ -44,7 +44,7 @@ _SMALLEST: Final = 2000
 _OF_A_MARK: Final = 8
 _OF_A_COLOUR: Final = 100
 """No drawing has fewer bytes."""
-_COARSE: Final = " Drawn coarsely to fit here: svg() and to_altair() are finer."
+COARSE: Final = " Drawn coarsely to fit here."
 _FINE: Final = Fineness()
 _COARSER: Final = (_FINE, Fineness(300, 500, 6), Fineness(100, 100, 4), Fineness(30, 40, 2))
 _SMALL: Final = 60
@@ -172,14 +172,14 @@ class Chart:
         about = html_text(self.declared.description)
         if self.empty:
             return ""
-        room = most - len(_FIGURE.encode()) - len(about.encode()) - len(_COARSE)
+        room = most - len(_FIGURE.encode()) - len(about.encode()) - len(COARSE)
         try:
             svg, coarser = self.inline_svg(room)
         except ImportError:
             return ""
         if not svg:
             return f"<p>chart {html_text(self.name)}: too large to be shown here</p>"
-        return _FIGURE.format(svg, about, _COARSE if coarser else "")
+        return _FIGURE.format(svg, about, COARSE if coarser else "")
 
     def __repr__(self) -> str:
         return f"<Chart {self.name}: {self.declared.description}>"

@@ -14,6 +14,7 @@ from clrevents.analysis.framework.answer import Answer
 from clrevents.analysis.framework.needs import NOT_RECORDED, record_needs
 from clrevents.analysis.reports import find_report
 from clrevents.errors import Problem, TraceError
+from clrevents.export.facts import runtime_object
 from clrevents.export.page.page_texts import shown_text
 from clrevents.trace import Trace, passes_of
 from clrevents.words import counted, lost_events
@@ -34,6 +35,7 @@ def page_facts(trace: Trace) -> list[tuple[str, str]]:
     facts = [
         ("file", os.path.basename(info.path or "") or "trace in memory"),
         ("format", f"{info.format} {info.version}, {8 * info.pointer_size}-bit"),
+        ("runtime", _runtime_text(trace)),
         ("process", process),
         ("start", start),
         ("duration", f"{scan.duration_ns / 1e9:,.3f} s"),
@@ -41,6 +43,15 @@ def page_facts(trace: Trace) -> list[tuple[str, str]]:
         *info.key_values,
     ]
     return [(shown_text(name), shown_text(value)) for name, value in facts]
+
+
+def _runtime_text(trace: Trace) -> str:
+    """Which runtime it was. Its command line is left out: it may hold what nobody else should see."""
+    try:
+        found = runtime_object(trace)
+    except TraceError:
+        found = None
+    return "unknown" if found is None else f".NET {found['version'] or found['bcl_version']} ({found['sku']})"
 
 
 def page_kinds(trace: Trace) -> dict[str, Any]:

@@ -12,8 +12,16 @@ function el(name, attributes = {}, ...children) {
   return made;
 }
 
-const grouped = (value, digits = 0) =>
-  value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+// A number with commas; one in the middle of two goes to the even one, as everywhere else in clrevents.
+function grouped(value, digits = 0) {
+  let fixed = value.toFixed(digits);
+  if (value.toFixed(digits + 1).endsWith("5") && /^50*$/.test(value.toFixed(60).slice(digits - 60))) {
+    const [low, high] = [Math.floor, Math.ceil].map((round) => round(value * 10 ** digits));
+    fixed = ((low % 2 === 0 ? low : high) / 10 ** digits).toFixed(digits);
+  }
+  const [whole, ...rest] = fixed.split(".");
+  return [whole.replace(/\B(?=(\d{3})+$)/g, ","), ...rest].join(".");
+}
 const counted = (number, one, many = `${one}s`) => `${grouped(number)} ${number === 1 ? one : many}`;
 const milliseconds = (ns) => `${grouped(ns / 1e6, 3)} ms`;
 

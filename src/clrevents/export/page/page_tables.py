@@ -21,7 +21,7 @@ from clrevents.export.page.page_texts import PageTexts
 from clrevents.words import counted
 
 _EXACT: Final = 1 << 53
-"""Integers below this are exact in JavaScript."""
+"""Integers below this are exact in JavaScript, and numbers have a fraction."""
 _NUMBERS: Final = ("time", "duration", "count", "bytes", "ratio", "number")
 """Cells that the script writes itself, by their names."""
 
@@ -115,4 +115,4 @@ def _page_column(
 
 
 def _plain(value: Any) -> bool:
-    return math.isfinite(value) if isinstance(value, float) else abs(value) < _EXACT
+    return math.isfinite(value) and abs(value) < _EXACT

@@ -15,7 +15,7 @@ function timelinePart() {
   function layOut() {
     rows = [];
     for (const track of timeline.tracks) {
-      const lines = Math.max(...track.rows) + 1;
+      const lines = Math.max(-1, ...track.rows) + 1;
       for (let line = 0; line < lines; line++) {
         const things = [...track.rows.keys()].filter((thing) => track.rows[thing] === line);
         rows.push({ title: line ? "" : track.title, track, things });
@@ -162,7 +162,7 @@ function timelinePart() {
     return rows[row].things.reduce((best, thing) => (best === null || far(thing) < far(best) ? thing : best), null);
   }
   function go(key) {
-    if (!chosen) { choose(0, nearest(0, from)); return; }
+    if (!chosen) { if (rows.length) choose(0, nearest(0, from)); return; }
     const { row, thing } = chosen, step = { ArrowUp: -1, ArrowDown: 1 }[key];
     if (step) {
       const next = row + step;
@@ -233,9 +233,11 @@ function timelinePart() {
   }
   const about = [`What is shorter than ${milliseconds(timeline.part_ns)} is drawn together with what lies beside it.`];
   if (timeline.more) about.push(`${counted(timeline.more, "thread")} that did less ${timeline.more === 1 ? "is" : "are"} not drawn.`);
+  const unplaced = [];
   for (const track of timeline.tracks) {
-    if (track.unplaced) about.push(`${grouped(track.unplaced)} of ${grouped(track.count)} ${track.title} have no known begin or end, and are not drawn.`);
+    if (track.unplaced) unplaced.push(`${track.title}: ${grouped(track.unplaced)} of ${grouped(track.count)}`);
   }
+  if (unplaced.length) about.push(`Not drawn, because their begin or end is unknown: ${unplaced.join("; ")}.`);
   at("timeline-about").textContent = about.join(" ");
   at("timeline-told").textContent = "Point at a bar, or use the arrow keys; Ctrl and the wheel zoom.";
   themed.push(() => { legend(); draw(); });

@@ -6,7 +6,7 @@ and says how many it stands for; so the size of the picture does not grow with t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import attrs
@@ -17,6 +17,8 @@ from clrevents.analysis.framework.answer import Answer
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.leaf_states import STATES
 from clrevents.export.page.page_texts import PageTexts
+from clrevents.trace import Loss
+from clrevents.words import counted
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -65,7 +67,9 @@ _TRACKS: Final = (
 )  # fmt: skip
 
 
-def page_timeline(answers: Mapping[str, Answer[Any]], duration_ns: int, texts: PageTexts) -> dict[str, Any]:
+def page_timeline(
+    answers: Mapping[str, Answer[Any]], losses: Sequence[Loss], duration_ns: int, texts: PageTexts
+) -> dict[str, Any]:
     """The lanes and tracks that have something in them; times count in units of `tick_ns`."""
     scale = _Scale(max(duration_ns, 1))
     lanes, more = _lanes(answers["threads"], scale, texts) if "threads" in answers else ([], 0)
@@ -77,7 +81,7 @@ def page_timeline(answers: Mapping[str, Answer[Any]], duration_ns: int, texts: P
         "states": STATES,
         "lanes": lanes,
         "more": more,
-        "tracks": [track for track in tracks if track is not None],
+        "tracks": [track for track in (_lost(losses, scale, texts), *tracks) if track is not None],
     }
 
 
@@ -173,25 +177,41 @@ def _track(found: Answer[Any], track: _Track, scale: _Scale, texts: PageTexts) -
     starts, until = begins.filled(0)[known], ends.filled(0)[known]
     order = np.argsort(starts, kind="stable")
     starts, until, known = starts[order], np.maximum(until[order], starts[order]), known[order]
-    if not len(known):
-        return None
-    lasted = until - starts
-    alone = lasted >= scale.part
-    if alone.sum() > _LONGEST:
-        alone[np.argsort(-lasted, kind="stable")[_LONGEST:]] = False
-    items = _items(starts, until, alone, scale)
-    named = [known[item.longest] for item in items]
-    labels = rows.take(np.array(named, dtype=np.int64))
+    items = _items(starts, until, scale)
+    labels = rows.take(known[[item.longest for item in items]])
     columns = {name: labels.column(name).tolist() for name in track.columns}
-    texts_of = [track.label(dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
+    names = [track.label(dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
+    return _bars(track.title, items, names, (len(rows), len(rows) - len(known)), scale, texts)
+
+
+def _lost(losses: Sequence[Loss], scale: _Scale, texts: PageTexts) -> dict[str, Any] | None:
+    """When events were lost or destroyed, and of which thread: what is drawn below may be wrong there."""
+    if not losses:
+        return None
+    spans = np.array(
+        sorted((loss.start_ns, max(loss.end_ns, loss.start_ns), place) for place, loss in enumerate(losses))
+    )
+    items = _items(spans[:, 0], spans[:, 1], scale)
+    lost = [losses[int(spans[item.longest, 2])] for item in items]
+    names = [
+        f"{counted(loss.count, 'event')} of thread {'unknown' if loss.thread_id < 0 else loss.thread_id}"
+        for loss in lost
+    ]
+    return _bars("events missing", items, names, (len(losses), 0), scale, texts)
+
+
+def _bars(
+    title: str, items: list[_Item], names: list[str], counts: tuple[int, int], scale: _Scale, texts: PageTexts
+) -> dict[str, Any]:
+    """A track as the script has it; `counts` are of all rows, and of those that cannot be drawn."""
     return {
-        "title": track.title,
-        "count": len(rows),
-        "unplaced": len(rows) - len(known),
+        "title": title,
+        "count": counts[0],
+        "unplaced": counts[1],
         "starts": scale.ticks(np.array([item.start for item in items], dtype=np.int64)),
         "ends": scale.ticks(np.array([item.end for item in items], dtype=np.int64)),
         "counts": [item.count for item in items],
-        "labels": [texts.place(text) for text in texts_of],
+        "labels": [texts.place(name) for name in names],
         "rows": _packed(items),
     }
 
@@ -206,7 +226,12 @@ class _Item:
     longest: int
 
 
-def _items(starts: Ints, until: Ints, alone: NDArray[np.bool_], scale: _Scale) -> list[_Item]:
+def _items(starts: Ints, until: Ints, scale: _Scale) -> list[_Item]:
+    """Bars of spans in order of their starts: the long ones each by itself, the others of a part of the time as one."""
+    lasted = until - starts
+    alone = lasted >= scale.part
+    if alone.sum() > _LONGEST:
+        alone[np.argsort(-lasted, kind="stable")[_LONGEST:]] = False
     items = [_Item(int(starts[place]), int(until[place]), 1, place) for place in np.flatnonzero(alone).tolist()]
     others = np.flatnonzero(~alone)
     cuts = np.flatnonzero(np.diff(starts[others] // scale.part)) + 1

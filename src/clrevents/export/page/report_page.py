@@ -65,12 +65,12 @@ def report_page(trace: Trace) -> bytes:
         "missing": page_missing(trace),
         "flames": flames,
     }
-    duration_ns = passes_of(trace).scan(raising=False).duration_ns
+    scan = passes_of(trace).scan(raising=False)
     page = b""
     for most in _ROWS:
         texts = PageTexts()
         sections = page_sections(answers, charts, most, texts)
-        timeline = page_timeline(answers, duration_ns, texts)
+        timeline = page_timeline(answers, (*scan.losses, *scan.destroyed), scan.duration_ns, texts)
         page = _assembled({**head, "sections": sections, "timeline": timeline, "texts": texts.all})
         if len(page) <= MOST_BYTES:
             break

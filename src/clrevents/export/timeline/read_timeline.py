@@ -13,13 +13,24 @@ from typing import Any
 from clrevents.analysis import Answer, read_samples, run_reports
 from clrevents.analysis.samples import Samples
 from clrevents.export.flame import Look
+from clrevents.export.timeline.linked_items import activities, counters, requests, task_runs
 from clrevents.export.timeline.process_items import collections, pauses
 from clrevents.export.timeline.table_rows import without
 from clrevents.export.timeline.thread_items import compilations, lock_waits, sample_calls, states, thrown
 from clrevents.export.timeline.timeline_items import Arrows, Group, Placed, ThreadName
 from clrevents.trace import Trace
 
-REPORTS: tuple[str, ...] = ("threads", "gc", "jit", "exceptions", "locks")
+REPORTS: tuple[str, ...] = (
+    "threads",
+    "gc",
+    "jit",
+    "exceptions",
+    "locks",
+    "tasks",
+    "requests",
+    "activities",
+    "counters",
+)
 
 
 @dataclass(frozen=True)
@@ -36,6 +47,12 @@ class Timeline:
         """When the session started, since 1970; None if the trace does not tell."""
         start = self.look.start
         return None if start is None else int(start.timestamp()) * 10**9 + start.microsecond * 1000
+
+    @property
+    def interval_ns(self) -> int | None:
+        """The median time between two samples of a thread; None for none."""
+        found: int | None = getattr(self.answers["threads"].facts, "sampling_period_ns", None)
+        return found
 
     @property
     def threads(self) -> list[ThreadName]:
@@ -56,14 +73,22 @@ class Timeline:
 
     def items(self) -> Iterator[Placed]:
         """Everything but the events of users. On each track items are in order of time."""
-        arrows = Arrows()
         yield from sample_calls(self.samples, self.look)
+        yield from self.happenings()
+
+    def happenings(self) -> Iterator[Placed]:
+        """The same without the calls, for formats that have samples."""
+        arrows = Arrows()
         yield from states(self.answers["threads"])
         yield from pauses(self.answers["gc"])
         yield from collections(self.answers["gc"])
         yield from lock_waits(self.answers["locks"], arrows)
         yield from compilations(self.answers["jit"])
         yield from thrown(self.answers["exceptions"])
+        yield from task_runs(self.answers["tasks"], arrows)
+        yield from requests(self.answers["requests"], arrows)
+        yield from activities(self.answers["activities"])
+        yield from counters(self.answers["counters"])
 
     def _table(self, report: str, table: str) -> Any:
         return getattr(self.answers[report], table)

@@ -1,0 +1,125 @@
+"""What a page puts together, and that it says so: light boxes, short intervals, spans that lie on one another."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import clrevents
+from built_page import MS, built_page
+from clrevents.analysis.calltree import call_tree
+from clrevents.analysis.reports import run_reports
+from clrevents.export.page import page_flames, page_timeline
+from clrevents.export.page.page_charts import clean_svg
+from clrevents.export.page.page_texts import PageTexts, shown_text
+from clrevents.trace import Loss
+from hand_made import Row, hand_made
+
+STACKS = st.lists(st.sampled_from("abcd"), min_size=1, max_size=6).map(tuple)
+ROWS = st.lists(st.tuples(st.integers(1, 3), st.integers(0, 50), STACKS, st.booleans()), min_size=1, max_size=40)
+
+
+def weights(parent: list[int], frame: list[int], own: list[int], depth: int) -> dict[tuple[int, ...], int]:
+    """The weight below each path of this depth, from the outermost frame on."""
+    found: dict[tuple[int, ...], int] = defaultdict(int)
+    for node, weight in enumerate(own):
+        path = []
+        up = node
+        while up >= 0:
+            path.append(frame[up])
+            up = parent[up]
+        if weight:
+            found[tuple(path[::-1][:depth])] += weight
+    return dict(found)
+
+
+@given(ROWS, st.integers(1, 12))
+def test_light_boxes_lose_their_names_and_no_weight(rows: list[Row], most: int) -> None:
+    samples = hand_made(rows)
+    whole = call_tree(samples)
+    cut = page_flames._Cut.of(whole, len(samples.frames), most)
+    tree = cut.tree
+    kept = len(whole) - cut.gone
+    assert kept == min(most, len(whole))
+    assert tree.own.sum() == whole.own.sum()
+    assert (np.asarray(tree.parent) < np.arange(len(tree))).all()
+    # Every box that stayed has the weight that it had.
+    before, after = whole.totals(), tree.totals()
+    stayed = np.flatnonzero(tree.frame[cut.place] == whole.frame)
+    assert len(stayed) >= kept
+    small = tree.frame == len(samples.frames)
+    assert small.sum() <= kept + 1
+    for node in stayed[~small[cut.place[stayed]]].tolist():
+        assert after[cut.place[node]] == before[node]
+
+
+def timeline(trace: bytes) -> tuple[dict[str, Any], list[str]]:
+    texts = PageTexts()
+    with clrevents.open(trace) as opened:
+        made = page_timeline.page_timeline(run_reports(opened), (), opened.duration_ns, texts)
+    return made, texts.all
+
+
+def test_lanes_and_tracks() -> None:
+    made, texts = timeline(built_page())
+    tick = made["tick_ns"]
+    assert [texts[lane["title"]] for lane in made["lanes"]] == ["7 main", "8 main"]
+    (lane, _) = made["lanes"]
+    assert [made["states"][state] for state in lane["states"]] == ["running"]
+    assert [lane["starts"][0] * tick, lane["ends"][0] * tick] == pytest.approx([10 * MS, 21.5 * MS], abs=tick)
+    track, compiled = made["tracks"]
+    # The begins of their compilations are not in the trace.
+    assert (compiled["title"], compiled["count"], compiled["unplaced"]) == ("compilations", 2, 2)
+    assert compiled["starts"] == []
+    assert (track["title"], track["count"], track["unplaced"]) == ("exceptions", 2, 0)
+    assert [start * tick for start in track["starts"]] == pytest.approx([22 * MS, 23 * MS], abs=tick)
+    assert [texts[label] for label in track["labels"]] == ["Main", "Pay"]
+
+
+def test_short_intervals_of_one_part_are_one() -> None:
+    """Of four parts of a time, the second has three intervals: two of a state that took three quarters of it."""
+    starts = np.array([0, 100, 150, 175, 300])
+    lasted = np.array([100, 50, 25, 25, 100])
+    assert page_timeline._grouped(starts, lasted, 100).tolist() == [0, 1, 1, 1, 2]
+    assert page_timeline._grouped(starts, lasted, 1000).tolist() == [0, 0, 0, 0, 0]
+    assert page_timeline._grouped(starts[:0], lasted[:0], 100).tolist() == []
+
+
+def test_losses_have_a_track() -> None:
+    texts = PageTexts()
+    losses = [Loss(-1, 3, 500, 900), Loss(7, 2, 0, 400)]
+    made = page_timeline.page_timeline({}, losses, 1000, texts)
+    (track,) = made["tracks"]
+    assert (track["starts"], track["ends"], track["rows"]) == ([0, 500], [400, 900], [0, 0])
+    assert [texts.all[label] for label in track["labels"]] == ["2 events of thread 7", "3 events of thread unknown"]
+
+
+def test_spans_at_once_lie_below_one_another() -> None:
+    items = [page_timeline._Item(start, start + 10, 1, 0) for start in (0, 1, 2, 10, 11)]
+    assert page_timeline._packed(items) == [0, 1, 2, 0, 1]
+
+
+def test_texts_are_held_once_and_safe() -> None:
+    texts = PageTexts()
+    assert [texts.place(text) for text in ("a", "b\u202e", "a")] == [0, 1, 0]
+    assert texts.all == ["a", "b\\u202e"]
+    assert shown_text("a\nb\x1b") == "a\nb\\x1b"
+    assert shown_text("x" * 700) == f"{'x' * 600}… (700 characters)"
+
+
+def test_only_shapes_stay_of_a_chart() -> None:
+    text = (
+        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 9 9">'
+        '<script>alert(1)</script><style>*{}</style><g class="a" onclick="alert(1)" style="x">'
+        '<a xlink:href="http://x"><text>in a link</text></a><image xlink:href="http://x"/>'
+        '<path d="M1.23456,2h3v-0.001" fill="#fff" opacity="1"/><text fill="red">&lt;b&gt;</text></g></svg>'
+    )
+    assert clean_svg(text) == (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><g>'
+        '<path d="M1.23,2h3v-0" fill="#fff" /><text fill="red">&lt;b&gt;</text></g></svg>'
+    )
