@@ -142,3 +142,94 @@ def test_several_places(spark: Any) -> None:
 def test_wrong_options(spark: Any, options: dict[str, str], message: str) -> None:
     with pytest.raises(Exception, match=message):
         loaded(spark, str(FIXTURES / "net10-garbage.nettrace.gz"), **options)
+
+
+# Filters. ----------------------------------------------------------------------------------------------------------
+
+SAMPLES = "sample/ThreadSample"
+
+
+def asked_of(filters: list[Any], place: str, **options: str) -> tuple[Any, list[str], int]:
+    """What a reader asks of a worker, of which traces, and how many rows a worker then gives Spark."""
+    from pyspark.sql.types import DecimalType, LongType, StringType, StructType, TimestampType
+
+    from clrevents.fleet.spark import NettraceDataSource
+
+    schema = StructType().add("trace", StringType()).add("time_ns", LongType())
+    schema = schema.add("time", TimestampType()).add("thread_id", DecimalType(20, 0))
+    source = NettraceDataSource({"event": SAMPLES, "path": place, "pushFilters": "true", **options})
+    reader = source.reader(schema)
+    assert list(reader.pushFilters(filters)) == filters
+    partitions = reader.partitions()
+    rows = sum(batch.num_rows for partition in partitions for batch in reader.read(partition))
+    return reader._rows.filters, [partition.value for partition in partitions], rows
+
+
+def test_filters_reach_the_reading(traces: Traces, fleet: BuiltFleet) -> None:
+    needs_spark()
+    from pyspark.sql import datasource as ds
+
+    folder = str(fleet.folder)
+    table = traces.table(SAMPLES)
+    times, threads = table["time_ns"], table["thread_id"]
+    low, high = (int(times.min() * (3 - k) + times.max() * k) // 3 for k in (1, 2))
+    time = ds.GreaterThanOrEqual(("time_ns",), low), ds.LessThan(("time_ns",), high)
+    found, paths, rows = asked_of([*time, ds.IsNotNull(("time_ns",))], folder)
+    assert found == {"start": low, "end": high + 1}
+    assert paths == fleet.paths
+    assert rows == ((times >= low) & (times <= high)).sum() < len(times)
+    found, _, rows = asked_of([ds.In(("thread_id",), (Decimal(1), Decimal(2)))], folder)
+    assert found == {"thread_id": (1, 2)}
+    assert rows == ((threads == 1) | (threads == 2)).sum() < len(times)
+    # What was asked for by an option is never loosened.
+    found, _, _ = asked_of([ds.EqualTo(("thread_id",), Decimal(2)), *time], folder, thread_id="1", start="5")
+    assert found == {"thread_id": [1], "start": 5, "end": high + 1}
+    # What cannot be told of the reading is left to Spark.
+    useless = [ds.Not(time[0]), ds.EqualTo(("thread_id", "x"), 1), ds.GreaterThan(("thread_id",), Decimal(1))]
+    assert asked_of(useless, folder) == ({}, fleet.paths, len(times))
+
+
+def test_filters_choose_traces(fleet: BuiltFleet) -> None:
+    needs_spark()
+    from pyspark.sql import datasource as ds
+
+    paths, folder = fleet.paths, str(fleet.folder)
+    assert asked_of([ds.EqualTo(("trace",), paths[3])], folder)[1] == [paths[3]]
+    assert asked_of([ds.In(("TRACE",), (paths[3], paths[5], "gone"))], folder)[1] == [paths[3], paths[5]]
+    packed = [path for path in paths if path.endswith(".gz")]
+    assert asked_of([ds.StringEndsWith(("trace",), ".gz")], folder)[1] == packed
+    both = [ds.StringStartsWith(("trace",), folder), ds.StringContains(("trace",), "t00003")]
+    assert asked_of(both, folder)[1] == paths[3:4]
+    assert asked_of([ds.EqualTo(("trace",), "gone")], folder) == ({}, [], 0)
+
+
+def test_sql_with_filters(spark: Any, fleet: BuiltFleet, traces: Traces) -> None:
+    table = traces.table(SAMPLES)
+    moment = sorted(table["time"].astype("int64").tolist())[len(table) // 2] // 1000
+    stamp = f"timestamp_micros({moment})"
+    frame = loaded(spark, str(fleet.folder), event=SAMPLES, pushFilters="true")
+    for condition, expected in (
+        (f"time <= {stamp}", sum(t // 1000 <= moment for t in table["time"].astype("int64").tolist())),
+        (f"time > {stamp}", sum(t // 1000 > moment for t in table["time"].astype("int64").tolist())),
+        (f"time = {stamp}", sum(t // 1000 == moment for t in table["time"].astype("int64").tolist())),
+        ("thread_id = 2", int((table["thread_id"] == 2).sum())),
+        ("trace like '%.gz' and thread_id in (1, 3)", None),
+        ("trace = 'gone'", 0),
+    ):
+        if expected is None:
+            pairs = zip(table["trace"].tolist(), table["thread_id"].tolist(), strict=True)
+            expected = sum(path.endswith(".gz") and thread in (1, 3) for path, thread in pairs)
+        assert frame.where(condition).count() == expected, condition
+
+
+# All kinds of tables. -----------------------------------------------------------------------------------------------
+
+
+def test_an_event_that_only_traces_describe(spark: Any, fleet: BuiltFleet, traces: Traces) -> None:
+    table = traces.table("Fleet/Turn")
+    sampled = loaded(spark, str(fleet.folder), event="Fleet/Turn", sample="20")
+    assert sampled.columns == table.columns
+    assert rows_of_spark(sampled) == rows_of(table)
+    given = loaded(spark, str(fleet.folder), "number bigint, trace string", event="Fleet/Turn")
+    held = zip(table["number"].tolist(), table["trace"].tolist(), strict=True)
+    assert rows_of_spark(given) == Counter(held)

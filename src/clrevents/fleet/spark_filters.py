@@ -24,7 +24,7 @@ def wanted_traces(paths: Iterable[str], filters: Sequence[Any]) -> list[str]:
 
 
 def _fits(path: str, filter: Any) -> bool:
-    value = getattr(filter, "value", None)
+    value: Any = getattr(filter, "value", None)
     match type(filter).__name__:
         case "EqualTo" | "EqualNullSafe":
             return bool(path == value)
@@ -62,7 +62,7 @@ def wanted_events(given: FilterOptions, filters: Sequence[Any]) -> FilterOptions
 
 def _column(filter: Any) -> str | None:
     """The column that a filter is about; None for a nested field, and for the negation of a filter."""
-    place = getattr(filter, "attribute", ())
+    place: tuple[str, ...] = getattr(filter, "attribute", ())
     # Spark compares names without case.
     return place[0].lower() if len(place) == 1 else None
 
@@ -76,13 +76,9 @@ def _is_moment(filter: Any, column: str) -> bool:
 
 def _threads(filter: Any) -> tuple[int, ...]:
     """The threads that a filter lets through; none if it says nothing of use."""
-    match type(filter).__name__:
-        case "EqualTo":
-            values = (filter.value,)
-        case "In":
-            values = tuple(filter.value)
-        case _:
-            return ()
+    if type(filter).__name__ not in ("EqualTo", "In"):
+        return ()
+    values: tuple[Any, ...] = filter.value if type(filter).__name__ == "In" else (filter.value,)
     if not all(isinstance(v, int | Decimal) and v == int(v) and 0 <= v < 1 << 64 for v in values):
         return ()
     return tuple(int(v) for v in values)
