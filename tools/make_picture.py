@@ -12,8 +12,11 @@ import io
 import re
 import subprocess
 import sys
+import tempfile
+import warnings
+from contextlib import chdir, redirect_stdout
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from xml.etree import ElementTree
 
 from rich.console import Console
@@ -32,6 +35,9 @@ CHARTS: Final = {
     "thread-states.svg": ("threads", "fixtures/net10-convoy.nettrace.gz", "--chart", "states"),
 }
 
+PAGE_CHARTS: Final = {"requests-waterfall.svg": ("cookbook/slowest-requests.md", "waterfall")}
+"""Charts of the `report` that the examples of a page make, where no fixture has such events."""
+
 
 def drawn() -> str:
     """The picture of the command and of what it prints now."""
@@ -49,6 +55,19 @@ def printed(*arguments: str) -> str:
     return subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=True).stdout
 
 
+def of_page(page: str, chart: str) -> str:
+    """A chart of the report that a page's examples make."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    quiet = redirect_stdout(io.StringIO())
+    with quiet, warnings.catch_warnings(), tempfile.TemporaryDirectory() as place, chdir(place):
+        warnings.simplefilter("ignore")
+        for block in re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+            exec(block, names)
+    found: str = next(one for one in names["report"].charts() if one.name == chart).svg()
+    return found
+
+
 def words(svg: str) -> list[str]:
     """The words in a picture, in the order in which they are read."""
     texts = ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
@@ -57,7 +76,9 @@ def words(svg: str) -> list[str]:
 
 def main() -> None:
     """Write or check."""
-    for name, svg in {"top.svg": drawn(), **{name: printed(*chart) for name, chart in CHARTS.items()}}.items():
+    pictures = {"top.svg": drawn(), **{name: printed(*chart) for name, chart in CHARTS.items()}}
+    pictures |= {name: of_page(*chart) for name, chart in PAGE_CHARTS.items()}
+    for name, svg in pictures.items():
         path = PICTURES / name
         if "--check" not in sys.argv[1:]:
             path.write_text(svg, encoding="utf-8", newline="\n")

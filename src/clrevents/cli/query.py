@@ -1,16 +1,19 @@
-"""`clrevents query`: SQL over a trace. Parses options and formats rows; `Trace.query` does the work."""
+"""`clrevents query`: SQL over one trace or many. Parses options and formats rows; `query` of them does the work."""
 
 from __future__ import annotations
 
 import atexit
 import gc
+import glob
+import os
 from itertools import chain, islice
 from typing import Any, Final
 
 import click
 
 from clrevents.cli.output import Output, safe, say
-from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument, spreadsheet_option
+from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, spreadsheet_option
+from clrevents.cli.reading_many import ReadingMany
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.export.answers import (
     answer_columns,
@@ -28,7 +31,7 @@ _LONG: Final = 300
 
 
 @click.command(name="query")
-@file_argument
+@click.argument("traces", nargs=-1, required=True, metavar="FILE...")
 @click.argument("sql", metavar="SQL")
 @click.option("--json", "as_json", is_flag=True, help="Print each row as a JSON object, one per line.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a header line.")
@@ -38,22 +41,24 @@ _LONG: Final = 300
     metavar="N",
     help=f"Print at most N rows. [default: {_SHOWN}; all with --json or --csv]",
 )
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Read N traces in parallel. [default: all cores]")
 @click.option("--files", is_flag=True, help="Allow the SQL to read and write files, and to change settings.")
 @spreadsheet_option
 @errors_option
 @fail_on_option("damage")
 def command(
-    file: str,
+    traces: tuple[str, ...],
     sql: str,
     as_json: bool,
     as_csv: bool,
     limit: int | None,
+    jobs: int | None,
     files: bool,
     spreadsheet: bool,
     errors: ErrorMode,
     fail_on: FailOn,
 ) -> int:
-    """Query a trace in SQL (duckdb), with a table per event.
+    """Query a trace, or many, in SQL (duckdb), with a table per event.
 
     There are also tables headers, threads, methods, stacks and frames; 'show tables' lists all, 'describe GCStart'
     the columns of one. Only the tables named in the SQL are read. Put names that are not valid in SQL in double quotes.
@@ -68,6 +73,10 @@ def command(
         clrevents query app.nettrace 'select ExceptionType, method, count(*) n
             from ExceptionThrown join frames using (stack_id) where depth = 0 group by all' --json
 
+    \b
+    Of many traces (files, folders, patterns, URLs), with a column trace in every table: which had the longest pauses?
+        clrevents query night/ 'select trace, max(HeapCountValue) from GCHeapStats group by 1 order by 2 desc'
+
     Long values are truncated, except with --json and --csv. Requires duckdb: pip install 'clrevents[query]'.
     """
     if as_json and as_csv:
@@ -78,21 +87,28 @@ def command(
         raise click.UsageError(str(error)) from None
     # duckdb's bindings report on stderr objects that Python does not free on exit.
     atexit.unregister(gc.freeze)
-    with Reading(file, errors) as reading:
+    asked = Reading(traces[0], errors) if _is_one(traces) else ReadingMany(traces, errors, jobs)
+    with asked:
         try:
-            answer = reading.trace.query(sql, files=files)
-            code = reading.finish(fail_on)
+            answer = asked.asked.query(sql, files=files)
+            code = asked.finish(fail_on)
             if answer is not None:
                 with Output() as out:
                     _show(out, answer, as_json, as_csv, limit, spreadsheet)
             return code
         except (DamageError, PayloadError) as error:
-            return reading.stopped(error, fail_on)
+            return asked.stopped(error, fail_on)
         except PermissionError as error:
             # Not for a closed pipe: this comes from the SQL alone.
             raise click.UsageError(_lines(str(error).replace("files=True", "--files"))) from None
         except (ImportError, ValueError, wrong) as error:
             raise click.UsageError(_lines(str(error))) from None
+
+
+def _is_one(traces: tuple[str, ...]) -> bool:
+    """Whether a single trace is meant; a folder or a pattern is of many, whichever it has."""
+    place = traces[0]
+    return len(traces) == 1 and (os.path.isfile(place) or not (os.path.isdir(place) or glob.has_magic(place)))
 
 
 def _show(out: Output, answer: Any, as_json: bool, as_csv: bool, limit: int | None, spreadsheet: bool) -> None:

@@ -134,6 +134,11 @@ class Reading:
         return self._trace
 
     @property
+    def asked(self) -> clrevents.Trace:
+        """What questions go to."""
+        return self.trace
+
+    @property
     def name(self) -> str:
         """The file's name in messages."""
         return self.trace.info.path or "standard input"

@@ -13,15 +13,18 @@ from typing import IO, Any, Final
 
 import numpy as np
 
+from clrevents.analysis.weighing import Ints
 from clrevents.export.firefox_markers import FirefoxMarkers, marker_categories
 from clrevents.export.firefox_stacks import FirefoxStacks, FirefoxTexts
 from clrevents.export.timeline.read_timeline import Timeline
+from clrevents.export.timeline.sampled_calls import rows_by_thread
 from clrevents.export.timeline.timeline_items import Level, Placed, Track
 
 VERSION: Final = 70
 """Of the processed format. The Profiler opens older ones, too."""
 _GECKO_VERSION: Final = 36
 _MS: Final = 1e6
+_NO_ROWS: Final = np.zeros(0, dtype=np.int64)
 
 _Key = tuple[int | None, int | None]
 
@@ -34,6 +37,10 @@ class FirefoxFile:
         self._texts = FirefoxTexts()
         self._stacks = FirefoxStacks(timeline.samples, timeline.look, self._texts)
         self._markers = FirefoxMarkers(self._texts)
+        self._names = {(one.process_id, one.thread_id): one.name for one in timeline.threads}
+        self._rows: dict[_Key, list[Ints]] = defaultdict(list)
+        for one, rows in zip(timeline.samples.threads, rows_by_thread(timeline.samples), strict=False):
+            self._rows[one.process_id, one.thread_id].append(rows)
         self._levels: dict[Track, list[tuple[int, float]]] = defaultdict(list)
 
     def write(self, items: Iterable[Placed]) -> None:
@@ -56,20 +63,15 @@ class FirefoxFile:
 
     def _keys(self) -> list[_Key]:
         """The threads, process by process; first of each is the one of what is of no thread."""
-        timeline = self._timeline
-        known: dict[_Key, None] = {(thread.process_id, thread.thread_id): None for thread in timeline.threads}
-        known |= {(thread.process_id, thread.thread_id): None for thread in timeline.samples.threads}
-        known |= dict.fromkeys(self._markers.threads)
-        processes = dict.fromkeys([*(key[0] for key in known), *(track.process_id for track in self._levels)])
-        keys: list[_Key] = []
-        for process in processes:
-            keys += [(process, None), *(key for key in known if key[0] == process and key[1] is not None)]
-        return keys
+        known: dict[_Key, None] = dict.fromkeys([*self._names, *self._rows, *self._markers.threads])
+        processes: dict[int | None, dict[_Key, None]] = {}
+        for process, thread in [*known, *((track.process_id, None) for track in self._levels)]:
+            processes.setdefault(process, {(process, None): None})[process, thread] = None
+        return [key for keys in processes.values() for key in keys]
 
     def _thread(self, key: _Key) -> dict[str, Any]:
         process, thread = key
         timeline = self._timeline
-        names = {(one.process_id, one.thread_id): one.name for one in timeline.threads}
         whole = thread is None
         return {
             "processType": "default",
@@ -79,7 +81,7 @@ class FirefoxFile:
             "unregisterTime": None,
             "pausedRanges": [],
             "showMarkersInTimeline": True,
-            "name": "the whole process" if thread is None else names.get((process, thread), "thread"),
+            "name": "the whole process" if thread is None else self._names.get((process, thread), "thread"),
             "isMainThread": whole,
             "processName": timeline.look.title,
             "pid": _pid(process),
@@ -90,8 +92,7 @@ class FirefoxFile:
 
     def _samples(self, key: _Key) -> dict[str, Any]:
         samples = self._timeline.samples
-        places = [n for n, one in enumerate(samples.threads) if (one.process_id, one.thread_id) == key]
-        rows = np.flatnonzero(np.isin(samples.thread, places))
+        rows = np.sort(np.concatenate([_NO_ROWS, *self._rows.get(key, ())]))
         return {
             "stack": [self._stacks.of[stack] for stack in samples.stack[rows].tolist()],
             "time": (samples.time[rows] / _MS).tolist(),
@@ -101,6 +102,7 @@ class FirefoxFile:
         }
 
     def _counters(self, keys: list[_Key]) -> Iterator[dict[str, Any]]:
+        places = {key: place for place, key in enumerate(keys)}
         for track, values in self._levels.items():
             levels = np.array([value for _, value in values], dtype=np.float64)
             row = {"type": "value", "source": "accumulated", "format": {"unit": "number"}, "label": track.name}
@@ -109,7 +111,7 @@ class FirefoxFile:
                 "category": "counters",
                 "description": track.unit,
                 "pid": _pid(track.process_id),
-                "mainThreadIndex": keys.index((track.process_id, None)),
+                "mainThreadIndex": places[track.process_id, None],
                 "samples": {
                     "time": [time / _MS for time, _ in values],
                     # Changes, which the Profiler adds up.

@@ -16,17 +16,23 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Generic, TypeVar
+
+import attrs
 
 from clrevents.fleet.outcome import Opening, Question, TraceOutcome, asked
 from clrevents.fleet.trace_problems import UNREAD, TraceProblem
 from clrevents.schema.registry import Registry
+from clrevents.sources import is_url
 from clrevents.tuning import tune_process
 
 T = TypeVar("T")
 
 _AHEAD: Final = 8
-"""Traces for each process that are asked before their turn: so many values may wait for a slow one."""
+"""Bundles for each process that are asked before their turn: so many values may wait for a slow one."""
+_BUNDLE: Final = 16
+_BUNDLE_BYTES: Final = 1 << 20
+"""Traces that a process is given at once, and bytes of their files."""
 _NO_START: Final = (
     "the processes that read traces cannot be started: in a script, call this under `if __name__ == '__main__':`, or "
     "pass jobs=1"
@@ -38,6 +44,20 @@ def usable_processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+@attrs.frozen(eq=False)
+class _Waiting(Generic[T]):
+    """Traces that were given to a process."""
+
+    paths: tuple[str, ...]
+    pool: _Pool
+    future: Future[list[TraceOutcome[T]]]
+
+    @property
+    def lost(self) -> bool:
+        """Whether the processes died before there was an answer."""
+        return not self.future.done() or isinstance(self.future.exception(), BrokenProcessPool)
 
 
 class SideBySide:
@@ -59,61 +79,71 @@ class SideBySide:
             for path in paths:
                 yield asked(question, path, self._opening)
             return
-        ahead = _AHEAD * self._jobs
-        waiting: deque[tuple[str, _Pool, Future[TraceOutcome[T]]]] = deque()
+        waiting: deque[_Waiting[T]] = deque()
         try:
-            for path in paths:
-                waiting.append(self._submit(question, path))
-                if len(waiting) >= ahead:
-                    yield self._next(question, waiting)
+            for bundle in _bundles(paths, self._jobs):
+                waiting.append(self._submit(question, bundle))
+                if len(waiting) >= _AHEAD * self._jobs:
+                    yield from self._next(question, waiting)
             while waiting:
-                yield self._next(question, waiting)
+                yield from self._next(question, waiting)
         finally:
-            for _, _, future in waiting:
-                future.cancel()
+            for one in waiting:
+                one.future.cancel()
 
-    def _submit(self, question: Question[T], path: str) -> tuple[str, _Pool, Future[TraceOutcome[T]]]:
+    def _submit(self, question: Question[T], paths: tuple[str, ...]) -> _Waiting[T]:
         with self._lock:
             if self._pool is None or self._pool.broken:
                 self._pool = _Pool(self._jobs, self._opening)
                 weakref.finalize(self, self._pool.end, wait=False)
             pool = self._pool
         try:
-            return path, pool, pool.executor.submit(_asked, question, path)
+            return _Waiting(paths, pool, pool.executor.submit(_asked, question, paths))
         except BrokenProcessPool:
             pool.broken = True
-            return self._submit(question, path)
+            return self._submit(question, paths)
 
-    def _next(
-        self, question: Question[T], waiting: deque[tuple[str, _Pool, Future[TraceOutcome[T]]]]
-    ) -> TraceOutcome[T]:
-        path, pool, future = waiting.popleft()
+    def _next(self, question: Question[T], waiting: deque[_Waiting[T]]) -> list[TraceOutcome[T]]:
+        first = waiting.popleft()
         try:
-            return future.result()
+            return first.future.result()
         except BrokenProcessPool:
-            pool.broken = True
-        outcome = self._alone(question, path)
-        for place, (other, where, lost) in enumerate(waiting):
-            if where is pool and (not lost.done() or isinstance(lost.exception(), BrokenProcessPool)):
-                waiting[place] = self._submit(question, other)
-        return outcome
+            first.pool.broken = True
+        lost = [place for place, one in enumerate(waiting) if one.pool is first.pool and one.lost]
+        # Processes take bundles in order, and one is on its way to them: it may have been any of these.
+        suspects, others = lost[: self._jobs + 1], lost[self._jobs + 1 :]
+        paths = [*first.paths, *(path for place in suspects for path in waiting[place].paths)]
+        outcomes = deque(self._alone(question, paths))
+        found = [outcomes.popleft() for _ in first.paths]
+        for place in suspects:
+            future: Future[list[TraceOutcome[T]]] = Future()
+            future.set_result([outcomes.popleft() for _ in waiting[place].paths])
+            waiting[place] = attrs.evolve(waiting[place], future=future)
+        for place in others:
+            waiting[place] = self._submit(question, waiting[place].paths)
+        return found
 
-    def _alone(self, question: Question[T], path: str) -> TraceOutcome[T]:
-        """Ask a trace again that was asked when a process died: it may have been another one's fault."""
-        pool = _Pool(1, self._opening)
-        try:
+    def _alone(self, question: Question[T], paths: Sequence[str]) -> list[TraceOutcome[T]]:
+        """Ask traces again, one by one, that were asked when a process died: it may have been another one's fault."""
+        outcomes: list[TraceOutcome[T]] = []
+        pool: _Pool | None = None
+        for path in paths:
+            if pool is None:
+                pool = _Pool(1, self._opening)
+                try:
+                    pool.executor.submit(_ready).result()
+                except BrokenProcessPool:
+                    raise RuntimeError(_NO_START) from None
             try:
-                pool.executor.submit(_ready).result()
+                outcomes += pool.executor.submit(_asked, question, (path,)).result()
             except BrokenProcessPool:
-                raise RuntimeError(_NO_START) from None
-            try:
-                return pool.executor.submit(_asked, question, path).result()
-            except BrokenProcessPool:
+                pool = None
                 why = "the process that read it died, perhaps for want of memory"
                 row = TraceProblem(path, "process-died", UNREAD, why, impact="the answer has nothing of this trace")
-                return TraceOutcome(path, problems=(row,))
-        finally:
+                outcomes.append(TraceOutcome(path, problems=(row,)))
+        if pool is not None:
             pool.end(wait=True)
+        return outcomes
 
     def close(self) -> None:
         """End the processes; what they are reading is given up."""
@@ -122,6 +152,26 @@ class SideBySide:
             if self._pool is not None:
                 self._pool.end(wait=True)
                 self._pool = None
+
+
+def _bundles(paths: Sequence[str], jobs: int) -> Iterator[tuple[str, ...]]:
+    """Small traces together, because sending a question costs as much as reading one; but enough bundles for all."""
+    most = min(_BUNDLE, max(1, len(paths) // (_AHEAD * jobs)))
+    bundle: list[str] = []
+    held = 0
+    for path in paths:
+        try:
+            size = _BUNDLE_BYTES if is_url(path) else os.stat(path).st_size
+        except (OSError, ValueError):
+            # Opening it says why.
+            size = 0
+        if bundle and (len(bundle) == most or held + size > _BUNDLE_BYTES):
+            yield tuple(bundle)
+            bundle, held = [], 0
+        bundle.append(path)
+        held += size
+    if bundle:
+        yield tuple(bundle)
 
 
 class _Pool:
@@ -168,9 +218,9 @@ def _ready() -> bool:
     return True
 
 
-def _asked(question: Question[T], path: str) -> TraceOutcome[T]:
+def _asked(question: Question[T], paths: tuple[str, ...]) -> list[TraceOutcome[T]]:
     assert _how is not None
-    return asked(question, path, _how, _stopping)
+    return [asked(question, path, _how, _stopping) for path in paths]
 
 
 def _stopping(done: int, total: int) -> None:

@@ -65,20 +65,29 @@ class TraceBatches:
     problems: tuple[TraceProblem, ...] = attrs.field(default=(), init=False)
 
     def __iter__(self) -> Iterator[Any]:
+        found = self._read()
+        while True:
+            # Not around the whole loop: what the reader warns of is no business of ours.
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", TraceWarning)
+                batch = next(found, None)
+            if batch is None:
+                return
+            yield batch
+
+    def _read(self) -> Iterator[Any]:
         trace: Trace | None = None
         how = self.opening
         rows: tuple[TraceProblem, ...] = ()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", TraceWarning)
-            try:
-                with Trace(self.path, errors=how.errors, limits=how.limits, registry=how.registry) as trace:
-                    yield from self._batches(trace)
-            except UnknownEventError:
-                # Another trace may have it.
-                pass
-            except (TraceError, _Misfit) as error:
-                rows = (error.args[0] if isinstance(error, _Misfit) else error_row(self.path, error),)
-        self.problems = (*rows, *(() if trace is None else found_in(self.path, trace)))
+        try:
+            with Trace(self.path, errors=how.errors, limits=how.limits, registry=how.registry) as trace:
+                yield from self._batches(trace)
+        except UnknownEventError:
+            # Another trace may have it.
+            pass
+        except (TraceError, _Misfit) as error:
+            rows = (error.args[0] if isinstance(error, _Misfit) else error_row(self.path, error),)
+        self.problems = (*rows, *found_in(self.path, trace))
 
     def _batches(self, trace: Trace) -> Iterator[Any]:
         for table in trace.batches(

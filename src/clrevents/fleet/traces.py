@@ -125,7 +125,7 @@ class Traces:
     @property
     def problems(self) -> Table:
         """Everything wrong with the traces, one row each: why a trace is missing from an answer (severity `error`),
-        and what `Trace.problems` lists, as found by the questions asked so far. The first use scans all headers.
+        and what `Trace.problems` lists, as found by the questions asked so far. Without any, all headers are scanned.
 
         Columns: `trace`, `kind`, `severity`, `message`, `offset`, `length`, `event`, `field`, `impact`.
         """
@@ -154,6 +154,7 @@ class Traces:
                 yield outcome.path, value
             if self._progress is not None:
                 self._progress(place + 1, len(self._paths))
+        self._scanned = True
         if refused is not None and not answered:
             raise refused
 
@@ -175,7 +176,6 @@ class Traces:
             for path, counts in self.each(AskCounts())
             for key, count in counts.items()
         ]
-        self._scanned = True
         return row_table(_CountRow, rows)
 
     def table(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from built_requests import HTTP, INT, Web
+from built_requests import HOSTING, HTTP, INT, TEXT, Web
 from built_waits import signaled, start, stop, task_done, task_wait, waiting
 from clrevents.analysis.requests import request_insides
 from clrevents.analysis.requests.report import RequestsReport
@@ -170,13 +172,19 @@ def test_pauses_are_in_all_requests_of_their_time() -> None:
     ids.append(web.client("/b"))
     pause(web, 150, 250)
     web.builder.at(200)
-    for id, at in zip(ids, (200, 400), strict=True):
+    ids.append(web.client("/c"))
+    for id, at in zip(ids, (210, 400, 410), strict=True):
         web.builder.at(at)
         web.done(id, 200)
     report = web.asked()
-    assert [(row.gc_pauses, row.gc_ns) for row in report.requests] == [(2, 90), (1, 100)]
-    assert inside(report) == [(0, "gc", "time", 50, 90), (0, "gc", "time", 150, 200), (1, "gc", "time", 150, 250)]
-    assert parts(report) == [("unaccounted", 50), ("gc", 40), ("unaccounted", 60), ("gc", 50)]
+    assert [(row.gc_pauses, row.gc_ns) for row in report.requests] == [(2, 100), (1, 100), (1, 50)]
+    assert inside(report) == [
+        (0, "gc", "time", 50, 90),
+        (0, "gc", "time", 150, 210),
+        (1, "gc", "time", 150, 250),
+        (2, "gc", "time", 200, 250),
+    ]
+    assert parts(report) == [("unaccounted", 50), ("gc", 40), ("unaccounted", 60), ("gc", 60)]
 
 
 def test_where_too_many_pauses_fell_in_requests_they_are_only_summed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,6 +224,68 @@ def test_a_request_that_goes_on_met_no_known_pauses() -> None:
     pause(web, 50, 90)
     (row,) = web.asked().requests
     assert (row.gc_pauses, row.gc_ns) == (None, None)
+
+
+def by_chance(rng: Random) -> Web:
+    """Requests with parts, waits, exceptions, awaits and pauses in an order that chance made, some of them lost."""
+    web = Web()
+    open_: list[tuple[str, str, bytes]] = []
+    for _ in range(60):
+        web.builder.thread(rng.choice((1, 2, 3))).wait(rng.choice((0, 5, 70)))
+        ids = [NO_GUID, *(id for _, _, id in open_)]
+        match rng.randrange(9):
+            case 0 | 1:
+                kind = rng.choice(
+                    [(HTTP, "Request"), (HTTP, "RequestHeaders"), (HTTP, "ResponseHeaders"), (HOSTING, "Request")]
+                )
+                fields = {"pathAndQuery": (TEXT, "/a")} if kind == (HTTP, "Request") else None
+                open_.append((*kind, web.begin(*kind, fields, rng.choice(ids))))
+            case 2 if open_:
+                web.end(*open_.pop(rng.randrange(len(open_))))
+            case 3:
+                web.builder.activity(rng.choice(ids)).event(start() if rng.random() < 0.5 else stop(3))
+            case 4:
+                web.builder.activity(rng.choice(ids)).event(waiting() if rng.random() < 0.5 else signaled())
+            case 5:
+                task_wait(web.builder.activity(rng.choice(ids)), rng.randrange(3), rng.choice((1, 2)))
+            case 6:
+                task_done(web.builder.activity(NO_GUID), rng.randrange(3))
+            case 7:
+                part_ended(web, rng.randrange(3))
+            case 8:
+                reason = GCSuspendEEReason(rng.choice((0, 1, 6)))
+                web.builder.thread(99).event(GCSuspendEEBegin_V1(reason, 0, 0)).wait(rng.choice((0, 40)))
+                web.builder.event(GCRestartEEEnd_V1(0))
+        if rng.random() < 0.05:
+            web.builder.lose(2)
+    return web
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_whatever_happens_parts_tile_requests_and_what_is_inside_is_inside(seed: int) -> None:
+    report = by_chance(Random(seed)).asked()
+    requests = {row.row: row for row in report.requests}
+    tiles: dict[int, list[tuple[int, int]]] = {}
+    unaccounted: Counter[int] = Counter()
+    for part in report.parts:
+        tiles.setdefault(part.request_row, []).append((part.start_ns, part.end_ns))
+        unaccounted[part.request_row] += part.duration_ns if part.part == UNACCOUNTED else 0
+    for row in requests.values():
+        mine = tiles.get(row.row, [])
+        edges = [row.start_ns, *(end for _, end in mine)]
+        assert [start for start, _ in mine] == edges[:-1]
+        assert row.end_ns is None or edges[-1] == row.end_ns
+        assert row.unaccounted_ns is None or row.unaccounted_ns == unaccounted[row.row]
+        assert row.gc_ns is None or row.duration_ns is None or 0 <= row.gc_ns <= row.duration_ns
+    for one in report.inside:
+        around = requests[one.request_row]
+        assert around.start_ns <= one.start_ns
+        assert around.end_ns is None or (one.start_ns <= around.end_ns and (one.end_ns or 0) <= around.end_ns)
+    counts = Counter((one.request_row, one.kind) for one in report.inside)
+    for row in requests.values():
+        assert row.gc_pauses in (None, counts[row.row, "gc"])
+        assert row.locks in (None, counts[row.row, "lock"])
+        assert row.waits in (None, sum(counts[row.row, kind] for kind in ("handle", "monitor", "task")))
 
 
 pieces = st.lists(st.tuples(st.sampled_from("abc"), st.integers(-3, 33), st.integers(-3, 33)), max_size=8)

@@ -26,6 +26,12 @@ class Call(NamedTuple):
     frame: int
 
 
+def rows_by_thread(samples: Samples) -> list[Ints]:
+    """The samples of each thread, in their order."""
+    order = np.argsort(samples.thread, kind="stable")
+    return np.split(order, np.searchsorted(samples.thread[order], np.arange(1, len(samples.threads))))
+
+
 def calls(samples: Samples, rows: Ints) -> Iterator[Call]:
     """The calls of timed samples of one thread in order of time, by their start; callers precede their callees.
 

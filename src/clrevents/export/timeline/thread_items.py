@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-import numpy as np
-
 from clrevents.analysis.samples import Samples
 from clrevents.export.flame import Look, frame_names
 from clrevents.export.timeline.lanes import placed
-from clrevents.export.timeline.sampled_calls import calls
+from clrevents.export.timeline.sampled_calls import calls, rows_by_thread
 from clrevents.export.timeline.table_rows import grouped
 from clrevents.export.timeline.timeline_items import GROUPS, Arrows, Details, Group, Instant, Placed, Stretch, Track
 
@@ -29,9 +27,9 @@ _THROWN: Final = (
 def sample_calls(samples: Samples, look: Look) -> Iterator[Placed]:
     """The calls that the profiler's samples show."""
     names = frame_names(samples, look)
-    for place, thread in enumerate(samples.threads):
+    for thread, rows in zip(samples.threads, rows_by_thread(samples), strict=False):
         track = track_of("samples", thread.process_id, thread.thread_id)
-        for call in calls(samples, np.flatnonzero(samples.thread == place)):
+        for call in calls(samples, rows):
             yield track, Stretch(call.start_ns, call.end_ns, names[call.frame])
 
 

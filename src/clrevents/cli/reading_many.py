@@ -1,0 +1,74 @@
+"""Traces that a command reads together: a bar, and what is wrong with which of them, a line each.
+
+Does for many what `Reading` does for one trace.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from itertools import accumulate
+from types import TracebackType
+from typing import Final
+
+import click
+
+import clrevents
+from clrevents.cli.output import say
+from clrevents.cli.reading import FailOn
+from clrevents.errors import ErrorMode, TraceError
+from clrevents.fleet import Traces
+from clrevents.meter import Meter
+from clrevents.words import counted
+
+_LISTED: Final = 10
+_BAD: Final = ("damage", "payload")
+
+
+class ReadingMany:
+    """Many open traces, and what is to be reported about them at the end."""
+
+    def __init__(self, places: Sequence[str], errors: ErrorMode, jobs: int | None) -> None:
+        self._meter = Meter(sys.stderr)
+        try:
+            self.asked: Traces = clrevents.open_many(places, jobs=jobs, errors=errors, progress=self._tell)
+        except (FileNotFoundError, ImportError) as error:
+            raise click.UsageError(str(error)) from None
+        sizes = (os.path.getsize(path) if os.path.isfile(path) else 0 for path in self.asked.paths)
+        self._read = [0, *accumulate(sizes)]
+
+    def _tell(self, done: int, total: int) -> None:
+        self._meter.tell(self._read[done], self._read[total])
+
+    def __enter__(self) -> ReadingMany:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._meter.close()
+        self.asked.close()
+
+    def stopped(self, error: TraceError, fail_on: FailOn) -> int:
+        """Report what ended the reading early; returns the exit code: 3 unless `fail_on` is none."""
+        self._meter.close()
+        say(str(error))
+        return 3 if fail_on else 0
+
+    def finish(self, fail_on: FailOn) -> int:
+        """Report which traces gave nothing, and how many are damaged; returns the worst exit code of all."""
+        self._meter.close()
+        problems = self.asked.problems.select("trace", "severity", "message")
+        errors = [row for row in problems.rows() if row["severity"] == "error"]
+        for row in errors[:_LISTED]:
+            say(f"{row['trace']}: {row['message']}")
+        if len(errors) > _LISTED:
+            say(f"and {len(errors) - _LISTED} more; the table problems has all of them")
+        of = {severity: {row["trace"] for row in problems.rows() if row["severity"] == severity} for severity in _BAD}
+        if of["damage"]:
+            say(f"{counted(len(of['damage']), 'trace')} of {len(self.asked)} damaged; the table problems says where")
+        met = {"damage": bool(of["damage"]), "problem": bool(of["damage"] or of["payload"]), "loss": False}
+        if "loss" in fail_on:
+            met["loss"] = any(self.asked.info()["lost"].tolist())
+        return 2 if errors else 3 if any(met.get(kind, False) for kind in fail_on) else 0

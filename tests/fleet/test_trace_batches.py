@@ -1,0 +1,134 @@
+"""Record batches of one trace: the rows of its table in a schema that the registry alone gives, and what was wrong."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import clrevents
+from clrevents import UnknownEventError
+from clrevents.errors import Limits
+from clrevents.fleet.outcome import Opening
+from clrevents.fleet.trace_batches import TraceBatches, event_table
+from clrevents.schema.registry import DEFAULT
+from clrevents.testing.builder import TraceBuilder
+from project_files import FIXTURES, fixture, unpacked
+
+LOADS = "MethodLoadVerbose"
+
+
+def arrow_rows(batches: list[Any]) -> list[dict[str, Any]]:
+    return [row for batch in batches for row in batch.to_pylist()]
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.net*.gz")), ids=lambda path: path.name)
+def test_rows_of_every_fixture_fit_the_schema(path: Path) -> None:
+    like = event_table(LOADS)
+    reading: TraceBatches = pickle.loads(pickle.dumps(TraceBatches(str(path), LOADS, like, rows=50)))
+    batches = list(reading)
+    with clrevents.open(path) as trace:
+        table = trace.table(LOADS).to_arrow()
+    assert all(batch.schema.equals(like.to_arrow().schema, check_metadata=False) for batch in batches)
+    assert all(batch.num_rows <= 50 for batch in batches)
+    assert [{"trace": str(path), **row} for row in table.to_pylist()] == arrow_rows(batches)
+    assert reading.problems == ()
+
+
+def test_columns_and_filters() -> None:
+    path = str(fixture("net8-method-interop"))
+    columns = ("MethodName", "process_id", "time_ns")
+    like = event_table(LOADS, columns)
+    assert like.columns == ["trace", *columns]
+    found = arrow_rows(list(TraceBatches(path, LOADS, like, columns=columns, filters={"start": "50%"})))
+    with clrevents.open(path) as trace:
+        expected = trace.table(LOADS, columns=columns, start="50%").to_arrow().to_pylist()
+    assert found == [{"trace": path, **row} for row in expected] != []
+
+
+def test_the_schema_is_that_of_any_trace() -> None:
+    with clrevents.open(fixture("net10-garbage")) as trace:
+        for name in ("GCStart", "GCHeapStats", LOADS):
+            assert event_table(name).fields[1:] == trace.table(name).fields
+            assert event_table(name, enum_names=True).fields[1:] == trace.table(name, enum_names=True).fields
+    with pytest.raises(UnknownEventError, match="did you mean GCStart"):
+        event_table("GCStrt")
+    with pytest.raises(UnknownEventError, match="fits 'Nothing"):
+        event_table("Nothing*")
+    with pytest.raises(KeyError, match="no column 'x'"):
+        event_table("GCStart", ["x"])
+
+
+def test_a_newer_version_has_more_than_the_schema(tmp_path: Path) -> None:
+    """Fields that only a trace knows are left out; all others are there."""
+    path = tmp_path / "newer.nettrace"
+    builder = TraceBuilder().described("App", "Turn", {"number": (9, 1), "more": (9, 2)})
+    path.write_bytes(builder.build())
+    older = tmp_path / "older.nettrace"
+    older.write_bytes(TraceBuilder().described("App", "Turn", {"number": (9, 3)}).build())
+    with clrevents.open_many(older) as traces:
+        like = traces.table("Turn")
+    assert [row["number"] for row in arrow_rows(list(TraceBatches(str(path), "Turn", like)))] == [1]
+    with clrevents.open_many(path) as traces:
+        like = traces.table("Turn")
+    found = arrow_rows(list(TraceBatches(str(older), "Turn", like)))
+    assert [(row["number"], row["more"]) for row in found] == [(3, None)]
+
+
+def test_what_does_not_fit_is_a_problem(tmp_path: Path) -> None:
+    path, other = tmp_path / "text.nettrace", tmp_path / "number.nettrace"
+    path.write_bytes(TraceBuilder().described("App", "Turn", {"number": (18, "one")}).build())
+    other.write_bytes(TraceBuilder().described("App", "Turn", {"number": (9, 1)}).build())
+    with clrevents.open_many(other) as traces:
+        like = traces.table("Turn")
+    reading = TraceBatches(str(path), "Turn", like)
+    assert list(reading) == []
+    (problem,) = reading.problems
+    assert (problem.trace, problem.kind, problem.severity) == (str(path), "columns", "error")
+    assert problem.message == "number is string in this trace and int32 in the schema"
+
+
+def test_damage_and_no_trace(tmp_path: Path) -> None:
+    data = unpacked(fixture("net8-method-interop"))
+    broken = tmp_path / "broken.nettrace"
+    broken.write_bytes(data[: len(data) // 2])
+    like = event_table(LOADS)
+    whole = len(arrow_rows(list(TraceBatches(str(fixture("net8-method-interop")), LOADS, like))))
+    salvaging = TraceBatches(str(broken), LOADS, like)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        some = []
+        for batch in salvaging:
+            some += arrow_rows([batch])
+            warnings.warn("of the reader", UserWarning, stacklevel=1)
+    assert {str(warning.message) for warning in warned} == {"of the reader"}
+    assert 0 < len(some) < whole
+    assert {problem.severity for problem in salvaging.problems} >= {"damage"}
+    stopping = TraceBatches(str(broken), LOADS, like, Opening("report", Limits(), DEFAULT))
+    assert arrow_rows(list(stopping)) == some
+    first = stopping.problems[0]
+    assert (first.kind, first.severity) == ("damage", "error")
+    for name, text in (("letter", b"Dear sirs"), ("empty", b"")):
+        (tmp_path / name).write_bytes(text)
+        reading = TraceBatches(str(tmp_path / name), LOADS, like)
+        assert list(reading) == []
+        assert [(p.kind, p.severity) for p in reading.problems] == [("unreadable", "error")]
+    missing = TraceBatches(str(tmp_path / "missing"), LOADS, like)
+    assert list(missing) == []
+    assert [p.kind for p in missing.problems] == ["source"]
+
+
+def test_a_trace_without_the_event_has_no_rows(tmp_path: Path) -> None:
+    described, other = tmp_path / "a.nettrace", tmp_path / "b.nettrace"
+    described.write_bytes(TraceBuilder().described("App", "Turn", {"number": (9, 1)}).build())
+    other.write_bytes(TraceBuilder().sample(1).build())
+    with clrevents.open_many(described) as traces:
+        like = traces.table("Turn")
+    reading = TraceBatches(str(other), "Turn", like)
+    assert list(reading) == []
+    assert reading.problems == ()
+    assert pa.Table.from_batches(list(TraceBatches(str(described), "Turn", like))).num_rows == 1
