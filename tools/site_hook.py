@@ -26,9 +26,7 @@ _KIND: Final = re.compile(r"<td><code>([a-z-]+)</code></td>\s*<td>(?=note|payloa
 def on_files(files: Files, config: Any) -> Files:
     """Adds the front page, which is the README with its links to docs/ made relative."""
     text = (ROOT / "README.md").read_text("utf-8")
-    files.append(
-        File.generated(config, "index.md", content=text.replace(f"{BLOB}docs/", "").replace(f"{RAW}docs/", ""))
-    )
+    files.append(File.generated(config, "index.md", content=_DOCS.sub("", text)))
     return files
 
 
