@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Final
 
 import nbformat
@@ -9,7 +10,7 @@ import pytest
 from nbclient import NotebookClient
 
 from clrevents.analysis.listing import report_names
-from project_files import fixture
+from project_files import ROOT, fixture, tool
 
 SHOWS: Final = {
     "activities": "net10-exceptions",
@@ -111,3 +112,20 @@ def test_everything_else_shows_itself(executed: Any, what: str) -> None:
 def test_nothing_is_said_besides(executed: Any) -> None:
     streams = [output for cell in executed.cells for output in cell.outputs if output.output_type == "stream"]
     assert streams == []
+
+
+EXAMPLES: Final = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_runs_and_says_what_it_said(path: Path) -> None:
+    made = tool("make_notebooks")
+    book = made.executed(path)
+    assert list(made.complaints(path, book)) == []
+    kept = nbformat.read(path, as_version=4)
+    assert made.said(book) == made.said(kept)
+    assert list(made.complaints(path, kept)) == []
+
+
+def test_there_are_examples() -> None:
+    assert {path.stem for path in EXAMPLES} == {"first-look", "why-slow", "memory", "compare"}

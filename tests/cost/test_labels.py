@@ -5,17 +5,24 @@ from __future__ import annotations
 import io
 import json
 import pickle
+import struct
 import tracemalloc
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import clrevents
+from clrevents.decode.container.blocks import Fault, Labels
+from clrevents.decode.container.nettrace6.nettrace6_rows import read_labels
+from clrevents.decode.container.window import Cursor, Short
 from clrevents.decode.kinds import Kinds
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, Label, MetadataRecord, ThreadRow
 from clrevents.export.jsonl import EventJson
-from clrevents.schema.codes import LabelKind
+from clrevents.schema.codes import LAST_LABEL, LabelKind
 from costly import long_label_list, long_override_list, short_label_lists
+from support.counting import lines
 
 SIZES = (1000, 2000, 4000)
 
@@ -136,3 +143,51 @@ def labelled(lists: list[list[Label]]) -> bytes:
     writer.events([EventRecord(1, 5, 1, label_id=i + 1) for i in range(len(lists))])
     writer.end()
     return sink.getvalue()
+
+
+ACTIVITY = bytes([LabelKind.ACTIVITY_ID]) + bytes(range(16))
+SHAPES = (
+    bytes([LabelKind.OPCODE | LAST_LABEL, 9]),
+    bytes([LabelKind.LEVEL | LAST_LABEL, 3]),
+    ACTIVITY + bytes([LabelKind.OPCODE | LAST_LABEL, 9]),
+    ACTIVITY + bytes([LabelKind.LEVEL | LAST_LABEL, 3]),
+    bytes([LabelKind.NUMBER | LAST_LABEL, 1, 65, 4]),
+    bytes([LabelKind.TEXT | LAST_LABEL, 1, 65, 1, 66]),
+    bytes([LabelKind.NUMBER, 1, 65, 4]) + ACTIVITY + bytes([LabelKind.LEVEL | LAST_LABEL, 3]),
+)
+"""Label lists of several lengths, some of one length with other labels, or of none that is fixed."""
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(SHAPES), st.integers(1, 120)), max_size=5),
+    st.sampled_from([b"", SHAPES[2][:-1], b"\x7f\0"]),
+)
+def test_lists_found_together_are_those_found_one_by_one(runs: list[tuple[bytes, int]], end: bytes) -> None:
+    lists = [one for one, times in runs for _ in range(times)]
+    data = struct.pack("<II", 1, len(lists) + bool(end)) + b"".join(lists) + end
+    cursor = Cursor(b"\xff" * 5 + data, 5, 5 + len(data), 0)
+    if end and end[0] != 0x7F:
+        with pytest.raises(Short) as raised:
+            list(read_labels(cursor))
+        assert raised.value.what == "opcode"
+        return
+    labels, *faults = read_labels(cursor)
+    assert isinstance(labels, Labels)
+    assert [labels.lists.stored(i) for i in range(len(labels.lists))] == lists
+    assert [fault.problem.kind for fault in faults if isinstance(fault, Fault)] == ["unknown-item"] * bool(end)
+
+
+def test_lists_alike_cost_no_step_each() -> None:
+    data = short_label_lists(100_000)
+    with clrevents.open(data) as trace:
+        assert lines(trace.event_counts) < 20_000
+
+
+def test_short_runs_do_not_pay_for_what_follows() -> None:
+    """Twenty lists of one kind, twenty of another of the same length, and so on."""
+    steps = []
+    for n in (100, 200):
+        content = b"".join(SHAPES[i % 2] * 20 for i in range(n))
+        cursor = Cursor(struct.pack("<II", 1, 20 * n) + content, 0, 8 + len(content), 0)
+        steps.append(lines(lambda cursor=cursor: list(read_labels(cursor))))
+    assert steps[1] < 2.2 * steps[0]

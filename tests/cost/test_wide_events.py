@@ -10,7 +10,7 @@ from clrevents.decode.kinds import FieldsOfNames
 from clrevents.schema.codes import TypeCode
 from clrevents.schema.dynamic import ClassCache, FieldDescription, Undescribable, Variant
 from clrevents.table.build import ColumnType, TableField
-from costly import empty_fields, wide_kinds
+from costly import empty_fields, many_tables, wide_kinds
 
 FIELDS = 10
 LIMITS = clrevents.Limits(fields=FIELDS)
@@ -42,24 +42,48 @@ def described(*names: str, code: int = TypeCode.UINT8) -> tuple[FieldDescription
 
 
 def test_equal_fields_count_once() -> None:
-    fields = FieldsOfNames(1)
-    before = [described("a", "b"), described("b", "c")]
-    assert [fields.fit(EVENT, each, before[:n]) for n, each in enumerate(before)] == [True, True]
+    fields = FieldsOfNames(1, 9)
+    assert [fields.misfit(EVENT, each) for each in (described("a", "b"), described("b", "c"))] == ["", ""]
     # Five in all, but three different ones.
-    assert all(fields.fit(EVENT, described("a"), before) for _ in range(100))
-    assert fields.fit(EVENT, described("c", "d"), before)
-    assert not fields.fit(EVENT, described("e"), before)
+    assert not any(fields.misfit(EVENT, described("a")) for _ in range(100))
+    assert not fields.misfit(EVENT, described("c", "d"))
+    assert fields.misfit(EVENT, described("e"))
     # A column of its own, since no type holds both.
-    assert not fields.fit(EVENT, described("a", code=TypeCode.STRING), before)
-    assert fields.fit(EVENT, described("a", "b", "c", "d"), before)
-    assert fields.fit(("P", "F"), described("e"), [])
+    assert fields.misfit(EVENT, described("a", code=TypeCode.STRING))
+    assert not fields.misfit(EVENT, described("a", "b", "c", "d"))
+    assert not fields.misfit(("P", "F"), described("e"))
 
 
 def test_inner_fields_count() -> None:
-    fields = FieldsOfNames(1)
+    fields = FieldsOfNames(1, 9)
     group = (FieldDescription("g", TypeCode.OBJECT, members=described("a", "b", "c", "d")),)
-    assert not fields.fit(EVENT, group, [])
-    assert fields.fit(EVENT, described("a", "b", "c", "d"), [])
+    assert fields.misfit(EVENT, group)
+    assert not fields.misfit(EVENT, described("a", "b", "c", "d"))
+
+
+def test_narrow_events_among_wide_ones() -> None:
+    """Their rows would have a null for each field of the others."""
+    fields = FieldsOfNames(4096, 9)
+    assert not fields.misfit(EVENT, described(*(f"f{i}" for i in range(600))))
+    assert not fields.misfit(EVENT, described(*(f"f{i}" for i in range(22, 622))))
+    assert "too many fields that some" in fields.misfit(EVENT, described("f1"))
+    # There are 622 columns, of which those of 7 fields may have 624.
+    assert fields.misfit(EVENT, described(*(f"f{i}" for i in range(6))))
+    assert not fields.misfit(EVENT, described(*(f"f{i}" for i in range(7))))
+    assert fields.misfit(EVENT, described("g1", "g2", "g3", *(f"f{i}" for i in range(25))))
+    assert not fields.misfit(EVENT, described("g1", "g2", *(f"f{i}" for i in range(25))))
+    assert not fields.misfit(("P", "F"), described("e"))
+
+
+def test_tables_of_described_events_are_few() -> None:
+    limits = clrevents.Limits(learned=3)
+    with clrevents.open(many_tables(5), limits=limits) as trace:
+        raw = [isinstance(event.payload, RawPayload) for event in trace.events()]
+        problems = [(problem.kind, problem.event) for problem in trace.problems if problem.kind == "bad-fields"]
+        tables = [sorted(name for _, name in part) for part in trace.tables()]
+    assert raw == [False] * 3 + [True] * 2
+    assert problems == [("bad-fields", "P/4"), ("bad-fields", "P/5")]
+    assert tables == [["1", "2", "3"]]
 
 
 class CountedName(str):

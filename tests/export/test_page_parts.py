@@ -14,8 +14,8 @@ import clrevents
 from built_page import MS, built_page
 from clrevents.analysis.calltree import call_tree
 from clrevents.analysis.reports import run_reports
-from clrevents.export.page import page_flames, page_timeline
-from clrevents.export.page.page_charts import clean_svg
+from clrevents.export.flame_cut import FlameCut
+from clrevents.export.page import page_timeline
 from clrevents.export.page.page_texts import PageTexts, shown_text
 from clrevents.trace import Loss
 from hand_made import Row, hand_made
@@ -42,7 +42,7 @@ def weights(parent: list[int], frame: list[int], own: list[int], depth: int) -> 
 def test_light_boxes_lose_their_names_and_no_weight(rows: list[Row], most: int) -> None:
     samples = hand_made(rows)
     whole = call_tree(samples)
-    cut = page_flames._Cut.of(whole, len(samples.frames), most)
+    cut = FlameCut.of(whole, len(samples.frames), most)
     tree = cut.tree
     kept = len(whole) - cut.gone
     assert kept == min(most, len(whole))
@@ -110,16 +110,3 @@ def test_texts_are_held_once_and_safe() -> None:
     assert texts.all == ["a", "b\\u202e"]
     assert shown_text("a\nb\x1b") == "a\nb\\x1b"
     assert shown_text("x" * 700) == f"{'x' * 600}… (700 characters)"
-
-
-def test_only_shapes_stay_of_a_chart() -> None:
-    text = (
-        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 9 9">'
-        '<script>alert(1)</script><style>*{}</style><g class="a" onclick="alert(1)" style="x">'
-        '<a xlink:href="http://x"><text>in a link</text></a><image xlink:href="http://x"/>'
-        '<path d="M1.23456,2h3v-0.001" fill="#fff" opacity="1"/><text fill="red">&lt;b&gt;</text></g></svg>'
-    )
-    assert clean_svg(text) == (
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><g>'
-        '<path d="M1.23,2h3v-0" fill="#fff" /><text fill="red">&lt;b&gt;</text></g></svg>'
-    )

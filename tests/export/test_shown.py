@@ -16,18 +16,19 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urlparse
 
+import attrs
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
 import clrevents
-from clrevents.analysis import read_samples
+from clrevents.analysis import ReportTable, ThreadsReport, read_samples, threads_report
 from clrevents.analysis.calltree import call_tree
 from clrevents.export.flame import Look
 from clrevents.export.flame_cut import SMALL, FlameCut
 from clrevents.export.flame_html import render
 from clrevents.export.framed import MOST_BYTES, framed
-from clrevents.export.shown import flame_frame
+from clrevents.export.shown import answer_frame, flame_frame
 from hand_made import Row, hand_made
 from project_files import fixture
 
@@ -143,6 +144,29 @@ def test_a_cut_moves_weights_and_loses_none() -> None:
     ]
 
 
+def many_threads() -> ThreadsReport:
+    """An answer with long tables."""
+    threads = threads_report(clrevents.open(fixture("net10-starvation")))
+    return attrs.evolve(threads, threads=ReportTable.joined(threads.threads.row_class, [threads.threads] * 800))
+
+
+def test_an_answer_has_its_tables_in_the_frame_as_far_as_it_may_be_large() -> None:
+    found = threads_report(clrevents.open(fixture("net10-starvation")))
+    section = data_in(answer_frame(found))["section"]
+    tables = {table["name"]: table for table in section["tables"]}
+    assert section["question"] == found.question.text
+    assert tables["threads"]["shown"] == tables["threads"]["rows"] == len(found.threads)
+    assert tables["intervals"]["shown"] == 0
+    assert section["charts"][0]["svg"].startswith("<svg")
+    long = many_threads()
+    frame = answer_frame(long)
+    assert len(frame.encode()) <= MOST_BYTES
+    (threads,) = [table for table in data_in(frame)["section"]["tables"] if table["name"] == "threads"]
+    assert threads["rows"] == len(long.threads) == 800 * len(found.threads)
+    assert 0 < threads["shown"] <= 500
+    assert f"{threads['shown']:,} " in threads["how"]
+
+
 # In a notebook and out of it. --------------------------------------------------------------------------------------
 
 
@@ -187,6 +211,32 @@ def test_without_a_browser_it_says_where_the_page_is(monkeypatch: pytest.MonkeyP
         hand_made([(7, 5, ("Main",), False)]).show()
     (path,) = tmp_path.iterdir()
     assert b"Main" in path.read_bytes()
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium on the path")
+def test_tables_of_an_answer_are_sorted_and_searched_inside_of_the_frame(tmp_path: Path) -> None:
+    from playwright.sync_api import sync_playwright
+
+    found = threads_report(clrevents.open(fixture("net10-starvation")))
+    path = tmp_path / "notebook.html"
+    path.write_text(f"<meta charset=utf-8>{answer_frame(found)}", "utf-8")
+    said: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1000, "height": 900})
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.goto(path.as_uri())
+        table = page.frame_locator("iframe").locator("[data-table=threads]")
+        table.get_by_role("button", name="life ms").click()
+        longest = max(thread.life_ns for thread in found.threads)
+        place = table.locator("th").all_inner_texts().index("life ms")
+        first = table.locator("tbody tr").first.locator("td").nth(place)
+        assert first.inner_text() == f"{longest / 1e6:,.3f}"
+        table.get_by_role("searchbox").fill("finalizer")
+        assert table.locator("tbody tr").count() == sum(thread.role == "finalizer" for thread in found.threads) == 1
+        browser.close()
+    assert said == []
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium on the path")

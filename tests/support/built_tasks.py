@@ -105,7 +105,7 @@ class Program:
 class _Run:
     """A program that chance makes, which obeys what the runtime's own code allows."""
 
-    def __init__(self, seed: int, format: Format, losing: float, sharing: float, threads: int) -> None:
+    def __init__(self, seed: int, format: Format, losing: float, sharing: float, threads: int, ids: int) -> None:
         self.rng = random.Random(seed)
         self.builder = TraceBuilder(format)
         self.losing, self.sharing = losing, sharing
@@ -113,6 +113,7 @@ class _Run:
         self.ready: list[_Work] = []
         self.waiting: dict[int, list[_Work]] = {}
         self.ids = 0
+        self.again = ids
         self.now = 0
         self.program = Program(b"", {}, {}, {})
         for number in self.stacks:
@@ -120,8 +121,13 @@ class _Run:
         self.now = self.builder._now_ns
 
     def new(self) -> int:
+        """An id; one of few that nothing has now, if there are to be few."""
+        taken = {id for work in self.alive() for id in (work.id, work.method)} if self.again else set()
+        free = [id for id in range(1, 1 + self.again) if id not in taken]
+        if free:
+            return self.rng.choice(free)
         self.ids += 1
-        return self.ids
+        return self.again + self.ids
 
     def tell(self, thread: int, write: object, *arguments: object) -> int:
         """Write an event, or lose it; its moment."""
@@ -230,13 +236,15 @@ def program(
     losing: float = 0.0,
     sharing: float = 0.0,
     threads: int = 3,
+    ids: int = 0,
     format: Format = "nettrace6",
 ) -> Program:
     """A program of so many steps.
 
-    `losing` is the share of events that are lost, `sharing` that of awaits of a task that is awaited already.
+    `losing` is the share of events that are lost, `sharing` that of awaits of a task that is awaited already. So many
+    `ids` are given again when nothing has them any more.
     """
-    made = _Run(seed, format, losing, sharing, threads)
+    made = _Run(seed, format, losing, sharing, threads, ids)
     for _ in range(steps):
         made.step()
     for number in made.stacks:

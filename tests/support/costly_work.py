@@ -71,12 +71,12 @@ def task_chain(n: int, format: Format = "nettrace4") -> bytes:
 
 
 def tasks_of_deep_stacks(n: int, format: Format = "nettrace4") -> bytes:
-    """Tasks that start from one stack of `n` frames and run on it, each sampled once."""
+    """`n` tasks that start from one deep stack and run on it, each in the one before and sampled once."""
     trace = TraceBuilder(format).thread(1)
     run = "System.Threading.Tasks.Task"
     trace.method_load(run, "ExecuteWithThreadLocal", address=0x500, size=16, signature="void ()")
     trace.method_load("n", "m", address=0x1000, size=16)
-    deep = tuple(0x1000 + k % 8 for k in range(n))
+    deep = tuple(0x1000 + k % 8 for k in range(min(n, 2_000)))
     for i in range(1, n + 1):
         rest = {"CreatingTaskID": 0, "TaskCreationOptions": 0, "appDomain": 1}
         _task(trace, 7, "TaskScheduled", *deep, 0x500, OriginatingTaskID=i - 1, TaskID=i, **rest)

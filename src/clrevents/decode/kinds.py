@@ -26,6 +26,10 @@ _MOST_UNDEFINED = 1000
 _SMALL_TABLE = 64
 # A description may use its whole limit, and later versions of the event may replace it this often.
 _DESCRIPTIONS = 4
+# An event's table may have so many columns for each field of the one with the fewest, and so many more: rows of that
+# are null in most of them, and each null costs time.
+_COLUMNS_EACH = 16
+_COLUMNS = 512
 
 
 @attrs.frozen(order=True)
@@ -90,6 +94,27 @@ def by_event(kinds: Iterable[EventKind]) -> dict[tuple[str, str], list[EventKind
     return found
 
 
+@attrs.frozen(eq=False)
+class KindIndex:
+    """`every` kind of a trace, and those that a name can mean: of many thousand kinds, for each of dozens of names."""
+
+    every: tuple[EventKind, ...]
+    _by_key: dict[tuple[str, int], list[EventKind]] = attrs.field(factory=dict, init=False)
+    _by_name: dict[str, list[EventKind]] = attrs.field(factory=dict, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        for kind in self.every:
+            self._by_key.setdefault((kind.key.provider, kind.key.id), []).append(kind)
+            for name in {kind.entry.name, *kind.entry.aliases}:
+                self._by_name.setdefault(name, []).append(kind)
+
+    def having(self, keys: Iterable[tuple[str, int]], names: Iterable[str]) -> list[EventKind]:
+        """The kinds with one of these identities or names, in the order of the trace."""
+        found = {kind.index: kind for key in keys for kind in self._by_key.get(key, ())}
+        found.update((kind.index, kind) for name in names for kind in self._by_name.get(name, ()))
+        return [found[index] for index in sorted(found)]
+
+
 class Kinds:
     """Event descriptions by metadata id, and every kind ever defined, by index."""
 
@@ -104,7 +129,7 @@ class Kinds:
         self._variants: dict[tuple[int, tuple[tuple[str, int], ...]], int] = {}
         self._undefined_count = 0
         self._last_undefined: EventKind | None = None
-        self._fields = FieldsOfNames(limits.fields)
+        self._fields = FieldsOfNames(limits.fields, limits.learned)
         self.all: list[EventKind] = []
 
     def define(self, row: MetadataRow) -> Problem | None:
@@ -116,8 +141,8 @@ class Kinds:
         if old is not None and not old.undefined and old.row == row:
             return None
         problem = None
-        if row.fields and not self._fit(row):
-            wrong = "it and others of this name declare more than four times as many fields as Limits.fields"
+        wrong = self._misfit(row) if row.fields else ""
+        if wrong:
             problem = bad_fields(row.provider, row.name or str(row.id), wrong, row.offset, None)
             row = attrs.evolve(row, fields=())
             if old is not None and not old.undefined and old.row == row:
@@ -207,11 +232,11 @@ class Kinds:
             if metadata_id >= 0 and not kind.undefined:
                 self.table[metadata_id] = kind.index
 
-    def _fit(self, row: MetadataRow) -> bool:
-        """Whether the event's table has room for the fields of one more description."""
-        event = row.provider, _name(row, self._registry.entry(row.provider, row.id))
-        others = (k.row.fields for k in self.all if (k.key.provider, k.key.name) == event)
-        return self._fields.fit(event, row.fields, others)
+    def _misfit(self, row: MetadataRow) -> str:
+        """Why there is no room for the fields of one more description: in the event's table, or for one more table."""
+        entry = self._registry.entry(row.provider, row.id)
+        event = row.provider, _name(row, entry)
+        return self._fields.misfit(event, row.fields, entry is None)
 
     def _make(self, row: MetadataRow, undefined: bool) -> EventKind:
         entry = self._registry.entry(row.provider, row.id)
@@ -299,42 +324,53 @@ def _task(name: str, ending: str) -> str:
 
 
 class FieldsOfNames:
-    """Bounds the different fields of all descriptions of an event by (provider, name): its table has a column for each.
+    """Bounds the different fields of all descriptions of an event by (provider, name): its table has a column for each,
+    which is null in the rows of all others. And bounds how many events there are that only the trace describes.
 
-    Remembers a number for each name, and fields only where these could be too many.
+    Remembers a few descriptions of each name, and then its different fields.
     """
 
-    def __init__(self, fields: int) -> None:
+    def __init__(self, fields: int, names: int) -> None:
         self._most = _DESCRIPTIONS * fields
-        self._described: dict[tuple[str, str], int] = {}
+        self._names = names
+        self._described: dict[tuple[str, str], list[tuple[FieldDescription, ...]]] = {}
+        self._fewest: dict[tuple[str, str], int] = {}
         self._distinct: dict[tuple[str, str], set[FieldDescription]] = {}
-        self._left: dict[tuple[str, str], int] = {}
+        self._size: dict[tuple[str, str], int] = {}
 
-    def fit(
-        self,
-        event: tuple[str, str],
-        fields: tuple[FieldDescription, ...],
-        before: Iterable[tuple[FieldDescription, ...]],
-    ) -> bool:
-        """Whether these fields may be added to those of an event, and add them if so.
+    def misfit(self, event: tuple[str, str], fields: tuple[FieldDescription, ...], unknown: bool = True) -> str:
+        """Why these fields may not be added to those of an event; "" if they may, and were.
 
-        `before` are the lists of fields that were added; it is read at most once for each event.
+        `unknown` events are those that only the trace describes.
         """
-        if event not in self._distinct:
-            described = self._described.get(event, 0) + _field_count(fields)
-            if described <= self._most:
-                self._described[event] = described
-                return True
-            # Equal fields count once from here on.
-            distinct = self._distinct[event] = {field for each in before for field in each}
-            self._left[event] = self._most - _field_count(distinct)
-        new = {*fields} - self._distinct[event]
-        size = _field_count(new)
-        if size > self._left[event]:
-            return False
-        self._left[event] -= size
-        self._distinct[event] |= new
-        return True
+        if event not in self._described:
+            if unknown and not self._names:
+                return "more events than Limits.learned have descriptions"
+            self._names -= unknown
+            self._described[event] = []
+            self._size[event] = 0
+        count = _field_count(fields)
+        fewest = min(count, self._fewest.get(event, count))
+        most = min(self._most, _COLUMNS_EACH * fewest + _COLUMNS)
+        size = self._size[event] + count
+        if event in self._distinct or size > most:
+            if event not in self._distinct:
+                # Equal fields count once from here on.
+                distinct = self._distinct[event] = {field for each in self._described[event] for field in each}
+                self._size[event] = _field_count(distinct)
+                self._described[event] = []
+            new = {*fields} - self._distinct[event]
+            size = self._size[event] + _field_count(new)
+            if size > self._most:
+                return "it and others of this name declare more than four times as many fields as Limits.fields"
+            if size > most:
+                return "it and others of this name declare too many fields that some of them do not have"
+            self._distinct[event] |= new
+        else:
+            self._described[event].append(fields)
+        self._size[event] = size
+        self._fewest[event] = fewest
+        return ""
 
 
 def _field_count(fields: Iterable[FieldDescription]) -> int:

@@ -6,18 +6,18 @@ One grammar for everything that selects. Decides by event kind first, then by in
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias, TypedDict
 
 import attrs
 import numpy as np
 
 from clrevents.decode.clock import Clock
-from clrevents.decode.kinds import EventKey, EventKind
+from clrevents.decode.kinds import EventKey, EventKind, KindIndex
 from clrevents.decode.moment import Moment, check_moment, to_ns
 from clrevents.decode.rows import Rows
 from clrevents.errors import AmbiguousEventError
-from clrevents.schema.matching import glob, is_glob, unknown_event
+from clrevents.schema.matching import glob, is_glob, possible_names, unknown_event
 from clrevents.schema.registry import Entry, Registry, provider_name, qualified_names
 
 Selector: TypeAlias = type[Any] | EventKey | str
@@ -85,7 +85,8 @@ class Wish:
     """One selector, resolved against the registry: `test` says whether it matches a kind of event.
 
     `declared` are the events it matches whatever a trace holds; `exact` is the name, if it is a name and not a pattern.
-    A name is only worth testing for the registry's events with these `keys`, and for others that have one of `names`.
+    A name is only worth testing for the registry's events with these `keys`, and for others that have one of `names`; a
+    pattern that fits but one text for all that have one of `texts`.
     """
 
     selector: Selector
@@ -94,6 +95,7 @@ class Wish:
     exact: str | None = None
     keys: frozenset[tuple[str, int]] = frozenset()
     names: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()
 
 
 class _Tested:
@@ -129,14 +131,17 @@ class Selection:
         self._wishes = [self._resolve(selector) for selector in selectors]
         self._always = [self._resolve(selector).test for selector in always]
         # A trace may have many thousand kinds, and reports some dozen selectors: few of these are tested for each kind.
-        self._patterns = [wish for wish in self._wishes if wish.exact is None]
+        self._patterns = [wish for wish in self._wishes if wish.exact is None and not wish.texts]
         self._by_key: dict[tuple[str, int], list[Wish]] = {}
         self._by_name: dict[str, list[Wish]] = {}
+        self._by_text: dict[str, list[Wish]] = {}
         for wish in self._wishes:
             for key in wish.keys:
                 self._by_key.setdefault(key, []).append(wish)
             for name in wish.names:
                 self._by_name.setdefault(name, []).append(wish)
+            for text in wish.texts:
+                self._by_text.setdefault(text, []).append(wish)
         self._known: dict[int, bool] = {}
         self._wanted_kinds = _Tested(self.wants)
         self._always_kinds = _Tested(lambda kind: any(test(kind) for test in self._always))
@@ -163,12 +168,19 @@ class Selection:
         if not self._wishes:
             return True
         wishes = [*self._patterns, *self._by_key.get((kind.key.provider, kind.key.id), ())]
-        if not kind.entry.versions:
-            for name in (kind.entry.name, *kind.entry.aliases):
+        for name in (kind.entry.name, *kind.entry.aliases):
+            wishes += self._by_text.get(name, ())
+            if not kind.entry.versions:
                 wishes += self._by_name.get(name, ())
         # Every test runs, so that each exact name learns whether it occurred.
         met = [wish.test(kind) for wish in wishes]
         return any(met)
+
+    def candidates(self, kinds: KindIndex) -> Sequence[EventKind]:
+        """The kinds that any selector can match: all of them if there is a pattern, or nothing is selected."""
+        if self._patterns or not self._wishes:
+            return kinds.every
+        return kinds.having(self._by_key, (*self._by_name, *self._by_text))
 
     def events(self, kinds: Iterable[EventKind]) -> list[EventName]:
         """The events that selectors match, among these kinds and those that the registry knows by name."""
@@ -277,7 +289,7 @@ class Selection:
             raise TypeError(f"a selector must be an event class, an EventKey or a name, not {selector!r}")
         if is_glob(selector):
             fits = glob(selector)
-            return Wish(selector, lambda kind: fits(kind.entry))
+            return Wish(selector, lambda kind: fits(kind.entry), texts=possible_names(selector))
         return self._named(selector)
 
     def _named(self, name: str) -> Wish:

@@ -103,7 +103,7 @@ class _Export:
         self._providers = Names()
         self._names: dict[str, Names] = {}
         self._tables: dict[Event, TableFile] = {}
-        self._schemas = passes_of(trace).schemas(*options.selectors, enum_names=options.names, columns=options.columns)
+        self._events = passes_of(trace).named(*options.selectors)
         self._facts = trace_object(trace)
         self._brief = {"trace": json.dumps({key: self._facts[key] for key in _BRIEF})}
         self._counts: Counter[Event] = Counter()
@@ -112,7 +112,7 @@ class _Export:
 
     def run(self, about: dict[str, Any]) -> Written:
         """Run the pass; `about` describes the trace's origin."""
-        for event in self._schemas:
+        for event in self._events:
             # The trace lacks an event requested by name.
             if not self._counts[event]:
                 self._file(event)
@@ -120,7 +120,7 @@ class _Export:
         if unknown is not None and self._options.known:
             raise unknown
         self._files.close()
-        left_out = {event: n for event in sorted(self._schemas) if (n := self._missing(event))}
+        left_out = {event: n for event in sorted(self._events) if (n := self._missing(event))}
         facts = {
             "schema": "clrevents.trace/1",
             **about,
@@ -167,7 +167,8 @@ class _Export:
         folder = self._folder / self._providers.of(provider)
         names = self._names.setdefault(provider, Names())
         path = folder / f"{names.of(name)}.{self._options.format}"
-        table = self._schemas[event]
+        # Not before: a crafted trace may have very many events without a table.
+        table = passes_of(self._trace).schema(event, self._options.names, self._options.columns)
         made = self._tables[event] = self._files.add(path, table, {**table.metadata, **self._brief})
         return made
 

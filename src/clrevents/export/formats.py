@@ -28,6 +28,8 @@ GROUP_BYTES: Final = 8 << 20
 """A table is written once it has this many rows or bytes: a row group of Parquet."""
 
 
+_COMPRESSIBLE: Final = 64
+"""Bytes of a column on average. Of less nothing is gained by compression, which takes longer than all else then."""
 _PAGE: Final = 1 << 17
 """Bytes. An open file keeps a page of its last column in memory; smaller pages have no measurable cost."""
 
@@ -51,6 +53,7 @@ class Writer(ABC):
 
 class ParquetWriter(Writer):
     """zstd at its fastest level, dictionaries for text only, deltas for times: docs/tables.md has the measurements.
+    Tables of a few rows are not compressed.
 
     A row group costs memory until the file is complete, and takes readers time. Rows too few for one therefore go to
     a temporary file until there are more. Structs without fields are left out.
@@ -79,7 +82,9 @@ class ParquetWriter(Writer):
             self._put_aside(more)
 
     def close(self, rest: Table) -> None:
-        self._group(self._arrow(rest))
+        last = self._arrow(rest)
+        self._bytes += last.nbytes
+        self._group(last)
         self._writer.close()
         self.sink.close()
 
@@ -96,11 +101,12 @@ class ParquetWriter(Writer):
     def _group(self, table: Any) -> None:
         """Write the rows set aside and these as one row group."""
         if self._writer is None:
+            small = self._bytes < _COMPRESSIBLE * len(self._schema)
             self._writer = self._parquet.ParquetWriter(
                 self.sink,
                 self._schema,
-                compression="zstd",
-                compression_level=1,
+                compression="none" if small else "zstd",
+                compression_level=None if small else 1,
                 data_page_size=_PAGE,
                 use_dictionary=self._texts,
                 column_encoding=dict.fromkeys(self._times, "DELTA_BINARY_PACKED"),

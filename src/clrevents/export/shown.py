@@ -5,17 +5,22 @@ Called by name from the room below, where these methods are (`analysis/showing.p
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from clrevents.analysis.calltree import CallTree, call_tree
+from clrevents.analysis.framework.answer import Answer
 from clrevents.analysis.samples import Samples
 from clrevents.export.flame import Look
 from clrevents.export.flame_cut import FlameCut
 from clrevents.export.flame_html import flame_page, render
 from clrevents.export.framed import MOST_BYTES, fitting_frame, show_page
+from clrevents.export.page.answer_page import answer_page
 
 _BYTES_OF_A_BOX: Final = 6
 """No box of a flame graph takes less."""
+_WHOLE_ROWS: Final = 10_000
+_FRAMED_ROWS: Final = 500
+"""Of each table."""
 _ROW: Final = 20
 _THINNEST: Final = 2000
 """A box of which so many fit side by side is about as thin as what the script still draws."""
@@ -29,6 +34,18 @@ def show_samples(samples: Samples, title: str, merge_threads: bool, height: int 
     """The flame graph's page."""
     look = Look(title=title, merge_threads=merge_threads)
     show_page(lambda: render(samples, look), lambda: flame_frame(samples, look, height), lambda: repr(samples))
+
+
+def show_answer(found: Answer[Any], height: int | None) -> None:
+    """The answer's page."""
+    show_page(lambda: answer_page(found, _WHOLE_ROWS), lambda: answer_frame(found, height), lambda: repr(found))
+
+
+def answer_frame(found: Answer[Any], height: int | None = None) -> str:
+    """The same page in a frame, with fewer rows of its longest tables where it would be too large."""
+    return fitting_frame(
+        lambda most: answer_page(found, most), _FRAMED_ROWS, f"Report {found.name}", height or _HIGHEST
+    )
 
 
 def flame_frame(samples: Samples, look: Look, height: int | None = None) -> str:

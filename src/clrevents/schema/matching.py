@@ -16,6 +16,8 @@ from clrevents.errors import UnknownEventError
 from clrevents.schema.registry import Entry, match_exact, provider_name
 
 _GLOB: Final = re.compile(r"[*?\[]")
+# A character in brackets, which stands for itself.
+_ONE: Final = re.compile(r"\[([^]!^\\-])\]")
 _SHOWN: Final = 5
 _TYPO: Final = 0.85
 _SIMILAR: Final = 0.65
@@ -27,6 +29,27 @@ _PART: Final = 3
 def is_glob(text: str) -> bool:
     """Whether this is a pattern rather than an exact name."""
     return _GLOB.search(text) is not None
+
+
+def only_text(pattern: str) -> str | None:
+    """The text that a pattern fits, if it fits but one: wherever it is not plain it names a character."""
+    return _ONE.sub(r"\1", pattern) if not is_glob(_ONE.sub("", pattern)) else None
+
+
+def possible_names(pattern: str) -> frozenset[str]:
+    """The only names and aliases of events that a pattern can match; empty if there is no bound on them."""
+    provider, slash, event = pattern.rpartition("/")
+    whole = (pattern, f"{provider_name(provider)}/{event}") if slash else (pattern,)
+    texts = [only_text(each) for each in whole]
+    # A name may have slashes, and so may a provider.
+    return frozenset() if None in texts else frozenset(part for text in texts if text for part in _tails(text))
+
+
+def _tails(text: str) -> Iterator[str]:
+    """The text, and what follows each slash in it."""
+    while text:
+        yield text
+        text = text.partition("/")[2]
 
 
 def glob(pattern: str) -> Callable[[Entry], bool]:

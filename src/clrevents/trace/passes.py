@@ -68,6 +68,7 @@ class Passes:
         self._found_of: Counter[str] = Counter()
         self._warned = False
         self._scanned: HeaderScan | None = None
+        self._fields: dict[EventName, tuple[TableField, ...]] = {}
         # Reject an unknown error mode now, not in the first pass: the header is read in a pass of its own.
         self.stream()
         self.info = self._read_info()
@@ -117,10 +118,10 @@ class Passes:
 
     def _one(self, selection: Selection) -> EventName | None:
         selection.one_event()
-        kinds = self.scan(raising=False).kinds
-        event = selection.one_event(kinds)
+        kinds = self.scan(raising=False).kinds_by_name
+        event = selection.one_event(selection.candidates(kinds))
         if event is None:
-            selection.check_names(kinds)
+            selection.check_names(kinds.every)
         return event
 
     # Streams, and what is selected from them.
@@ -287,13 +288,17 @@ class Passes:
 
         A name that the registry knows is included even if the trace has no such event.
         """
+        return {event: self.schema(event, enum_names, columns) for event in self.named(*selectors)}
+
+    def named(self, *selectors: Selector) -> Sequence[EventName]:
+        """The events that `schemas` has: those of the trace, and others that the registry knows by a selected name."""
         scan = self.scan(raising=False)
-        events = self.selection(selectors).events(kind for kind in scan.kinds if kind.key in scan.counts)
-        headers = header_fields(columns)
-        return {
-            event: Table(shown_fields((*headers, *self.fields(event)), enum_names), (), self.facts_of(event))
-            for event in events
-        }
+        return list(self.selection(selectors).events(kind for kind in scan.kinds if kind.key in scan.counts))
+
+    def schema(self, event: EventName, enum_names: bool = False, columns: Sequence[str] = DEFAULT_HEADERS) -> Table:
+        """That of one event."""
+        fields = shown_fields((*header_fields(columns), *self.fields(event)), enum_names)
+        return Table(fields, (), self.facts_of(event))
 
     def stacks(self) -> AddressStacks:
         """The call stacks of all events; for a damaged trace, those before the damage."""
@@ -315,8 +320,12 @@ class Passes:
 
     def fields(self, event: EventName) -> tuple[TableField, ...]:
         """The payload columns of one event, as its tables have them."""
-        decoder = PayloadDecoder(self.info.pointer_size, self.limits)
-        return event_fields(self.registry, event, self.scan(raising=False).kinds_of.get(event, ()), decoder)
+        found = self._fields.get(event)
+        if found is None:
+            decoder = PayloadDecoder(self.info.pointer_size, self.limits)
+            kinds = self.scan(raising=False).kinds_of.get(event, ())
+            found = self._fields[event] = event_fields(self.registry, event, kinds, decoder)
+        return found
 
     def facts_of(self, event: EventName) -> dict[str, str]:
         """The metadata of an event's tables."""

@@ -10,7 +10,7 @@ import attrs
 
 from clrevents.decode.container.blocks import ThreadRow
 from clrevents.decode.kernels.tally import Tally
-from clrevents.decode.kinds import EventKey, EventKind, by_event
+from clrevents.decode.kinds import EventKey, EventKind, KindIndex, by_event
 from clrevents.decode.rows import UNKNOWN_THREAD
 from clrevents.decode.selection import EventName
 from clrevents.decode.stream.losses import Loss
@@ -38,6 +38,11 @@ class HeaderScan:
     kinds: tuple[EventKind, ...]
     kind_counts: tuple[int, ...]
     """How many events each of `kinds` has; in `counts` kinds of one key are added up."""
+
+    @cached_property
+    def kinds_by_name(self) -> KindIndex:
+        """The same kinds, for names that are asked for one after the other."""
+        return KindIndex(self.kinds)
 
     @cached_property
     def kinds_of(self) -> Mapping[EventName, Sequence[EventKind]]:

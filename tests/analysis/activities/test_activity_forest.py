@@ -148,6 +148,9 @@ def test_what_is_known_of_activities_without_a_stop() -> None:
         "Idless": "unknown",
     }
     assert [(row.name, row.reason) for row in report.orphans] == [("Other", "no_id"), ("Early", "no_start")]
+    assert [(row.row, row.name, row.end_kind) for row in report.leaks] == [
+        (row.row, row.name, row.end_kind) for row in report.activities if row.name != "Parent"
+    ]
     assert {name: report.metrics[name].value for name in ("count", "stopped", "never_stopped", "orphans")} == {
         "count": 5,
         "stopped": 1,

@@ -5,9 +5,13 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import clrevents
 from built_tasks import Program, program
 from built_waits import asked
 from clrevents.analysis import TasksReport, tasks_report
+from clrevents.analysis.framework.asking import ReportFeed
+from clrevents.analysis.framework.report_reading import Asked
+from clrevents.analysis.tasks.report import REPORT
 
 SEEDS = st.integers(0, 1 << 32)
 MANY = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -79,3 +83,26 @@ def test_awaits_of_one_task_are_told_apart_or_ambiguous(seed: int, threads: int)
 def test_with_losses_creators_are_right_or_unknown(seed: int, threads: int, losing: float) -> None:
     made = program(seed, threads=threads, losing=losing)
     check_rows(made, told(made))
+
+
+@MANY
+@given(SEEDS, st.integers(1, 12), st.sampled_from((0.0, 0.1)))
+def test_ids_that_are_given_again_leave_creators_right_or_unknown(seed: int, ids: int, losing: float) -> None:
+    made = program(seed, ids=ids, losing=losing)
+    check_rows(made, told(made))
+
+
+@MANY
+@given(SEEDS, st.integers(1, 200), st.integers(100, 4000))
+def test_a_decoder_keeps_no_more_than_the_limit_and_tells_the_same(seed: int, most: int, size: int) -> None:
+    data = program(seed, losing=0.02).data
+    whole = asked(tasks_report, data, most=most)
+    feed = ReportFeed([Asked(REPORT, REPORT.parameters(most=most))])
+    decoder = clrevents.Decoder(*feed.selectors, errors="salvage")
+    for at in range(0, len(data), size):
+        feed.take(decoder, decoder.feed(data[at : at + size]))
+    feed.take(decoder, decoder.close())
+    found = feed.finish(decoder)["tasks"]
+    assert found.to_dict() == whole.to_dict()
+    assert len(whole.tasks) <= most
+    assert ("too-many-events" in {note.id for note in whole.notes}) == bool(whole.facts.left_out)

@@ -6,6 +6,7 @@ from built_tasks import awaits, blocks, completed, queued, resumes, returns, run
 from built_waits import asked, numbers_of
 from clrevents.analysis import TasksReport, tasks_report, waits_report
 from clrevents.events import ThreadPoolWorkerThreadWait_V0
+from clrevents.schema.registry import TPL
 from clrevents.testing.builder import TraceBuilder
 from together import together
 
@@ -195,6 +196,39 @@ def test_without_events_nobody_can_tell() -> None:
     assert found.coverage == "none"
     assert found.metrics["count"].value is None
     assert "System.Threading.Tasks.TplEventSource" in str([note.record for note in found.notes])
+
+
+def named_task(builder: TraceBuilder, task: int, name: str) -> TraceBuilder:
+    fields = {"TaskID": (9, task), "OperationName": (18, name), "RelatedContext": (11, 0)}
+    return builder.described(TPL, "TraceOperationBegin", fields, id=14)
+
+
+def test_tasks_are_called_as_the_runtime_calls_them() -> None:
+    builder = named_task(scheduled(methods(), 7), 7, "Task: Work")
+    named_task(awaits(builder, 8, 9), 8, "Async: <Load>d__5")
+    named_task(queued(builder, 7), 11, "Async: <Save>d__6`1")
+    scheduled(named_task(scheduled(builder, 11), 12, "First"), 12)
+    # An id that was given again is nobody's for certain.
+    named_task(builder, 12, "Second")
+    data = builder.rundown().build()
+    found = told(data)
+    wanted = [("task", "Task: Work"), ("await", "async Load"), ("continuation", None)]
+    assert [(row.kind, row.operation) for row in found.tasks] == [*wanted, ("task", "async Save"), ("task", None)]
+    assert [row.operation for row in told(data, raw=True).tasks][1] == "Async: <Load>d__5"
+
+
+def test_what_is_kept_has_a_limit_that_is_told() -> None:
+    builder = methods()
+    for task in range(1, 6):
+        started(scheduled(builder, task), task)
+    data = builder.rundown().build()
+    whole, found = told(data), told(data, most=5)
+    assert [row.task_id for row in found.tasks] == [1, 2, 3]
+    assert [row.started_ns for row in found.tasks] == [*(row.started_ns for row in list(whole.tasks)[:2]), None]
+    assert (found.facts.left_out, whole.facts.left_out) == (5, 0)
+    assert found.metrics["count"].value is None
+    (note,) = [note for note in found.notes if note.id == "too-many-events"]
+    assert note.numbers == {"left_out": 5, "kept": 5}
 
 
 def test_processes_do_not_share_ids() -> None:

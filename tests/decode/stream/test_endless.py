@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import struct
 import sys
 import tracemalloc
 from collections.abc import Callable
@@ -15,7 +16,7 @@ import pytest
 import clrevents
 from clrevents import Decoder, Limits
 from clrevents.decode.clock import Clock
-from clrevents.decode.container.blocks import SequencePoint, ThreadRow
+from clrevents.decode.container.blocks import SequencePoint, ThreadNumbers, ThreadRow
 from clrevents.decode.header_columns import HEADERS, Known
 from clrevents.decode.kernels.header_scan import arranged
 from clrevents.decode.kernels.tally import Tally
@@ -105,7 +106,7 @@ def test_a_thread_that_came_again_after_damage_lost_its_first_events_itself() ->
     log.numbers.forget(place)
     table.define(ThreadRow(5, 100))
     assert table.find(5) == place
-    assert not list(log.sequence_point(SequencePoint(9, ((5, 3),), 0), 0))
+    assert not list(log.sequence_point(SequencePoint(9, ThreadNumbers(struct.pack("<QI", 5, 3)), 0), 0))
     assert (log.lost, log.missing) == (3, 0)
 
 

@@ -83,6 +83,20 @@ class OrphanStop(Row):
     reason: Word = column("`no_id` if it has no id, `no_start` if no open activity has its id and its name.")
 
 
+@row(at="start_ns")
+class ActivityLeak(Row):
+    """An activity that has no stop event."""
+
+    row: RowNumber = column("Its row in `activities`.")
+    provider: CodeName = column("The provider of its events.")
+    name: CodeName = column("The name of its events without `Start`.")
+    detail: PrivateText | None = column("The first field of its start event, if that is text.")
+    start_ns: Ns = column("When it started.")
+    start_thread_id: ThreadId = column("The thread that started it.")
+    activity_path: Word | None = column("The numbers in its id as text; null if it is no path.")
+    end_kind: Word = column("What is known of its end: `superseded`, `trace_end` or `unknown`.")
+
+
 @row
 class ActivitiesFacts:
     """The circumstances of a report on activities."""

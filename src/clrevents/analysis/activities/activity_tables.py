@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.activities.activity_forest import ActivityForest
-from clrevents.analysis.activities.activity_rows import ActivityName, ActivityRow, OrphanStop
+from clrevents.analysis.activities.activity_rows import ActivityLeak, ActivityName, ActivityRow, OrphanStop
 from clrevents.analysis.activities.activity_signals import ActivitySource
 from clrevents.analysis.framework.answer_values import FOREVER
 from clrevents.analysis.framework.collector import Context
@@ -106,6 +106,25 @@ class ActivityTables:
             )
         rows.sort(key=lambda one: (-one["total_ns"], one["provider"], one["name"]))
         return self._context.summed(ActivityName, rows)
+
+    def leaks(self) -> ReportTable[ActivityLeak]:
+        """Activities without a stop, in order of their starts."""
+        forest = self._forest
+        rows = np.flatnonzero(~self.stopped)
+        chosen = rows.tolist()
+        return self._context.table(
+            ActivityLeak,
+            {
+                "row": rows,
+                "provider": [forest.source[row].provider for row in chosen],
+                "name": [forest.source[row].name for row in chosen],
+                "detail": [forest.detail[row] for row in chosen],
+                "start_ns": self.start[rows],
+                "start_thread_id": np.array(forest.thread, dtype=np.uint64)[rows],
+                "activity_path": [self._id(forest.activity[row])[1] for row in chosen],
+                "end_kind": text_column(_END_KINDS, self.end_kind[rows]),
+            },
+        )
 
     def orphans(self) -> ReportTable[OrphanStop]:
         """Stops without a start, in order of time."""

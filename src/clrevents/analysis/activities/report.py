@@ -6,7 +6,13 @@ from typing import Final, Unpack
 from uuid import UUID
 
 from clrevents.analysis.activities.activity_forest import ActivityForest
-from clrevents.analysis.activities.activity_rows import ActivitiesFacts, ActivityName, ActivityRow, OrphanStop
+from clrevents.analysis.activities.activity_rows import (
+    ActivitiesFacts,
+    ActivityLeak,
+    ActivityName,
+    ActivityRow,
+    OrphanStop,
+)
 from clrevents.analysis.activities.activity_signals import (
     ACTIVITY_HEADERS,
     ACTIVITY_SELECTORS,
@@ -88,6 +94,7 @@ class ActivitiesReport(Answer[ActivitiesFacts]):
     names: ReportTable[ActivityName] = table("All activities of each name, those that took longest in total first.")
     activities: ReportTable[ActivityRow] = table("Each activity, in order of its start.")
     orphans: ReportTable[OrphanStop] = table("Each stop event without a start, in order of time.")
+    leaks: ReportTable[ActivityLeak] = table("Each activity without a stop event, in order of its start.")
 
 
 class ActivitiesCollector(Collector[ActivitiesReport]):
@@ -152,6 +159,7 @@ class ActivitiesCollector(Collector[ActivitiesReport]):
             names=tables.names(),
             activities=tables.activities(),
             orphans=orphans,
+            leaks=tables.leaks(),
         )
         return report
 
@@ -183,7 +191,7 @@ def _notes(forest: ActivityForest, official: OfficialParents, numbers: dict[str,
         notes.append(Note("stale-related-ids", "warning", text, ("parent_row", "end_ns"), numbers_of))
     if numbers["never_stopped"]:
         count = counted(numbers["never_stopped"], "activity has", "activities have")
-        text = f"{count} no stop event; `end_kind` says what is known of each"
+        text = f"{count} no stop event; the table `leaks` lists them"
         notes.append(Note("never-stopped", "info", text, ("end_ns",), {"activities": numbers["never_stopped"]}))
     if numbers["orphans"]:
         count = counted(numbers["orphans"], "stop event has", "stop events have")
@@ -224,6 +232,7 @@ REPORT: Final = ReportDeclaration(
             "clrevents activities app.nettrace --table activities --sort duration_ns --limit 20",
         ),
         ("Which stops have no start?", "clrevents activities app.nettrace --table orphans"),
+        ("Which activities were never stopped?", "clrevents activities app.nettrace --table leaks"),
     ),
 )
 """The report on activities."""

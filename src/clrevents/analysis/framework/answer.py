@@ -18,6 +18,7 @@ from clrevents.analysis.framework.conditions import Condition
 from clrevents.analysis.framework.report_table import ReportTable, TableDeclaration
 from clrevents.analysis.framework.row_class import columns_of
 from clrevents.analysis.framework.show import answer_html, answer_text
+from clrevents.analysis.showing import show
 from clrevents.table.build import plain
 
 F_co = TypeVar("F_co", covariant=True)
@@ -100,6 +101,15 @@ class Answer(Generic[F_co]):
         title = f"{self.name}: {os.path.basename(self.question.trace.path or '') or 'trace in memory'}"
         held = {t.name: self.table(t.name) for t in self.tables()}
         return tuple(Chart(declared, held, title) for declared in self.declared_charts)
+
+    def show(self, *, height: int | None = None) -> None:
+        """Show tables that can be sorted and searched, and the charts: below a notebook's cell, otherwise in a browser.
+
+        In a notebook it is one frame without access to anything, of at most 1 MB; it says which rows it leaves out.
+        `height` is in pixels. Elsewhere the page is written to a temporary file and opened; raises OSError where no
+        browser can be started.
+        """
+        show("answer", self, height)
 
     def unmet(self, *conditions: str) -> list[str]:
         """Which conditions do not hold, such as `"pause_max<50ms"`, and why: a sentence each.

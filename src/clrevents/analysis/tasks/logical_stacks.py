@@ -25,6 +25,10 @@ Ints: TypeAlias = NDArray[np.int64]
 
 DEEPEST: Final = 200
 """So many frames of creators are shown at most."""
+_DEEP: Final = 128
+_ROOM: Final = 1_000_000
+"""Of stacks with more frames than the former, so many frames are repeated above different creators; then they stay as
+they are. No program's stacks are that deep in so many tasks."""
 
 _STARTS: Final = (
     "System.Runtime.CompilerServices.TaskAwaiter.OutputWaitEtwEvents.lambda",
@@ -150,6 +154,8 @@ class _Joiner:
         self._depth = [0]
         self._below: dict[tuple[int, int], int] = {}
         self._trail: list[int] = []
+        self._created: dict[int, tuple[tuple[int, ...] | None, tuple[int, ...]]] = {}
+        self._room = _ROOM
         self._segments: dict[tuple[int, tuple[int, ...]], int] = {}
         self._ends: dict[int, tuple[int, tuple[int, ...]]] = {}
         for piece in range(len(trails.parent)):
@@ -158,12 +164,14 @@ class _Joiner:
     def joined(self, of: Ints, running: Ints) -> MergedStacks:
         """The stack of each use."""
         stacks: dict[tuple[int, ...], int] = {}
-        known: dict[tuple[int, int], int] = {}
+        known: dict[tuple[int, int, bool], int] = {}
         found = np.zeros(len(of), dtype=np.int64)
-        for use, key in enumerate(zip(of.tolist(), running.tolist(), strict=True)):
+        resumes = self._trails.resumes.tolist()
+        for use, (stack, piece) in enumerate(zip(of.tolist(), running.tolist(), strict=True)):
+            key = (stack, -1, False) if piece < 0 else (stack, self._trail[piece], resumes[piece])
             if key not in known:
-                stack = self._stack(*key)
-                known[key] = stacks.setdefault(stack, len(stacks))
+                made = self._stack(*key)
+                known[key] = stacks.setdefault(made, len(stacks))
             found[use] = known[key]
         offsets = np.cumsum([0, *map(len, stacks)], dtype=np.int64)
         values = np.array([frame for stack in stacks for frame in stack], dtype=np.int64)
@@ -182,16 +190,17 @@ class _Joiner:
             found.append(self._frames[shown])
         return found
 
-    def _stack(self, stack: int, piece: int) -> tuple[int, ...]:
-        """One use's frames, innermost first."""
+    def _stack(self, stack: int, node: int, resumes: bool) -> tuple[int, ...]:
+        """One use's frames, innermost first, above those that end at a node of the tree; -1 for none."""
         frames = self._physical(0, stack)
-        if piece < 0:
+        if node < 0:
             return tuple(frames)
-        own = self._own(frames)
+        if len(frames) > _DEEP:
+            self._room -= len(frames)
+        own = self._own(frames) if self._room >= 0 else None
         if own is None:
             return tuple(frames)
-        node = self._trail[piece]
-        if own and self._trails.resumes[piece] and own[-1] == self._frame[node]:
+        if own and resumes and own[-1] == self._frame[node]:
             own.pop()
         while node != _NOTHING:
             own.append(self._frame[node])
@@ -201,15 +210,29 @@ class _Joiner:
     def _follow(self, piece: int) -> int:
         """Where in the tree the stack ends that created a piece of work. Its creator's is known already."""
         trails, parent = self._trails, int(self._trails.parent[piece])
-        frames = self._physical(1, int(self._creators.of[piece])) if trails.stack[piece] > 0 else []
         node = self._trail[parent] if parent >= 0 else _NOTHING
-        own = self._own(frames) if parent >= 0 else [frame for frame in frames if not self._means[frame]]
-        if own is None:
+        own, every = self._creation(int(self._creators.of[piece])) if trails.stack[piece] > 0 else (None, ())
+        if parent < 0:
+            own = every
+        elif own is None:
             # Where the creator's own code begins is not certain, so its creators are not shown.
-            node, own = _NOTHING, [frame for frame in frames if not self._means[frame]]
+            node, own = _NOTHING, every
         if own and parent >= 0 and trails.resumes[parent] and own[-1] == self._frame[node]:
-            own.pop()
-        return self._pushed(node, tuple(own))
+            own = own[:-1]
+        return self._pushed(node, own[-DEEPEST:])
+
+    def _creation(self, stack: int) -> tuple[tuple[int, ...] | None, tuple[int, ...]]:
+        """The frames of a creator's own code, None where it is not seen to begin, and of all code.
+
+        Of each the outermost, as many as are shown at most: many pieces may have one deep stack.
+        """
+        found = self._created.get(stack)
+        if found is None:
+            frames = self._physical(1, stack)
+            own = self._own(frames)
+            every = tuple(frame for frame in frames if not self._means[frame])[-DEEPEST - 1 :]
+            found = self._created[stack] = None if own is None else tuple(own[-DEEPEST - 1 :]), every
+        return found
 
     def _pushed(self, node: int, own: tuple[int, ...]) -> int:
         """The node below it with these frames; the same one if they stand in its path already, which is recursion."""

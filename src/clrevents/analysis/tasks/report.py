@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Unpack
 
+import attrs
 import numpy as np
 
 from clrevents.analysis.framework.answer import Answer, answer, table
@@ -19,6 +20,7 @@ from clrevents.analysis.reports import ask_one
 from clrevents.analysis.sample_parameters import MY_CODE
 from clrevents.analysis.tasks.open_awaits import AWAIT, CONTINUATION, TASK, UNKNOWN
 from clrevents.analysis.tasks.task_events import TASK_COLUMNS, TaskEvents
+from clrevents.analysis.tasks.task_names import OPERATION_BEGIN, task_names
 from clrevents.analysis.tasks.task_rows import BlockingWait, TaskBlocker, TaskMethod, TaskRun, TasksFacts
 from clrevents.analysis.tasks.task_tables import TaskTables
 from clrevents.analysis.tasks.task_work import task_work
@@ -26,6 +28,7 @@ from clrevents.schema.registry import TPL
 from clrevents.trace import Trace
 from clrevents.words import counted
 
+_MOST: Final = 4_000_000
 _BEGINS: Final = "tasks, continuations and awaits"
 _RESUMPTIONS: Final = "when awaits resume and waits for tasks end"
 _RUNS: Final = "what threads run, and so what creates what outside tasks"
@@ -57,6 +60,7 @@ _METRICS: Final = (
     MetricDeclaration("unstarted", "count", "What was created and did not start or resume in the trace."),
     MetricDeclaration("unknown_creators", "count", "What was created, the trace does not tell by what."),
 )
+_NAMES: Final = tuple(metric.name for metric in _METRICS)
 _CHART: Final = ChartDeclaration(
     "latency",
     "How long tasks and continuations waited in the queue, and how long threads were blocked, over time.",
@@ -69,8 +73,9 @@ _CHART: Final = ChartDeclaration(
 
 @parameters
 class TasksParameters:
-    """How methods are named."""
+    """How methods are named, and how much is kept."""
 
+    most: int = parameter(_MOST, "How many events are kept; of later ones there is only the number.")
     raw: bool = parameter(False, "Names as the runtime writes them.")
     my_code: bool = MY_CODE
 
@@ -97,6 +102,8 @@ class TasksReport(Answer[TasksFacts]):
     known for what tasks create in their own code, by ids, and for nothing else. Where events were lost, they are
     unknown until the thread is certain again; what is unknown is counted.
 
+    At most `most` events are kept; of later ones there is only the number, and no sums are given.
+
     In a window, what was created in it counts, and times as far as they lie in it. A row is lossy if events of its
     threads were lost meanwhile, a sum if any were lost in the window.
     """
@@ -117,16 +124,34 @@ class TasksCollector(Collector[TasksReport]):
     def __init__(self, asked: TasksParameters) -> None:
         self._asked = asked
         self._kept = Kept()
+        self._room = asked.most
+        self._left_out = 0
 
     def take(self, chunk: ReportChunk) -> None:
         """See the next events."""
-        self._kept.take(narrowed(chunk, TASK_COLUMNS))
+        places = [events.places for events in chunk.events.values()]
+        count = sum(map(len, places))
+        if count > self._room:
+            self._left_out += count - self._room
+            chunk = _before(chunk, int(np.sort(np.concatenate(places))[self._room]))
+            count = self._room
+        if count:
+            self._room -= count
+            self._kept.take(narrowed(chunk, TASK_COLUMNS))
 
     def finish(self, context: Context) -> TasksReport:
         """Give the answer."""
-        events = TaskEvents.of(self._kept.all(TASK_COLUMNS, context.nothing))
+        kept = self._kept.all(TASK_COLUMNS, context.nothing)
+        events = TaskEvents.of(kept)
         work = task_work(events, context.holes)
-        tables = TaskTables(context, events, work, self._asked.raw, self._asked.my_code)
+        tables = TaskTables(
+            context,
+            events,
+            work,
+            task_names(kept[OPERATION_BEGIN], self._asked.raw),
+            self._asked.raw,
+            self._asked.my_code,
+        )
         blockers = tables.blockers()
         worst = next((row for row in blockers if row.waited_ns), None)
         known = bool((work.parent != UNKNOWN).any())
@@ -135,9 +160,10 @@ class TasksCollector(Collector[TasksReport]):
             facts=TasksFacts(
                 sync_over_async=None if worst is None else worst.method,
                 creators="threads" if work.by_thread else "ids" if known else "none",
+                left_out=self._left_out,
             ),
-            metrics=_metrics(context, tables),
-            notes=_notes(context, tables),
+            metrics=dict.fromkeys(_NAMES) if self._left_out else _metrics(context, tables),
+            notes=[*_limit(self._left_out, self._asked.most), *_notes(context, tables)],
             methods=tables.methods(),
             blockers=blockers,
             tasks=tables.runs(),
@@ -146,9 +172,26 @@ class TasksCollector(Collector[TasksReport]):
         return report
 
 
+def _before(chunk: ReportChunk, place: int) -> ReportChunk:
+    """The events of a chunk that come before a place in it."""
+    events = {
+        name: found.only(np.flatnonzero(found.places < place), found.table.columns)
+        for name, found in chunk.events.items()
+    }
+    return attrs.evolve(chunk, events=events)
+
+
+def _limit(left_out: int, most: int) -> list[Note]:
+    if not left_out:
+        return []
+    text = f"there are {left_out:,} more than the {most:,} events that are kept; tables end there, sums are not given"
+    numbers = {"left_out": left_out, "kept": most}
+    return [Note("too-many-events", "warning", text, ("tasks",), numbers, "ask with a larger `most`")]
+
+
 def _metrics(context: Context, tables: TaskTables) -> dict[str, Metric | int | None]:
     if _BEGINS in context.unknown:
-        return dict.fromkeys((metric.name for metric in _METRICS), None)
+        return dict.fromkeys(_NAMES)
     begun = tables.begun
     latencies = tables.latencies(np.flatnonzero(begun))
     found: dict[str, Metric | int | None] = {
@@ -208,18 +251,18 @@ def _notes(context: Context, tables: TaskTables) -> list[Note]:
 
 
 def tasks_report(
-    trace: Trace, *, raw: bool = False, my_code: bool = False, **window: Unpack[WindowOptions]
+    trace: Trace, *, most: int = _MOST, raw: bool = False, my_code: bool = False, **window: Unpack[WindowOptions]
 ) -> TasksReport:
     """Which tasks, continuations and awaits ran, what created each, how long they queued, and what blocks on tasks.
 
-    Times are nanoseconds since the session started, durations nanoseconds. `raw` gives names as the runtime writes
-    them; with `my_code` a method is the first one of the program, where there is one. `start`, `end` and `process_id`
-    choose a part of the trace. Reads the trace once, and once for names.
+    Times are nanoseconds since the session started, durations nanoseconds. At most `most` events are kept. `raw` gives
+    names as the runtime writes them; with `my_code` a method is the first one of the program, where there is one.
+    `start`, `end` and `process_id` choose a part of the trace. Reads the trace once, and once for names.
 
     Raises TypeError or ValueError for a bad moment. A TraceError that ends the reading has the answer so far as
     `report`.
     """
-    return ask_one(trace, REPORT, TasksParameters(raw=raw, my_code=my_code), window)
+    return ask_one(trace, REPORT, TasksParameters(most=most, raw=raw, my_code=my_code), window)
 
 
 REPORT: Final = ReportDeclaration(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from clrevents.analysis.gather import Gathered
 from clrevents.analysis.pairs import pair
 from clrevents.analysis.task_waits import CONTINUATION_ID, TASK_BEGIN, TASK_END, blocking, task_wait_spans
+from clrevents.analysis.tasks.task_names import OPERATION_BEGIN, OPERATION_COLUMNS
 from clrevents.analysis.wait_events import WaitSpans, field_numbers
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -44,6 +45,7 @@ TASK_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     _CONTINUATION_RUN: (*_HEADERS, "TaskID"),
     _RUN_ENDED: (*_HEADERS, "TaskID"),
     _WORKER_IDLE: _HEADERS,
+    OPERATION_BEGIN: OPERATION_COLUMNS,
 }
 """What is needed of each event, by selector."""
 

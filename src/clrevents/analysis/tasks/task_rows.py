@@ -26,6 +26,10 @@ class TaskRun(SpanRow):
     parent_row: RowNumber | None = column("The row of what created it; null if nothing did, or if unknown.")
     kind: Word = column("`task`, `continuation` (queued by itself, as by `Task.Yield`) or `await`.")
     task_id: Ordinal = column("The id of the task or continuation; of an await, of the task that is awaited.")
+    operation: CodeName | None = column(
+        "What the runtime calls the task, of an await the awaited one, such as `async Work`; null unless recorded.",
+        hidden=True,
+    )
     parent_task_id: Ordinal | None = column(
         "The `task_id` of what created it; null where `parent_row` is.", hidden=True
     )
@@ -112,3 +116,4 @@ class TasksFacts:
     creators: Word = column(
         "How creators are known: `threads` (by what each thread ran), `ids` (only those of tasks) or `none`."
     )
+    left_out: Count = column("How many events are not in the tables, because there are too many.")

@@ -5,7 +5,7 @@ Counts are of what was created in the window, times of what lies in it. Names no
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -17,8 +17,9 @@ from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.nearest_rank import nearest_rank
 from clrevents.analysis.optional_rows import NONE, nulled, picked
-from clrevents.analysis.tasks.open_awaits import AWAIT, NOBODY, TASK
+from clrevents.analysis.tasks.open_awaits import AWAIT, CONTINUATION, NOBODY, TASK
 from clrevents.analysis.tasks.task_events import TaskEvents
+from clrevents.analysis.tasks.task_names import named
 from clrevents.analysis.tasks.task_rows import BlockingWait, TaskBlocker, TaskMethod, TaskRun
 from clrevents.analysis.tasks.task_work import TaskWork
 
@@ -31,8 +32,17 @@ KINDS: Final = ("task", "continuation", "await")
 class TaskTables:
     """The tables of one process."""
 
-    def __init__(self, context: Context, events: TaskEvents, work: TaskWork, raw: bool, my_code: bool) -> None:
+    def __init__(
+        self,
+        context: Context,
+        events: TaskEvents,
+        work: TaskWork,
+        operations: Mapping[int, str],
+        raw: bool,
+        my_code: bool,
+    ) -> None:
         self._context, self._events, self.work = context, events, work
+        self._operations = operations
         self.waits = waits = events.blocking
         self.stacks = picked(events.stack, work.created)
         wait_stacks = waits.at_begin("stack_id").astype(np.int64)
@@ -80,6 +90,7 @@ class TaskTables:
                 "parent_row": nulled(work.parent, known),
                 "kind": [KINDS[kind] for kind in work.kind.tolist()],
                 "task_id": work.id,
+                "operation": named(np.where(work.kind == CONTINUATION, NONE, work.id).tolist(), self._operations),
                 "parent_task_id": nulled(picked(work.id, np.where(known, work.parent, NONE)), known),
                 "created_by": [_creator(parent) for parent in work.parent.tolist()],
                 "method_task_id": nulled(method_task, resumed & (method_task != 0)),

@@ -180,21 +180,32 @@ class ThreadNumbers:
         self._packed = packed
 
     @classmethod
-    def of(cls, pairs: Iterable[tuple[int, int]]) -> ThreadNumbers:
-        """From (thread, number) pairs."""
+    def of(cls, pieces: Iterable[tuple[NDArray[np.uint64], NDArray[np.uint64]]]) -> ThreadNumbers:
+        """From arrays of threads and arrays of their numbers."""
         packed = bytearray()
-        for thread, number in pairs:
-            packed += _THREAD_NUMBER.pack(thread, number)
+        for threads, numbers in pieces:
+            table = np.empty(len(threads), dtype=_THREAD_NUMBERS)
+            table["thread"], table["number"] = threads, numbers
+            packed += table.data
         return cls(packed)
 
     def __len__(self) -> int:
         return len(self._packed) // _THREAD_NUMBER.size
+
+    def pieces(self) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.uint32]]]:
+        """Threads and their numbers in order, so many at a time that what is worked out for them stays small."""
+        for first in range(0, len(self), _PIECE):
+            count = min(_PIECE, len(self) - first)
+            table = np.frombuffer(self._packed, _THREAD_NUMBERS, count, first * _THREAD_NUMBER.size)
+            yield table["thread"], table["number"]
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         return cast("Iterator[tuple[int, int]]", _THREAD_NUMBER.iter_unpack(self._packed))
 
 
 _THREAD_NUMBER: Final = struct.Struct("<QI")
+_THREAD_NUMBERS: Final = np.dtype([("thread", "<u8"), ("number", "<u4")])
+_PIECE: Final = 1 << 16
 
 
 @attrs.frozen(eq=False)

@@ -85,9 +85,10 @@ class LossLog:
 
     def sequence_point(self, point: SequencePoint, offset: int) -> Iterator[Found]:
         """Compare with the writer's counts, which reveals losses after a thread's last event."""
-        for index, sequence in point.threads:
-            thread = self._threads.find(index) if self._indexed else index
-            if thread is not None:
+        for threads, sequences in point.threads.pieces():
+            places = self._threads.places(threads)[0] if self._indexed else threads
+            known = places >= 0
+            for thread, sequence in zip(places[known].tolist(), sequences[known].tolist(), strict=True):
                 yield from self._meaning(self.numbers.reached(thread, sequence, point.time), (offset,))
         if point.forget_threads:
             self.numbers.forget_all()

@@ -63,13 +63,13 @@ class PlausibilityCheck:
         damaged = block.broken or impossible.any()
         if not (damaged or wrong_span):
             return columns
-        implausible = impossible
-        if damaged:
-            implausible = impossible | ~self._kinds.defined(columns.metadata_ids)
-            implausible[earlier] = True
-            implausible |= stacks().unique(columns.stack_ids) < 0
-        found = np.flatnonzero(implausible)
-        count = int(found[0]) if len(found) else len(columns)
+        count = _first(impossible)
+        if damaged and count:
+            # Only of rows before an impossible one can anything else matter.
+            implausible = ~self._kinds.defined(columns.metadata_ids[:count])
+            implausible[[row for row in earlier if row < count]] = True
+            implausible |= stacks().unique(columns.stack_ids[:count]) < 0
+            count = _first(implausible)
         count = self._fitting(columns, block, count)
         return columns if count == len(columns) else head(columns, count)
 
@@ -109,6 +109,12 @@ class PlausibilityCheck:
         while count and not any(block.window[starts[count - 1] - 2 : starts[count - 1] + sizes[count - 1]]):
             count -= 1
         return count
+
+
+def _first(rows: NDArray[np.bool_]) -> int:
+    """The first row for which this holds, or how many rows there are."""
+    found = np.flatnonzero(rows)
+    return int(found[0]) if len(found) else len(rows)
 
 
 def span_differs(block: Events) -> bool:

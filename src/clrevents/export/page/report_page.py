@@ -6,15 +6,13 @@ text can end its block; the page's policy lets only these scripts run, and nothi
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
-from pathlib import Path
 from typing import Any, Final
 
 from clrevents.analysis.reports import run_reports
 from clrevents.errors import DamageError, PayloadError, TraceError
-from clrevents.export.flame_html import FLAME_SCRIPT, FLAME_STYLE, escaped_json, filled_page
+from clrevents.export.flame_html import FLAME_SCRIPT, FLAME_STYLE
+from clrevents.export.page.page_assembly import assembled_page, page_texts_of
 from clrevents.export.page.page_flames import page_flames
 from clrevents.export.page.page_head import page_facts, page_kinds, page_missing, page_trust
 from clrevents.export.page.page_sections import charts_of, page_sections
@@ -29,7 +27,7 @@ MOST_BYTES: Final = 3_000_000
 
 _ROWS: Final = (500, 200, 80, 30)
 _STYLES: Final = ("page.css", "page_timeline.css")
-_SCRIPTS: Final = ("page_parts.js", "page_tables.js", "page_timeline.js", "page.js")
+_SCRIPTS: Final = ("page_parts.js", "page_tables.js", "page_section.js", "page_timeline.js", "page.js")
 
 
 def write_report(trace: Trace, path: str | os.PathLike[str]) -> None:
@@ -66,30 +64,15 @@ def report_page(trace: Trace) -> bytes:
         "flames": flames,
     }
     scan = passes_of(trace).scan(raising=False)
+    styles = [FLAME_STYLE, *page_texts_of(_STYLES)]
+    scripts = [FLAME_SCRIPT, *page_texts_of(_SCRIPTS)]
     page = b""
     for most in _ROWS:
         texts = PageTexts()
         sections = page_sections(answers, charts, most, texts)
         timeline = page_timeline(answers, (*scan.losses, *scan.destroyed), scan.duration_ns, texts)
-        page = _assembled({**head, "sections": sections, "timeline": timeline, "texts": texts.all})
+        data = {**head, "sections": sections, "timeline": timeline, "texts": texts.all}
+        page = assembled_page("page.html", styles, scripts, data)
         if len(page) <= MOST_BYTES:
             break
     return page
-
-
-def _assembled(data: dict[str, Any]) -> bytes:
-    """The template with its style, its script, the data, and the policy that names the first two by their hashes."""
-    here = Path(__file__).parent
-    style = "\n".join([FLAME_STYLE, *((here / name).read_text(encoding="utf-8") for name in _STYLES)])
-    script = "\n".join(['"use strict";', FLAME_SCRIPT, *((here / n).read_text(encoding="utf-8") for n in _SCRIPTS)])
-    parts = {
-        "__POLICY__": f"script-src {_hash(script)}; style-src {_hash(style)}",
-        "__STYLE__": style,
-        "__DATA__": escaped_json(data),
-        "__SCRIPT__": script,
-    }
-    return filled_page(here / "page.html", parts)
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

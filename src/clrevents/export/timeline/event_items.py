@@ -23,7 +23,11 @@ def events_of_users(trace: Trace) -> list[Selector]:
 
 
 def event_items(trace: Trace, selectors: Sequence[Selector]) -> Iterator[Placed]:
-    """The selected events in order of time; none without a selector. Raises what `Trace.events` raises."""
+    """The selected events; none without a selector. Raises what `Trace.events` raises.
+
+    They are in the order of `Trace.events`, which goes back in time where a trace is out of order beyond mending;
+    instants can bear that.
+    """
     if not selectors:
         return
     made = EventJson(names=True)

@@ -1,6 +1,7 @@
 """The vocabulary of a timeline: tracks, and what lies on them.
 
-On one track items come in order of time, and stretches lie inside each other or apart. Knows no report and no format.
+On one track items come in order of time, and stretches lie inside each other or apart; only instants of events may go
+back in time, where the trace does. Knows no report and no format.
 """
 
 from __future__ import annotations

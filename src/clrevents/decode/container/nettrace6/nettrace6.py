@@ -21,7 +21,6 @@ from clrevents.decode.container.blocks import (
     Header,
     SequencePoint,
     Stacks,
-    ThreadNumbers,
     TraceInfo,
 )
 from clrevents.decode.container.container import BLOCK_HEADER, COMPRESSED, bad_event, cut, one, stack_count
@@ -33,6 +32,7 @@ from clrevents.decode.container.nettrace6.nettrace6_rows import (
     read_removed_threads,
     read_threads,
 )
+from clrevents.decode.container.nettrace6.thread_numbers import read_numbers
 from clrevents.decode.container.small_blocks import SMALL, Places, SmallBlocks, header_fields
 from clrevents.decode.container.uncompressed import NETTRACE6, walk
 from clrevents.decode.container.window import Cursor, NeedMore, Short, Window
@@ -267,9 +267,7 @@ class NetTrace6:
         time = cursor.i64("time")
         flags = cursor.u32("flags")
         count = read_count(cursor, 2, "threads")
-        threads = ThreadNumbers.of(
-            (cursor.varint(64, "thread index"), cursor.varint(32, "sequence number")) for _ in range(count)
-        )
+        threads = read_numbers(cursor, count)
         return SequencePoint(time, threads, at, bool(flags & Forget.THREADS), bool(flags & Forget.METADATA))
 
     def _stacks(self, window: Window, cursor: Cursor, broken: bool) -> Stacks:

@@ -10,16 +10,18 @@ from array import array
 from collections.abc import Iterator
 from typing import Final
 
+import numpy as np
+
 from clrevents.decode.container.blocks import (
     Block,
     Fault,
     LabelList,
     Labels,
     RemovedThreads,
-    ThreadNumbers,
     ThreadRow,
     Threads,
 )
+from clrevents.decode.container.nettrace6.thread_numbers import read_numbers
 from clrevents.decode.container.window import Cursor, Short
 from clrevents.errors import Problem
 from clrevents.schema.codes import LAST_LABEL, LabelKind, ThreadItem
@@ -30,6 +32,9 @@ _ACTIVITY_ID, _RELATED_ID, _TRACE_ID, _SPAN_ID, _TEXT, _NUMBER, _OPCODE, _KEYWOR
 )
 
 _ROWS: Final = 1000
+# After so many lists of one size, those that are like the last are found together; only lists of so many bytes.
+_ALIKE: Final = 16
+_SHORT: Final = 1 << 8
 # The labels of a fixed size.
 _SIZES = {
     _ACTIVITY_ID: 16,
@@ -85,14 +90,7 @@ def read_threads(cursor: Cursor) -> Iterator[Block]:
 def read_removed_threads(cursor: Cursor) -> RemovedThreads:
     """A block of removed threads. Raises Short."""
     at = cursor.base + cursor.pos
-    return RemovedThreads(ThreadNumbers.of(iter(lambda: _number_row(cursor), None)), at)
-
-
-def _number_row(cursor: Cursor) -> tuple[int, int] | None:
-    """A thread index and a sequence number; None at the end. Raises Short."""
-    if not cursor.left:
-        return None
-    return cursor.varint(64, "thread index"), cursor.varint(32, "sequence number")
+    return RemovedThreads(read_numbers(cursor), at)
 
 
 def read_labels(cursor: Cursor) -> Iterator[Block]:
@@ -101,10 +99,20 @@ def read_labels(cursor: Cursor) -> Iterator[Block]:
     count = read_count(cursor, 2, "label lists")
     begin = cursor.pos
     starts = array("I", [0])
+    size = alike = 0
     try:
-        for _ in range(count):
+        while len(starts) <= count:
+            before = cursor.pos
             _skip_label_list(cursor)
             starts.append(cursor.pos - begin)
+            alike = alike + 1 if cursor.pos - before == size else 0
+            size = cursor.pos - before
+            if alike == _ALIKE:
+                alike = 0
+                more = _lists_alike(cursor, size, count + 1 - len(starts))
+                ends = np.arange(1, more + 1, dtype=np.uint32) * np.uint32(size) + np.uint32(starts[-1])
+                starts.frombytes(ends.tobytes())
+                cursor.pos += more * size
     except _UnknownLabel as unknown:
         text = f"a label of unknown kind {unknown.kind}; the rest of its block is unreadable"
         yield Labels(first, _StoredLists(cursor, begin, starts))
@@ -169,6 +177,31 @@ def _thread_row(cursor: Cursor) -> tuple[ThreadRow, Fault | None]:
             wrong = Fault(Problem("unknown-item", "note", text, offset, row.left))
             break
     return ThreadRow(index, thread, process, name, tuple(attributes), offset), wrong
+
+
+def _lists_alike(cursor: Cursor, size: int, most: int) -> int:
+    """How many lists from the cursor on have the same labels as the one of `size` bytes before it.
+
+    0 unless it is short and its labels have a fixed size.
+    """
+    most = min(most, cursor.left // size)
+    places, at = [], 0
+    while at < size:
+        fixed = _SIZES.get(cursor.data[cursor.pos - size + at] & ~LAST_LABEL)
+        if fixed is None or size > _SHORT:
+            return 0
+        places.append(at)
+        at += 1 + fixed
+    raw = np.frombuffer(cursor.data, np.uint8, (most + 1) * size, cursor.pos - size).reshape(-1, size)
+    found, step = 0, _ALIKE
+    while found < most:
+        same = (raw[found + 1 : min(found + step, most) + 1, places] == raw[0, places]).all(axis=1)
+        if not same.all():
+            return found + int(same.argmin())
+        found += len(same)
+        # Ever more, so that a short run does not pay for all that follows.
+        step *= 2
+    return found
 
 
 def _skip_label_list(cursor: Cursor) -> None:

@@ -26,6 +26,8 @@ _CHAIN: Final = 3
 _FIRST_STRIDE: Final = 1 << 8
 _STRIDE: Final = 1 << 20
 _SMALLEST: Final = 2
+# Plain numbers where every block is tested: looking a member up takes longer than the test.
+_END, _EVENTS, _LABELS = int(BlockKind.END), int(BlockKind.EVENTS), int(BlockKind.LABELS)
 _HEADER_LIMIT: Final = 1024
 _THREAD_LIMIT: Final = 1 << 20
 
@@ -169,7 +171,7 @@ def _follows(data: bytes, pos: int, end: int, final: bool) -> bool:
     if end - pos < 4:
         return False
     size, kind = head(data, pos)
-    return (kind == BlockKind.END and size == 0) or plausible(data, pos, end)
+    return (kind == _END and size == 0) or plausible(data, pos, end)
 
 
 class _Undecided(Exception):
@@ -185,7 +187,7 @@ def _heads(window: Window, start: int, stop: int) -> list[int]:
     raw = np.frombuffer(window.data, dtype=np.uint8)
     # The kind is the fourth byte of a head, after a three-byte size that must lead to another block.
     kinds = raw[start + 3 : max(min(stop, window.end - 3), start) + 3]
-    places = np.flatnonzero((kinds >= BlockKind.EVENTS) & (kinds <= BlockKind.LABELS)) + start
+    places = np.flatnonzero((kinds >= _EVENTS) & (kinds <= _LABELS)) + start
     sizes = raw[places] + (raw[places + 1].astype(np.int64) << 8) + (raw[places + 2].astype(np.int64) << 16)
     believed = sizes >= _SMALLEST
     if window.final:
