@@ -70,7 +70,7 @@ def _said(parameter: click.Parameter) -> bool:
 def _paragraph(text: str) -> Iterator[str]:
     # What click is told not to wrap is laid out in lines.
     if _AS_IS in text:
-        yield from ("```text", *text.replace(_AS_IS, "").strip().splitlines(), "```")
+        yield from ("```console", *text.replace(_AS_IS, "").strip().splitlines(), "```")
     elif text.strip():
         yield " ".join(text.split())
     yield ""
