@@ -408,7 +408,8 @@ def render() -> str:
 
 
 def _shown(item: Item, imported: bool) -> Iterator[str]:
-    yield from (f"### {item.name}", "")
+    # Underscores around a name would make it bold.
+    yield from (f"### `{item.name}`" if item.name.startswith("__") else f"### {item.name}", "")
     yield from ("```py", item.signature, "```", "", item.text, "")
     if not imported:
         yield from (f"Not imported by users: defined in `{item.home}`.", "")
