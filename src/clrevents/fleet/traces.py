@@ -71,9 +71,9 @@ class Traces:
 
     Questions have the names they have for one `Trace`, and their parameters mean the same: `selector`, `columns`,
     `enum_names`, `order` and `filters` as in `Trace.table`, and the window of a report (`start`, `end`, `process_id`).
-    Tables begin with a column `trace`, the path or URL. Rows are in the order of the traces, whichever was read first. A trace that cannot be read
-    is left out of the answer and is in `problems`; a question that no trace can answer, such as one about an unknown
-    event, raises what `Trace` raises.
+    Tables begin with a column `trace`, the path or URL. Rows are in the order of the traces, whichever was read first.
+    A trace that cannot be read is left out of the answer and is in `problems`; a question that no trace can answer,
+    such as one about an unknown event, raises what `Trace` raises.
     """
 
     def __init__(
