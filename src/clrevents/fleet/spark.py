@@ -1,0 +1,244 @@
+"""Spark's data source `nettrace`: register `NettraceDataSource`, then `spark.read.format("nettrace")`. docs/fleet.md
+lists its options.
+
+Needs pyspark, which nothing else imports: import this module by its name. Reads nothing itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from clrevents.analysis.framework.declaration import WindowOptions
+from clrevents.analysis.framework.report_table import ReportTable
+from clrevents.analysis.reports import find_report
+from clrevents.decode.selection import FilterOptions, Filters
+from clrevents.errors import ERROR_MODES, Limits, UnknownEventError
+from clrevents.fleet.joined import TRACE, Joined, with_trace
+from clrevents.fleet.outcome import Opening, asked
+from clrevents.fleet.questions import AskReport
+from clrevents.fleet.spark_filters import wanted_events, wanted_traces
+from clrevents.fleet.spark_rows import (
+    AskFields,
+    AskThrough,
+    EventRows,
+    ProblemRows,
+    ReportRows,
+    SparkRows,
+    SparkSchema,
+)
+from clrevents.fleet.spark_types import arrow_target, in_words
+from clrevents.fleet.trace_batches import event_table
+from clrevents.fleet.trace_paths import trace_paths
+from clrevents.fleet.trace_problems import UNREAD, TraceProblem, problems_table
+from clrevents.schema.registry import DEFAULT
+from clrevents.sources import is_url
+from clrevents.table.build import TableField
+from clrevents.table.table import Table, needed
+
+_SPARK: Final[Any] = needed("pyspark.sql.datasource", "spark", "Spark's data source")
+_SAMPLE: Final = 8
+_OPTIONS: Final = (
+    *("path", "paths", "event", "report", "parameters", "table", "columns", "enumnames"),
+    *("start", "end", "thread_id", "process_id", "provider", "errors", "sample", "pushfilters"),
+)
+"""Options in lower case: Spark does not tell cases apart."""
+
+
+class NettraceDataSource(_SPARK.DataSource):  # type: ignore[misc]
+    """Many traces as one table of Spark: `.option("event", …)`, `.option("report", …).option("table", …)` or
+    `.option("table", "problems")`. Every table has a column `trace`, the path or URL.
+    """
+
+    @classmethod
+    def name(cls) -> str:
+        """What `spark.read.format` is told."""
+        return "nettrace"
+
+    def schema(self) -> str:
+        """The columns, in Spark's words: by the registry alone, or asked of some traces for an event that it does not
+        know.
+
+        Raises ValueError for options that do not fit together, and what `Trace.table` raises for unknown names.
+        """
+        return in_words(_Asked(self.options).fields())
+
+    def reader(self, schema: Any) -> Any:
+        """What plans and reads. `schema` may have fewer columns than there are, or wider ones."""
+        asked_for = _Asked(self.options)
+        kind = _PushingReader if asked_for.push else _Reader
+        return kind(asked_for, schema.jsonValue())
+
+
+class _Asked:
+    """The options, checked."""
+
+    def __init__(self, options: Mapping[str, str] | MutableMapping[str, str]) -> None:
+        given = {key.lower(): value for key, value in options.items()}
+        if odd := sorted(given.keys() - set(_OPTIONS)):
+            raise ValueError(f"unknown options: {', '.join(odd)}; there are {', '.join(_OPTIONS[1:])}")
+        self.event, self.report, self.table = given.get("event"), given.get("report"), given.get("table")
+        self.problems = self.table == "problems"
+        asked_for = (self.event is not None) + (self.report is not None)
+        if asked_for > 1 or not (asked_for or self.problems) or (self.event and self.table and not self.problems):
+            raise ValueError('give the option "event", or "report" and "table", or "table" with the value "problems"')
+        self.places = _places(given)
+        self.push = _flag(given, "pushfilters")
+        self.enum_names = _flag(given, "enumnames")
+        self.sample = int(given.get("sample", _SAMPLE))
+        listed = given.get("columns")
+        self.columns = None if listed is None else tuple(dict.fromkeys(name.strip() for name in listed.split(",")))
+        errors = given.get("errors", "salvage")
+        if errors not in ERROR_MODES:
+            raise ValueError(f"errors must be one of {', '.join(ERROR_MODES)}, not {errors!r}")
+        self.opening = Opening(errors, Limits(), DEFAULT)
+        self.parameters = json.loads(given.get("parameters", "{}"))
+        self.filters = _filters(given)
+
+    def fields(self) -> tuple[TableField, ...]:
+        """The columns of what is asked for."""
+        if self.problems:
+            return problems_table(()).fields
+        found = self._report_fields() if self.report is not None else self._event_fields()
+        if self.columns is None:
+            return found
+        chosen = Table(found).select(*(name for name in self.columns if name != TRACE))
+        return (found[0], *chosen.fields)
+
+    def _event_fields(self) -> tuple[TableField, ...]:
+        assert self.event is not None
+        try:
+            return event_table(self.event, self._own_columns(), self.enum_names).fields
+        except UnknownEventError:
+            return self._sampled(self.event)
+
+    def _own_columns(self) -> tuple[str, ...] | None:
+        return None if self.columns is None else tuple(name for name in self.columns if name != TRACE)
+
+    def _sampled(self, event: str) -> tuple[TableField, ...]:
+        question = AskFields(event, self.enum_names)
+        joined = Joined()
+        for path in self.paths()[: self.sample]:
+            for table in asked(question, path, self.opening).values:
+                if table is not None:
+                    joined.add(path, table)
+        if not joined.known:
+            raise UnknownEventError(
+                f"neither the registry nor the first {self.sample} traces know {event!r}: give a schema, or the option "
+                f'"sample" with a larger number of traces to ask'
+            )
+        return joined.table().fields
+
+    def _report_fields(self) -> tuple[TableField, ...]:
+        declared = find_report(str(self.report))
+        tables = {table.name: table for table in declared.answer.tables()}
+        if self.table not in tables:
+            raise KeyError(f"no table {self.table!r}; there are {', '.join(tables)}")
+        return with_trace("", ReportTable.of(tables[self.table].row_class, ()).table).fields
+
+    def paths(self) -> list[str]:
+        """The traces that are meant; files by their whole path, because workers run elsewhere."""
+        return [path if is_url(path) else os.path.abspath(path) for path in trace_paths(self.places)]
+
+    def rows(self, schema: SparkSchema, filters: Sequence[Any]) -> SparkRows:
+        """What a worker does with each trace."""
+        question = None if self.report is None else self._report_question()
+        if self.problems:
+            through = None if self.event is None else AskThrough(self.event, self.filters)
+            return ProblemRows(tuple(q for q in (question, through) if q is not None), self.opening)
+        if question is not None:
+            return ReportRows(question, str(self.table), self.opening)
+        assert self.event is not None
+        named = tuple(field["name"] for field in schema["fields"] if field["name"] != TRACE)
+        try:
+            # Whatever is asked for, some column has to be read for the rows to be counted.
+            event_table(self.event, named, self.enum_names)
+            columns: tuple[str, ...] | None = named or ("time_ns",)
+        except UnknownEventError:
+            columns = None
+        return EventRows(self.event, columns, self.enum_names, wanted_events(self.filters, filters), self.opening)
+
+    def _report_question(self) -> AskReport:
+        declared = find_report(str(self.report))
+        if odd := self.filters.keys() - WindowOptions.__annotations__.keys():
+            raise ValueError(f"reports have no options {', '.join(sorted(odd))}")
+        window = WindowOptions(
+            start=self.filters.get("start"), end=self.filters.get("end"), process_id=self.filters.get("process_id")
+        )
+        kept = () if self.problems else (str(self.table),)
+        return AskReport(declared.name, declared.parameters(**self.parameters), window, kept)
+
+
+def _places(given: Mapping[str, str]) -> list[str]:
+    """What `load` was given: one place, or several as a list in JSON."""
+    if "path" not in given and "paths" not in given:
+        raise ValueError("no traces: name them in load(…)")
+    listed = [given["path"]] if "path" in given else [str(place) for place in json.loads(given["paths"])]
+    return [unquote(urlsplit(place).path) if place.startswith("file:") else place for place in listed]
+
+
+def _flag(given: Mapping[str, str], name: str) -> bool:
+    value = given.get(name, "false").lower()
+    if value not in ("true", "false"):
+        raise ValueError(f"the option {name!r} is true or false, not {value!r}")
+    return value == "true"
+
+
+def _filters(given: Mapping[str, str]) -> FilterOptions:
+    found = FilterOptions()
+    if "provider" in given:
+        found["provider"] = given["provider"]
+    if "process_id" in given:
+        found["process_id"] = int(given["process_id"])
+    if "thread_id" in given:
+        found["thread_id"] = [int(thread) for thread in given["thread_id"].split(",")]
+    if "start" in given:
+        found["start"] = _moment(given["start"])
+    if "end" in given:
+        found["end"] = _moment(given["end"])
+    Filters.of(found)
+    return found
+
+
+def _moment(text: str) -> int | str:
+    """A number is nanoseconds since the session started."""
+    return int(text) if text.strip().lstrip("-").isdecimal() else text
+
+
+class _Reader(_SPARK.DataSourceReader):  # type: ignore[misc]
+    """Plans one partition for each trace, and reads it on a worker."""
+
+    def __init__(self, asked_for: _Asked, schema: SparkSchema) -> None:
+        self._asked, self._schema = asked_for, schema
+        self._filters: tuple[Any, ...] = ()
+        arrow_target(schema)
+        # Here already, for names that do not exist: a worker's errors would be tried again.
+        self._rows = asked_for.rows(schema, ())
+
+    def partitions(self) -> list[Any]:
+        """One for each trace whose path fits."""
+        return [_SPARK.InputPartition(path) for path in wanted_traces(self._asked.paths(), self._filters)]
+
+    def read(self, partition: Any) -> Iterator[Any]:
+        """The record batches of one trace. What is wrong with it ends the job only if `errors` is not `salvage`."""
+        found: list[TraceProblem] = []
+        # Spark asks for the value None if no trace is left.
+        if partition.value is not None:
+            yield from self._rows.batches(partition.value, self._schema, found)
+        if self._asked.opening.errors != "salvage":
+            for problem in found:
+                if problem.severity == UNREAD:
+                    raise RuntimeError(f"{problem.trace}: {problem.message}")
+
+
+class _PushingReader(_Reader):
+    """Reads less where Spark's filters allow it."""
+
+    def pushFilters(self, filters: Sequence[Any]) -> Sequence[Any]:
+        """Remember the filters, and leave them all to Spark, too: that is always right."""
+        self._filters = tuple(filters)
+        self._rows = self._asked.rows(self._schema, self._filters)
+        return filters

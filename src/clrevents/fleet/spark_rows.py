@@ -1,0 +1,120 @@
+"""What a worker of Spark does with one trace: rows of an event, of a report's table, or of what is wrong with it.
+
+Each is a value that is sent to the workers. Knows Spark's types and nothing else of it, and no other traces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol, TypeAlias
+
+import attrs
+
+from clrevents.decode.selection import FilterOptions, Selector
+from clrevents.errors import UnknownEventError
+from clrevents.fleet.joined import with_trace
+from clrevents.fleet.outcome import Opening, Question, asked
+from clrevents.fleet.questions import AskCounts, AskReport
+from clrevents.fleet.spark_types import cast_batch, fields_of, spark_batches
+from clrevents.fleet.trace_batches import TraceBatches
+from clrevents.fleet.trace_problems import TraceProblem, error_row, problems_table
+from clrevents.table.table import Table
+from clrevents.trace import Trace
+
+SparkSchema: TypeAlias = Mapping[str, Any]
+"""A schema as its `jsonValue()` gives it."""
+
+
+class SparkRows(Protocol):
+    """Rows of traces, asked for by their path."""
+
+    def batches(self, path: str, schema: SparkSchema, found: list[TraceProblem]) -> Iterator[Any]:
+        """A trace's record batches, as Spark expects them for `schema`; what is wrong with it is added to `found`."""
+        ...
+
+
+@attrs.frozen
+class EventRows:
+    """The rows of one event. `columns` is None for all that the trace has."""
+
+    selector: Selector
+    columns: tuple[str, ...] | None
+    enum_names: bool
+    filters: FilterOptions
+    opening: Opening
+
+    def batches(self, path: str, schema: SparkSchema, found: list[TraceProblem]) -> Iterator[Any]:
+        read = TraceBatches(
+            path,
+            self.selector,
+            Table(fields_of(schema)),
+            self.opening,
+            columns=self.columns,
+            enum_names=self.enum_names,
+            filters=self.filters,
+        )
+        for batch in read:
+            yield cast_batch(batch, schema)
+        found.extend(read.problems)
+
+
+@attrs.frozen
+class ReportRows:
+    """The rows of one table of a report."""
+
+    question: AskReport
+    table: str
+    opening: Opening
+
+    def batches(self, path: str, schema: SparkSchema, found: list[TraceProblem]) -> Iterator[Any]:
+        outcome = asked(self.question, path, self.opening)
+        found.extend(outcome.problems)
+        if outcome.refused is not None:
+            found.append(error_row(path, outcome.refused))
+        for answer in outcome.values:
+            yield from spark_batches(with_trace(path, answer.tables[self.table]), schema)
+
+
+@attrs.frozen
+class ProblemRows:
+    """What is wrong with a trace: all that a scan of its headers meets, and all that the questions meet."""
+
+    questions: tuple[Question[Any], ...]
+    opening: Opening
+
+    def batches(self, path: str, schema: SparkSchema, found: list[TraceProblem]) -> Iterator[Any]:
+        met: dict[TraceProblem, None] = {}
+        asks: tuple[Question[Any], ...] = (AskCounts(), *self.questions)
+        for question in asks:
+            outcome = asked(question, path, self.opening)
+            met.update(dict.fromkeys(outcome.problems))
+            if outcome.refused is not None and not isinstance(outcome.refused, UnknownEventError):
+                met[error_row(path, outcome.refused)] = None
+        yield from spark_batches(problems_table(met), schema)
+
+
+@attrs.frozen
+class AskThrough:
+    """Every row of an event, kept by nobody."""
+
+    selector: Selector
+    filters: FilterOptions
+
+    def __call__(self, trace: Trace) -> None:
+        for _ in trace.batches(self.selector, **self.filters):
+            pass
+
+
+@attrs.frozen
+class AskFields:
+    """The columns of an event's table in one trace, without rows; None if the trace does not know the event."""
+
+    selector: Selector
+    enum_names: bool
+
+    def __call__(self, trace: Trace) -> Table | None:
+        try:
+            first = next(iter(trace.batches(self.selector, enum_names=self.enum_names)))
+        except UnknownEventError:
+            return None
+        return Table(first.fields)
