@@ -64,7 +64,7 @@ def test_testing_is_what_its_own_page_imports() -> None:
 
 
 def test_headings_of_the_page() -> None:
-    headings = re.findall(r"^### (\w+)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    headings = re.findall(r"^### `?(\w+)`?$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     names = [item.name for item in ITEMS if not item.owner]
     assert headings == names
     assert len(set(names)) == len(names)

@@ -230,8 +230,8 @@ def against_by_name(modules: House) -> Iterator[str]:
 
 def test_modules_above_are_found_by_name_in_one_place() -> None:
     assert not list(against_by_name(house()))
-    elsewhere = house_of(analysis__samples='import_module("clrevents.export.shown")')
-    assert list(against_by_name(elsewhere)) == ["analysis.samples may not find clrevents.export.shown"]
+    elsewhere = house_of(analysis__sampled__samples='import_module("clrevents.export.shown")')
+    assert list(against_by_name(elsewhere)) == ["analysis.sampled.samples may not find clrevents.export.shown"]
     assert not list(against_by_name(house_of(analysis__showing='x = "clrevents.export.shown"')))
 
 

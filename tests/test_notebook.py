@@ -44,7 +44,9 @@ def executed() -> Any:
         asked = f"with clrevents.open({str(fixture(trace))!r}) as trace:\n    {name} = analysis.{name}_report(trace)"
         cells.append(f"{asked}\n{name}")
         cells.append(f"display(*{name}.charts())")
-    cells.append(f"import clrevents.analysis.samples\ntrace = clrevents.open({str(fixture('net10-garbage'))!r})")
+    cells.append(
+        f"import clrevents.analysis.sampled.samples\ntrace = clrevents.open({str(fixture('net10-garbage'))!r})"
+    )
     cells += OTHERS
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     NotebookClient(book, timeout=300, kernel_name="python3").execute()
@@ -95,7 +97,7 @@ OTHERS: Final = {
     "next(trace.events('GCStart'))": "<b>GCStart</b>",
     "trace.check()": "<table>",
     "gc.collections": "<table>",
-    "analysis.samples.read_samples(trace)": "samples of",
+    "analysis.sampled.samples.read_samples(trace)": "samples of",
 }
 
 

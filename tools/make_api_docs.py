@@ -120,9 +120,9 @@ SECTIONS: Final = (
         "clrevents.analysis",
         ("spans", "read_samples", "hottest"),
         (
-            "analysis.samples.Samples",
-            "analysis.samples.SampledThread",
-            "analysis.merged.StackFrame",
+            "analysis.sampled.samples.Samples",
+            "analysis.sampled.samples.SampledThread",
+            "analysis.gathering.merged.StackFrame",
             "analysis.top.hot.HotMethod",
         ),
     ),

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents.analysis.calltree import call_tree, stack_sums
-from clrevents.analysis.samples import Samples
+from clrevents.analysis.sampled.calltree import call_tree, stack_sums
+from clrevents.analysis.sampled.samples import Samples
 from clrevents.analysis.top.hot import hottest
 from hand_made import Row, hand_made
 

@@ -9,8 +9,8 @@ import pytest
 
 import clrevents
 from clrevents.analysis import callers_report, read_samples, top_report
-from clrevents.analysis.event_weights import under_texts
-from clrevents.analysis.merged import MergedStacks, StackFrame
+from clrevents.analysis.gathering.merged import MergedStacks, StackFrame
+from clrevents.analysis.weights.event_weights import under_texts
 from clrevents.events import ExceptionThrown_V1
 from project_files import fixture
 

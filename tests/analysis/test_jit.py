@@ -13,7 +13,7 @@ import pytest
 import clrevents
 from clrevents.analysis import JitReport, jit_report
 from clrevents.analysis.compilations import compilations, inside
-from clrevents.analysis.gather import gather
+from clrevents.analysis.gathering.gather import gather
 from clrevents.events import (
     AssemblyLoad_V1,
     MethodFlags,

@@ -13,8 +13,14 @@ from hypothesis import strategies as st
 
 import clrevents
 from clrevents.analysis.framework.marks import Hole, Marks
-from clrevents.analysis.record_line import record_line
-from clrevents.analysis.recording_cost import NEEDS, RecordingCost, SuspensionEvents, recording_cost, recording_cost_of
+from clrevents.analysis.recording.record_line import record_line
+from clrevents.analysis.recording.recording_cost import (
+    NEEDS,
+    RecordingCost,
+    SuspensionEvents,
+    recording_cost,
+    recording_cost_of,
+)
 from clrevents.events import (
     GCRestartEEBegin_V1,
     GCRestartEEEnd_V1,

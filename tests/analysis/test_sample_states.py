@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 import clrevents
-from clrevents.analysis import hottest, leaf_states, read_samples, top_report
-from clrevents.analysis.leaf_states import STATES
+from clrevents.analysis import hottest, read_samples, top_report
+from clrevents.analysis.sampled import leaf_states
+from clrevents.analysis.sampled.leaf_states import STATES
 from clrevents.testing.builder import TraceBuilder
 
 MS = 1_000_000

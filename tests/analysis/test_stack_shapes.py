@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import clrevents
 from clrevents.analysis import read_samples, top_report
-from clrevents.analysis.merged import FRAMEWORK_NAMES, StackFrame
-from clrevents.analysis.samples import SampledThread, Samples
+from clrevents.analysis.gathering.merged import FRAMEWORK_NAMES, StackFrame
+from clrevents.analysis.sampled.samples import SampledThread, Samples
 from project_files import fixture
 
 NAMES = ("Shop.Main", "Shop.Pay", "Shop.Tax", "Bank.Send", "System.IO.Write", "System.IO.Flush", "Lib.Log")

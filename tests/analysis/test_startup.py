@@ -13,7 +13,7 @@ import pytest
 
 import clrevents
 from clrevents.analysis import StartupReport, startup_report
-from clrevents.analysis.gather import gather
+from clrevents.analysis.gathering.gather import gather
 from clrevents.analysis.startup.self_time import ThreadSpans, depths, paired, self_times
 from clrevents.events import (
     AssemblyFlags,

@@ -14,8 +14,8 @@ from analysis.test_samples import MS, shop, traced
 from clrevents.analysis import hottest, read_samples, top_report
 from clrevents.analysis.framework.declaration import parameters_of
 from clrevents.analysis.reports import feed_reports
+from clrevents.analysis.sampled.weighing import CAVEAT
 from clrevents.analysis.top.report import HotRow, TopParameters, TopReport
-from clrevents.analysis.weighing import CAVEAT
 from clrevents.encode.values import ThreadRow
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture

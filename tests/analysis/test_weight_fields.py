@@ -10,7 +10,7 @@ import clrevents
 from analysis.test_samples import shop, traced
 from built_allocations import MAIN, sampled, tick
 from clrevents.analysis import read_samples, top_report
-from clrevents.analysis.weight_fields import check_weight
+from clrevents.analysis.weights.weight_fields import check_weight
 from clrevents.schema.registry import DEFAULT
 from clrevents.table.build import ColumnType, TableField, header_fields
 from clrevents.trace import tables_of_registry

@@ -14,7 +14,7 @@ from click.testing import Result
 
 import clrevents
 from built_allocations import tick
-from clrevents.analysis.samples import read_samples
+from clrevents.analysis.sampled.samples import read_samples
 from clrevents.export.flame import FLAME_FORMATS, Look, flame_bytes
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture

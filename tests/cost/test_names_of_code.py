@@ -17,7 +17,7 @@ import pytest
 import clrevents
 from clrevents import Trace
 from clrevents.analysis import reports
-from clrevents.analysis.samples import read_samples
+from clrevents.analysis.sampled.samples import read_samples
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow
 from clrevents.events import MethodLoadVerbose_V1, MethodUnloadVerbose_V1, ModuleLoad_V1, ModuleUnload_V1

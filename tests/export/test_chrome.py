@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents.analysis.samples import SampledThread
+from clrevents.analysis.sampled.samples import SampledThread
 from clrevents.export.chrome import render
 from clrevents.export.flame import Look
 from hand_made import Row, hand_made

@@ -17,7 +17,7 @@ from typing import Any, Final
 import pytest
 
 from browser_page import CHROMIUM, needs_browser
-from clrevents.analysis.weighing import CAVEAT
+from clrevents.analysis.sampled.weighing import CAVEAT
 from clrevents.export.flame import Look
 from clrevents.export.flame_html import render
 from hand_made import Row, hand_made

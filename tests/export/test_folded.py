@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clrevents.analysis.samples import SampledThread
+from clrevents.analysis.sampled.samples import SampledThread
 from clrevents.export.flame import Look
 from clrevents.export.folded import render
 from hand_made import Row, hand_made

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import clrevents
 from built_page import MS, built_page
-from clrevents.analysis.calltree import call_tree
 from clrevents.analysis.reports import run_reports
+from clrevents.analysis.sampled.calltree import call_tree
 from clrevents.export.flame_cut import FlameCut
 from clrevents.export.page import page_timeline
 from clrevents.export.page.page_texts import PageTexts, shown_text

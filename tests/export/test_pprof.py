@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents.analysis.samples import Samples
-from clrevents.analysis.weighing import Unit
+from clrevents.analysis.sampled.samples import Samples
+from clrevents.analysis.sampled.weighing import Unit
 from clrevents.export.flame import Look, flame_bytes
 from hand_made import Row, hand_made
 from profile_message import profile_class

@@ -23,7 +23,7 @@ from nbclient import NotebookClient
 
 import clrevents
 from clrevents.analysis import ReportTable, ThreadsReport, read_samples, threads_report
-from clrevents.analysis.calltree import call_tree
+from clrevents.analysis.sampled.calltree import call_tree
 from clrevents.export.flame import Look
 from clrevents.export.flame_cut import SMALL, FlameCut
 from clrevents.export.flame_html import render

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents.analysis.weighing import Unit
+from clrevents.analysis.sampled.weighing import Unit
 from clrevents.export.flame import Look
 from clrevents.export.speedscope import render
 from hand_made import Row, hand_made

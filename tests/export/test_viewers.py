@@ -19,7 +19,7 @@ import pytest
 import clrevents
 from browser_page import chromium, needs_browser
 from clrevents.analysis import read_samples
-from clrevents.analysis.samples import Samples
+from clrevents.analysis.sampled.samples import Samples
 from clrevents.export.flame import FlameFormat, Look, flame_bytes, thread_label
 from npm_packages import npm_package
 from project_files import FIXTURES

@@ -12,7 +12,7 @@ import pytest
 from shared_files import SHARED, needs_shared
 
 import clrevents
-from clrevents.analysis.samples import Samples, read_samples
+from clrevents.analysis.sampled.samples import Samples, read_samples
 from clrevents.analysis.top.hot import hottest
 from clrevents.export.chrome import render as chrome
 from clrevents.export.flame import Look

@@ -14,7 +14,7 @@ import report_laws
 from clrevents.analysis.framework.answer import Answer
 from clrevents.analysis.listing import report_names
 from clrevents.analysis.reports import run_reports
-from clrevents.analysis.samples import read_samples
+from clrevents.analysis.sampled.samples import read_samples
 from clrevents.export.flame import Look
 from clrevents.export.folded import render
 from clrevents.rewrite import redact

@@ -21,9 +21,9 @@ from typing import Any, Final
 import clrevents
 from clrevents import Trace, TraceError, TraceWarning
 from clrevents.analysis import callers_report
-from clrevents.analysis.calltree import call_tree
 from clrevents.analysis.reports import feed_reports, run_reports
-from clrevents.analysis.samples import read_samples, stacked_events
+from clrevents.analysis.sampled.calltree import call_tree
+from clrevents.analysis.sampled.samples import read_samples, stacked_events
 from clrevents.errors import ErrorMode
 from clrevents.export.directory import Options, export_directory
 from clrevents.export.flame import FLAME_FORMATS, Look, flame_bytes

@@ -7,9 +7,9 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from clrevents.analysis.merged import StackFrame
-from clrevents.analysis.samples import SampledThread, Samples
-from clrevents.analysis.weighing import Unit
+from clrevents.analysis.gathering.merged import StackFrame
+from clrevents.analysis.sampled.samples import SampledThread, Samples
+from clrevents.analysis.sampled.weighing import Unit
 
 V = TypeVar("V")
 Row: TypeAlias = tuple[int, int | float, tuple[str, ...], bool]

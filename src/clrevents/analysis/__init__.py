@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from clrevents.analysis.pairing import spans as spans
     from clrevents.analysis.reports import feed_reports as feed_reports
     from clrevents.analysis.reports import run_reports as run_reports
-    from clrevents.analysis.samples import read_samples as read_samples
+    from clrevents.analysis.sampled.samples import read_samples as read_samples
     from clrevents.analysis.top.hot import hottest as hottest
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ _HOMES = {
     "heap.heap_tables": ("heap_growth",),
     "pairing": ("spans",),
     "reports": ("feed_reports", "run_reports"),
-    "samples": ("read_samples",),
+    "sampled.samples": ("read_samples",),
     "top.hot": ("hottest",),
     **{f"{name}.report": (f"{name}_report", f"{name.title()}Report") for name in report_names()},
 }

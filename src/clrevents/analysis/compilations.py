@@ -12,8 +12,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.gather import Gathered, matched
-from clrevents.analysis.optional_rows import NONE, either, picked
+from clrevents.analysis.gathering.gather import Gathered, matched
+from clrevents.analysis.gathering.optional_rows import NONE, either, picked
 from clrevents.schema.method_flags import MethodFlags
 
 Ints: TypeAlias = NDArray[np.int64]

@@ -13,14 +13,19 @@ from collections.abc import Mapping
 from typing import Final
 
 ROOM: Final = "clrevents.analysis"
-_FRAMEWORK: Final = "framework"
+_REPORT: Final = "report"
 
 
 @functools.cache
 def report_names() -> tuple[str, ...]:
-    """The names of all reports."""
+    """The names of all reports: folders which hold a module `report`."""
     folder = os.path.dirname(__file__)
-    return tuple(sorted(m.name for m in pkgutil.iter_modules([folder]) if m.ispkg and m.name != _FRAMEWORK))
+    rooms = [module.name for module in pkgutil.iter_modules([folder]) if module.ispkg]
+    return tuple(sorted(room for room in rooms if _REPORT in _modules(os.path.join(folder, room))))
+
+
+def _modules(folder: str) -> list[str]:
+    return [module.name for module in pkgutil.iter_modules([folder])]
 
 
 def report_summaries() -> Mapping[str, str]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.activities.activity_signals import SignalKind, edge_of
 from clrevents.analysis.framework.marks import Marks, trace_holes
-from clrevents.analysis.gather import Gathered, gather, matched
+from clrevents.analysis.gathering.gather import Gathered, gather, matched
 from clrevents.table.build import (
     TABLE_HEADERS,
     Column,

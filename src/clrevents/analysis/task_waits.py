@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.wait_events import WaitSpans, field_numbers, wait_spans
 
 TASK_BEGIN: Final = "tpl/TaskWaitBegin"

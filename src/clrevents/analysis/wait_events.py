@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.answer_values import FOREVER
-from clrevents.analysis.gather import Gathered
-from clrevents.analysis.optional_rows import NONE, either, picked
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.optional_rows import NONE, either, picked
 
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]

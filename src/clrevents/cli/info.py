@@ -10,8 +10,8 @@ from typing import Any, Final
 import click
 
 import clrevents
-from clrevents.analysis.answerable import trace_answers
 from clrevents.analysis.framework.needs import record_needs
+from clrevents.analysis.recording.answerable import trace_answers
 from clrevents.analysis.reports import find_report
 from clrevents.cli.output import Output, event_label
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument

@@ -10,14 +10,14 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 
-from clrevents.analysis.allocation_events import ALLOC, NEEDED, NEEDED_RARE
-from clrevents.analysis.allocation_rows import certainty
-from clrevents.analysis.event_weights import ALONE, event_and_weight
 from clrevents.analysis.framework.needs import record_needs
-from clrevents.analysis.name_patterns import SEPARATOR
-from clrevents.analysis.sample_states import chosen_states
-from clrevents.analysis.samples import Samples, read_samples, stacked_events
-from clrevents.analysis.stack_shapes import StackShape
+from clrevents.analysis.sampled.name_patterns import SEPARATOR
+from clrevents.analysis.sampled.sample_states import chosen_states
+from clrevents.analysis.sampled.samples import Samples, read_samples, stacked_events
+from clrevents.analysis.sampled.stack_shapes import StackShape
+from clrevents.analysis.weights.allocation_events import ALLOC, NEEDED, NEEDED_RARE
+from clrevents.analysis.weights.allocation_rows import certainty
+from clrevents.analysis.weights.event_weights import ALONE, event_and_weight
 from clrevents.cli.output import event_label, safe, say
 from clrevents.cli.reading import Reading
 from clrevents.export.flame import summary

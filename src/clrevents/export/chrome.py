@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from clrevents.analysis.samples import SampledThread, Samples
+from clrevents.analysis.sampled.samples import SampledThread, Samples
 from clrevents.export.flame import Look, frame_names
 from clrevents.export.timeline.sampled_calls import calls
 

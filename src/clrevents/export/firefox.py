@@ -13,7 +13,7 @@ from typing import IO, Any, Final
 
 import numpy as np
 
-from clrevents.analysis.weighing import Ints
+from clrevents.analysis.sampled.weighing import Ints
 from clrevents.export.firefox_markers import FirefoxMarkers, marker_categories
 from clrevents.export.firefox_stacks import FirefoxStacks, FirefoxTexts
 from clrevents.export.timeline.read_timeline import Timeline

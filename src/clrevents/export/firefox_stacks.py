@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from clrevents.analysis.merged import is_own
-from clrevents.analysis.samples import Samples
+from clrevents.analysis.gathering.merged import is_own
+from clrevents.analysis.sampled.samples import Samples
 from clrevents.export.flame import Look, frame_names
 
 OWN, OTHERS, NAMELESS = 0, 1, 2

@@ -10,7 +10,7 @@ import importlib
 from datetime import datetime
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
-from clrevents.analysis.samples import SampledThread, Samples
+from clrevents.analysis.sampled.samples import SampledThread, Samples
 from clrevents.words import counted
 
 FlameFormat: TypeAlias = Literal["speedscope", "folded", "html", "pprof", "chrome"]

@@ -10,9 +10,9 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from clrevents.analysis.calltree import CallTree, Ints
-from clrevents.analysis.samples import Samples
-from clrevents.analysis.weighing import Weights
+from clrevents.analysis.sampled.calltree import CallTree, Ints
+from clrevents.analysis.sampled.samples import Samples
+from clrevents.analysis.sampled.weighing import Weights
 from clrevents.export.flame import Look
 from clrevents.export.flame_html import flame_data
 from clrevents.words import counted

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from clrevents.analysis.calltree import CallTree, call_tree
-from clrevents.analysis.samples import Samples
-from clrevents.analysis.weighing import CAVEAT
+from clrevents.analysis.sampled.calltree import CallTree, call_tree
+from clrevents.analysis.sampled.samples import Samples
+from clrevents.analysis.sampled.weighing import CAVEAT
 from clrevents.export.flame import Look, frame_names, summary, thread_labels
 
 _HERE: Final = Path(__file__).parent

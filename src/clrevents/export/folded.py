@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from clrevents.analysis.calltree import stack_sums
-from clrevents.analysis.samples import Samples
+from clrevents.analysis.sampled.calltree import stack_sums
+from clrevents.analysis.sampled.samples import Samples
 from clrevents.export.flame import Look, frame_names, thread_labels
 
 _BREAKS: Final = re.compile("[;\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")

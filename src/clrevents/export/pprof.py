@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from clrevents.analysis.calltree import StackSums, stack_sums
-from clrevents.analysis.samples import Samples
+from clrevents.analysis.sampled.calltree import StackSums, stack_sums
+from clrevents.analysis.sampled.samples import Samples
 from clrevents.export.flame import Look, frame_names, thread_labels
 from clrevents.export.protobuf_wire import message, number, text, varint
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from clrevents.analysis.calltree import CallTree, call_tree
 from clrevents.analysis.framework.answer import Answer
-from clrevents.analysis.samples import Samples
+from clrevents.analysis.sampled.calltree import CallTree, call_tree
+from clrevents.analysis.sampled.samples import Samples
 from clrevents.export.flame import Look
 from clrevents.export.flame_cut import FlameCut
 from clrevents.export.flame_html import flame_page, render

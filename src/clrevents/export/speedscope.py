@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from clrevents.analysis.samples import Samples
+from clrevents.analysis.sampled.samples import Samples
 from clrevents.export.flame import Look, frame_names, thread_labels
 
 SCHEMA: Final = "https://www.speedscope.app/file-format-schema.json"

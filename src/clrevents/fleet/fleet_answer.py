@@ -73,7 +73,7 @@ class FleetAnswer:
     """The report's tables by name, with a column `trace`."""
 
     def table(self, name: str) -> Table:
-        """One of the tables. Raises KeyError for one that the report does not have or that was not asked for."""
+        """The table called `name`. Raises KeyError for one that the report does not have or that was not asked for."""
         if name not in self.tables:
             raise KeyError(f"no table {name!r}; there are {', '.join(self.tables)}; ask for others with tables=")
         return self.tables[name]

@@ -69,10 +69,11 @@ class _NameRow:
 class Traces:
     """Many traces, opened by `clrevents.open_many`. Close them, or use them as a context manager.
 
-    Questions have the names they have for one `Trace`, and their parameters mean the same; tables begin with a column
-    `trace`, the path or URL. Rows are in the order of the traces, whichever was read first. A trace that cannot be read
-    is left out of the answer and is in `problems`; a question that no trace can answer, such as one about an unknown
-    event, raises what `Trace` raises.
+    Questions have the names they have for one `Trace`, and their parameters mean the same: `selector`, `columns`,
+    `enum_names`, `order` and `filters` as in `Trace.table`, and the window of a report (`start`, `end`, `process_id`).
+    Tables begin with a column `trace`, the path or URL. Rows are in the order of the traces, whichever was read first.
+    A trace that cannot be read is left out of the answer and is in `problems`; a question that no trace can answer,
+    such as one about an unknown event, raises what `Trace` raises.
     """
 
     def __init__(
@@ -135,9 +136,9 @@ class Traces:
         return problems_table(sorted(self._problems, key=lambda row: places[row.trace]))
 
     def each(self, question: Question[T]) -> Iterator[tuple[str, T]]:
-        """Ask anything of every trace: a function that takes a `Trace`. Yields (path, value) in order.
+        """Ask anything of every trace: `question` is a function that takes a `Trace`. Yields (path, value) in order.
 
-        Function and values are sent between processes: both must be picklable. Iterators end with their trace.
+        The function and its values are sent between processes: both must be picklable. Iterators end with their trace.
         """
         refused: Exception | None = None
         answered = False
@@ -232,7 +233,7 @@ class Traces:
         process_id: int | None = None,
         **parameters: Any,
     ) -> FleetAnswer:
-        """The report of this name about every trace. `tables` are those to keep; by default all that are not bulk.
+        """The report called `name` about every trace. `tables` are those to keep; by default all that are not bulk.
 
         The window and `parameters` are those of the report, and apply to each trace. Raises ValueError for an unknown
         report, TypeError for an unknown parameter and KeyError for an unknown table.
@@ -251,7 +252,7 @@ class Traces:
     def reports(self, *names: str, **window: Unpack[WindowOptions]) -> dict[str, FleetAnswer]:
         """Several reports (all of them, unless `names` says which), by name, from one pass over each trace.
 
-        Their bulk tables are left out. Raises ValueError for an unknown report.
+        `window` applies to each trace. Their bulk tables are left out. Raises ValueError for an unknown report.
         """
         chosen = tuple(dict.fromkeys(names or report_names()))
         declared = {name: find_report(name) for name in chosen}
@@ -268,6 +269,7 @@ class Traces:
         """Run the SQL query `sql` with duckdb over all traces: every table of `Trace.query`, with a column `trace`.
 
         `traces` is the table that `info` gives, `problems` has what is wrong, and `tables` counts over all traces.
+        With `files` the query may read other files, too.
         Tables are gathered in temporary files, so that memory does not grow with them: use what this returns before
         these traces are closed. Raises what `Trace.query` raises.
         """
@@ -339,6 +341,6 @@ def open_many(
     `errors` is `"salvage"` here. `progress(done, total)` is called with numbers of traces.
 
     Raises FileNotFoundError for a folder or a pattern without traces, and TypeError for anything but paths. A file that
-    does not exist or is no trace raises nothing: it is a row of `Traces.problems`.
+    does not exist or is not a trace raises nothing: it is a row of `Traces.problems`.
     """
     return Traces(paths, jobs=jobs, errors=errors, limits=limits, registry=registry, progress=progress)

@@ -17,8 +17,8 @@ from analysis.test_stack_shapes import fits, samples_of
 from clrevents.analysis import read_samples, top_report
 from clrevents.analysis.callers.call_sides import CallNodes, call_sides
 from clrevents.analysis.callers.report import CallersReport, callers_report
-from clrevents.analysis.name_patterns import matched, name_patterns
-from clrevents.analysis.samples import Samples
+from clrevents.analysis.sampled.name_patterns import matched, name_patterns
+from clrevents.analysis.sampled.samples import Samples
 from clrevents.cli import root
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture

@@ -10,7 +10,7 @@ import pytest
 import clrevents
 from analysis.test_recording_cost import MAIN, PROFILER, lossy_trace, stop
 from clrevents.analysis import threads_report
-from clrevents.analysis.recording_cost import recording_cost_of
+from clrevents.analysis.recording.recording_cost import recording_cost_of
 from clrevents.analysis.threads.thread_rows import ThreadFacts
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixtures

@@ -27,7 +27,7 @@ from clrevents.analysis.framework.kept import Kept
 from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import Row, SpanRow, column, row
-from clrevents.analysis.gather import Gathered, matched
+from clrevents.analysis.gathering.gather import Gathered, matched
 
 STARTED: Final = "runtime/MethodJittingStarted"
 LOADED: Final = "runtime/MethodLoadVerbose"

@@ -17,7 +17,7 @@ import attrs
 
 from clrevents.analysis.activities.activity_signals import ActivitySource, Signal, SignalKind
 from clrevents.analysis.activities.task_flows import UNKNOWN, TaskFlows
-from clrevents.analysis.optional_rows import NONE
+from clrevents.analysis.gathering.optional_rows import NONE
 from clrevents.schema.activity_path import PathDigits, cannot_lie_in, path_digits
 
 _DEEPEST: Final = 100

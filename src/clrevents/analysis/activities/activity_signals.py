@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 
 from clrevents.analysis.framework.collector import ReportChunk
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.task_waits import CONTINUATION_ID, SYNCHRONOUS
 from clrevents.analysis.wait_events import field_numbers
 from clrevents.schema.registry import FRAMEWORK, MONO, PRIVATE, RUNDOWN, RUNTIME, SAMPLE, STRESS, TPL

@@ -19,8 +19,8 @@ from clrevents.analysis.activities.activity_signals import ActivitySource
 from clrevents.analysis.framework.answer_values import FOREVER
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.nearest_rank import nearest_rank
-from clrevents.analysis.optional_rows import NONE, nulled
+from clrevents.analysis.gathering.nearest_rank import nearest_rank
+from clrevents.analysis.gathering.optional_rows import NONE, nulled
 from clrevents.schema.activity_path import activity_path
 from clrevents.table.build import text_column
 

@@ -15,7 +15,7 @@ from typing import Final
 import attrs
 
 from clrevents.analysis.activities.activity_signals import FlowKey, FlowKind, Signal, SignalKind
-from clrevents.analysis.optional_rows import NONE
+from clrevents.analysis.gathering.optional_rows import NONE
 
 _DEEPEST: Final = 1000
 """How many pieces of work a thread may have begun inside one another."""

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import attrs
 
 from clrevents.analysis.activities.activity_signals import FlowKey, FlowKind, Signal, SignalKind
-from clrevents.analysis.optional_rows import NONE
+from clrevents.analysis.gathering.optional_rows import NONE
 
 UNKNOWN: Final = -2
 """Some activity or none, and nobody can tell."""

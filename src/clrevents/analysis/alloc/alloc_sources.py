@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.alloc.alloc_sums import AllocationColumns, AllocationSums
 from clrevents.analysis.alloc.alloc_types import AllocatedTypes
-from clrevents.analysis.allocation_estimate import PARTS, sample_weights
-from clrevents.analysis.allocation_events import EVENTS, HIGH, LOW, SAMPLED, TICK, Source, stated_bytes
 from clrevents.analysis.framework.collector import ReportChunk
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.weights.allocation_estimate import PARTS, sample_weights
+from clrevents.analysis.weights.allocation_events import EVENTS, HIGH, LOW, SAMPLED, TICK, Source, stated_bytes
 from clrevents.schema.gc_flags import GCAllocationKind
 
 Ints: TypeAlias = NDArray[np.int64]

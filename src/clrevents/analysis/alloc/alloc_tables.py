@@ -22,14 +22,14 @@ from clrevents.analysis.alloc.alloc_rows import (
 )
 from clrevents.analysis.alloc.alloc_sources import AllocationReading, kind_word
 from clrevents.analysis.alloc.alloc_sums import GroupedAllocations
-from clrevents.analysis.allocation_estimate import PARTS, interval
-from clrevents.analysis.allocation_events import Source
 from clrevents.analysis.framework.answer_values import FOREVER
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.merged import MergedStacks, is_own, merged_stacks
-from clrevents.analysis.sample_states import folded, used
-from clrevents.analysis.stack_shapes import StackShape
+from clrevents.analysis.gathering.merged import MergedStacks, is_own, merged_stacks
+from clrevents.analysis.sampled.sample_states import folded, used
+from clrevents.analysis.sampled.stack_shapes import StackShape
+from clrevents.analysis.weights.allocation_estimate import PARTS, interval
+from clrevents.analysis.weights.allocation_events import Source
 from clrevents.table.build import Column, ColumnType, from_values, number_column, text_column
 
 Ints: TypeAlias = NDArray[np.int64]

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
 from clrevents.table.build import Column
 
 Ints: TypeAlias = NDArray[np.int64]

@@ -23,17 +23,17 @@ from clrevents.analysis.alloc.alloc_rows import (
 from clrevents.analysis.alloc.alloc_sources import SELECTORS, AllocationReading
 from clrevents.analysis.alloc.alloc_sums import GroupedAllocations
 from clrevents.analysis.alloc.alloc_tables import AllocationTables
-from clrevents.analysis.allocation_estimate import PARTS, interval
-from clrevents.analysis.allocation_events import EVENTS, NEEDED, NEEDED_RARE, Source, best_source
 from clrevents.analysis.framework.answer import Answer, answer, table
 from clrevents.analysis.framework.answer_values import Evidence, MetricDeclaration, Note
 from clrevents.analysis.framework.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions, parameter, parameters
 from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.record_line import ProviderNeed, record_line
+from clrevents.analysis.recording.record_line import ProviderNeed, record_line
 from clrevents.analysis.reports import ask_one
-from clrevents.analysis.sample_parameters import MY_CODE
+from clrevents.analysis.sampled.sample_parameters import MY_CODE
+from clrevents.analysis.weights.allocation_estimate import PARTS, interval
+from clrevents.analysis.weights.allocation_events import EVENTS, NEEDED, NEEDED_RARE, Source, best_source
 from clrevents.schema.registry import RUNTIME
 from clrevents.trace import Trace
 from clrevents.words import counted

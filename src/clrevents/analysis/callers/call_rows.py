@@ -7,8 +7,8 @@ from clrevents.analysis.framework.cells import Bytes, CodeName, Count, DurationN
 from clrevents.analysis.framework.declaration import parameter, parameters
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import Row, TreeShape, column, row
-from clrevents.analysis.sample_collector import SampleFacts
-from clrevents.analysis.sample_parameters import SampleParameters
+from clrevents.analysis.sampled.sample_collector import SampleFacts
+from clrevents.analysis.sampled.sample_parameters import SampleParameters
 
 
 @row(tree=TreeShape("depth", "name", "share"))

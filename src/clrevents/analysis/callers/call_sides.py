@@ -13,9 +13,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.calltree import grown, stack_sums, summed_up
-from clrevents.analysis.samples import Samples
-from clrevents.analysis.weighing import Weights
+from clrevents.analysis.sampled.calltree import grown, stack_sums, summed_up
+from clrevents.analysis.sampled.samples import Samples
+from clrevents.analysis.sampled.weighing import Weights
 
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]

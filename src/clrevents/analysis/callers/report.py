@@ -15,10 +15,10 @@ from clrevents.analysis.callers.call_sides import CallNodes, CallSides, call_sid
 from clrevents.analysis.framework.answer_values import MetricDeclaration, Note
 from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions
 from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.name_patterns import matched, name_patterns
 from clrevents.analysis.reports import ask_one
-from clrevents.analysis.sample_collector import SAMPLE_NEEDS, CollectedSamples, SampleCollector
-from clrevents.analysis.samples import Samples
+from clrevents.analysis.sampled.name_patterns import matched, name_patterns
+from clrevents.analysis.sampled.sample_collector import SAMPLE_NEEDS, CollectedSamples, SampleCollector
+from clrevents.analysis.sampled.samples import Samples
 from clrevents.analysis.top.hot import HotMethod, hottest
 from clrevents.trace import Trace, passes_of
 from clrevents.words import counted

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.counters.counter_texts import INFINITE, MISSING, NOT_A_NUMBER, NUMBER, UNREADABLE, read_number
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
 from clrevents.table.build import Column
 
 Ints: TypeAlias = NDArray[np.int64]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.counters.counter_columns import NO_COUNT, Floats, Ints, Mask
 from clrevents.analysis.counters.counter_values import NO_INTERVAL, CounterValues, SeriesKey
-from clrevents.analysis.nearest_rank import nearest_rank
+from clrevents.analysis.gathering.nearest_rank import nearest_rank
 
 INCREASES: Final = ("rate", "counter")
 """Kinds whose value is an increase."""

@@ -13,7 +13,7 @@ import numpy as np
 from clrevents.analysis.counters.counter_columns import NO_COUNT, EventFields, Ints
 from clrevents.analysis.counters.counter_texts import EMPTY, NUMBER
 from clrevents.analysis.counters.counter_values import CounterValues, SeriesKey, SeriesNumbers, as_interval
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
 
 _WRAPPER: Final = "Payload"
 

@@ -14,7 +14,7 @@ import numpy as np
 from clrevents.analysis.counters.counter_columns import EventFields, Ints
 from clrevents.analysis.counters.counter_values import NO_INTERVAL, CounterValues
 from clrevents.analysis.framework.marks import Marks
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
 
 START: Final = "CollectionStart"
 _STOP: Final = "CollectionStop"

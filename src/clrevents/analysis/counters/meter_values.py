@@ -15,7 +15,7 @@ import numpy as np
 from clrevents.analysis.counters.counter_columns import EventFields, Ints
 from clrevents.analysis.counters.counter_texts import EMPTY, MISSING, NUMBER, read_quantiles
 from clrevents.analysis.counters.counter_values import CounterValues, SeriesKey, SeriesNumbers
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
 
 COUNTER: Final = "CounterRateValuePublished"
 UP_DOWN: Final = "UpDownCounterRateValuePublished"

@@ -24,7 +24,7 @@ from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOp
 from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.trends import Trend
-from clrevents.analysis.nearest_rank import nearest_rank
+from clrevents.analysis.gathering.nearest_rank import nearest_rank
 from clrevents.analysis.reports import ask_one
 from clrevents.trace import Trace
 from clrevents.words import counted

@@ -27,8 +27,8 @@ from clrevents.analysis.exceptions.exception_steps import (
 )
 from clrevents.analysis.framework.answer_values import ALWAYS, FOREVER
 from clrevents.analysis.framework.collector import Context
-from clrevents.analysis.gather import Gathered
-from clrevents.analysis.optional_rows import NONE
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.optional_rows import NONE
 from clrevents.schema.exception_flags import ExceptionThrownFlags
 from clrevents.table.build import Column, ColumnType, from_values, text_column
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.collector import Context
-from clrevents.analysis.merged import is_own_name
+from clrevents.analysis.gathering.merged import is_own_name
 from clrevents.symbols.method_names import display_name, raw_name
 from clrevents.symbols.stacks import ResolvedStacks
 from clrevents.table.build import Column

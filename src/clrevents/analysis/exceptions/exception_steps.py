@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.collector import Context
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
 from clrevents.symbols.stacks import ResolvedStacks
 
 Ints: TypeAlias = NDArray[np.int64]

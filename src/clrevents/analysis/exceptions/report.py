@@ -24,7 +24,7 @@ from clrevents.analysis.framework.kept import Kept
 from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.reports import ask_one
-from clrevents.analysis.sample_parameters import MY_CODE
+from clrevents.analysis.sampled.sample_parameters import MY_CODE
 from clrevents.trace import Trace
 
 _HANDLERS: Final = "what handled exceptions, and when"

@@ -18,7 +18,7 @@ from clrevents.analysis.framework.marks import holes_of, trace_holes
 from clrevents.analysis.framework.needs import SeenKind
 from clrevents.analysis.framework.report_reading import Asked, HoleQueue, ReadingEnd, ReportReading
 from clrevents.analysis.framework.selectors import patient
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
 from clrevents.errors import TraceError
 from clrevents.symbols.methods import Methods, no_methods
 from clrevents.table.build import header_fields

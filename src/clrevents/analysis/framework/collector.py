@@ -31,7 +31,7 @@ from clrevents.analysis.framework.marks import Hole, Marks
 from clrevents.analysis.framework.needs import Need, SeenKinds, coverage, met, missing_notes
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import as_columns, columns_of, shape_of
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
 from clrevents.symbols.methods import Methods
 from clrevents.symbols.stacks import ResolvedStacks, resolve_stacks
 from clrevents.table.build import Column, ColumnType

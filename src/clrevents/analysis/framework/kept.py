@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from clrevents.analysis.framework.collector import ReportChunk
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
 from clrevents.table.table import Table
 
 

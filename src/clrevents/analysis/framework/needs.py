@@ -12,8 +12,8 @@ from typing import Final, Literal, TypeAlias
 import attrs
 
 from clrevents.analysis.framework.answer_values import Coverage, Note
-from clrevents.analysis.record_line import ProviderNeed, record_line
-from clrevents.analysis.recorded import proves
+from clrevents.analysis.recording.record_line import ProviderNeed, record_line
+from clrevents.analysis.recording.recorded import proves
 from clrevents.schema.registry import RUNTIME, provider_name
 
 Met: TypeAlias = Literal["seen", "quiet", "unknown"]

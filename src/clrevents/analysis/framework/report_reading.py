@@ -28,7 +28,7 @@ from clrevents.analysis.framework.marks import Hole
 from clrevents.analysis.framework.needs import SeenKind, SeenKinds
 from clrevents.analysis.framework.processes import merged
 from clrevents.analysis.framework.selectors import fits, is_glob, patient
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
 from clrevents.table.read import TableChunk
 from clrevents.table.table import Table
 from clrevents.trace import TraceInfo

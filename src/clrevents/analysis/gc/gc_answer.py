@@ -14,12 +14,12 @@ import numpy as np
 from clrevents.analysis.framework.answer_values import ALWAYS, FOREVER, Metric, Note
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.nearest_rank import nearest_rank
 from clrevents.analysis.gc.gc_build import Built
 from clrevents.analysis.gc.gc_heaps import share
 from clrevents.analysis.gc.gc_rows import GarbageCollection, GcFacts, GcSuspension
 from clrevents.analysis.gc.gc_words import INDUCED, UNKNOWN
-from clrevents.analysis.nearest_rank import nearest_rank
 from clrevents.words import counted
 
 STARTED: Final = "runtime/RuntimeInformationStart"

@@ -13,7 +13,7 @@ import numpy as np
 
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.framework.row_class import as_columns
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gc.gc_collections import (
     GLOBAL,
     PER_HEAP,

@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 
 from clrevents.analysis.framework.answer_values import FOREVER, Ints
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gc.gc_suspensions import NOTHING, Suspensions
 from clrevents.analysis.gc.gc_words import BACKGROUND, CONCURRENT
 

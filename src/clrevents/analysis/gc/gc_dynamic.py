@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import attrs
 
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
 
 DYNAMIC: Final = "runtime/GCDynamicEvent"
 

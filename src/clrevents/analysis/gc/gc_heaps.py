@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.answer_values import Ints
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.optional_rows import nulled
 from clrevents.analysis.gc.gc_collections import GLOBAL, PER_HEAP, Collected
 from clrevents.analysis.gc.gc_suspensions import NOTHING
 from clrevents.analysis.gc.gc_words import GENERATIONS
-from clrevents.analysis.optional_rows import nulled
 from clrevents.table.build import Column, ColumnType, text_column
 
 Mask: TypeAlias = NDArray[np.bool_]

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from clrevents.analysis.framework.answer_values import Ints
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gc.gc_suspensions import Suspensions
 
 SAMPLE: Final = "sample/ThreadSample"

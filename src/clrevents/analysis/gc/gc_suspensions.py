@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.framework.answer_values import FOREVER, Ints
 from clrevents.analysis.framework.marks import Hole, Marks
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
 
 SUSPENDING: Final = "runtime/GCSuspendEEBegin"
 SUSPENDED: Final = "runtime/GCSuspendEEEnd"

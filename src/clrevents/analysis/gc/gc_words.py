@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
 
 GENERATIONS: Final = ("gen0", "gen1", "gen2", "large", "pinned")
 INDUCED: Final = frozenset(

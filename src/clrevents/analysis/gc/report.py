@@ -19,7 +19,7 @@ from clrevents.analysis.framework.kept import Kept
 from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import as_columns
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gc.gc_answer import (
     LISTED,
     SETTINGS,
@@ -55,8 +55,8 @@ from clrevents.analysis.gc.gc_tables import (
     mark_columns,
     suspension_columns,
 )
-from clrevents.analysis.leaf_states import is_artefact
 from clrevents.analysis.reports import ask_one
+from clrevents.analysis.sampled.leaf_states import is_artefact
 from clrevents.trace import Trace
 
 _HEADERS: Final = ("time_ns", "thread_id", "stack_id")

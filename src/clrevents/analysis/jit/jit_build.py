@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from clrevents.analysis.compilations import Compilations, column, compilations, inside
 from clrevents.analysis.framework.answer_values import FOREVER, TimeWindow
 from clrevents.analysis.framework.collector import Context
-from clrevents.analysis.gather import Gathered, matched
+from clrevents.analysis.gathering.gather import Gathered, matched
+from clrevents.analysis.gathering.optional_rows import NONE, either, nulled, picked
 from clrevents.analysis.jit.jit_decisions import Decisions
 from clrevents.analysis.jit.jit_facts import TURN, TURN_END
-from clrevents.analysis.optional_rows import NONE, either, nulled, picked
 from clrevents.schema.method_flags import MethodFlags, OptimizationTier
 from clrevents.symbols.method_names import display_name, raw_name
 

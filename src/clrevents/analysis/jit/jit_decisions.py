@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from clrevents.analysis.compilations import Compilations, inside
 from clrevents.analysis.framework.answer_values import TimeWindow
 from clrevents.analysis.framework.collector import ReportChunk
-from clrevents.analysis.gather import Gathered
-from clrevents.analysis.keys import group_numbers
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.keys import group_numbers
 
 Ints: TypeAlias = NDArray[np.int64]
 

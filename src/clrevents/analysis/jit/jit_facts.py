@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.answer_values import TimeWindow
-from clrevents.analysis.gather import Gathered, matched
+from clrevents.analysis.gathering.gather import Gathered, matched
 from clrevents.schema.method_flags import TieredCompilationFlags
 
 Mask: TypeAlias = NDArray[np.bool_]

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import as_columns
+from clrevents.analysis.gathering.optional_rows import nulled
 from clrevents.analysis.jit.jit_build import MethodKey
 from clrevents.analysis.jit.jit_rows import Compilation, JittedMethod, JitThread, TierTotal
-from clrevents.analysis.optional_rows import nulled
 
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]

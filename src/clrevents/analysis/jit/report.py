@@ -19,7 +19,7 @@ from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOp
 from clrevents.analysis.framework.kept import Kept
 from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.jit.jit_build import BEGIN, LOADS, MEMORY, BuiltCompilations, built
 from clrevents.analysis.jit.jit_decisions import EVENTS, OUTCOMES, DecisionLog
 from clrevents.analysis.jit.jit_facts import (

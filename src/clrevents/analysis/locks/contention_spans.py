@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.answer_values import TimeWindow
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.wait_events import WaitSpans, wait_spans
 
 Ints: TypeAlias = NDArray[np.int64]

@@ -12,12 +12,12 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.blocking_methods import BlockingMethods
 from clrevents.analysis.framework.answer_values import ALWAYS, FOREVER
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import as_columns
-from clrevents.analysis.leaf_states import STATES
+from clrevents.analysis.gathering.nearest_rank import nearest_rank
+from clrevents.analysis.gathering.optional_rows import nulled
 from clrevents.analysis.locks.contention_spans import ContentionSpans, lock_numbers
 from clrevents.analysis.locks.convoys import LockWait, bounded, convoys
 from clrevents.analysis.locks.lock_rows import (
@@ -30,9 +30,9 @@ from clrevents.analysis.locks.lock_rows import (
     WaitingThread,
 )
 from clrevents.analysis.locks.lock_samples import HeldRuns, entering
-from clrevents.analysis.nearest_rank import nearest_rank
-from clrevents.analysis.optional_rows import nulled
-from clrevents.analysis.sampled_states import stretches
+from clrevents.analysis.sampled.blocking_methods import BlockingMethods
+from clrevents.analysis.sampled.leaf_states import STATES
+from clrevents.analysis.sampled.sampled_states import stretches
 from clrevents.analysis.threads.sample_runs import SampleRuns
 
 EXTERNAL: Final = 1

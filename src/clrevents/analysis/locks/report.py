@@ -33,9 +33,9 @@ from clrevents.analysis.locks.lock_rows import (
 )
 from clrevents.analysis.locks.lock_tables import LockTables
 from clrevents.analysis.reports import ask_one
-from clrevents.analysis.sample_parameters import MY_CODE
-from clrevents.analysis.sampled_states import keep_samples
-from clrevents.analysis.samples import SAMPLES
+from clrevents.analysis.sampled.sample_parameters import MY_CODE
+from clrevents.analysis.sampled.sampled_states import keep_samples
+from clrevents.analysis.sampled.samples import SAMPLES
 from clrevents.analysis.threads.sample_runs import RunMaker
 from clrevents.schema.registry import SAMPLE
 from clrevents.trace import Trace

@@ -35,8 +35,8 @@ from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import SpanRow, as_columns, row
 from clrevents.analysis.framework.row_class import column as declared
-from clrevents.analysis.gather import Gathered
-from clrevents.analysis.optional_rows import NONE, either, picked
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.optional_rows import NONE, either, picked
 from clrevents.analysis.reports import ask_one
 from clrevents.schema.loader_flags import ModuleFlags
 from clrevents.symbols.modules import Module, Modules

@@ -8,13 +8,13 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from clrevents.analysis.blocking_methods import BlockingMethods
 from clrevents.analysis.framework.answer_values import Note
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import as_columns
 from clrevents.analysis.pool.pool_rows import PoolFacts, PoolShortage
 from clrevents.analysis.pool.starvation import BlockedWorkers, Shortage, Verdict, verdict
+from clrevents.analysis.sampled.blocking_methods import BlockingMethods
 from clrevents.analysis.waits.known_waits import KnownWait
 from clrevents.schema.thread_pool_flags import ThreadAdjustmentReason
 from clrevents.words import counted

@@ -11,8 +11,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.gather import Gathered
-from clrevents.analysis.optional_rows import nulled
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.optional_rows import nulled
 from clrevents.analysis.pool.starvation import Goal, Raise
 from clrevents.analysis.wait_events import field_known, field_numbers
 from clrevents.schema.thread_pool_flags import ThreadAdjustmentReason

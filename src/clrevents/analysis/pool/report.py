@@ -14,7 +14,7 @@ from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOp
 from clrevents.analysis.framework.kept import Kept, narrowed
 from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.nearest_rank import nearest_rank
+from clrevents.analysis.gathering.nearest_rank import nearest_rank
 from clrevents.analysis.pool.pool_conclusion import Circumstances, Conclusion, metrics_of_blocking
 from clrevents.analysis.pool.pool_events import POOL_COLUMNS, PoolEvents
 from clrevents.analysis.pool.pool_rows import (
@@ -41,7 +41,7 @@ from clrevents.analysis.pool.work_items import (
     length_table,
 )
 from clrevents.analysis.reports import ask_one
-from clrevents.analysis.sample_parameters import MY_CODE
+from clrevents.analysis.sampled.sample_parameters import MY_CODE
 from clrevents.analysis.waits.wait_feed import WAIT_HEADERS, WAIT_SELECTORS, FoundWaits, WaitFeed
 from clrevents.analysis.waits.wait_rows import BlockingMethod
 from clrevents.analysis.waits.wait_tables import IDLE, WaitTables

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from clrevents.analysis.framework.answer_values import ALWAYS
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.gather import Gathered, matched
-from clrevents.analysis.nearest_rank import nearest_rank
-from clrevents.analysis.optional_rows import NONE, either, nulled, picked
-from clrevents.analysis.pairs import first_in_first_out
+from clrevents.analysis.gathering.gather import Gathered, matched
+from clrevents.analysis.gathering.nearest_rank import nearest_rank
+from clrevents.analysis.gathering.optional_rows import NONE, either, nulled, picked
+from clrevents.analysis.gathering.pairs import first_in_first_out
 from clrevents.analysis.pool.pool_rows import QueuedItem, QueueLatency, QueueLength
 from clrevents.analysis.wait_events import field_known, field_numbers
 from clrevents.schema.registry import FRAMEWORK, TPL

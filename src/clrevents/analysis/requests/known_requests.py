@@ -13,8 +13,8 @@ from typing import Final, Literal, TypeAlias
 import attrs
 
 from clrevents.analysis.activities.activity_forest import ActivityForest
-from clrevents.analysis.gather import Gathered
-from clrevents.analysis.optional_rows import NONE
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.optional_rows import NONE
 from clrevents.analysis.requests.request_events import (
     CLIENT,
     CONNECTED,

@@ -13,8 +13,8 @@ import attrs
 import numpy as np
 
 from clrevents.analysis.activities.activity_signals import ActivitySource
-from clrevents.analysis.gather import Gathered
-from clrevents.analysis.optional_rows import NONE
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.optional_rows import NONE
 from clrevents.analysis.requests.known_requests import RequestFinder
 from clrevents.analysis.wait_events import wait_spans
 

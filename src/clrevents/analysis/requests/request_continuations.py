@@ -15,8 +15,8 @@ import attrs
 import numpy as np
 
 from clrevents.analysis.framework.collector import Context
-from clrevents.analysis.gather import Gathered
-from clrevents.analysis.optional_rows import NONE
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.optional_rows import NONE
 from clrevents.analysis.task_waits import SYNCHRONOUS, TASK_BEGIN, TASK_END
 from clrevents.analysis.wait_events import WaitSpans, field_numbers, wait_spans
 

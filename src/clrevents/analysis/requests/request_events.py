@@ -15,8 +15,8 @@ import attrs
 from clrevents.analysis.activities.activity_forest import ActivityForest
 from clrevents.analysis.activities.activity_signals import ActivitySource
 from clrevents.analysis.framework.answer_values import FOREVER
-from clrevents.analysis.gather import Gathered
-from clrevents.analysis.optional_rows import NONE
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.optional_rows import NONE
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from clrevents.analysis.framework.answer_values import FOREVER, Ints
 from clrevents.analysis.framework.collector import Context
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gc.gc_suspensions import FOR_GC, STEPS, SUSPENDING, suspensions
 from clrevents.analysis.locks.contention_spans import CONTENDED
 from clrevents.analysis.requests.known_requests import KnownRequest, RequestFinder

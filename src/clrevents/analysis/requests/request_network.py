@@ -13,8 +13,8 @@ from typing import Final
 import attrs
 
 from clrevents.analysis.activities.activity_signals import ActivitySource
-from clrevents.analysis.gather import Gathered
-from clrevents.analysis.optional_rows import NONE
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.optional_rows import NONE
 from clrevents.analysis.requests.known_requests import RequestFinder
 
 RESOLVING: Final = ActivitySource("System.Net.NameResolution", "Resolution")

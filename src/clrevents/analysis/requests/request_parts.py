@@ -15,7 +15,7 @@ import attrs
 
 from clrevents.analysis.activities.activity_forest import ActivityForest
 from clrevents.analysis.activities.activity_signals import ActivitySource
-from clrevents.analysis.optional_rows import NONE
+from clrevents.analysis.gathering.optional_rows import NONE
 from clrevents.analysis.requests.known_requests import KnownRequest, RequestFinder
 from clrevents.analysis.requests.request_commands import KnownCommand
 from clrevents.analysis.requests.request_events import HTTP, RECEIVING, SENDING

@@ -12,7 +12,7 @@ from clrevents.analysis.framework.answer_values import FOREVER
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import as_columns
-from clrevents.analysis.nearest_rank import nearest_rank
+from clrevents.analysis.gathering.nearest_rank import nearest_rank
 from clrevents.analysis.requests.known_requests import KnownRequest, RequestSide
 from clrevents.analysis.requests.request_commands import KnownCommand
 from clrevents.analysis.requests.request_insides import InsideSpan, RequestInsides

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from clrevents.analysis.compilations import compilations
 from clrevents.analysis.framework.answer_values import ALWAYS, FOREVER, Evidence
 from clrevents.analysis.framework.collector import Context
-from clrevents.analysis.gather import Gathered
-from clrevents.analysis.optional_rows import NONE, nulled
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.optional_rows import NONE, nulled
 from clrevents.analysis.startup.main_method import CORE, MainFound, ProgramModules, find_main, first_sample
 from clrevents.analysis.startup.self_time import SelfTime, ThreadSpans, paired, self_times, thread_spans
 from clrevents.analysis.startup.startup_events import (

@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 
 from clrevents.analysis.framework.answer_values import Evidence
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
 from clrevents.schema.loader_flags import ModuleFlags
 from clrevents.symbols.methods import Methods
 from clrevents.symbols.modules import module_name

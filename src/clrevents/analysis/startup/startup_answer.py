@@ -14,8 +14,8 @@ import numpy as np
 from clrevents.analysis.framework.answer_values import Metric, Note
 from clrevents.analysis.framework.needs import record_needs
 from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.gather import Gathered
-from clrevents.analysis.optional_rows import NONE
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.optional_rows import NONE
 from clrevents.analysis.startup.course import Start
 from clrevents.analysis.startup.startup_events import BEGINS, LISTED, LOADS, LOOKUPS, STARTED, either_of
 from clrevents.analysis.startup.startup_rows import StartupFacts, StartupMoment, StartupReport

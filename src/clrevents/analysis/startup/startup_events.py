@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from clrevents.analysis.gather import Gathered
-from clrevents.analysis.optional_rows import NONE
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.optional_rows import NONE
 from clrevents.analysis.startup.self_time import ThreadSpans
 
 _METHOD: Final = ("time_ns", "thread_id", "MethodID", "MethodNamespace", "MethodName", "MethodSignature")

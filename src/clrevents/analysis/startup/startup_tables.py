@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.framework.answer_values import ALWAYS
 from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.optional_rows import NONE, either, nulled, picked
+from clrevents.analysis.gathering.optional_rows import NONE, either, nulled, picked
 from clrevents.analysis.startup.course import Start
 from clrevents.analysis.startup.self_time import ThreadSpans, depths
 from clrevents.analysis.startup.startup_events import BEGINS, LOOKUPS, either_of, flags, method_texts

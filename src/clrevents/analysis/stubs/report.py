@@ -21,8 +21,8 @@ from clrevents.analysis.framework.kept import Kept
 from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import as_columns
-from clrevents.analysis.gather import Gathered
-from clrevents.analysis.optional_rows import NONE
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.optional_rows import NONE
 from clrevents.analysis.reports import ask_one
 from clrevents.analysis.stubs.stub_rows import Stub, StubFacts, StubKind, StubTarget
 from clrevents.analysis.stubs.stub_texts import is_cut, kind_text

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.answer_values import MANY_PROCESSES
-from clrevents.analysis.merged import ASYNC, MergedStacks, StackFrame, merged_stacks
-from clrevents.analysis.sample_states import folded
+from clrevents.analysis.gathering.merged import ASYNC, MergedStacks, StackFrame, merged_stacks
+from clrevents.analysis.sampled.sample_states import folded
 from clrevents.analysis.tasks.report import tasks_report
 from clrevents.symbols.stacks import resolve_stacks
 from clrevents.trace import Trace

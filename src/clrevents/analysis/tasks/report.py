@@ -15,9 +15,9 @@ from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOp
 from clrevents.analysis.framework.kept import Kept, narrowed
 from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.nearest_rank import nearest_rank
+from clrevents.analysis.gathering.nearest_rank import nearest_rank
 from clrevents.analysis.reports import ask_one
-from clrevents.analysis.sample_parameters import MY_CODE
+from clrevents.analysis.sampled.sample_parameters import MY_CODE
 from clrevents.analysis.tasks.open_awaits import AWAIT, CONTINUATION, TASK, UNKNOWN
 from clrevents.analysis.tasks.task_events import TASK_COLUMNS, TaskEvents
 from clrevents.analysis.tasks.task_names import OPERATION_BEGIN, task_names

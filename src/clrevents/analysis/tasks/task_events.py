@@ -12,8 +12,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.gather import Gathered
-from clrevents.analysis.pairs import pair
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.pairs import pair
 from clrevents.analysis.task_waits import CONTINUATION_ID, TASK_BEGIN, TASK_END, blocking, task_wait_spans
 from clrevents.analysis.tasks.task_names import OPERATION_BEGIN, OPERATION_COLUMNS
 from clrevents.analysis.wait_events import WaitSpans, field_numbers

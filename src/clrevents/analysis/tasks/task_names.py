@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from clrevents.analysis.gather import Gathered
-from clrevents.analysis.merged import ASYNC
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.merged import ASYNC
 from clrevents.analysis.wait_events import field_numbers
 
 OPERATION_BEGIN: Final = "tpl/TraceOperationBegin"

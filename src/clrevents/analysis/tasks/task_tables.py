@@ -11,12 +11,12 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.blocking_methods import BlockingMethods
 from clrevents.analysis.framework.answer_values import ALWAYS, FOREVER
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.nearest_rank import nearest_rank
-from clrevents.analysis.optional_rows import NONE, nulled, picked
+from clrevents.analysis.gathering.nearest_rank import nearest_rank
+from clrevents.analysis.gathering.optional_rows import NONE, nulled, picked
+from clrevents.analysis.sampled.blocking_methods import BlockingMethods
 from clrevents.analysis.tasks.open_awaits import AWAIT, CONTINUATION, NOBODY, TASK
 from clrevents.analysis.tasks.task_events import TaskEvents
 from clrevents.analysis.tasks.task_names import named

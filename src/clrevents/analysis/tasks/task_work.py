@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.framework.answer_values import FOREVER
 from clrevents.analysis.framework.marks import Hole
-from clrevents.analysis.optional_rows import NONE
+from clrevents.analysis.gathering.optional_rows import NONE
 from clrevents.analysis.tasks.open_awaits import AWAIT, CONTINUATION, NOBODY, TASK, UNKNOWN, OpenAwaits, WorkPieces
 from clrevents.analysis.tasks.task_events import (
     AWAITED,

@@ -12,7 +12,7 @@ from typing import Final
 import attrs
 
 from clrevents.analysis.framework.answer_values import ALWAYS, FOREVER, Evidence
-from clrevents.analysis.leaf_states import WAITING
+from clrevents.analysis.sampled.leaf_states import WAITING
 from clrevents.analysis.threads.sample_runs import HELD
 from clrevents.analysis.threads.thread_events import Blocked, Creation
 from clrevents.analysis.threads.tiling import Doing, Piece, Seen, Tiler, proven

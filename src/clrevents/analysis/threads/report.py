@@ -16,9 +16,10 @@ from clrevents.analysis.framework.collector import Collector, Context, ReportChu
 from clrevents.analysis.framework.declaration import NoParameters, ReportDeclaration, WindowOptions
 from clrevents.analysis.framework.kept import Kept
 from clrevents.analysis.framework.needs import Need
-from clrevents.analysis.leaf_states import STATES
 from clrevents.analysis.reports import ask_one
-from clrevents.analysis.samples import SAMPLES
+from clrevents.analysis.sampled.leaf_states import STATES
+from clrevents.analysis.sampled.samples import SAMPLES
+from clrevents.analysis.sampled.weighing import SAMPLE_TYPE
 from clrevents.analysis.threads.lives import Lives, ThreadLife, ThreadTrail
 from clrevents.analysis.threads.sample_runs import RunMaker, SampleRuns
 from clrevents.analysis.threads.sampler_stops import SamplerStops
@@ -50,7 +51,6 @@ from clrevents.analysis.threads.thread_rows import (
 )
 from clrevents.analysis.threads.thread_rows import ThreadsReport as ThreadsReport
 from clrevents.analysis.threads.tiling import Stops, Tiler
-from clrevents.analysis.weighing import SAMPLE_TYPE
 from clrevents.schema.registry import SAMPLE, TPL
 from clrevents.trace import Trace
 

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.threads.suspensions import of_sampling
 
 _BEGIN, _OTHER, _END = range(3)

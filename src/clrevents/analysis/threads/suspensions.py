@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gc.gc_suspensions import FOR_GC
 from clrevents.analysis.gc.gc_suspensions import RESTARTED as RESTARTED
 from clrevents.analysis.gc.gc_suspensions import SUSPENDING as SUSPENDING

@@ -13,10 +13,10 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.gather import Gathered
-from clrevents.analysis.leaf_states import ThreadState
+from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.locks.contention_spans import CONTENDED as CONTENDED
 from clrevents.analysis.locks.contention_spans import ENTERED as ENTERED
+from clrevents.analysis.sampled.leaf_states import ThreadState
 
 CREATED: Final = "runtime/ThreadCreated"
 TERMINATED: Final = "runtime/ThreadTerminated"

@@ -11,8 +11,8 @@ import attrs
 import numpy as np
 
 from clrevents.analysis.framework.collector import Context
-from clrevents.analysis.leaf_states import STATES, WAITING, StackStates, ThreadState, stack_states
-from clrevents.analysis.merged import merged_stacks
+from clrevents.analysis.gathering.merged import merged_stacks
+from clrevents.analysis.sampled.leaf_states import STATES, WAITING, StackStates, ThreadState, stack_states
 from clrevents.analysis.threads.lives import ThreadLife, ThreadTrail
 from clrevents.analysis.threads.sample_runs import SampleRuns
 from clrevents.analysis.threads.thread_events import Blocked

@@ -26,7 +26,7 @@ from clrevents.analysis.framework.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import Row, SpanRow, column, row
-from clrevents.analysis.leaf_states import STATES, WAITING
+from clrevents.analysis.sampled.leaf_states import STATES, WAITING
 from clrevents.analysis.threads.lives import ThreadLife
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import attrs
 
 from clrevents.analysis.framework.answer_values import Evidence
-from clrevents.analysis.leaf_states import WAITING, ThreadState
+from clrevents.analysis.sampled.leaf_states import WAITING, ThreadState
 from clrevents.analysis.threads.sample_runs import HELD
 
 

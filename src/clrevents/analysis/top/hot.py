@@ -10,10 +10,10 @@ from typing import Final, Literal, TypeAlias
 import attrs
 import numpy as np
 
-from clrevents.analysis.calltree import stack_sums
-from clrevents.analysis.leaf_states import WAITING
-from clrevents.analysis.sample_states import in_states
-from clrevents.analysis.samples import Samples
+from clrevents.analysis.sampled.calltree import stack_sums
+from clrevents.analysis.sampled.leaf_states import WAITING
+from clrevents.analysis.sampled.sample_states import in_states
+from clrevents.analysis.sampled.samples import Samples
 from clrevents.table.listed import Listed
 
 By: TypeAlias = Literal["method", "module"]

@@ -9,16 +9,16 @@ from typing import Any, Final, Unpack
 
 import attrs
 
-from clrevents.analysis.event_weights import AMOUNTS
 from clrevents.analysis.framework.answer_values import MetricDeclaration
 from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.reports import ask_one
-from clrevents.analysis.sample_collector import SAMPLE_NEEDS, CollectedSamples, SampleCollector
+from clrevents.analysis.sampled.sample_collector import SAMPLE_NEEDS, CollectedSamples, SampleCollector
 from clrevents.analysis.top.hot import BY, By, hottest
 from clrevents.analysis.top.hot_rows import HotRow as HotRow
 from clrevents.analysis.top.hot_rows import TopFacts, TopParameters
 from clrevents.analysis.top.hot_rows import TopReport as TopReport
+from clrevents.analysis.weights.event_weights import AMOUNTS
 from clrevents.trace import Trace, passes_of
 
 

@@ -12,12 +12,12 @@ from typing import Final, Literal, TypeAlias
 import attrs
 import numpy as np
 
-from clrevents.analysis.blocking_methods import BlockingMethods
 from clrevents.analysis.framework.answer_values import ALWAYS, Evidence
 from clrevents.analysis.framework.collector import Context
-from clrevents.analysis.leaf_states import STATES, ThreadState
 from clrevents.analysis.locks.contention_spans import ContentionSpans
-from clrevents.analysis.sampled_states import stretches
+from clrevents.analysis.sampled.blocking_methods import BlockingMethods
+from clrevents.analysis.sampled.leaf_states import STATES, ThreadState
+from clrevents.analysis.sampled.sampled_states import stretches
 from clrevents.analysis.threads.sample_runs import SampleRuns
 from clrevents.analysis.wait_events import WaitSpans
 

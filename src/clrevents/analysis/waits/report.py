@@ -11,7 +11,7 @@ from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOp
 from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.reports import ask_one
-from clrevents.analysis.sample_parameters import MY_CODE
+from clrevents.analysis.sampled.sample_parameters import MY_CODE
 from clrevents.analysis.waits.known_waits import KnownWait
 from clrevents.analysis.waits.wait_feed import WAIT_HEADERS, WAIT_SELECTORS, WaitFeed
 from clrevents.analysis.waits.wait_rows import BlockedThread, BlockingMethod, Wait, WaitKind, WaitsFacts

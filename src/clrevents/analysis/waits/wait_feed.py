@@ -12,8 +12,8 @@ import attrs
 from clrevents.analysis.framework.collector import Context, ReportChunk
 from clrevents.analysis.framework.kept import Kept, narrowed
 from clrevents.analysis.locks.contention_spans import CONTENDED, CONTENTION_COLUMNS, ENTERED, ContentionSpans
-from clrevents.analysis.sampled_states import keep_samples
-from clrevents.analysis.samples import SAMPLES
+from clrevents.analysis.sampled.sampled_states import keep_samples
+from clrevents.analysis.sampled.samples import SAMPLES
 from clrevents.analysis.task_waits import TASK_BEGIN, TASK_END, task_wait_spans
 from clrevents.analysis.threads.sample_runs import RunMaker
 from clrevents.analysis.wait_events import wait_spans

@@ -11,10 +11,10 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from clrevents.analysis.allocation_rows import certainty
-from clrevents.analysis.calltree import call_tree
-from clrevents.analysis.leaf_states import STATES
-from clrevents.analysis.samples import Samples, read_samples
+from clrevents.analysis.sampled.calltree import call_tree
+from clrevents.analysis.sampled.leaf_states import STATES
+from clrevents.analysis.sampled.samples import Samples, read_samples
+from clrevents.analysis.weights.allocation_rows import certainty
 from clrevents.errors import TraceError
 from clrevents.export.flame import Look
 from clrevents.export.flame_cut import FlameCut

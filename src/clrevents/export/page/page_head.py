@@ -9,9 +9,9 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final
 
-from clrevents.analysis.answerable import answerable
 from clrevents.analysis.framework.answer import Answer
 from clrevents.analysis.framework.needs import NOT_RECORDED, record_needs
+from clrevents.analysis.recording.answerable import answerable
 from clrevents.analysis.reports import find_report
 from clrevents.errors import Problem, TraceError
 from clrevents.export.facts import runtime_object

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.framework.answer import Answer
 from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.leaf_states import STATES
+from clrevents.analysis.sampled.leaf_states import STATES
 from clrevents.export.page.page_texts import PageTexts
 from clrevents.trace import Loss
 from clrevents.words import counted

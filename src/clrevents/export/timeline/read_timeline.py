@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from clrevents.analysis import Answer, read_samples, run_reports
-from clrevents.analysis.samples import Samples
+from clrevents.analysis.sampled.samples import Samples
 from clrevents.export.flame import Look
 from clrevents.export.timeline.linked_items import activities, counters, requests, task_runs
 from clrevents.export.timeline.process_items import collections, pauses

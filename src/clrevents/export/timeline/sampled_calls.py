@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from clrevents.analysis.samples import Samples
-from clrevents.analysis.weighing import Ints
+from clrevents.analysis.sampled.samples import Samples
+from clrevents.analysis.sampled.weighing import Ints
 
 _PORTION: Final = 1 << 14
 

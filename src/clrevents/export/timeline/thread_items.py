@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from clrevents.analysis.samples import Samples
+from clrevents.analysis.sampled.samples import Samples
 from clrevents.export.flame import Look, frame_names
 from clrevents.export.timeline.lanes import placed
 from clrevents.export.timeline.sampled_calls import calls, rows_by_thread

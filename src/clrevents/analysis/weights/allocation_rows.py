@@ -9,8 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from clrevents.analysis.allocation_events import EVENTS, FIELDS, allocated_bytes, best_source
-from clrevents.analysis.weighing import SampleColumns
+from clrevents.analysis.sampled.weighing import SampleColumns
+from clrevents.analysis.weights.allocation_events import EVENTS, FIELDS, allocated_bytes, best_source
 from clrevents.table.table import Table
 
 SELECTORS: Final = tuple(FIELDS)

@@ -11,8 +11,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.allocation_events import ALLOC
-from clrevents.analysis.merged import MergedStacks, StackFrame
+from clrevents.analysis.gathering.merged import MergedStacks, StackFrame
+from clrevents.analysis.weights.allocation_events import ALLOC
 
 THROWN: Final = "runtime/ExceptionThrown"
 WORDS: Final = {"exceptions": (THROWN, None), "ExceptionType": (THROWN, "ExceptionType")}

@@ -13,8 +13,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.merged import MergedStacks, StackFrame, is_own
-from clrevents.analysis.name_patterns import GroupRule, NamePattern, group_rules, matched, name_patterns
+from clrevents.analysis.gathering.merged import MergedStacks, StackFrame, is_own
+from clrevents.analysis.sampled.name_patterns import GroupRule, NamePattern, group_rules, matched, name_patterns
 
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from clrevents.analysis.allocation_events import SAMPLED, TICK
+from clrevents.analysis.weights.allocation_events import SAMPLED, TICK
 from clrevents.schema.registry import RUNTIME
 from clrevents.table.build import TableField
 

@@ -13,8 +13,8 @@ import attrs
 from clrevents.analysis.framework.answer_values import Coverage
 from clrevents.analysis.framework.asking import seen_kinds
 from clrevents.analysis.framework.needs import coverage, missing_notes, record_needs
-from clrevents.analysis.recorded import recorded
-from clrevents.analysis.recording_cost import recording_cost_of
+from clrevents.analysis.recording.recorded import recorded
+from clrevents.analysis.recording.recording_cost import recording_cost_of
 from clrevents.analysis.reports import find_report, report_names
 from clrevents.trace import Trace
 

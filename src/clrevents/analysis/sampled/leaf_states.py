@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.merged import StackFrame
+from clrevents.analysis.gathering.merged import StackFrame
 
 Ints: TypeAlias = NDArray[np.int64]
 ThreadState: TypeAlias = Literal[

@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 
 import attrs
 
-from clrevents.analysis.merged import ASYNC, StackFrame
+from clrevents.analysis.gathering.merged import ASYNC, StackFrame
 
 GroupKind: TypeAlias = Literal["->", "=>"]
 

@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.samples import Samples
-from clrevents.analysis.weighing import Weights
+from clrevents.analysis.sampled.samples import Samples
+from clrevents.analysis.sampled.weighing import Weights
 
 Ints: TypeAlias = NDArray[np.int64]
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from clrevents.analysis.event_weights import ALONE
 from clrevents.analysis.framework.declaration import parameter, parameters
-from clrevents.analysis.name_patterns import SEPARATOR
+from clrevents.analysis.sampled.name_patterns import SEPARATOR
+from clrevents.analysis.weights.event_weights import ALONE
 
 MY_CODE: Final[Any] = parameter(
     False, "Without methods of the runtime and the framework, but where a stack has no others."

@@ -16,17 +16,13 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.allocation_events import ALLOC, EVENTS, best_source
-from clrevents.analysis.allocation_rows import BYTES, SELECTORS, AllocationRows
-from clrevents.analysis.event_weights import event_and_weight, under_texts
 from clrevents.analysis.framework.answer_values import MANY_PROCESSES, TimeWindow
-from clrevents.analysis.leaf_states import STATES, ThreadState
-from clrevents.analysis.merged import NO_STACK, MergedStacks, StackFrame, merged_stacks
-from clrevents.analysis.sample_display import samples_html, samples_text
-from clrevents.analysis.sample_states import StateCodes, chosen_states, folded, in_states, sampled_states, used
-from clrevents.analysis.showing import show
-from clrevents.analysis.stack_shapes import FOLDED, StackShape
-from clrevents.analysis.weighing import (
+from clrevents.analysis.gathering.merged import NO_STACK, MergedStacks, StackFrame, merged_stacks
+from clrevents.analysis.sampled.leaf_states import STATES, ThreadState
+from clrevents.analysis.sampled.sample_display import samples_html, samples_text
+from clrevents.analysis.sampled.sample_states import StateCodes, chosen_states, folded, in_states, sampled_states, used
+from clrevents.analysis.sampled.stack_shapes import FOLDED, StackShape
+from clrevents.analysis.sampled.weighing import (
     SAMPLE_HEADERS,
     SAMPLE_TYPE,
     Ints,
@@ -37,7 +33,11 @@ from clrevents.analysis.weighing import (
     weigh_events,
     weigh_times,
 )
-from clrevents.analysis.weight_fields import check_weight
+from clrevents.analysis.showing import show
+from clrevents.analysis.weights.allocation_events import ALLOC, EVENTS, best_source
+from clrevents.analysis.weights.allocation_rows import BYTES, SELECTORS, AllocationRows
+from clrevents.analysis.weights.event_weights import event_and_weight, under_texts
+from clrevents.analysis.weights.weight_fields import check_weight
 from clrevents.schema.registry import RUNTIME, SAMPLE
 from clrevents.symbols.methods import Methods
 from clrevents.symbols.stacks import resolve_stacks

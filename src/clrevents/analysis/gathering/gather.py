@@ -12,8 +12,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.keys import group_numbers
-from clrevents.analysis.pairs import pair
+from clrevents.analysis.gathering.keys import group_numbers
+from clrevents.analysis.gathering.pairs import pair
 from clrevents.table.build import Column, TableField, header_fields
 from clrevents.table.table import Table
 from clrevents.trace import FilterOptions, Selector, Trace, passes_of

@@ -12,10 +12,6 @@ from typing import Any, Final, TypeVar
 import attrs
 import numpy as np
 
-from clrevents.analysis.allocation_events import ALLOC, NEEDED
-from clrevents.analysis.allocation_rows import BYTES, AllocationRows, certainty
-from clrevents.analysis.allocation_rows import SELECTORS as ALLOCATIONS
-from clrevents.analysis.event_weights import THROWN, event_and_weight
 from clrevents.analysis.framework.answer import Answer
 from clrevents.analysis.framework.answer_values import MANY_PROCESSES, Evidence, Metric, Note
 from clrevents.analysis.framework.cells import CodeName, Count, DurationNs, Word
@@ -23,13 +19,13 @@ from clrevents.analysis.framework.collector import Collector, Context, ReportChu
 from clrevents.analysis.framework.kept import Kept
 from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.row_class import column, row
-from clrevents.analysis.gather import Gathered
-from clrevents.analysis.name_patterns import NamePattern
-from clrevents.analysis.sample_parameters import SampleParameters
-from clrevents.analysis.sample_states import chosen_states
-from clrevents.analysis.samples import SAMPLES, Samples, name_samples
-from clrevents.analysis.stack_shapes import StackShape
-from clrevents.analysis.weighing import (
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.sampled.name_patterns import NamePattern
+from clrevents.analysis.sampled.sample_parameters import SampleParameters
+from clrevents.analysis.sampled.sample_states import chosen_states
+from clrevents.analysis.sampled.samples import SAMPLES, Samples, name_samples
+from clrevents.analysis.sampled.stack_shapes import StackShape
+from clrevents.analysis.sampled.weighing import (
     CAVEAT,
     SAMPLE_HEADERS,
     SAMPLE_TYPE,
@@ -38,7 +34,11 @@ from clrevents.analysis.weighing import (
     weigh_events,
     weigh_times,
 )
-from clrevents.analysis.weight_fields import check_weight
+from clrevents.analysis.weights.allocation_events import ALLOC, NEEDED
+from clrevents.analysis.weights.allocation_rows import BYTES, AllocationRows, certainty
+from clrevents.analysis.weights.allocation_rows import SELECTORS as ALLOCATIONS
+from clrevents.analysis.weights.event_weights import THROWN, event_and_weight
+from clrevents.analysis.weights.weight_fields import check_weight
 from clrevents.errors import AmbiguousEventError
 from clrevents.schema.registry import DEFAULT, RUNTIME, SAMPLE
 from clrevents.table.read import Wanted

@@ -11,8 +11,8 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from clrevents.analysis.merged import StackFrame
-from clrevents.analysis.weighing import Ints, Unit, Weights
+from clrevents.analysis.gathering.merged import StackFrame
+from clrevents.analysis.sampled.weighing import Ints, Unit, Weights
 from clrevents.table.display import LINES, fitted, framed_html, html_table, shortened, text_rows
 from clrevents.words import counted, safe
 

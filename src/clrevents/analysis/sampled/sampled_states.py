@@ -11,9 +11,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.gather import Gathered
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.sampled.weighing import SAMPLE_TYPE
 from clrevents.analysis.threads.sample_runs import HELD, RunMaker, SampleRuns
-from clrevents.analysis.weighing import SAMPLE_TYPE
 
 Ints: TypeAlias = NDArray[np.int64]
 

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.marks import Marks, trace_holes
-from clrevents.analysis.gather import gather
-from clrevents.analysis.nearest_rank import nearest_rank
-from clrevents.analysis.record_line import ProviderNeed
+from clrevents.analysis.gathering.gather import gather
+from clrevents.analysis.gathering.nearest_rank import nearest_rank
+from clrevents.analysis.recording.record_line import ProviderNeed
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME, SAMPLE
 from clrevents.trace import Trace, passes_of

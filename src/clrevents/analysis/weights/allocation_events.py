@@ -11,8 +11,8 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.allocation_estimate import sample_weights
 from clrevents.analysis.framework.needs import Need
+from clrevents.analysis.weights.allocation_estimate import sample_weights
 from clrevents.table.table import Table
 
 Ints: TypeAlias = NDArray[np.int64]

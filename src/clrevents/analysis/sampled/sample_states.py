@@ -11,9 +11,9 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.leaf_states import STATES, WAITING, ThreadState, artefact_frames, stack_states
-from clrevents.analysis.merged import MergedStacks
-from clrevents.analysis.stack_shapes import without_frames
+from clrevents.analysis.gathering.merged import MergedStacks
+from clrevents.analysis.sampled.leaf_states import STATES, WAITING, ThreadState, artefact_frames, stack_states
+from clrevents.analysis.sampled.stack_shapes import without_frames
 
 Ints: TypeAlias = NDArray[np.int64]
 StateCodes: TypeAlias = NDArray[np.int8]

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.collector import Context
-from clrevents.analysis.leaf_states import StackStates, artefact_frames, stack_states
-from clrevents.analysis.merged import NO_STACK, MergedStacks, StackFrame, is_own, merged_stacks
+from clrevents.analysis.gathering.merged import NO_STACK, MergedStacks, StackFrame, is_own, merged_stacks
+from clrevents.analysis.sampled.leaf_states import StackStates, artefact_frames, stack_states
 
 Ints: TypeAlias = NDArray[np.int64]
 
