@@ -19,12 +19,13 @@ from project_files import SOURCE, fixture
 SAMPLE: Final = fixture("net8-sample")
 
 READ: Final = """
-import clrevents, sys
+import clrevents, clrevents.analysis, sys
 def read(source, **options):
     with clrevents.open(source, **options) as trace:
         n = len(list(trace.events()))
         repr(trace), trace.summary(), trace.check(), trace.methods, trace.stacks
         [len(table) for tables in trace.tables() for table in tables.values()]
+        [repr(answer) for answer in clrevents.analysis.run_reports(trace).values()]
         return n
 """
 OWN: Final = """
@@ -93,7 +94,7 @@ for _ in range(2):
     warnings.simplefilter("error")
     before = state()
 """
-    run(STATE + READ.replace("import clrevents, sys", "") + code, SAMPLE)
+    run(STATE + READ.replace("import clrevents, clrevents.analysis, sys", "") + code, SAMPLE)
 
 
 @pytest.mark.parametrize("choice", ["enable", "disable"])

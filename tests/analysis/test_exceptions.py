@@ -393,6 +393,16 @@ def test_without_names_the_dispatcher_is_not_the_thrower() -> None:
     assert group.catching_method == "App.Main(Random)"
 
 
+def test_throws_at_the_end_of_64_bits_are_in_the_last_stretch() -> None:
+    """The stretches grow until there are few, and the last one would end beyond 64 bits."""
+    script = Script().throw(MAIN, message="early")
+    script.builder.at((1 << 63) - 2_000_000)
+    report = script.throw(MAIN, message="late").report()
+    assert sum(stretch.thrown for stretch in report.timeline) == 2
+    last = list(report.timeline)[-1]
+    assert (last.thrown, last.end_ns) == (1, (1 << 63) - 1)
+
+
 def test_two_processes_are_kept_apart() -> None:
     traces = []
     for message in ("one", "two"):

@@ -20,7 +20,7 @@ import clrevents
 from browser_page import chromium, needs_browser
 from clrevents.analysis import read_samples
 from clrevents.analysis.sampled.samples import Samples
-from clrevents.export.flame import FlameFormat, Look, flame_bytes, thread_label
+from clrevents.export.flame import FlameFormat, Look, flame_bytes, thread_labels
 from npm_packages import npm_package
 from project_files import FIXTURES
 
@@ -77,7 +77,7 @@ def test_speedscope_shows_our_sums(browser: Any, name: str, weight: str | None, 
     tab.get_by_text("Sandwich").click()
     tab.get_by_text("Symbol Name").wait_for()
     assert "app.nettrace" in tab.title()
-    labels = [thread_label(samples, thread) for thread in samples.threads]
+    labels = thread_labels(samples)
     whole = [int(samples.weight[samples.thread == place].sum()) for place in range(len(labels))]
     listed = [cells for cells in rows_of(tab) if cells[0].isdecimal()]
     assert [cells[1] for cells in listed] == labels
@@ -137,11 +137,11 @@ def test_another_decoder_of_pprof(name: str, weight: str | None, tmp_path: Path)
         found[texts[label["str"]], leaves[one["locationId"][0]]] += one["value"][1]
         count[texts[label["str"]]] += one["value"][0]
     wanted: Counter[tuple[str, str]] = Counter()
+    labels = thread_labels(samples)
     for place, stack, amount in zip(samples.thread, samples.stack, samples.weight, strict=True):
         leaf = samples.frames[samples.frame_ids(stack)[0]].name
-        wanted[thread_label(samples, samples.threads[place]), leaf] += amount.item()
+        wanted[labels[place], leaf] += amount.item()
     assert +found == +wanted
-    labels = [thread_label(samples, thread) for thread in samples.threads]
     assert count == Counter(labels[place] for place in samples.thread.tolist())
     unit = [texts[one["unit"]] for one in profile["sampleType"]]
     assert unit == ["count", "bytes" if weight else "nanoseconds"]

@@ -13,7 +13,7 @@ import numpy as np
 
 from clrevents.analysis.sampled.samples import SampledThread, Samples
 from clrevents.export.flame import Look, frame_names
-from clrevents.export.timeline.sampled_calls import calls
+from clrevents.export.timeline.sampled_calls import calls, rows_by_thread
 
 
 def render(samples: Samples, look: Look) -> bytes:
@@ -24,9 +24,8 @@ def render(samples: Samples, look: Look) -> bytes:
     events: list[dict[str, Any]] = []
     for process in {track.process_id: None for track in samples.threads}:
         events.append(_metadata("process_name", process, None, look.title or "process"))
-    for place, track in enumerate(samples.threads):
+    for track, rows in zip(samples.threads, rows_by_thread(samples), strict=True):
         events.append(_metadata("thread_name", track.process_id, track.thread_id, str(track)))
-        rows = np.flatnonzero(samples.thread == place)
         events += _slices(samples, rows, track, names) if samples.timed else _instants(samples, rows, track, names)
     found = {
         "traceEvents": events,

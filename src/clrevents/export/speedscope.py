@@ -12,6 +12,7 @@ import numpy as np
 
 from clrevents.analysis.sampled.samples import Samples
 from clrevents.export.flame import Look, frame_names, thread_labels
+from clrevents.export.timeline.sampled_calls import rows_by_thread
 
 SCHEMA: Final = "https://www.speedscope.app/file-format-schema.json"
 _UNITS: Final = {"nanoseconds": "nanoseconds", "bytes": "bytes"}
@@ -20,13 +21,12 @@ _UNITS: Final = {"nanoseconds": "nanoseconds", "bytes": "bytes"}
 
 def render(samples: Samples, look: Look) -> bytes:
     """The file. Consecutive identical stacks are merged into one sample with their total weight."""
-    everything = np.arange(len(samples))
     if look.merge_threads:
-        profiles = [_profile(samples, everything, "all threads")]
+        profiles = [_profile(samples, np.arange(len(samples)), "all threads")]
     else:
         profiles = [
-            _profile(samples, everything[samples.thread == place], label)
-            for place, label in enumerate(thread_labels(samples))
+            _profile(samples, rows, label)
+            for rows, label in zip(rows_by_thread(samples), thread_labels(samples), strict=True)
         ]
     whole = [sum(profile["weights"]) for profile in profiles]
     names = frame_names(samples, look)

@@ -29,7 +29,9 @@ class Call(NamedTuple):
 def rows_by_thread(samples: Samples) -> list[Ints]:
     """The samples of each thread, in their order."""
     order = np.argsort(samples.thread, kind="stable")
-    return np.split(order, np.searchsorted(samples.thread[order], np.arange(1, len(samples.threads))))
+    found = np.split(order, np.searchsorted(samples.thread[order], np.arange(1, len(samples.threads))))
+    # Without a thread there is one part, too, and it is empty.
+    return found[: len(samples.threads)]
 
 
 def calls(samples: Samples, rows: Ints) -> Iterator[Call]:

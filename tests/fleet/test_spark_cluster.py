@@ -1,0 +1,164 @@
+"""A real cluster of Spark, a master and two workers on this machine: thirty kinds of event, every report, and a worker
+that is killed in the middle give what one process gives.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+import clrevents
+from clrevents.analysis.reports import find_report
+from clrevents.schema.registry import DEFAULT
+from local_spark import needs_spark, spark_session
+from project_files import FIXTURES, SOURCE
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+PLACE = str(FIXTURES / "net10-[gm]*.nettrace.gz")
+ALL = str(FIXTURES / "net*.nettrace.gz")
+KINDS = 30
+
+
+@attrs.frozen
+class Cluster:
+    """A session on the cluster, and the processes of its workers."""
+
+    session: Any
+    workers: list[subprocess.Popen[bytes]]
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def until(port: int) -> None:
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        with socket.socket() as tried:
+            if tried.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.2)
+    raise TimeoutError(f"nothing listens on port {port}")
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    needs_spark()
+    import pyspark
+
+    home = Path(pyspark.__file__).parent
+    folder = tmp_path_factory.mktemp("cluster")
+    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "256m", "SPARK_HOME": str(home)}
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(SOURCE.parent), os.environ.get("PYTHONPATH")]))
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(name: str, *arguments: str) -> None:
+        with (folder / f"{len(started)}.log").open("wb") as log:
+            command = [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", *arguments]
+            # A group of its own: a worker's executors go with it.
+            started.append(
+                subprocess.Popen(command, env=environment, cwd=folder, stdout=log, stderr=log, start_new_session=True)
+            )
+
+    port, host = free_port(), ("--host", "127.0.0.1")
+    session = None
+    try:
+        start("master.Master", *host, "--port", str(port), "--webui-port", str(free_port()))
+        until(port)
+        for number in range(2):
+            own = free_port()
+            web = ("--webui-port", str(free_port()), "--work-dir", str(folder / f"work{number}"))
+            start(
+                "worker.Worker", *host, "--port", str(own), *web, "-c", "1", "-m", "700m", f"spark://127.0.0.1:{port}"
+            )
+            until(own)
+        memory = {"spark.executor.memory": "512m", "spark.executor.cores": "1"}
+        session = spark_session(
+            f"spark://127.0.0.1:{port}",
+            **memory,
+            **{"spark.scheduler.minRegisteredResourcesRatio": "1.0", "spark.cores.max": "2"},
+        )
+        yield Cluster(session, started[1:])
+    finally:
+        if session is not None:
+            session.stop()
+        for process in started:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def load(cluster: Cluster, place: str = PLACE, **options: str) -> Any:
+    return cluster.session.read.format("nettrace").options(**options).load(place)
+
+
+def test_thirty_kinds_of_event(cluster: Cluster) -> None:
+    """Rows, and the sum of each column of whole numbers."""
+    from pyspark.sql import functions as f
+
+    with clrevents.open_many(PLACE, jobs=1) as traces:
+        counted: Counter[tuple[str, str]] = Counter()
+        for row in traces.event_counts().rows():
+            counted[row["provider"], row["name"]] += row["events"]
+        declared = [kind for kind, _ in counted.most_common() if any(e.name == kind[1] for e in DEFAULT.entries())]
+        tables = {"/".join(kind): traces.table("/".join(kind)) for kind in declared[:KINDS]}
+    assert len(tables) == KINDS
+    for kind, table in tables.items():
+        assert len(table), kind
+        whole = [field.name for field in table.fields if "int" in field.type.kind]
+        sums = [f.sum(f.col(f"`{name}`").cast("decimal(38,0)")) for name in whole]
+        found = load(cluster, event=kind).agg(f.count(f.lit(1)), *sums).collect()[0]
+        expected = [len(table), *(sum(v for v in table[name].tolist() if v is not None) for name in whole)]
+        assert [int(value or 0) for value in found] == expected, kind
+
+
+def test_every_report(cluster: Cluster) -> None:
+    """The rows of its first table."""
+    with clrevents.open_many(PLACE, jobs=1) as traces:
+        for name, answer in traces.reports().items():
+            for table in find_report(name).answer.tables():
+                if not table.bulk:
+                    frame = load(cluster, report=name, table=table.name)
+                    assert frame.columns == answer.table(table.name).columns
+                    assert frame.count() == len(answer.table(table.name)), (name, table.name)
+                    break
+
+
+def test_a_worker_that_is_killed_changes_nothing(cluster: Cluster) -> None:
+    """The last test: one worker is left."""
+    with clrevents.open_many(ALL, jobs=1) as traces:
+        table = traces.table("sample/ThreadSample", columns=["time_ns"])
+    expected = Counter(zip(table["trace"].tolist(), table["time_ns"].tolist(), strict=True))
+    tracker = cluster.session.sparkContext.statusTracker()
+    killed: list[int] = []
+
+    def kill() -> None:
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline:
+            stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+            if any(info is not None and info.numActiveTasks == 2 and info.numCompletedTasks for info in stages):
+                os.killpg(cluster.workers[0].pid, signal.SIGKILL)
+                killed.append(cluster.workers[0].wait())
+                return
+            time.sleep(0.01)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    rows = load(cluster, ALL, event="sample/ThreadSample", columns="time_ns").collect()
+    killer.join()
+    assert killed == [-signal.SIGKILL]
+    assert Counter((row[0], row[1]) for row in rows) == expected
