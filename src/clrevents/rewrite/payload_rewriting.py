@@ -154,7 +154,7 @@ class PayloadRewriting:
         return type(one) is type(other)
 
     def _blank(self, kind: Any, data: bytes) -> bytes:
-        """Zeros that fit the event's layout, so that strict readers read on; as many as before if these were too many."""
+        """Zeros that fit the layout, so that strict readers read on; as many as before if these were too many."""
         if not data:
             return data
         self._counts.blanked[_event(kind)] += 1
