@@ -24,9 +24,9 @@ from clrevents.fleet.spark_filters import wanted_events, wanted_traces
 from clrevents.fleet.spark_rows import (
     AskFields,
     AskThrough,
-    EventRows,
-    ProblemRows,
-    ReportRows,
+    SparkEventRows,
+    SparkProblemRows,
+    SparkReportRows,
     SparkRows,
     SparkSchema,
 )
@@ -148,9 +148,9 @@ class _Asked:
         question = None if self.report is None else self._report_question()
         if self.problems:
             through = None if self.event is None else AskThrough(self.event, self.filters)
-            return ProblemRows(tuple(q for q in (question, through) if q is not None), self.opening)
+            return SparkProblemRows(tuple(q for q in (question, through) if q is not None), self.opening)
         if question is not None:
-            return ReportRows(question, str(self.table), self.opening)
+            return SparkReportRows(question, str(self.table), self.opening)
         assert self.event is not None
         named = tuple(field["name"] for field in schema["fields"] if field["name"] != TRACE)
         try:
@@ -159,7 +159,7 @@ class _Asked:
             columns: tuple[str, ...] | None = named or ("time_ns",)
         except UnknownEventError:
             columns = None
-        return EventRows(self.event, columns, self.enum_names, wanted_events(self.filters, filters), self.opening)
+        return SparkEventRows(self.event, columns, self.enum_names, wanted_events(self.filters, filters), self.opening)
 
     def _report_question(self) -> AskReport:
         declared = find_report(str(self.report))

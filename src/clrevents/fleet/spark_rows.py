@@ -34,7 +34,7 @@ class SparkRows(Protocol):
 
 
 @attrs.frozen
-class EventRows:
+class SparkEventRows:
     """The rows of one event. `columns` is None for all that the trace has."""
 
     selector: Selector
@@ -59,7 +59,7 @@ class EventRows:
 
 
 @attrs.frozen
-class ReportRows:
+class SparkReportRows:
     """The rows of one table of a report."""
 
     question: AskReport
@@ -76,7 +76,7 @@ class ReportRows:
 
 
 @attrs.frozen
-class ProblemRows:
+class SparkProblemRows:
     """What is wrong with a trace: all that a scan of its headers meets, and all that the questions meet."""
 
     questions: tuple[Question[Any], ...]
