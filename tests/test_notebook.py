@@ -130,4 +130,4 @@ def test_an_example_runs_and_says_what_it_said(path: Path) -> None:
 
 
 def test_there_are_examples() -> None:
-    assert {path.stem for path in EXAMPLES} == {"first-look", "why-slow", "memory", "compare"}
+    assert {path.stem for path in EXAMPLES} == {"first-look", "why-slow", "memory", "compare", "folder"}

@@ -64,7 +64,7 @@ def _command(name: str, made: click.Command) -> Iterator[str]:
 
 
 def _said(parameter: click.Parameter) -> bool:
-    return isinstance(parameter, click.Option) and not parameter.hidden and parameter.name != "help"
+    return isinstance(parameter, click.Option) and not parameter.hidden and "--help" not in parameter.opts
 
 
 def _paragraph(text: str) -> Iterator[str]:

@@ -9,7 +9,8 @@ from itertools import pairwise
 import pytest
 
 import clrevents
-from clrevents import Trace
+from clrevents import Decoder, Trace
+from clrevents.analysis.reports import feed_reports
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord
 from costly import operations
@@ -39,6 +40,21 @@ def test_calls_for_each_region(way: str) -> None:
     counts = [operations(lambda n=n: read(clrevents.open(regions(n)))) for n in SIZES]  # type: ignore[misc]
     for (few, less), (many, more) in pairwise(zip(SIZES, counts, strict=True)):
         assert more - less < 700 * (many - few)
+
+
+def live(data: bytes) -> None:
+    decoder, feed = Decoder(symbols=True), feed_reports()
+    feed.take(decoder, decoder.feed(data))
+    feed.take(decoder, decoder.close())
+    feed.finish(decoder)
+
+
+def test_calls_for_each_region_of_a_stream_with_all_reports() -> None:
+    live(regions(10))
+    counts = [operations(lambda n=n: live(regions(n))) for n in (100, 200, 400)]  # type: ignore[misc]
+    for (few, less), (many, more) in pairwise(zip((100, 200, 400), counts, strict=True)):
+        # Most events that reports ask for do not occur: none of their names is looked for again in each region.
+        assert more - less < 5000 * (many - few)
 
 
 def test_releases_that_share_a_window_become_one_table() -> None:

@@ -149,6 +149,11 @@ class Selection:
         self.typed = bool(self._wishes) and all(isinstance(wish.selector, type) for wish in self._wishes)
 
     @property
+    def wishes(self) -> Sequence[Wish]:
+        """The selectors, in the order in which they were given."""
+        return self._wishes
+
+    @property
     def everything(self) -> bool:
         """Whether nothing is excluded by kind."""
         return not self._wishes and self.filters.provider is None
@@ -165,16 +170,17 @@ class Selection:
 
     def means(self, kind: EventKind) -> bool:
         """Whether any selector matches this kind, whatever the filters say; without selectors every kind matches."""
-        if not self._wishes:
-            return True
+        return not self._wishes or bool(self.wishes_for(kind))
+
+    def wishes_for(self, kind: EventKind) -> list[Wish]:
+        """The selectors that match this kind, whatever the filters say; one may be there several times."""
         wishes = [*self._patterns, *self._by_key.get((kind.key.provider, kind.key.id), ())]
         for name in (kind.entry.name, *kind.entry.aliases):
             wishes += self._by_text.get(name, ())
             if not kind.entry.versions:
                 wishes += self._by_name.get(name, ())
         # Every test runs, so that each exact name learns whether it occurred.
-        met = [wish.test(kind) for wish in wishes]
-        return any(met)
+        return [wish for wish in wishes if wish.test(kind)]
 
     def candidates(self, kinds: KindIndex) -> Sequence[EventKind]:
         """The kinds that any selector can match: all of them if there is a pattern, or nothing is selected."""
@@ -192,12 +198,8 @@ class Selection:
 
         Raises AmbiguousEventError if there are several, judging by the trace read so far.
         """
-        found = self.events(kinds)
-        if len(found) > 1:
-            names = ", ".join(f"{provider}/{name}" for provider, name in found)
-            (wish,) = self._wishes
-            raise AmbiguousEventError(f"{wish.selector!r} means several events; write one of: {names}")
-        return found[0] if found else None
+        (wish,) = self._wishes
+        return only_event(wish.selector, self.events(kinds))
 
     def rows(
         self,
@@ -317,6 +319,15 @@ class Selection:
         declared = frozenset((entry.provider, entry.name) for entry in entries)
         names = frozenset((name, *(event for _, event in qualified)))
         return Wish(name, test, declared, name, frozenset(keys), names)
+
+
+def only_event(selector: Selector, found: Iterable[EventName]) -> EventName | None:
+    """The one event among those that a selector matches; None if there is none. Raises AmbiguousEventError."""
+    events = sorted(found)
+    if len(events) > 1:
+        names = ", ".join(f"{provider}/{name}" for provider, name in events)
+        raise AmbiguousEventError(f"{selector!r} means several events; write one of: {names}")
+    return events[0] if events else None
 
 
 def _match(name: str, wanted: str) -> bool:

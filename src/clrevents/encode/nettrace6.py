@@ -7,6 +7,7 @@ to them are not checked, so that broken streams can be written too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from clrevents.encode import blocks
 from clrevents.encode.headers import full_nettrace6
@@ -25,6 +26,8 @@ from clrevents.encode.values import (
 )
 from clrevents.schema.codes import LAST_LABEL, NETTRACE, BlockKind, Forget, LabelKind, ThreadItem
 
+MOST_BLOCK_BYTES: Final = (1 << 24) - 1
+"""The most bytes that a block's content can have."""
 _WIDTHS = {LabelKind.SPAN_ID: 8, LabelKind.OPCODE: 1, LabelKind.KEYWORDS: 8, LabelKind.LEVEL: 1, LabelKind.VERSION: 1}
 _GUIDS = (LabelKind.ACTIVITY_ID, LabelKind.RELATED_ACTIVITY_ID, LabelKind.TRACE_ID)
 

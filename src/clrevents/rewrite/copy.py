@@ -7,14 +7,15 @@ stays NetTrace 6; everything older becomes NetTrace 4. Has no rules about what t
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, TypeVar
 
 import attrs
 
 from clrevents.encode.nettrace4 import NetTrace4Writer
-from clrevents.encode.nettrace6 import NetTrace6Writer
+from clrevents.encode.nettrace6 import MOST_BLOCK_BYTES, NetTrace6Writer
 from clrevents.encode.values import NO_GUID, EventRecord, Label, MetadataRecord, Sink, ThreadRow, TraceHeader
+from clrevents.errors import TraceError
 from clrevents.schema.codes import ARRAYS, LabelKind, TypeCode
 from clrevents.schema.dynamic import FieldDescription
 from clrevents.trace import DecodedRows, EventRows, Loss, TraceInfo
@@ -22,12 +23,16 @@ from clrevents.trace import DecodedRows, EventRows, Loss, TraceInfo
 _REGION_EVENTS: Final = 20_000
 _BLOCK_BYTES: Final = 100_000
 _BLOCK_ROWS: Final = 100
+# What is not counted one by one: a block's own header, and at most so much before the payload of an event.
+_BLOCK_HEADER: Final = 64
+_EVENT_HEADER: Final = 64
 _LARGEST_ID: Final = (1 << 31) - 1
 _M32: Final = (1 << 32) - 1
 _M64: Final = (1 << 64) - 1
 _HALF: Final = 1 << 63
 _LOSERS: Final = 1 << 40
 _NO_MEANING: Final = 0
+_Item = TypeVar("_Item")
 _OVERRIDES: Final = {
     "opcode": LabelKind.OPCODE,
     "keywords": LabelKind.KEYWORDS,
@@ -69,8 +74,10 @@ class Copier:
         self._first = 0 if self._labelled else 1
         self._rows: list[Any] = []
         self._sink = sink
-        header = _header(info)
-        self._writer: Any = NetTrace6Writer(sink, header) if self._labelled else NetTrace4Writer(sink, header)
+        # NetTrace 4 has no other bound than the sign of a size.
+        self._room = (MOST_BLOCK_BYTES if self._labelled else _LARGEST_ID) - _BLOCK_HEADER
+        writer = NetTrace6Writer if self._labelled else NetTrace4Writer
+        self._writer: Any = _written("the header", writer, sink, _header(info))
         # Stable: of two adjacent losses of a thread, the first ends before the second starts.
         self._points = deque(sorted(self._loss_points(losses), key=lambda point: point.tick))
         self._numbers: dict[int, int] = {}
@@ -197,7 +204,8 @@ class Copier:
         if index not in self._threads:
             self._threads.add(index)
             row = self._rows[place] if known else ThreadRow(0)
-            self._writer.threads([ThreadRow(index, row.thread_id, row.process_id, row.name, row.attributes)])
+            described = ThreadRow(index, row.thread_id, row.process_id, row.name, row.attributes)
+            _written("a thread", self._writer.threads, [described])
         return index
 
     def _stack(self, rows: DecodedRows, number: int) -> int:
@@ -228,23 +236,27 @@ class Copier:
 
     def _flush(self) -> None:
         if self._new:
-            self._writer.metadata(self._new)
+            _written("a description", self._writer.metadata, self._new)
             self._new = []
-        if self._new_stacks:
-            self._writer.stacks(len(self._stacks) - len(self._new_stacks) + 1, self._new_stacks)
-            self._new_stacks = []
-        if self._new_labels:
-            self._writer.labels(len(self._labels) - len(self._new_labels) + 1, self._new_labels)
-            self._new_labels = []
-        if self._events:
-            self._writer.events(self._events)
-            self._events = []
+        first = len(self._stacks) - len(self._new_stacks) + 1
+        for stacks in _blocks(self._new_stacks, lambda stack: 4 + len(stack), self._room):
+            _written("a stack", self._writer.stacks, first, stacks)
+            first += len(stacks)
+        self._new_stacks = []
+        first = len(self._labels) - len(self._new_labels) + 1
+        for lists in _blocks(self._new_labels, lambda labels: sum(map(_label_size, labels)), self._room):
+            _written("a label list", self._writer.labels, first, lists)
+            first += len(lists)
+        self._new_labels = []
+        for events in _blocks(self._events, lambda event: _EVENT_HEADER + len(event.payload), self._room):
+            _written("an event", self._writer.events, events)
+        self._events = []
         self._bytes = 0
 
     def _sequence_point(self, tick: int, numbers: dict[int, int]) -> None:
         """End a region. A thread with a number here is known to have reached it by now."""
         self._flush()
-        self._writer.sequence_point(tick, numbers)
+        _written("a sequence point", self._writer.sequence_point, tick, numbers)
         self._stacks.clear()
         self._labels.clear()
         self._in_region = 0
@@ -282,8 +294,31 @@ class Copier:
         if index is None:
             # Far beyond all places, which later threads may still take.
             index = self._losers[thread_id] = _LOSERS + len(self._losers)
-            self._writer.threads([ThreadRow(index, thread_id if thread_id >= 0 else None)])
+            _written("a thread", self._writer.threads, [ThreadRow(index, thread_id if thread_id >= 0 else None)])
         return index
+
+
+def _blocks(items: list[_Item], size: Callable[[_Item], int], room: int) -> Iterator[list[_Item]]:
+    """The items, in as many blocks as they need; one that is too large for any stands alone."""
+    block: list[_Item] = []
+    used = 0
+    for item in items:
+        needed = size(item)
+        if block and used + needed > room:
+            yield block
+            block, used = [], 0
+        block.append(item)
+        used += needed
+    if block:
+        yield block
+
+
+def _written(what: str, write: Callable[..., _Item], *given: Any) -> _Item:
+    """Write something. Raises TraceError for what the new trace's container cannot hold."""
+    try:
+        return write(*given)
+    except ValueError as error:
+        raise TraceError(f"{what} does not fit into the new trace: {error}") from None
 
 
 def _plain(field: FieldDescription) -> FieldDescription:

@@ -43,7 +43,7 @@ def cut(
     whatever the filters say. Sequence numbers are rewritten so that the result shows the original's losses whose
     window is inside `start` to `end`; with `thread_id`, only those of the selected threads. Of more losses than
     `Limits.problems`, only the first are known. `out` appears only when complete. Raises the exceptions of
-    `Trace.events`, and OSError.
+    `Trace.events`, TraceError for what does not fit into a block of the new trace, and OSError.
     """
     if "thread_id" in filters and not isinstance(filters["thread_id"], int | None):
         # Used twice: an iterator would be exhausted by then.

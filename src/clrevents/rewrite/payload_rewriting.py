@@ -7,16 +7,19 @@ the rules.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from clrevents.rewrite.field_rules import FieldRules
 from clrevents.rewrite.identifiers import Identifiers
-from clrevents.rewrite.payload_texts import Form, FoundTexts, TextPlace, TextWalk, Unwalkable, least_payload, text_walk
+from clrevents.rewrite.payload_texts import Form, FoundTexts, TextPlace, TextWalk, Unwalkable, least_size, text_walk
 from clrevents.rewrite.redaction_report import RedactionCounts
 from clrevents.rewrite.replacement import Replacer
 from clrevents.schema.disclosure import NUMBER, Disclosure
 from clrevents.schema.layout import BoundLayout, Layout
 from clrevents.trace import DecodedRows, PayloadDecoder, RawPayload
+
+# Far above what a runtime's events need. A description may demand gigabytes, and that for every event of a few bytes.
+_MOST_ZEROS: Final = 1024
 
 
 class PayloadRewriting:
@@ -38,6 +41,7 @@ class PayloadRewriting:
         self._decoder = decoder
         self._pointer_size = pointer_size
         self._walks: dict[tuple[int, BoundLayout], TextWalk | None] = {}
+        self._least: dict[int, bytes] = {}
 
     def payloads(self, rows: DecodedRows) -> list[bytes]:
         """The payload of each row after redaction."""
@@ -150,16 +154,23 @@ class PayloadRewriting:
         return type(one) is type(other)
 
     def _blank(self, kind: Any, data: bytes) -> bytes:
-        """Zeros that fit the event's layout, so that strict readers read on."""
+        """Zeros that fit the layout, so that strict readers read on; as many as before if these were too many."""
         if not data:
             return data
         self._counts.blanked[_event(kind)] += 1
         blank = bytes(len(data))
-        layouts = self._decoder.layouts(kind)
-        if layouts and isinstance(self._decoder.read(kind, blank, 0)[0], RawPayload):
-            least = least_payload(layouts[0][0])
-            return least if len(least) > len(blank) else blank
-        return blank
+        least = self._least_payload(kind)
+        longer = len(least) > len(blank) and isinstance(self._decoder.read(kind, blank, 0)[0], RawPayload)
+        return least if longer else blank
+
+    def _least_payload(self, kind: Any) -> bytes:
+        """Zeros that fit the first layout, the same object for all events of a kind; none if they are too many."""
+        known = self._least.get(kind.index)
+        if known is None:
+            layouts = self._decoder.layouts(kind)
+            size = least_size(layouts[0][0]) if layouts else 0
+            known = self._least[kind.index] = bytes(size if size <= _MOST_ZEROS else 0)
+        return known
 
     def _walk(self, kind: Any, layout: BoundLayout) -> TextWalk | None:
         key = kind.index, layout

@@ -97,9 +97,9 @@ def text_walk(layout: BoundLayout, event: tuple[str, str], choose: Choose) -> Te
     return TextWalk(scattered, walk) if finds or scattered else None
 
 
-def least_payload(layout: BoundLayout) -> bytes:
-    """Zeros that fit a layout: empty texts, no elements."""
-    return bytes(sum(field.pad + _least(field.type, layout.pointer_size) for field in layout.fields))
+def least_size(layout: BoundLayout) -> int:
+    """The number of zeros that fit a layout: empty texts, no elements. A description may make it any number."""
+    return sum(field.pad + _least(field.type, layout.pointer_size) for field in layout.fields)
 
 
 def _least(wire: WireType, pointer_size: int) -> int:
@@ -107,7 +107,7 @@ def _least(wire: WireType, pointer_size: int) -> int:
         case AnsiZ():
             return 1
         case StructType():
-            return len(least_payload(wire.layout.bind(pointer_size)))
+            return least_size(wire.layout.bind(pointer_size))
         case FixedArrayType() if not wire.text:
             return wire.count * _least(wire.element, pointer_size)
         case _:

@@ -84,7 +84,8 @@ def redact(
     stand for them, equal ones for equal ones, and intervals stay.
 
     `out` is compressed if its name ends in `.gz`, and appears only when complete. If one of the words of `check` is
-    found in the result, nothing is written. Raises the exceptions of `Trace.events`, OSError, and re.error.
+    found in the result, nothing is written. Raises the exceptions of `Trace.events`, TraceError for what does not fit
+    into a block of the new trace, OSError, and re.error.
     """
     rules = FieldRules(tuple(keep), tuple(map(re.compile, fields)))
     key = key or secrets.token_bytes(16)

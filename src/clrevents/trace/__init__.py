@@ -13,6 +13,7 @@ from clrevents.trace.decoder import Decoder, duration_so_far, occurred_in, strea
 from clrevents.trace.event import label_list
 from clrevents.trace.event_rows import EventRows
 from clrevents.trace.report import KindReport, Report, ThreadInfo
+from clrevents.trace.stream_chunks import StreamChunks
 from clrevents.trace.trace import Trace, open, passes_of, tables_in_sql
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "RawPayload",
     "Report",
     "Selector",
+    "StreamChunks",
     "ThreadIds",
     "ThreadInfo",
     "Trace",

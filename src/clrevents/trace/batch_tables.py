@@ -14,7 +14,7 @@ from clrevents.decode.column_pass import Chunk
 from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.header_columns import HEADERS, Known
 from clrevents.decode.kernels.header_scan import arranged
-from clrevents.decode.kinds import EventKind, by_event
+from clrevents.decode.kinds import EventKind
 from clrevents.decode.payload.columns.column_maker import ColumnMaker, Group, KindColumns
 from clrevents.decode.payload.payload_decoder import PayloadDecoder
 from clrevents.decode.selection import EventName, Filters, Selection, Selector
@@ -22,7 +22,7 @@ from clrevents.decode.stacks import join
 from clrevents.errors import Limits, Problem
 from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.table.event_schema import TableField, header_fields, shown_fields
-from clrevents.table.read import TableChunk, Wanted, event_fields, facts, part_of, table_chunks
+from clrevents.table.read import Wanted, event_fields, facts, part_of
 from clrevents.table.table import Table
 
 
@@ -46,23 +46,10 @@ class BatchTables:
         fields = wanted.choose(event_fields(self.registry, event, rows.kinds, decoder), event[1])
         lost = sum(loss.count for loss in rows.losses)
         metadata = facts(event, self.registry, rows.kinds, lost, len(rows.problems))
-        chunk = _chunk(rows, wanted.headers, wanted.fields, decoder, lambda k: (k.key.provider, k.key.name) == event)
+        maker = column_maker(decoder, wanted.fields)
+        chunk = chunk_of(rows, wanted.headers, maker, lambda k: (k.key.provider, k.key.name) == event)
         made = part_of(fields, chunk, chunk.payloads, enum_names)
         return Table(shown_fields(fields, enum_names), () if made is None else (made,), metadata)
-
-    def chunk(self, rows: DecodedRows, headers: tuple[str, ...]) -> TableChunk:
-        """A batch as a pass over a trace would give it: a table of each event, and these columns of all headers."""
-        wanted = Wanted(headers)
-        decoder = PayloadDecoder(rows.pointer_size, self.limits)
-        chunk = _chunk(rows, headers, None, decoder, lambda _: True)
-
-        kinds = by_event(rows.kinds)
-
-        def fields(event: EventName) -> tuple[TableField, ...]:
-            return self.fields(event, kinds[event], rows.pointer_size, headers)
-
-        *_, made = table_chunks([chunk], fields, wanted, headers)
-        return made
 
     def one_event(self, selector: Selector, kinds: Sequence[EventKind]) -> EventName | None:
         """The event that a selector means, by what is known so far; None where nobody knows it yet."""
@@ -76,16 +63,16 @@ class BatchTables:
         return (*header_fields(headers), *event_fields(self.registry, event, kinds, decoder))
 
 
-def _chunk(
-    rows: DecodedRows,
-    headers: Sequence[str],
-    fields: frozenset[str] | None,
-    decoder: PayloadDecoder,
-    chosen: Callable[[EventKind], bool],
+def column_maker(decoder: PayloadDecoder, fields: frozenset[str] | None = None) -> ColumnMaker:
+    """Makes columns of these fields (None for all), and reports nothing."""
+    return ColumnMaker(decoder, fields, _nothing)
+
+
+def chunk_of(
+    rows: DecodedRows, headers: Sequence[str], maker: ColumnMaker, chosen: Callable[[EventKind], bool] = lambda _: True
 ) -> Chunk:
-    """The rows' columns: these headers, and these fields of the chosen kinds' payloads."""
+    """The rows' columns: these headers, and what `maker` makes of the chosen kinds' payloads."""
     payloads: list[KindColumns] = []
-    maker = ColumnMaker(decoder, fields, _nothing)
     nowhere = np.zeros(len(rows), dtype=np.int64)
     order, groups = arranged(rows.kind_indexes)
     for index, part in groups:

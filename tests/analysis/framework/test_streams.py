@@ -76,6 +76,47 @@ def fed(feed: ReportFeed, decoder: clrevents.Decoder, data: bytes, piece: int = 
         feed.take(decoder, decoder.feed(data[at : at + piece]))
 
 
+class Unqualified(activities.Activities):
+    """The same with names that providers may share."""
+
+    selectors = ("JobStart", "JobStop")
+
+
+def late_jobs(*providers: str) -> bytes:
+    """An event alone between sequence points, several times, and then a job of each provider, described just there."""
+    builder = TraceBuilder("nettrace4").thread(5).activity(bytes([1] * 16))
+    for id in (4, 4, 5):
+        builder.described("My-App", f"Other{id}", {}, id=id).sequence_point()
+    for provider in providers:
+        builder.described(provider, "JobStart", {}, id=2).sequence_point()
+        builder.described(provider, "JobStop", {}, id=3).sequence_point()
+    return builder.build()
+
+
+def late(data: bytes, piece: int) -> tuple[Answer[Any], int]:
+    """The answer of a stream fed in such pieces, and how many batches it came in."""
+    declaration = attrs.evolve(activities.REPORT, collector=Unqualified)
+    feed, decoder, batches = ReportFeed([Asked(declaration, ActivityParameters())]), clrevents.Decoder(), 0
+    for at in range(0, len(data), piece):
+        found = decoder.feed(data[at : at + piece])
+        feed.take(decoder, found)
+        batches += len(found)
+    return feed.finish(decoder)[declaration.name], batches
+
+
+@pytest.mark.parametrize("piece", [1, 100, 10_000])
+def test_a_name_that_a_later_batch_explains_is_found_from_there_on(piece: int) -> None:
+    found, batches = late(late_jobs("My-App"), piece)
+    assert batches == 5
+    rows = [(row.name, row.start_ns, row.end_ns, row.end_kind) for row in found.table("activities")]
+    assert rows == [("/Job", 3000, 4000, "stop")]
+
+
+def test_a_name_of_two_events_that_come_together_is_refused() -> None:
+    with pytest.raises(clrevents.AmbiguousEventError, match="My-App/JobStart, Your-App/JobStart"):
+        late(late_jobs("My-App", "Your-App"), 10_000)
+
+
 def test_a_window_is_known_from_the_start() -> None:
     data = jobs(50)
     with report_laws.opened(data) as trace:

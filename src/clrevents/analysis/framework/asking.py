@@ -29,6 +29,7 @@ from clrevents.trace import (
     Batch,
     BatchTables,
     Decoder,
+    StreamChunks,
     Trace,
     TraceInfo,
     duration_so_far,
@@ -164,6 +165,7 @@ class ReportFeed:
         self._window: TimeWindow | None = None
         self._events: dict[str, tuple[str, str]] = {}
         self._tables: BatchTables | None = None
+        self._chunks: StreamChunks | None = None
         self._info: TraceInfo | None = None
         self._kinds: Sequence[Any] = ()
         self._holes = HoleQueue()
@@ -179,7 +181,11 @@ class ReportFeed:
         """See the next batches of a decoder, in the order in which it gave them."""
         for batch in batches:
             info = self._see(decoder, batch)
-            chunk = batch.tables.chunk(batch.rows, self._reading.headers(info))
+            if self._chunks is None:
+                made, headers = batch.tables, self._reading.headers(info)
+                names, size = self._reading.names, batch.rows.pointer_size
+                self._chunks = StreamChunks(names, headers, made.registry, made.limits, size)
+            chunk = self._chunks.chunk(batch.rows)
             if self._reading.stacks:
                 self._stacks.update(batch.rows.stack_bytes)
             ended = self._holes.until(int(chunk.headers["time_ns"][-1])) if len(chunk.headers) else []
@@ -224,8 +230,8 @@ class ReportFeed:
 
     def _one_event(self, selector: str) -> tuple[str, str] | None:
         known = self._events.get(selector)
-        if known is None and self._tables is not None:
-            known = self._tables.one_event(selector, self._kinds)
+        if known is None and self._chunks is not None:
+            known = self._chunks.one_event(selector)
             if known is not None:
                 self._events[selector] = known
         return known

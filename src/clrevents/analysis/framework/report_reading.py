@@ -94,6 +94,12 @@ class ReportReading:
         return tuple(dict.fromkeys(patient(name) for made in self._first for name in made.selectors))
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Those selectors of the reports that are names, not patterns: what `one_event` is asked for."""
+        named = (name for made in self._first for name in made.selectors if not is_glob(name))
+        return tuple(dict.fromkeys(named))
+
+    @property
     def stacks(self) -> bool:
         """Whether any report wants stacks."""
         return any(made.stacks for made in self._first)
