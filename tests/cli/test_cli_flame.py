@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -224,3 +225,39 @@ def test_logical_stacks_go_on_where_tasks_were_created(run: Run) -> None:
     assert any(
         "async Scenarios.Slow" in line for line in folded(run, trace, "--logical", "--include", "Scenarios.Slow")
     )
+
+
+def test_two_traces_are_one_page(run: Run, shop: Path, tmp_path: Path) -> None:
+    """The same filters for both: of the samples in the window, what is less and what there was not before."""
+    builder = TraceBuilder().method_load("Shop", "Main", address=0x5000).method_load("Shop", "Sell", address=0x6000)
+    before = tmp_path / "before.nettrace"
+    before.write_bytes(builder.thread(9).at(10 * MS).sample(0x6010, 0x5010).at(35 * MS).sample(0x5010).build())
+    out = tmp_path / "changed.html"
+    done = run("flame", shop, "--against", before, "--end", "22ms", "-o", out)
+    assert done.exit_code == 0, done.stderr
+    found = re.search(r'id="data">(.*?)</script>', out.read_text(), re.DOTALL)
+    assert found is not None
+    data = json.loads(found[1])
+    assert (data["title"], data["against"]) == ("shop.nettrace compared with before.nettrace", "before.nettrace")
+    names = [data["frames"][frame] for frame in data["frame"]]
+    sides = dict(zip(names, zip(data["own"], data["before"], strict=True), strict=True))
+    assert sides == {"Shop.Main()": (11 * MS, 0), "Shop.Pay()": (12 * MS, 0), "Shop.Sell()": (0, 12 * MS)}
+    assert run("flame", shop, "--against", before, "--end", "22ms", "-o", f"{out}.gz").exit_code == 0
+    assert gzip.decompress(Path(f"{out}.gz").read_bytes()) == out.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("args", "text"),
+    [
+        (["-o", "a.json"], "two traces are compared on a page only; use -f html, not speedscope"),
+        (["-o", "a.html", "--thread", "7"], "numbers of threads mean nothing in another trace"),
+        (["-o", "a.html", "--event", "Sold"], "before.nettrace: no event 'Sold'"),
+    ],
+)
+def test_what_two_traces_cannot_do(run: Run, shop: Path, tmp_path: Path, args: list[str], text: str) -> None:
+    before = tmp_path / "before.nettrace"
+    before.write_bytes(TraceBuilder().method_load("Shop", "Main", address=0x5000).at(MS).sample(0x5010).build())
+    result = run("flame", shop, "--against", before, *(tmp_path / arg if arg.startswith("a.") else arg for arg in args))
+    assert result.exit_code == 1
+    assert text in result.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"shop.nettrace", "before.nettrace"}

@@ -64,3 +64,28 @@ def test_of_a_damaged_trace_there_is_what_could_be_read(run: Run, tmp_path: Path
     assert done.exit_code == 3
     assert "hole.nettrace at offset" in done.stderr
     assert b"Parts of this trace are missing" in out.read_bytes()
+
+
+def test_two_traces_are_the_librarys_page_too(run: Run, trace: Path, tmp_path: Path) -> None:
+    out, wanted = tmp_path / "page.html", tmp_path / "wanted.html"
+    before = fixture("net10-garbage")
+    assert run("report", trace, "--against", before, "-o", out).exit_code == 0
+    with clrevents.open(trace) as opened, clrevents.open(before) as other:
+        clrevents.write_report(opened, wanted, against=other)
+        assert out.read_bytes() == wanted.read_bytes() != report_page(opened)
+    assert run("report", before, "--against", trace, "-o", trace).exit_code == 1
+    assert trace.read_bytes() == fixture("net8-counters").read_bytes()
+    both = run("report", "-", "--against", "-", "-o", out)
+    assert (both.exit_code, "only one of the two traces" in both.stderr) == (1, True)
+
+
+def test_damage_of_the_other_trace_is_said(run: Run, trace: Path, tmp_path: Path) -> None:
+    path, out = tmp_path / "cut.nettrace", tmp_path / "page.html"
+    path.write_bytes(gzip.decompress(fixture("net10-garbage").read_bytes())[:-3000])
+    done = run("report", trace, "--against", path, "-o", out)
+    assert done.exit_code == 3
+    assert done.stderr.startswith(f"clrevents: {path}")
+    assert b"Intact: no events were lost" in out.read_bytes()
+    text = out.read_text()
+    assert "cut.nettrace, 1.114 s; flame graphs of nothing; not of time, which only it has stacks of; " in text
+    assert "; truncated at 0x10e8a0: the file ends inside an EventBlock" in text

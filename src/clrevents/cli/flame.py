@@ -9,11 +9,19 @@ from typing import Final
 import click
 
 import clrevents
-from clrevents.cli.output import say
-from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument, refuse_overwriting
+from clrevents.cli.output import safe, say
+from clrevents.cli.reading import (
+    FailOn,
+    Reading,
+    errors_option,
+    fail_on_option,
+    file_argument,
+    refuse_overwriting,
+    refuse_same_input,
+)
 from clrevents.cli.sampling import Chosen, in_all, samples_of, sampling_options, say_how_sure, say_what_is_missing
-from clrevents.errors import DamageError, ErrorMode, PayloadError
-from clrevents.export.flame import FLAME_FORMATS, FlameFormat, Look, flame_bytes, flame_format
+from clrevents.errors import AmbiguousEventError, DamageError, ErrorMode, PayloadError, UnknownEventError
+from clrevents.export.flame import FLAME_FORMATS, FlameFormat, Look, compared_bytes, flame_bytes, flame_format
 from clrevents.outputs import whole_file
 
 _OPENS: Final[dict[str, str]] = {
@@ -32,6 +40,7 @@ _OPENS: Final[dict[str, str]] = {
 )
 @click.option("--merge-threads", is_flag=True, help="Merge all threads.")
 @click.option("--logical", is_flag=True, help="Follow tasks and awaits to where they were created.")
+@click.option("--against", metavar="BEFORE", help="Another trace: show what changed since; html only.")
 @sampling_options
 @errors_option
 @fail_on_option("damage")
@@ -41,6 +50,7 @@ def command(
     format: FlameFormat | None,
     merge_threads: bool,
     logical: bool,
+    against: str | None,
     event: str | None,
     weight: str | None,
     threads: tuple[int, ...],
@@ -71,6 +81,8 @@ def command(
         clrevents flame app.nettrace --by alloc -o alloc.json.gz
     Across awaits, down to what started each task:
         clrevents flame app.nettrace --logical --merge-threads -o async.html
+    What takes more and what takes less than in another trace:
+        clrevents flame after.nettrace --against before.nettrace -o changed.html
 
     A PATTERN is a method's name, such as Shop.Cart.Pay, its end, Pay, or has * for any text and ? for one character.
 
@@ -84,6 +96,23 @@ def command(
         raise click.UsageError("chrome files show threads over time, so threads cannot be merged")
     refuse_overwriting(out, file)
     chosen = Chosen(running, waiting, state, group, include, exclude, fold, my_code, artefacts, logical)
+    before, before_name, worst = None, "", 0
+    if against is not None:
+        if format != "html":
+            raise click.UsageError(f"two traces are compared on a page only; use -f html, not {format}")
+        if threads:
+            raise click.UsageError("numbers of threads mean nothing in another trace; use --against without --thread")
+        refuse_same_input(file, against)
+        refuse_overwriting(out, against)
+        with Reading(against, errors) as other:
+            before_name = os.path.basename(other.name)
+            try:
+                before = samples_of(other, event, weight, threads, start, end, chosen)
+            except (DamageError, PayloadError) as error:
+                return other.stopped(error, fail_on)
+            except (click.UsageError, UnknownEventError, AmbiguousEventError) as error:
+                raise click.UsageError(safe(f"{before_name}: {error}")) from None
+            worst = other.finish(fail_on)
     with Reading(file, errors) as reading:
         try:
             samples = samples_of(reading, event, weight, threads, start, end, chosen)
@@ -91,8 +120,16 @@ def command(
             return reading.stopped(error, fail_on)
         title = os.path.basename(reading.name)
         look = Look(title, f"clrevents {clrevents.__version__}", merge_threads, raw, reading.trace.info.start)
-        data = flame_bytes(samples, format, look, pack=out.lower().endswith(".gz"))
-        code = reading.finish(fail_on)
+        pack = out.lower().endswith(".gz")
+        if before is None:
+            data = flame_bytes(samples, format, look, pack)
+        else:
+            look = look._replace(title=f"{title} compared with {before_name}")
+            try:
+                data = compared_bytes(samples, before, before_name, look, pack)
+            except ValueError as error:
+                raise click.UsageError(str(error)) from None
+        code = max(worst, reading.finish(fail_on))
         if out == "-":
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()

@@ -204,6 +204,12 @@ def refuse_overwriting(out: str | os.PathLike[str], file: str) -> None:
         raise click.UsageError("OUT is the trace itself; write to another file")
 
 
+def refuse_same_input(file: str, against: str) -> None:
+    """Raises UsageError where two traces would both come through standard input."""
+    if file == against == "-":
+        raise click.UsageError("only one of the two traces can be standard input")
+
+
 def damage_sentence(name: str, damage: Sequence[Problem]) -> str:
     """The first damage, and how many more there are."""
     first = damage[0]

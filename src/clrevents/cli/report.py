@@ -8,8 +8,17 @@ import sys
 import click
 
 from clrevents.cli.output import say
-from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument, refuse_overwriting
+from clrevents.cli.reading import (
+    FailOn,
+    Reading,
+    errors_option,
+    fail_on_option,
+    file_argument,
+    refuse_overwriting,
+    refuse_same_input,
+)
 from clrevents.errors import ErrorMode
+from clrevents.export.page.page_against import PageAgainst
 from clrevents.export.page.page_charts import NO_CHARTS, charts_possible
 from clrevents.export.page.report_page import report_page
 from clrevents.outputs import whole_file
@@ -19,23 +28,33 @@ from clrevents.words import counted
 @click.command(name="report")
 @file_argument
 @click.option("-o", "--output", "out", required=True, metavar="OUT", help="The page to write; - for standard output.")
+@click.option("--against", metavar="BEFORE", help="Another trace: flame graphs show what changed since.")
 @errors_option
 @fail_on_option("damage")
-def command(file: str, out: str, errors: ErrorMode, fail_on: FailOn) -> int:
+def command(file: str, out: str, against: str | None, errors: ErrorMode, fail_on: FailOn) -> int:
     """Write all reports, flame graphs and a timeline as one HTML page that needs no network.
 
     \b
     A page to look at, or to send to somebody without any tool:
         clrevents report app.nettrace -o report.html
+    With flame graphs that show what is more and what is less than in another trace:
+        clrevents report after.nettrace --against before.nettrace -o report.html
 
     The page says what the trace is and whether it can be trusted, answers every question for which the trace has data,
     with tables to sort and search, and tells what to record for the others. It holds the names of methods, and texts
     that the program wrote, such as paths and messages of exceptions: `clrevents redact` makes a trace without them.
     """
     refuse_overwriting(out, file)
+    before, worst = None, 0
+    if against is not None:
+        refuse_same_input(file, against)
+        refuse_overwriting(out, against)
+        with Reading(against, errors) as other:
+            before = PageAgainst.of(other.trace)
+            worst = other.finish(fail_on)
     with Reading(file, errors) as reading:
-        page = report_page(reading.trace)
-        code = reading.finish(fail_on)
+        page = report_page(reading.trace, before)
+        code = max(worst, reading.finish(fail_on))
         if out == "-":
             sys.stdout.buffer.write(page)
             sys.stdout.buffer.flush()

@@ -1,9 +1,17 @@
 // Draws one flame graph at a time into an SVG element, and answers clicks, keys and searches. `at` finds the elements
 // by what they are for: graph, search, matched, reverse, merge, merging, reset, name, weight, and state where there is
-// one. `isDark` tells whether the paper is dark. Every text goes in as text.
+// one, legend and gone where two traces may be compared. `isDark` tells whether the paper is dark. Every text goes in as
+// text.
 function flameGraph(at, isDark) {
   const svg = at("graph"), ROW = 20, THINNEST = 0.4, SVG = "http://www.w3.org/2000/svg";
   let data = null, root, zoomed, here = null, wanted = null, own = [], letter = 7.3;
+
+  // Widths are of one trace; where there is another, `data.before` is what each stack weighed in it. The steps are of
+  // the change of a share, in percentage points; their colours go from less to more.
+  const STEPS = [0.1, 1, 5], SHADES = {
+    light: ["#74a6e8", "#a9c8f2", "#dbe8fa", "#e4e4ea", "#fde3d0", "#f9b98a", "#ee8f50"],
+    dark: ["#2c62ac", "#27508a", "#22344d", "#3c3c48", "#4a3020", "#7a4317", "#9c500d"],
+  }, LISTED = 100;
 
   // A frame below zero stands for a thread.
   const label = (frame) => (frame < 0 ? data.threads[-1 - frame] : data.frames[frame]);
@@ -11,7 +19,7 @@ function flameGraph(at, isDark) {
   const nameOf = (node) => (node.frame === null ? "all" : label(node.frame));
 
   function made(parent, frame) {
-    return { parent, frame, depth: parent ? parent.depth + 1 : 0, total: 0, own: 0, start: 0, children: new Map() };
+    return { parent, frame, depth: parent ? parent.depth + 1 : 0, total: 0, own: 0, before: 0, start: 0, children: new Map() };
   }
 
   // What each stack weighs: all of it, or what it weighs in one state of its thread.
@@ -30,8 +38,8 @@ function flameGraph(at, isDark) {
     weigh();
     root = made(null, null);
     for (let node = 0; node < own.length; node++) {
-      const weight = own[node];
-      if (!weight) continue;
+      const weight = own[node], before = data.before?.[node] ?? 0;
+      if (!weight && !before) continue;
       const stack = [];
       let thread = null;
       for (let up = node; up >= 0; up = data.parent[up]) {
@@ -41,11 +49,13 @@ function flameGraph(at, isDark) {
       if (thread !== null && !merge) stack.unshift(thread);
       let place = root;
       place.total += weight;
+      place.before += before;
       for (const frame of stack) {
         let child = place.children.get(frame);
         if (!child) place.children.set(frame, (child = made(place, frame)));
         place = child;
         place.total += weight;
+        place.before += before;
       }
       place.own += weight;
     }
@@ -63,6 +73,7 @@ function flameGraph(at, isDark) {
     }
     zoomed = root;
     here = null;
+    listGone();
   }
 
   function amount(value) {
@@ -77,8 +88,59 @@ function flameGraph(at, isDark) {
 
   const share = (part, whole) => `${(whole ? (100 * part) / whole : 0).toFixed(2)} %`;
 
-  function colour(frame) {
-    const dark = isDark();
+  // How far a share changed: 0 for about the same, up to 3 steps more or less.
+  function level(node) {
+    if (!root.total || !root.before) return 0;
+    const points = 100 * (node.total / root.total - node.before / root.before);
+    return Math.sign(points) * STEPS.filter((step) => Math.abs(points) >= step).length;
+  }
+  const tint = (step) => SHADES[isDark() ? "dark" : "light"][step + STEPS.length];
+  const mark = (step) => (step > 0 ? "▲ " : step < 0 ? "▼ " : "");
+  const signed = (value) => (value ? `${value > 0 ? "+" : "−"}${amount(Math.abs(value))}` : "no change");
+
+  // What each colour means, in words.
+  function explain() {
+    const box = at("legend");
+    if (!box) return;
+    box.hidden = !data.before;
+    if (!data.before) return;
+    const ranges = STEPS.map((step, place) => (STEPS[place + 1] ? `${step} to ${STEPS[place + 1]}` : `${step} or more`));
+    const parts = [`Width: the weight now. Colour: change of its share against ${data.against}, in percentage points:`];
+    for (let step = -STEPS.length; step <= STEPS.length; step++) {
+      const part = document.createElement("span"), swatch = element("svg", { width: 14, height: 14, "aria-hidden": "true" });
+      swatch.append(element("rect", { width: 14, height: 14, fill: tint(step) }));
+      part.append(swatch, ` ${step ? mark(step) + ranges[Math.abs(step) - 1] : "about the same"}`);
+      parts.push(" ", part);
+    }
+    box.replaceChildren(...parts);
+  }
+
+  // The outermost calls that have no width, because they weighed something before and nothing now.
+  function listGone() {
+    const box = at("gone");
+    if (!box) return;
+    const gone = [], waiting = [root];
+    while (waiting.length) {
+      const node = waiting.pop();
+      for (const child of node.children) if (child.total) waiting.push(child); else gone.push(child);
+    }
+    box.hidden = !gone.length;
+    const made = (name, text) => { const one = document.createElement(name); one.textContent = text; return one; };
+    const sum = (nodes) => nodes.reduce((all, node) => all + node.before, 0);
+    const told = (nodes) => `${amount(sum(nodes))}, ${share(sum(nodes), root.before)} of all before`;
+    const calls = (nodes) => `${nodes.length.toLocaleString("en")} ${nodes.length === 1 ? "call" : "calls"}`;
+    gone.sort((a, b) => b.before - a.before);
+    const list = document.createElement("ul"), rest = gone.slice(LISTED);
+    for (const node of gone.slice(0, LISTED)) {
+      list.append(made("li", `${nameOf(node)}: ${told([node])}${node.parent === root ? "" : `, called by ${nameOf(node.parent)}`}`));
+    }
+    if (rest.length) list.append(made("li", `and ${calls(rest)} more: ${told(rest)}`));
+    box.replaceChildren(made("summary", `Gone: ${calls(gone)} of ${data.against} without any weight now: ${told(gone)}`), list);
+  }
+
+  function colour(node) {
+    const dark = isDark(), frame = node.frame;
+    if (data.before) return tint(level(node));
     if (frame === null || frame < 0) return dark ? "#3c3c48" : "#d5d5de";
     if (data.reasons[frame]) return dark ? "#55504a" : "#c9c3ba";
     let hue = 0;
@@ -122,11 +184,12 @@ function flameGraph(at, isDark) {
       const found = wanted && node.frame !== null && wanted(node.frame);
       const group = element("g", { class: `${kind}${found ? " found" : ""}${node === here ? " here" : ""}` });
       group.node = node;
-      group.append(element("rect", { x, y: node.depth * ROW, width: wide, height: ROW - 1, rx: 2, fill: colour(node.frame) }));
-      const shown = fitted(nameOf(node), Math.floor((wide - 6) / letter));
+      group.append(element("rect", { x, y: node.depth * ROW, width: wide, height: ROW - 1, rx: 2, fill: colour(node) }));
+      const sign = data.before ? mark(level(node)) : "";
+      const shown = fitted(nameOf(node), Math.floor((wide - 6) / letter) - sign.length);
       if (shown) {
         const text = element("text", { x: Math.max(x, 0) + 4, y: node.depth * ROW + 14 });
-        text.textContent = shown;
+        text.textContent = sign + shown;
         group.append(text);
       }
       groups.push(group);
@@ -142,6 +205,7 @@ function flameGraph(at, isDark) {
     svg.setAttribute("height", (deepest + 1) * ROW + 4);
     svg.replaceChildren(...groups);
     at("reset").disabled = zoomed === root;
+    explain();
     match();
   }
 
@@ -151,13 +215,17 @@ function flameGraph(at, isDark) {
       at("matched").textContent = "";
       return;
     }
-    let sum = 0;
+    let sum = 0, before = 0;
     const waiting = [zoomed];
     while (waiting.length) {
       const node = waiting.pop();
-      if (node.frame !== null && wanted(node.frame)) sum += node.total; else waiting.push(...node.children);
+      if (node.frame !== null && wanted(node.frame)) {
+        sum += node.total;
+        before += node.before;
+      } else waiting.push(...node.children);
     }
-    at("matched").textContent = `${share(sum, zoomed.total)} found, ${amount(sum)}`;
+    const then = data.before ? `; before ${share(before, zoomed.before)}, ${amount(before)}` : "";
+    at("matched").textContent = `${share(sum, zoomed.total)} found, ${amount(sum)}${then}`;
   }
 
   function search() {
@@ -188,6 +256,12 @@ function flameGraph(at, isDark) {
     const frame = node.frame, whole = root.total;
     at("name").textContent = nameOf(node);
     const told = [`${amount(node.total)}, ${share(node.total, whole)} of all`];
+    if (data.before) {
+      const shares = `${share(node.before, root.before)} → ${share(node.total, whole)}`;
+      told[0] = `${signed(node.total - node.before)}: ${amount(node.before)} → ${amount(node.total)}, ${shares} of all`;
+      if (!node.before) told.push("new");
+      if (!node.total) told.push("gone");
+    }
     if (zoomed !== root) told.push(`${share(node.total, zoomed.total)} of what is shown`);
     told.push(`${amount(node.own)} ${at("reverse").checked ? "begins here" : "in it alone"}`);
     if (frame !== null && module(frame)) told.push(`module ${module(frame)}`);
@@ -196,6 +270,7 @@ function flameGraph(at, isDark) {
   }
 
   function zoom(node) {
+    if (!node.total) return;
     zoomed = here = node;
     draw();
     tell(node);
@@ -246,5 +321,5 @@ function flameGraph(at, isDark) {
     search();
   }
 
-  return { show, draw: () => { if (data) draw(); }, back, label, whole: () => amount(root.total) };
+  return { show, draw: () => { if (data) draw(); }, back, label, whole: () => (data.before ? `${amount(root.total)} now and ${amount(root.before)} before` : amount(root.total)) };
 }

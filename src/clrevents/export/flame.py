@@ -52,8 +52,19 @@ def flame_bytes(samples: Samples, format: FlameFormat, look: Look, pack: bool = 
     """The whole file. `pack` compresses it; pprof files always are. Raises ValueError if threads are to be merged in a
     format that keeps them apart."""
     made: bytes = importlib.import_module(f"clrevents.export.{_MODULES[format]}").render(samples, look)
-    # Without a timestamp, so that the same samples give the same bytes.
-    return gzip.compress(made, 6, mtime=0) if pack or format == "pprof" else made
+    return _packed(made) if pack or format == "pprof" else made
+
+
+def compared_bytes(after: Samples, before: Samples, name: str, look: Look, pack: bool = False) -> bytes:
+    """The page of one flame graph of two traces, the other of which is called `name`. Raises ValueError where their
+    weights are of different units."""
+    made: bytes = importlib.import_module("clrevents.export.flame_compared").render_compared(after, before, name, look)
+    return _packed(made) if pack else made
+
+
+def _packed(made: bytes) -> bytes:
+    """Without a timestamp, so that the same samples give the same bytes."""
+    return gzip.compress(made, 6, mtime=0)
 
 
 def frame_names(samples: Samples, look: Look) -> list[str]:

@@ -1,4 +1,5 @@
-"""Flame graphs of a page: what takes time, by state and by thread; what allocates; what throws.
+"""Flame graphs of a page: what takes time, by state and by thread; what allocates; what throws; and, where there is
+another trace, each of these compared with it.
 
 The call tree goes to the renderer that the flame graph's own page has. A tree with too many boxes loses the lightest
 ones to one box of their caller, which says so; the weights stay whole.
@@ -6,6 +7,8 @@ ones to one box of their caller, which says so; the weights stay whole.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from typing import Any, Final
 
 import attrs
@@ -14,44 +17,83 @@ import numpy as np
 from clrevents.analysis.sampled.calltree import call_tree
 from clrevents.analysis.sampled.leaf_states import STATES
 from clrevents.analysis.sampled.samples import Samples, read_samples
+from clrevents.analysis.weights.allocation_events import ALLOC
 from clrevents.analysis.weights.allocation_rows import certainty
 from clrevents.errors import TraceError
 from clrevents.export.flame import Look
+from clrevents.export.flame_compared import compared_data
 from clrevents.export.flame_cut import FlameCut
 from clrevents.export.page.page_texts import shown_text
 from clrevents.trace import Trace
 
 _BOXES: Final = 10_000
-_WEIGHTS: Final = (("time", None), ("allocations", "alloc"), ("exceptions", "exceptions"))
+_COMPARED_BOXES: Final = 5_000
+_WEIGHTS: Final = {"time": None, "allocations": ALLOC, "exceptions": "exceptions"}
 """What a picture is called, and what `read_samples` calls it."""
 
 
-def page_flames(trace: Trace) -> list[dict[str, Any]]:
-    """The data of every flame graph that the trace has stacks for; none where the trace breaks."""
-    found = []
-    for name, weight in _WEIGHTS:
+@attrs.frozen(eq=False)
+class PageStacks:
+    """The stacks of a trace that pictures are made of, by what the pictures are called; `name` is the trace's."""
+
+    name: str
+    samples: Mapping[str, Samples]
+
+    @classmethod
+    def of(cls, trace: Trace) -> PageStacks:
+        """Those that have a weight; none where the trace breaks."""
+        return cls(page_name(trace), _page_stacks(trace))
+
+
+def page_name(trace: Trace) -> str:
+    """What a page calls a trace: its file without the folder."""
+    return shown_text(os.path.basename(trace.info.path or "") or "trace in memory")
+
+
+def _page_stacks(trace: Trace) -> dict[str, Samples]:
+    found = {}
+    for name, weight in _WEIGHTS.items():
         try:
             samples = read_samples(trace, weight=weight)
         except TraceError:
             # What is missing is told in the head of the page.
             continue
         if len(samples) and samples.total:
-            found.append({"name": name, **_picture(samples, weight)})
+            found[name] = samples
     return found
 
 
-def _picture(samples: Samples, weight: str | None) -> dict[str, Any]:
-    tree = call_tree(samples)
-    cut = FlameCut.of(tree, len(samples.frames), _BOXES)
-    data = cut.data(samples, Look())
+def page_flames(stacks: PageStacks, against: PageStacks | None = None) -> list[dict[str, Any]]:
+    """The data of the flame graph of all these stacks, and of each that the other trace has too, compared with it."""
+    found = []
+    for name, samples in stacks.samples.items():
+        tree = call_tree(samples)
+        cut = FlameCut.of(tree, len(samples.frames), _BOXES)
+        found.append(
+            {"name": name, **_picture(cut.data(samples, Look()), samples, name), "states": _states(samples, cut)}
+        )
+    if against is not None:
+        for name in compared_names(stacks, against):
+            samples = stacks.samples[name]
+            data = compared_data(samples, against.samples[name], against.name, Look(), _COMPARED_BOXES)
+            title = f"{name}, compared with {against.name}"
+            found.append({"name": title, **_picture(data, samples, name), "states": []})
+    return found
+
+
+def compared_names(stacks: PageStacks, against: PageStacks) -> list[str]:
+    """What both traces have stacks of."""
+    return [name for name in stacks.samples if name in against.samples]
+
+
+def _picture(data: dict[str, Any], samples: Samples, name: str) -> dict[str, Any]:
     for key in ("frames", "modules", "reasons", "threads"):
         data[key] = [shown_text(text) for text in data[key]]
     notes = [data["note"]] if data["note"] else []
-    caveat = certainty(samples.event) if weight == "alloc" else None
+    caveat = certainty(samples.event) if _WEIGHTS[name] == ALLOC else None
     if caveat is not None:
         notes.append(caveat[0].upper() + caveat[1:])
     data["note"] = ". ".join(notes)
-    data["states"] = _states(samples, cut)
     return data
 
 

@@ -12,11 +12,12 @@ from typing import Any, Final
 from clrevents.analysis.reports import run_reports
 from clrevents.errors import DamageError, PayloadError, TraceError
 from clrevents.export.flame_html import FLAME_SCRIPT, FLAME_STYLE
+from clrevents.export.page.page_against import PageAgainst
 from clrevents.export.page.page_assembly import assembled_page, page_texts_of
-from clrevents.export.page.page_flames import page_flames
+from clrevents.export.page.page_flames import PageStacks, page_flames
 from clrevents.export.page.page_head import page_facts, page_kinds, page_missing, page_trust
 from clrevents.export.page.page_sections import charts_of, page_sections
-from clrevents.export.page.page_texts import PageTexts, shown_text
+from clrevents.export.page.page_texts import PageTexts
 from clrevents.export.page.page_timeline import page_timeline
 from clrevents.outputs import whole_file
 from clrevents.trace import Trace, passes_of
@@ -30,20 +31,21 @@ _STYLES: Final = ("page.css", "page_timeline.css")
 _SCRIPTS: Final = ("page_parts.js", "page_tables.js", "page_section.js", "page_timeline.js", "page.js")
 
 
-def write_report(trace: Trace, path: str | os.PathLike[str]) -> None:
+def write_report(trace: Trace, path: str | os.PathLike[str], *, against: Trace | None = None) -> None:
     """Write everything that the reports tell of a `trace` as one HTML page, which asks for nothing from elsewhere.
 
-    The file at `path` appears whole or not at all. Of a damaged trace it has what could be read, and says so. Charts
+    Where there is another trace `against` which to compare it, the page has flame graphs of both. The file at `path`
+    appears whole or not at all. Of a damaged trace it has what could be read, and says so. Charts
     need the extra `plot`. Raises OSError where it cannot be written, and SourceError where the trace cannot be read
     again.
     """
-    data = report_page(trace)
+    data = report_page(trace, None if against is None else PageAgainst.of(against))
     with whole_file(path) as file:
         file.write(data)
 
 
-def report_page(trace: Trace) -> bytes:
-    """The page that `write_report` writes: the same bytes for the same trace."""
+def report_page(trace: Trace, against: PageAgainst | None = None) -> bytes:
+    """The page that `write_report` writes: the same bytes for the same traces."""
     broken: TraceError | None = None
     try:
         answers = run_reports(trace)
@@ -52,12 +54,12 @@ def report_page(trace: Trace) -> bytes:
             raise
         broken, answers = error, error.report
     charts = charts_of(answers)
-    flames = page_flames(trace)
-    name = shown_text(os.path.basename(trace.info.path or "") or "trace in memory")
+    stacks = PageStacks.of(trace)
+    flames = page_flames(stacks, None if against is None else against.stacks)
     head: dict[str, Any] = {
-        "title": name,
+        "title": stacks.name,
         "producer": f"clrevents {__version__}",
-        "facts": page_facts(trace),
+        "facts": [*page_facts(trace), *([] if against is None else [against.fact(stacks)])],
         "kinds": page_kinds(trace),
         "trust": page_trust(trace, answers, broken),
         "missing": page_missing(trace),
