@@ -132,6 +132,14 @@ def test_a_drawing_has_no_script_and_names_stay_text() -> None:
     assert "</text><script>" in texts
 
 
+@pytest.mark.parametrize("before", range(4))
+def test_long_names_of_any_characters_are_drawn(before: int) -> None:
+    """The library shortens them, and would fail over half of a character."""
+    name = "n" * before + "\U0001f600" * 300
+    (chart,) = report((0, 1, 1, name), (1, 2, 2, None)).charts()
+    assert "\ufffd" in chart.svg()
+
+
 def test_an_empty_table_draws_an_empty_picture_and_no_figure() -> None:
     (chart,) = report().charts()
     assert panels(chart) == [[], []]

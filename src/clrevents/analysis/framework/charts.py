@@ -6,6 +6,7 @@ tables: of those, the largest value of each stretch of time, or the longest span
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
@@ -21,6 +22,8 @@ from clrevents.words import safe
 
 if TYPE_CHECKING:
     import altair
+
+_BEYOND: Final = re.compile("[\U00010000-\U0010ffff]")
 
 Mark: TypeAlias = Literal["area", "line", "steps", "bar", "point", "span"]
 
@@ -127,7 +130,7 @@ class Chart:
     def _drawn(self, fineness: Fineness) -> altair.VConcatChart:
         alt = needed("altair", "plot", "a chart")
         panels = [_panel(alt, panel, self.tables[panel.table], fineness) for panel in self.declared.panels]
-        title = alt.TitleParams(safe(self.title), subtitle=self.declared.description)
+        title = alt.TitleParams(_label(self.title), subtitle=self.declared.description)
         found: altair.VConcatChart = alt.vconcat(*panels, title=title).resolve_scale(
             x="shared", color="independent", shape="independent"
         )
@@ -210,7 +213,7 @@ def _panel(alt: Any, panel: Panel, rows: ReportTable[Any], fineness: Fineness) -
         {
             "x": point[0] / 1e6,
             "y": point[1] / divisor,
-            **{k: "unknown" if v is None else safe(str(v)) for k, v in zip(kinds, point[2:], strict=True)},
+            **{k: "unknown" if v is None else _label(v) for k, v in zip(kinds, point[2:], strict=True)},
         }
         for point in points
     ]
@@ -249,18 +252,23 @@ def _spans(alt: Any, panel: Panel, until: str, rows: ReportTable[Any], most: int
     spans.sort(key=lambda span: span[0] - span[1])
     lines = sorted({span[2] for span in spans})
     values = [
-        {"x": begin / 1e6, "until": end / 1e6, "y": safe(str(y)), "by": "unknown" if by is None else safe(str(by))}
+        {"x": begin / 1e6, "until": end / 1e6, "y": _label(y), "by": "unknown" if by is None else _label(by)}
         for begin, end, y, by in sorted(spans[:most])
     ]
     coding: dict[str, Any] = {
         "x": alt.X("x:Q", title=_TIME, scale=alt.Scale(zero=False)),
         "x2": alt.X2("until:Q"),
-        "y": alt.Y("y:N", title=panel.y.replace("_", " "), sort=[safe(str(line)) for line in lines]),
+        "y": alt.Y("y:N", title=panel.y.replace("_", " "), sort=[_label(line) for line in lines]),
     }
     if panel.by is not None:
         coding["color"] = alt.Color("by:N", title=panel.by.replace("_", " "), scale=alt.Scale(scheme="tableau10"))
     made = alt.Chart(alt.Data(values=values), mark={"type": "bar", "height": 9})
     return made.encode(**coding).properties(width=_WIDTH, height=alt.Step(14))
+
+
+def _label(value: object) -> str:
+    """A text in a picture. The library shortens long ones, and fails where it halves a character beyond U+FFFF."""
+    return _BEYOND.sub("\ufffd", safe(str(value)))
 
 
 def _most_changing(points: Sequence[tuple[Any, ...]], most: int) -> list[tuple[Any, ...]]:
