@@ -48,11 +48,14 @@ those of the newest runtime; traces from other runtimes may have others.
 """
 
 
+def builtin() -> Iterator[EventInfo]:
+    """Without those that a test, or any other importer, registered."""
+    return (info for info in DEFAULT.events() if info.record.__module__.startswith("clrevents."))
+
+
 def render() -> str:
     """The document's text."""
-    # Built-in ones only: a test, or any other importer, may have registered more.
-    builtin = (i for i in DEFAULT.events() if i.record.__module__.startswith("clrevents."))
-    known = sorted(builtin, key=lambda i: (_order(i.provider), i.id, i.version))
+    known = sorted(builtin(), key=lambda i: (_order(i.provider), i.id, i.version))
     events: dict[tuple[str, int], list[EventInfo]] = {}
     for info in known:
         events.setdefault((info.provider, info.id), []).append(info)

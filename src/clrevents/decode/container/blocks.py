@@ -205,7 +205,7 @@ class ThreadNumbers:
 
 _THREAD_NUMBER: Final = struct.Struct("<QI")
 _THREAD_NUMBERS: Final = np.dtype([("thread", "<u8"), ("number", "<u4")])
-_PIECE: Final = 1 << 16
+_PIECE: Final = 1 << 12
 
 
 @attrs.frozen(eq=False)

@@ -16,8 +16,8 @@ from clrevents.decode.container.window import Cursor
 
 _Numbers: TypeAlias = NDArray[np.uint64]
 
-# Bytes looked at together, and how few are read one by one in less time.
-_BYTES: Final = 1 << 18
+# Bytes looked at together (each needs some thirty of memory meanwhile), and how few are read one by one in less time.
+_BYTES: Final = 1 << 13
 _FEW: Final = 1 << 6
 # The bytes that a thread index and a sequence number have at most.
 _INDEX: Final = 10
