@@ -21,7 +21,10 @@ import pytest
 
 import clrevents
 from clrevents.analysis.reports import find_report
+from clrevents.export.directory import Options
+from clrevents.export.lake import export_trace, jobs
 from clrevents.schema.registry import DEFAULT
+from clrevents.table.table import Table
 from far_files import Reads, served
 from local_spark import JAVA, needs_spark, spark_session
 from project_files import FIXTURES, SOURCE
@@ -107,10 +110,25 @@ def load(cluster: Cluster, place: str | list[str] = PLACE, **options: str) -> An
     return cluster.session.read.format("nettrace").options(**options).load(place)
 
 
-def test_thirty_kinds_of_event(cluster: Cluster) -> None:
-    """Rows, and the sum of each column of whole numbers."""
+def sums(frame: Any, table: Table) -> list[int]:
+    """The number of rows, and the sum of each column of whole numbers."""
     from pyspark.sql import functions as f
 
+    added = [f.sum(f.col(f"`{name}`").cast("decimal(38,0)")) for name in whole(table)]
+    return [int(value or 0) for value in frame.agg(f.count(f.lit(1)), *added).collect()[0]]
+
+
+def sums_of(table: Table) -> list[int]:
+    """The same of our table."""
+    return [len(table), *(sum(v for v in table[name].tolist() if v is not None) for name in whole(table))]
+
+
+def whole(table: Table) -> list[str]:
+    return [field.name for field in table.fields if "int" in field.type.kind]
+
+
+def test_thirty_kinds_of_event(cluster: Cluster, tmp_path: Path) -> None:
+    """Through the data source, and as exported tables that Spark reads by itself."""
     with clrevents.open_many(PLACE, jobs=1) as traces:
         counted: Counter[tuple[str, str]] = Counter()
         for row in traces.event_counts().rows():
@@ -118,25 +136,33 @@ def test_thirty_kinds_of_event(cluster: Cluster) -> None:
         declared = [kind for kind, _ in counted.most_common() if any(e.name == kind[1] for e in DEFAULT.entries())]
         tables = {"/".join(kind): traces.table("/".join(kind)) for kind in declared[:KINDS]}
     assert len(tables) == KINDS
+    for job in jobs(traces.paths, tmp_path, Options()):
+        assert export_trace(job).written is not None
+    # Parquet's nanoseconds are no timestamp for Spark.
+    cluster.session.conf.set("spark.sql.legacy.parquet.nanosAsLong", "true")
     for kind, table in tables.items():
         assert len(table), kind
-        whole = [field.name for field in table.fields if "int" in field.type.kind]
-        sums = [f.sum(f.col(f"`{name}`").cast("decimal(38,0)")) for name in whole]
-        found = load(cluster, event=kind).agg(f.count(f.lit(1)), *sums).collect()[0]
-        expected = [len(table), *(sum(v for v in table[name].tolist() if v is not None) for name in whole)]
-        assert [int(value or 0) for value in found] == expected, kind
+        assert sums(load(cluster, event=kind, bundleBytes="0"), table) == sums_of(table), kind
+        lake = cluster.session.read.parquet(f"{tmp_path}/*/{kind}.parquet")
+        assert lake.columns == table.columns[1:]
+        assert sums(lake, table) == sums_of(table), kind
 
 
 def test_every_report(cluster: Cluster) -> None:
-    """The rows of its first table."""
+    """Its first table, and its metrics."""
     with clrevents.open_many(PLACE, jobs=1) as traces:
         for name, answer in traces.reports().items():
             for table in find_report(name).answer.tables():
                 if not table.bulk:
-                    frame = load(cluster, report=name, table=table.name)
-                    assert frame.columns == answer.table(table.name).columns
-                    assert frame.count() == len(answer.table(table.name)), (name, table.name)
+                    frame, held = (
+                        load(cluster, report=name, table=table.name, bundleBytes="0"),
+                        answer.table(table.name),
+                    )
+                    assert frame.columns == held.columns
+                    assert sums(frame, held) == sums_of(held), (name, table.name)
                     break
+            summed = load(cluster, report=name, table="by_trace", bundleBytes="0")
+            assert sums(summed, answer.by_trace) == sums_of(answer.by_trace), name
 
 
 class Gate:
@@ -189,7 +215,7 @@ def test_a_worker_that_is_killed_changes_nothing(cluster: Cluster) -> None:
         far = [f"{address}/{name}" for name in HELD]
         killer = threading.Thread(target=kill)
         killer.start()
-        frame = load(cluster, [*near, *far], event=METHODS, columns="MethodID")
+        frame = load(cluster, [*near, *far], event=METHODS, columns="MethodID", bundleBytes="0")
         rows = frame.repartition(2).collect()
         killer.join()
     assert killed == [-signal.SIGKILL]
