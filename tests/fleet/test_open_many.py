@@ -350,4 +350,35 @@ def test_a_script_without_a_main_guard(fleet: BuiltFleet, tmp_path: Path) -> Non
         env={**os.environ, "PYTHONPATH": str(SOURCE.parent)},
     )
     assert done.returncode == 1
-    assert "pass jobs=1" in done.stderr.strip().splitlines()[-1]
+    assert any(line.startswith("RuntimeError") and "pass jobs=1" in line for line in done.stderr.splitlines())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are forked from a server on Linux only")
+@pytest.mark.parametrize("known", [True, False], ids=["installed", "found by this script"])
+def test_processes_have_the_same_clrevents(fleet: BuiltFleet, tmp_path: Path, known: bool) -> None:
+    """They are forked, where a new interpreter finds it, too; else each starts anew with the script's paths."""
+    script = tmp_path / "script.py"
+    script.write_text(f"""
+import os, sys
+sys.path.insert(0, {str(SOURCE.parent)!r})
+import clrevents
+
+def asked(trace):
+    return clrevents.__file__, os.getppid()
+
+if __name__ == "__main__":
+    with clrevents.open_many({fleet.readable[:4]!r}, jobs=2) as traces:
+        found = [value for _, value in traces.each(asked)]
+    assert {{file for file, _ in found}} == {{clrevents.__file__}}
+    print({{parent == os.getpid() for _, parent in found}})
+""")
+    others = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        cwd=tmp_path,
+        env={**others, "PYTHONPATH": str(SOURCE.parent)} if known else others,
+    )
+    assert (done.stdout, done.stderr) == ("{False}\n" if known else "{True}\n", "")

@@ -40,11 +40,15 @@ class BuiltFleet:
         return [path for path in self.paths if Path(path).name not in self.empty | self.foreign]
 
 
-def build_fleet(folder: Path, count: int, *, damaged: int, empty: int, seed: int = 1) -> BuiltFleet:
-    """So many traces; besides, one file that is no trace."""
+def build_fleet(
+    folder: Path, count: int, *, damaged: int, empty: int, seed: int = 1, recorded: bool = False
+) -> BuiltFleet:
+    """So many traces; one of them is no trace. Four in five are built and small; with `recorded` none is, and all have
+    their rundown, so that they are some hundred kB each.
+    """
     chance = random.Random(seed)
     folder.mkdir(parents=True, exist_ok=True)
-    varied = _varied(folder.parent / "varied")
+    varied = _varied(folder.parent / "varied", rundown=recorded)
     names = [f"t{number:05}.nettrace" for number in range(count)]
     odd = chance.sample(names, damaged + empty + 1)
     broken, nothing, foreign = set(odd[:damaged]), set(odd[damaged:-1]), odd[-1]
@@ -54,7 +58,7 @@ def build_fleet(folder: Path, count: int, *, damaged: int, empty: int, seed: int
         elif name == foreign:
             data = b"Dear sirs, this is a letter."
         else:
-            data = chance.choice(varied) if chance.random() < 0.2 else _built(number)
+            data = chance.choice(varied) if recorded or chance.random() < 0.2 else _built(number)
             if name in broken:
                 # In the middle, or cut off.
                 at = len(data) // 2
@@ -68,7 +72,7 @@ def build_fleet(folder: Path, count: int, *, damaged: int, empty: int, seed: int
     return BuiltFleet(folder, *(frozenset(there[name] for name in kind) for kind in kinds))
 
 
-def _varied(folder: Path) -> list[bytes]:
+def _varied(folder: Path, rundown: bool) -> list[bytes]:
     """Windows of the fixtures, and redacted copies of these."""
     folder.mkdir(exist_ok=True)
     found = []
@@ -76,7 +80,7 @@ def _varied(folder: Path) -> list[bytes]:
         for start in (0, 30, 60):
             path = folder / f"{name}-{start}.nettrace"
             with clrevents.open(unpacked(fixture(name))) as trace:
-                cut(trace, path, start=f"{start}%", end=f"{start + 30}%", rundown=False)
+                cut(trace, path, start=f"{start}%", end=f"{start + 30}%", rundown=rundown)
             found.append(path.read_bytes())
             private = folder / f"{name}-{start}-private.nettrace"
             with clrevents.open(str(path)) as trace:

@@ -15,8 +15,8 @@ from clrevents.analysis.framework.declaration import ReportDeclaration
 from clrevents.analysis.framework.processes import merged_metric
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import columns_of
-from clrevents.fleet.joined import Joined
-from clrevents.fleet.questions import KeptAnswer
+from clrevents.fleet.joined import Joined, rows_of_traces
+from clrevents.fleet.questions import KeptAnswer, empty_tables
 from clrevents.table.build import ColumnType, TableField, from_values, row_table
 from clrevents.table.table import Table
 
@@ -100,9 +100,9 @@ def fleet_answer(
     tables = {}
     for table in chosen:
         joined = Joined()
-        empty: ReportTable[Any] = ReportTable.of(table.row_class, [])
-        for path, one in [("", None), *found]:
-            joined.add(path, empty.table if one is None else one.tables[table.name])
+        joined.add("", empty_tables(declared.name)[table.name])
+        for path, one in found:
+            joined.add(path, one.tables[table.name])
         tables[table.name] = joined.table()
     traces = tuple(path for path, _ in found)
     metrics = declared.metrics if found else ()
@@ -150,12 +150,8 @@ def _by_trace(declared: ReportDeclaration[Any, Any], found: Sequence[tuple[str, 
 
 
 def _facts(facts_class: type[Any], found: Sequence[tuple[str, KeptAnswer]]) -> Table:
+    paths = [path for path, _ in found]
     if not columns_of(facts_class):
-        return row_table(_TraceOnly, [_TraceOnly(path) for path, _ in found])
-    joined = Joined()
-    nothing: ReportTable[Any] = ReportTable.of(facts_class, [])
-    joined.add("", nothing.table)
-    for path, one in found:
-        held: ReportTable[Any] = ReportTable.of(facts_class, [one.facts])
-        joined.add(path, held.table)
-    return joined.table()
+        return row_table(_TraceOnly, map(_TraceOnly, paths))
+    held: ReportTable[Any] = ReportTable.of(facts_class, [one.facts for _, one in found])
+    return rows_of_traces(paths, held.table)

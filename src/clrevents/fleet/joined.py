@@ -36,10 +36,27 @@ class Joined:
         self._tables: list[tuple[str, tuple[TableField, ...], Table]] = []
         self._metadata: dict[str, str] = {}
         self._joined = 0
+        # Fields of the last table, and as they are called here: most tables have the same, and change nothing.
+        self._last: tuple[tuple[TableField, ...], tuple[TableField, ...]] = (), ()
 
     def add(self, path: str, table: Table) -> TraceProblem | None:
         """Take the table of a trace; a problem if its columns do not fit to those before, and then nothing of it."""
-        fields = renamed(table.fields, (TRACE,))
+        if table.fields != self._last[0]:
+            fields = renamed(table.fields, (TRACE,))
+            if (why := self._merge(fields)) is not None:
+                return TraceProblem(path, "columns", UNREAD, why, impact="the answer has nothing of this trace")
+            self._last = table.fields, fields
+        if self._fields:
+            self._joined += 1
+        if len(table):
+            self._tables.append((path, self._last[1], table))
+        for key in ("provider", "id", "name"):
+            if key in table.metadata:
+                self._metadata.setdefault(key, table.metadata[key])
+        return None
+
+    def _merge(self, fields: Sequence[TableField]) -> str | None:
+        """Widen the columns to these, too; why that cannot be, if it cannot."""
         merged: dict[str, TableField] = {}
         for field in fields:
             known = self._fields.get(field.name)
@@ -48,21 +65,13 @@ class Joined:
             elif (type := common(known.type, field.type)) is not None:
                 merged[field.name] = attrs.evolve(known, type=type, nullable=known.nullable or field.nullable)
             else:
-                why = f"{field.name} is {field.type} in this trace and {known.type} in those before it"
-                return _misfit(path, why)
+                return f"{field.name} is {field.type} in this trace and {known.type} in those before it"
         if len(self._fields | merged) > _COLUMNS:
-            return _misfit(path, f"with it the table would have more than {_COLUMNS} columns")
+            return f"with it the table would have more than {_COLUMNS} columns"
         for name, field in self._fields.items():
             if name not in merged:
                 merged[name] = attrs.evolve(field, nullable=True)
         self._fields = {**{name: merged[name] for name in self._fields}, **merged}
-        if self._fields:
-            self._joined += 1
-        if len(table):
-            self._tables.append((path, fields, table))
-        for key in ("provider", "id", "name"):
-            if key in table.metadata:
-                self._metadata.setdefault(key, table.metadata[key])
         return None
 
     @property
@@ -88,6 +97,13 @@ def with_trace(path: str, table: Table) -> Table:
     return joined.table()
 
 
+def rows_of_traces(paths: Sequence[str], table: Table) -> Table:
+    """A table that has one row of each of these traces, with the column `trace` in front."""
+    fields = (*row_fields(_TraceRow), *renamed(table.fields, (TRACE,)))
+    ((*columns,),) = table.parts or ((),)
+    return Table(fields, ((text_column(paths, np.arange(len(paths))), *columns),) if paths else ())
+
+
 def _path_column(path: str, rows: int) -> Column:
     return text_column((path,), np.zeros(rows, dtype=np.int64))
 
@@ -99,7 +115,3 @@ def fitted(wanted: Sequence[TableField], own: Sequence[TableField], part: Sequen
     return [
         widened(held[field.name], field.type) if field.name in held else nulls(field.type, rows) for field in wanted
     ]
-
-
-def _misfit(path: str, why: str) -> TraceProblem:
-    return TraceProblem(path, "columns", UNREAD, why, impact="the answer has nothing of this trace")

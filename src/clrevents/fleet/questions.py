@@ -6,6 +6,7 @@ Each is called with a trace, and gives a value that can be sent back. Knows one 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import attrs
@@ -13,10 +14,12 @@ import attrs
 from clrevents.analysis.framework.answer import Answer
 from clrevents.analysis.framework.answer_values import Coverage, Metric, Note
 from clrevents.analysis.framework.declaration import WindowOptions
+from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.reports import ask_one, find_report, run_reports
 from clrevents.decode.kinds import EventKey
 from clrevents.decode.selection import FilterOptions, Selector
 from clrevents.errors import UnknownEventError
+from clrevents.table.build import Column
 from clrevents.table.table import Table
 from clrevents.trace import Trace, passes_of, tables_in_sql
 
@@ -115,8 +118,13 @@ class AskUnknown:
 
 @attrs.frozen
 class KeptAnswer:
-    """What is kept of a report's answer about one trace: all but the tables that nobody asked for."""
+    """What is kept of a report's answer about one trace: all but the tables that nobody asked for.
 
+    Is sent without the names and types of columns, which the report's row classes tell: with them, a thousand small
+    answers would take longer to send than to make.
+    """
+
+    report: str
     coverage: Coverage
     notes: tuple[Note, ...]
     facts: Any
@@ -124,14 +132,41 @@ class KeptAnswer:
     tables: Mapping[str, Table]
 
     @classmethod
-    def of(cls, answer: Answer[Any], tables: tuple[str, ...] | None) -> KeptAnswer:
+    def of(cls, report: str, answer: Answer[Any], tables: tuple[str, ...] | None) -> KeptAnswer:
         """With these tables, or without the bulk ones."""
         held = {
             t.name: answer.table(t.name).table
             for t in answer.tables()
             if (not t.bulk if tables is None else t.name in tables)
         }
-        return cls(answer.coverage, answer.notes, answer.facts, answer.metrics, held)
+        return cls(report, answer.coverage, answer.notes, answer.facts, answer.metrics, held)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = {name: table.parts for name, table in self.tables.items()}
+        return _received, (self.report, self.coverage, self.notes, self.facts, self.metrics, parts)
+
+
+def _received(
+    report: str,
+    coverage: Coverage,
+    notes: tuple[Note, ...],
+    facts: Any,
+    metrics: Mapping[str, Metric],
+    parts: Mapping[str, tuple[tuple[Column, ...], ...]],
+) -> KeptAnswer:
+    empty = empty_tables(report)
+    tables = {name: Table(empty[name].fields, held) for name, held in parts.items()}
+    return KeptAnswer(report, coverage, notes, facts, metrics, tables)
+
+
+@cache
+def empty_tables(report: str) -> Mapping[str, Table]:
+    """The tables of a report by name, without any rows."""
+    found: dict[str, Table] = {}
+    for table in find_report(report).answer.tables():
+        empty: ReportTable[Any] = ReportTable.of(table.row_class, [])
+        found[table.name] = empty.table
+    return found
 
 
 @attrs.frozen
@@ -144,7 +179,9 @@ class AskReport:
     tables: tuple[str, ...] | None
 
     def __call__(self, trace: Trace) -> KeptAnswer:
-        return KeptAnswer.of(ask_one(trace, find_report(self.name), self.parameters, self.window), self.tables)
+        return KeptAnswer.of(
+            self.name, ask_one(trace, find_report(self.name), self.parameters, self.window), self.tables
+        )
 
 
 @attrs.frozen
@@ -156,4 +193,4 @@ class AskReports:
 
     def __call__(self, trace: Trace) -> dict[str, KeptAnswer]:
         answers = run_reports(trace, self.names, **self.window)
-        return {name: KeptAnswer.of(answer, None) for name, answer in answers.items()}
+        return {name: KeptAnswer.of(name, answer, None) for name, answer in answers.items()}

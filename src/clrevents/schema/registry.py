@@ -114,7 +114,7 @@ class Registry:
         self._lock = threading.RLock()
         self._changes = 0
         self._entries: dict[tuple[str, int], Entry] = {}
-        self._ids: tuple[int, dict[tuple[str, str], list[int]]] = (-1, {})
+        self._by_name: tuple[int, _ByName] = (-1, _ByName(()))
 
     def __reduce__(self) -> str | tuple[Callable[..., Registry], tuple[Any, ...]]:
         """The global registry is pickled by name, any other with the classes registered in it."""
@@ -186,13 +186,14 @@ class Registry:
 
     def ids(self, provider: str, name: str) -> Sequence[int]:
         """The ids of a provider's events with this name, ascending; usually one."""
+        return sorted(entry.id for entry in self._names().named.get(name, ()) if entry.provider == provider)
+
+    def _names(self) -> _ByName:
+        """All events by their names, gathered again after a registration: traces ask for dozens of names each."""
         changes = self._count()
-        if self._ids[0] != changes:
-            found: dict[tuple[str, str], list[int]] = {}
-            for entry in self.entries():
-                found.setdefault((entry.provider, entry.name), []).append(entry.id)
-            self._ids = changes, {event: sorted(ids) for event, ids in found.items()}
-        return self._ids[1].get((provider, name), ())
+        if self._by_name[0] != changes:
+            self._by_name = changes, _ByName(self.entries())
+        return self._by_name[1]
 
     def _count(self) -> int:
         """A number that grows with every registration, here or in a parent."""
@@ -211,6 +212,9 @@ class Registry:
         known = self._entries.get(key)
         if known is not None:
             return known
+        if key not in self._events and (self._index is None or key not in self._index):
+            # As nearly all of a trace's own events; nothing to wait for.
+            return None
         with self._lock:
             found = self._joined(provider, id)
             if found is not None:
@@ -242,8 +246,7 @@ class Registry:
 
     def named(self, name: str) -> list[Entry]:
         """The events that `name` selects: by name, or else by alias, or else by `Provider/Event`; no globs."""
-        entries = list(self.entries())
-        return match_exact(name, entries)
+        return self._names().exact(name)
 
     def _versions(self, provider: str, id: int) -> dict[int, EventInfo]:
         entry = (self._index or {}).get((provider, id))
@@ -264,22 +267,33 @@ def _registry_of(parent: Registry | None, infos: tuple[EventInfo, ...]) -> Regis
     return registry
 
 
+class _ByName:
+    """Entries by their names and aliases."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self.named: dict[str, list[Entry]] = {}
+        self._aliases: dict[str, list[Entry]] = {}
+        for entry in entries:
+            self.named.setdefault(entry.name, []).append(entry)
+            for alias in dict.fromkeys(entry.aliases):
+                self._aliases.setdefault(alias, []).append(entry)
+
+    def exact(self, name: str) -> list[Entry]:
+        """The entries that an exact name matches, in the order of precedence of selectors."""
+        for held in (self.named, self._aliases):
+            if name in held:
+                return [*held[name]]
+        for provider, event in qualified_names(name):
+            for held in (self.named, self._aliases):
+                found = [entry for entry in held.get(event, ()) if entry.provider == provider]
+                if found:
+                    return found
+        return []
+
+
 def match_exact(name: str, entries: Iterable[Entry]) -> list[Entry]:
     """The entries that an exact name matches, in the order of precedence of selectors."""
-    known = list(entries)
-    for wanted in (
-        lambda e: e.name == name,
-        lambda e: name in e.aliases,
-    ):
-        found = [e for e in known if wanted(e)]
-        if found:
-            return found
-    for provider, event in qualified_names(name):
-        here = [e for e in known if e.provider == provider]
-        found = [e for e in here if e.name == event] or [e for e in here if event in e.aliases]
-        if found:
-            return found
-    return []
+    return _ByName(entries).exact(name)
 
 
 def qualified_names(name: str) -> list[tuple[str, str]]:
