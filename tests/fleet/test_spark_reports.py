@@ -13,7 +13,7 @@ from built_fleet import BuiltFleet, build_fleet
 from built_requests import Web
 from clrevents.analysis.framework.row_class import columns_of
 from clrevents.analysis.listing import report_names
-from clrevents.analysis.reports import find_report
+from clrevents.analysis.reports import find_report, run_reports
 from clrevents.fleet.fleet_answer import FleetAnswer
 from clrevents.fleet.spark_rows import SUMMARIES
 from clrevents.table.table import Table
@@ -91,6 +91,16 @@ def test_metrics_facts_and_notes(spark: Any, places: list[str], answers: dict[st
     check(spark, places, report, "by_trace", answer.by_trace)
     check(spark, places, report, "facts", answer.facts)
     check(spark, places, report, "notes", answer.notes)
+
+
+def test_metrics_are_those_of_each_trace(places: list[str], answers: dict[str, FleetAnswer]) -> None:
+    """Whole numbers where the unit has no fractions, and no number is rounded."""
+    for place in places[:3]:
+        with clrevents.open(place) as trace:
+            for name, answer in run_reports(trace, report_names()).items():
+                row = next(row for row in answers[name].by_trace.rows() if row["trace"] == place)
+                expected = {metric: found.value for metric, found in answer.metrics.items()}
+                assert row == {"trace": place, "coverage": answer.coverage, **expected}
 
 
 def test_most_tables_have_rows(answers: dict[str, FleetAnswer]) -> None:

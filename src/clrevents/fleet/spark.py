@@ -13,13 +13,12 @@ from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from clrevents.analysis.framework.declaration import WindowOptions
-from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.reports import find_report
 from clrevents.decode.selection import FilterOptions, Filters
 from clrevents.errors import ERROR_MODES, Limits, UnknownEventError
 from clrevents.fleet.joined import TRACE, Joined, with_trace
 from clrevents.fleet.outcome import Opening, asked
-from clrevents.fleet.questions import AskReport
+from clrevents.fleet.questions import AskReport, empty_tables
 from clrevents.fleet.spark_bundles import BUNDLE_BYTES, bundles, known_sizes
 from clrevents.fleet.spark_filters import wanted_events, wanted_traces
 from clrevents.fleet.spark_rows import (
@@ -84,7 +83,7 @@ class _Asked:
         if odd := sorted(given.keys() - set(_OPTIONS)):
             raise ValueError(f"unknown options: {', '.join(odd)}; there are {', '.join(_OPTIONS[1:])}")
         self.event, self.report, self.table = given.get("event"), given.get("report"), given.get("table")
-        own = [] if self.report is None else [table.name for table in find_report(self.report).answer.tables()]
+        own = {} if self.report is None else empty_tables(find_report(self.report).name)
         self.problems = self.table == "problems" and self.table not in own
         asked_for = (self.event is not None) + (self.report is not None)
         if asked_for > 1 or not (asked_for or self.problems) or (self.event and self.table and not self.problems):
@@ -138,13 +137,12 @@ class _Asked:
         return joined.table().fields
 
     def _report_fields(self) -> tuple[TableField, ...]:
-        declared = find_report(str(self.report))
         if self.table in SUMMARIES:
             return summary(self.table, self._report_question()).fields
-        tables = {table.name: table for table in declared.answer.tables()}
-        if self.table not in tables:
+        tables = empty_tables(str(self.report))
+        if self.table is None or self.table not in tables:
             raise KeyError(f"no table {self.table!r}; there are {', '.join((*tables, *SUMMARIES))}")
-        return with_trace("", ReportTable.of(tables[self.table].row_class, ()).table).fields
+        return with_trace("", tables[self.table]).fields
 
     def paths(self) -> list[str]:
         """The traces that are meant; files by their whole path, because workers run elsewhere."""
