@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents.analysis.sampled.calltree import call_tree, stack_sums
+from clrevents.analysis.sampled.calltree import call_tree, stack_sums, summed_up
 from clrevents.analysis.sampled.samples import Samples
 from clrevents.analysis.top.hot import hottest
 from hand_made import Row, hand_made
@@ -130,3 +130,9 @@ def test_nothing(merge: bool) -> None:
     assert len(call_tree(hand_made([]), merge)) == 0
     assert len(stack_sums(hand_made([]), merge)) == 0
     assert hottest(hand_made([])) == ()
+
+
+def test_sums_beyond_64_bits_are_the_most_that_they_hold() -> None:
+    most = (1 << 63) - 1
+    parent, own = np.array([-1, 0, 0]), np.array([5, most, 7])
+    assert summed_up(parent, own).tolist() == [most, most, 7]

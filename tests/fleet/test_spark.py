@@ -23,9 +23,8 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
     needs_spark()
-    session = spark_session("local[2]")
-    yield session
-    session.stop()
+    with spark_session("local[2]") as session:
+        yield session
 
 
 @pytest.fixture(scope="module")

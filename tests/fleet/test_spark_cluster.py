@@ -11,7 +11,8 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,16 @@ import pytest
 import clrevents
 from clrevents.analysis.reports import find_report
 from clrevents.schema.registry import DEFAULT
-from local_spark import needs_spark, spark_session
+from far_files import Reads, served
+from local_spark import JAVA, needs_spark, spark_session
 from project_files import FIXTURES, SOURCE
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 PLACE = str(FIXTURES / "net10-[gm]*.nettrace.gz")
-ALL = str(FIXTURES / "net*.nettrace.gz")
+HELD = ("net8-sample.nettrace.gz", "net8-meters.nettrace.gz")
+"""A reader fetches each of them with one request."""
+METHODS = "MethodDCEndVerbose"
 KINDS = 30
 
 
@@ -62,7 +66,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
     home = Path(pyspark.__file__).parent
     folder = tmp_path_factory.mktemp("cluster")
-    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "256m", "SPARK_HOME": str(home)}
+    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(home)}
+    environment |= {"SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": JAVA}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(SOURCE.parent), os.environ.get("PYTHONPATH")]))
     started: list[subprocess.Popen[bytes]] = []
 
@@ -75,7 +80,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
             )
 
     port, host = free_port(), ("--host", "127.0.0.1")
-    session = None
+    stack = ExitStack()
     try:
         start("master.Master", *host, "--port", str(port), "--webui-port", str(free_port()))
         until(port)
@@ -87,22 +92,18 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
             )
             until(own)
         memory = {"spark.executor.memory": "512m", "spark.executor.cores": "1"}
-        session = spark_session(
-            f"spark://127.0.0.1:{port}",
-            **memory,
-            **{"spark.scheduler.minRegisteredResourcesRatio": "1.0", "spark.cores.max": "2"},
-        )
+        both = {"spark.scheduler.minRegisteredResourcesRatio": "1.0", "spark.cores.max": "2"}
+        session = stack.enter_context(spark_session(f"spark://127.0.0.1:{port}", **memory, **both))
         yield Cluster(session, started[1:])
     finally:
-        if session is not None:
-            session.stop()
+        stack.close()
         for process in started:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
 
-def load(cluster: Cluster, place: str = PLACE, **options: str) -> Any:
+def load(cluster: Cluster, place: str | list[str] = PLACE, **options: str) -> Any:
     return cluster.session.read.format("nettrace").options(**options).load(place)
 
 
@@ -138,27 +139,65 @@ def test_every_report(cluster: Cluster) -> None:
                     break
 
 
+class Gate:
+    """Lets nobody through before it is opened; knows who came, and how often."""
+
+    def __init__(self) -> None:
+        self.came: Counter[str] = Counter()
+        self._changed = threading.Condition()
+        self._open = False
+
+    def __call__(self, name: str) -> None:
+        with self._changed:
+            self.came[name] += 1
+            self._changed.notify_all()
+            self._wait(lambda: self._open)
+
+    def until(self, names: Sequence[str]) -> None:
+        """Wait for all of these."""
+        with self._changed:
+            self._wait(lambda: self.came.keys() >= set(names))
+
+    def open(self) -> None:
+        with self._changed:
+            self._open = True
+            self._changed.notify_all()
+
+    def _wait(self, condition: Callable[[], bool]) -> None:
+        if not self._changed.wait_for(condition, 240):
+            raise TimeoutError("nobody came, or nobody opened")
+
+
 def test_a_worker_that_is_killed_changes_nothing(cluster: Cluster) -> None:
-    """The last test: one worker is left."""
-    with clrevents.open_many(ALL, jobs=1) as traces:
-        table = traces.table("sample/ThreadSample", columns=["time_ns"])
-    expected = Counter(zip(table["trace"].tolist(), table["time_ns"].tolist(), strict=True))
-    tracker = cluster.session.sparkContext.statusTracker()
-    killed: list[int] = []
+    """The last test: one worker is left.
+
+    Two traces are held back until one worker is dead. Each worker does one thing at a time, so that the dead one has
+    begun with one of them. The others were read before, and what the dead worker kept for the second stage is lost.
+    """
+    gate, killed = Gate(), list[int]()
 
     def kill() -> None:
-        deadline = time.monotonic() + 120
-        while time.monotonic() < deadline:
-            stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
-            if any(info is not None and info.numActiveTasks == 2 and info.numCompletedTasks for info in stages):
-                os.killpg(cluster.workers[0].pid, signal.SIGKILL)
-                killed.append(cluster.workers[0].wait())
-                return
-            time.sleep(0.01)
+        try:
+            gate.until(HELD)
+            os.killpg(cluster.workers[0].pid, signal.SIGKILL)
+            killed.append(cluster.workers[0].wait())
+        finally:
+            gate.open()
 
-    killer = threading.Thread(target=kill)
-    killer.start()
-    rows = load(cluster, ALL, event="sample/ThreadSample", columns="time_ns").collect()
-    killer.join()
+    with served({name: (FIXTURES / name).read_bytes() for name in HELD}, Reads(), gate) as address:
+        near = sorted(str(path) for path in FIXTURES.glob("net*.nettrace.gz") if path.name not in HELD)
+        far = [f"{address}/{name}" for name in HELD]
+        killer = threading.Thread(target=kill)
+        killer.start()
+        frame = load(cluster, [*near, *far], event=METHODS, columns="MethodID")
+        rows = frame.repartition(2).collect()
+        killer.join()
     assert killed == [-signal.SIGKILL]
-    assert Counter((row[0], row[1]) for row in rows) == expected
+    assert sum(gate.came.values()) > len(HELD), "nobody read again what the dead worker had begun to read"
+    with clrevents.open_many([*near, *(FIXTURES / name for name in HELD)], jobs=1) as traces:
+        table = traces.table(METHODS, columns=["MethodID"])
+    names = {str(FIXTURES / name): url for name, url in zip(HELD, far, strict=True)}
+    paths = [names.get(path, path) for path in table["trace"].tolist()]
+    assert {*far} < {*paths}
+    expected = Counter(zip(paths, table["MethodID"].tolist(), strict=True))
+    assert Counter((row[0], int(row[1])) for row in rows) == expected

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import io
 import sys
 import tempfile
 import unittest.mock
@@ -24,15 +25,22 @@ from clrevents.analysis import callers_report
 from clrevents.analysis.reports import feed_reports, run_reports
 from clrevents.analysis.sampled.calltree import call_tree
 from clrevents.analysis.sampled.samples import read_samples, stacked_events
+from clrevents.analysis.sampled.stack_shapes import StackShape
 from clrevents.errors import ErrorMode
 from clrevents.export.directory import Options, export_directory
 from clrevents.export.flame import FLAME_FORMATS, Look, flame_bytes
 from clrevents.export.formats import FORMATS, Format
 from clrevents.export.jsonl import EventJson
+from clrevents.export.timeline_file import VIEWERS, TimelineFormat, write_timeline
 from clrevents.rewrite import cut, redact, redaction_rules
 from clrevents.trace.decoder import Decoder
 
 _PIECE: Final = 1000
+_SHAPES: Final = (
+    StackShape.of("*1->a", fold="*2"),
+    StackShape.of("n*=>a", exclude="*b*c*", my_code=True),
+    StackShape.of(include="*a*,*1"),
+)
 
 
 def _open(data: bytes, errors: ErrorMode = "salvage") -> Trace:
@@ -155,6 +163,18 @@ def _logical(data: bytes) -> None:
             flame_bytes(samples, format, Look("t", "e", format != "chrome", False, trace.info.start))
 
 
+def _shaped(data: bytes) -> None:
+    with _open(data) as trace:
+        samples = read_samples(trace)
+        for shape in _SHAPES:
+            flame_bytes(samples.in_shape(shape), "html", Look("t", "e", True))
+
+
+def _timeline(format: TimelineFormat, data: bytes) -> None:
+    with _open(data) as trace:
+        write_timeline(trace, io.BytesIO(), Look("t", "e", start=trace.info.start), format)
+
+
 def _live(data: bytes) -> None:
     decoder, feed = Decoder(errors="salvage", symbols=True), feed_reports()
     for at in range(0, len(data), 16 * _PIECE):
@@ -194,8 +214,10 @@ MODES: Final[dict[str, Callable[[bytes], None]]] = {
     "callers": _callers,
     "flame": _flame,
     "logical": _logical,
+    "shaped": _shaped,
     "query": _query,
     **{f"export {format}": functools.partial(_export, format) for format in FORMATS},
+    **{f"export {format}": functools.partial(_timeline, format) for format in VIEWERS},
 }
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
@@ -90,8 +90,11 @@ def counted_file(name: str, data: bytes) -> Iterator[tuple[str, Reads]]:
 
 
 @contextmanager
-def served(files: dict[str, bytes], reads: Reads) -> Iterator[str]:
-    """A web server on this machine that serves the files, whole or in ranges; its address."""
+def served(files: dict[str, bytes], reads: Reads, before: Callable[[str], None] = lambda name: None) -> Iterator[str]:
+    """A web server on this machine that serves the files, whole or in ranges; its address.
+
+    `before` is called with the name of a file whose bytes are asked for, in a thread of the request's own.
+    """
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -105,6 +108,7 @@ def served(files: dict[str, bytes], reads: Reads) -> Iterator[str]:
             data = self._found()
             if data is None:
                 return
+            before(self.path.lstrip("/"))
             asked = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
             start, end = 0, len(data)
             if asked and not reads.ignores_ranges:

@@ -6,18 +6,27 @@ import os
 import shutil
 import sys
 import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
+from unittest import mock
 
 import pytest
 
 from project_files import SOURCE
 
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""For processes that live for a minute: they would compile for longer than they run."""
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.driver.memory": "1g",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
-    "spark.sql.shuffle.partitions": "2",
+    "spark.driver.extraJavaOptions": JAVA,
+    "spark.executor.extraJavaOptions": JAVA,
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.python.filterPushdown.enabled": "true",
 }
@@ -30,12 +39,27 @@ def needs_spark() -> None:
         pytest.skip("needs Java")
 
 
-def spark_session(master: str, **more: str) -> Any:
-    """A session whose workers run this interpreter and this tree; the data source is registered. Stop it."""
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+@contextmanager
+def spark_session(master: str, **more: str) -> Iterator[Any]:
+    """A session whose workers run this interpreter and this tree; the data source is registered.
+
+    Afterwards it is stopped, and the environment is as it was: Spark changes it, too.
+    """
     paths = [str(SOURCE.parent), os.environ.get("PYTHONPATH", "")]
-    os.environ["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
+    own = {
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYTHONPATH": os.pathsep.join(path for path in paths if path),
+    }
+    with mock.patch.dict(os.environ, own):
+        session = _started(master, {**SETTINGS, **more})
+        try:
+            yield session
+        finally:
+            session.stop()
+
+
+def _started(master: str, settings: Mapping[str, str]) -> Any:
     with warnings.catch_warnings():
         # Of Spark's own making, and about libraries that these tests do not use with it.
         warnings.simplefilter("ignore")
@@ -44,7 +68,7 @@ def spark_session(master: str, **more: str) -> Any:
         from clrevents.fleet.spark import NettraceDataSource
 
         builder = SparkSession.builder.master(master).appName("clrevents")
-        for key, value in {**SETTINGS, **more}.items():
+        for key, value in settings.items():
             builder = builder.config(key, value)
         session = builder.getOrCreate()
         session.dataSource.register(NettraceDataSource)

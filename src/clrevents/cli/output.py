@@ -10,6 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Collection, Iterable, Sequence
+from itertools import islice
 from types import TracebackType
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ from clrevents.schema.registry import SHORT_PROVIDERS
 from clrevents.words import safe as safe
 
 _BATCH: Final = 1000
+_PIECES: Final = 1 << 14
 _BRIEF: Final = {name: short for short, name in SHORT_PROVIDERS.items()}
 
 
@@ -84,7 +86,12 @@ class Output:
 
     def json(self, value: dict[str, Any]) -> None:
         """Write one object, indented and in ASCII."""
-        self.line(json.dumps(value, indent=2, ensure_ascii=True, allow_nan=False))
+        # Piece by piece: all of them together take more memory than the object.
+        pieces = json.JSONEncoder(indent=2, ensure_ascii=True, allow_nan=False).iterencode(value)
+        self.flush()
+        while text := "".join(islice(pieces, _PIECES)):
+            self._stream.write(text)
+        self.line()
 
     def facts(self, pairs: Sequence[tuple[str, str]]) -> None:
         """Write names and values, one per line."""

@@ -240,7 +240,7 @@ class Kinds:
 
     def _make(self, row: MetadataRow, undefined: bool) -> EventKind:
         entry = self._registry.entry(row.provider, row.id)
-        versions = self._registry.declared(row.provider, row.id)
+        versions = frozenset[int]() if entry is None else self._registry.declared(row.provider, row.id)
         name = f"Undefined({row.metadata_id})" if undefined else _name(row, entry)
         if entry is None or undefined:
             entry = Entry(row.provider, row.id, name, opcode_names(name, row.opcode or 0), ())
@@ -314,7 +314,8 @@ def opcode_names(name: str, opcode: int) -> tuple[str, ...]:
     if opcode:
         endings = _OPCODES.get(opcode, (str(opcode), f"Opcode({opcode})"))
     else:
-        endings = tuple(e for e in ("Start", "Stop") if name.lower().endswith(e.lower()))
+        low = name.lower()
+        endings = ("Start",) if low.endswith("start") else ("Stop",) if low.endswith("stop") else ()
     return tuple(f"{_task(name, ending)}/{ending}" for ending in endings)
 
 

@@ -162,11 +162,21 @@ class Selection:
         """Whether events of this kind are selected (the answer is cached by kind)."""
         known = self._known.get(kind.index)
         if known is None:
-            provider = self.filters.provider
-            known = provider is None or _match(kind.key.provider, provider)
-            known = self.means(kind) and known
-            self._known[kind.index] = known
+            known = self._known[kind.index] = self._chooses(kind)
         return known
+
+    def _chooses(self, kind: EventKind) -> bool:
+        provider = self.filters.provider
+        return self.means(kind) and (provider is None or _match(kind.key.provider, provider))
+
+    def chosen(self, kinds: KindIndex) -> list[EventKind]:
+        """Those of all kinds of a trace whose events are selected, whatever the other filters say.
+
+        Every name among the selectors learns whether the trace knows it.
+        """
+        if self._always:
+            return [kind for kind in kinds.every if self._chooses(kind) or any(test(kind) for test in self._always)]
+        return [kind for kind in self.candidates(kinds) if self._chooses(kind)]
 
     def means(self, kind: EventKind) -> bool:
         """Whether any selector matches this kind, whatever the filters say; without selectors every kind matches."""

@@ -212,6 +212,9 @@ class Registry:
         known = self._entries.get(key)
         if known is not None:
             return known
+        if key not in self._events and (self._index is None or key not in self._index):
+            # As nearly all of a trace's own events; nothing to wait for.
+            return None
         with self._lock:
             found = self._joined(provider, id)
             if found is not None:

@@ -70,7 +70,7 @@ class CodeEvents(Selection):
     def everything(self) -> bool:
         return False
 
-    def wants(self, kind: EventKind) -> bool:
+    def means(self, kind: EventKind) -> bool:
         return (kind.key.provider, kind.key.name) in _WANTED
 
 

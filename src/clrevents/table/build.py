@@ -34,8 +34,12 @@ def number_column(kind: str, values: NDArray[Any]) -> Column:
 
 
 def text_column(texts: Sequence[str | None], places: NDArray[Any]) -> Column:
-    """A text column, each text stored once: row i has `texts[places[i]]`; None is null."""
-    held = from_values(STRING, texts)
+    """A text column, each different text stored once: row i has `texts[places[i]]`; None is null."""
+    known: dict[str | None, int] = {}
+    codes = [known.setdefault(text, len(known)) for text in texts]
+    if len(known) < len(codes):
+        places = np.array(codes, dtype=np.int64)[places]
+    held = from_values(STRING, [*known])
     valid = None if held.valid is None else held.valid[places]
     return Column(STRING, len(places), places.astype(np.int64), valid=valid, texts=attrs.evolve(held, valid=None))
 

@@ -80,9 +80,10 @@ class Table:
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Iterate over the rows as dicts of Python values; timestamps are integers, in nanoseconds since 1970."""
+        names = self.columns
         for part in self.parts:
             for values in zip(*(column.tolist() for column in part), strict=True):
-                yield dict(zip(self.columns, values, strict=True))
+                yield dict(zip(names, values, strict=True))
 
     def select(self, *names: str) -> Table:
         """A table of the columns with these `names`, in this order. Raises KeyError for an unknown name."""

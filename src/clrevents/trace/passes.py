@@ -142,6 +142,19 @@ class Passes:
         """Selectors and filters, resolved against this trace's registry."""
         return Selection(selectors, filters or Filters(), self.registry, always)
 
+    def none_of(self, selection: Selection) -> bool:
+        """Whether it is known that the trace has no event of a selected kind: nothing is read to find out.
+
+        Raises then what a pass would raise in its end.
+        """
+        scan = self._scanned
+        if scan is None or any(scan.kind_counts[kind.index] for kind in selection.chosen(scan.kinds_by_name)):
+            return False
+        if scan.error is not None:
+            raise scan.error
+        selection.check_names(scan.kinds)
+        return True
+
     # Passes over events.
 
     def rows(self, stream: Stream, selection: Selection, decode: bool = True) -> Iterator[DecodedRows]:
@@ -169,9 +182,13 @@ class Passes:
         filters: FilterOptions | None = None,
     ) -> Iterator[DecodedRows]:
         """The selected events as rows; `always` names kinds that pass every filter."""
-        checked = Filters.of(filters or {})
-        stream = self.stream(order)
-        return self.rows(stream, self.selection(selectors, checked, always), decode)
+        selection = self.selection(selectors, Filters.of(filters or {}), always)
+        return self.selected_rows(self.stream(order), selection, decode)
+
+    def selected_rows(self, stream: Stream, selection: Selection, decode: bool = True) -> Iterator[DecodedRows]:
+        """The same as `rows`, without reading a trace that is known to have none of them."""
+        if not self.none_of(selection):
+            yield from self.rows(stream, selection, decode)
 
     def class_bodies(self, selector: Selector) -> list[str]:
         """Class bodies to paste, one for each matching kind of event, as the trace describes it."""
@@ -217,7 +234,9 @@ class Passes:
         )
 
     def chunks(self, columns: ColumnPass) -> Iterator[Chunk]:
-        """Read the whole source; exceptions get this trace's path."""
+        """Read the whole source, unless there is known to be nothing to find; exceptions get this trace's path."""
+        if self.none_of(columns.selection):
+            return
         with self._noting(columns.stream):
             yield from columns.chunks(self._windows(), lambda: self.source.fault)
 
@@ -228,6 +247,11 @@ class Passes:
         selection = self.selection((selector,), filters)
         # Raise at once if the registry alone shows that a name means several events.
         selection.one_event()
+        if self.none_of(selection):
+            event = self._one(selection)
+            fields = () if event is None else wanted.choose(self.fields(event), event[1])
+            metadata = {} if event is None else self.facts_of(event)
+            return Table(shown_fields(fields, wanted.enum_names), (), metadata), AddressStacks(join(()))
         columns = self.columns(selection, order, wanted.headers, wanted.fields, stacks=stacks)
         chunks = list(self.chunks(columns))
         table = read_table(columns, chunks, self.registry, wanted)

@@ -152,7 +152,7 @@ class Trace:
             passes = self._passes
             feed = Feed(passes.limits)
             with passes.before_damage():
-                for rows in passes.rows(passes.stream(), CodeEvents(passes.registry), decode=False):
+                for rows in passes.selected_rows(passes.stream(), CodeEvents(passes.registry), decode=False):
                     feed.take(rows)
             self._names.known = Methods(feed)
         return self._names.known

@@ -163,3 +163,9 @@ def test_it_is_a_data_frame() -> None:
     frame = table(item(1, "a"), item(2)).to_pandas()
     assert isinstance(frame, pandas.DataFrame)
     assert (frame["time_ns"].tolist(), frame["name"].isna().tolist()) == ([1, 2], [False, True])
+
+
+def test_sums_beyond_64_bits_are_the_nearest_that_there_are() -> None:
+    made = ReportTable.of(Item, [item(1 << 70), item(-(1 << 70), handle=1 << 70)])
+    assert made.column("time_ns").tolist() == [(1 << 63) - 1, -(1 << 63)]
+    assert made.column("handle").tolist() == [None, (1 << 64) - 1]

@@ -6,6 +6,7 @@ Means are of measurements where events tell how many there are, and quantiles ha
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any, Final
 
 import attrs
@@ -48,7 +49,10 @@ def series_sums(values: CounterValues, keys: Sequence[SeriesKey]) -> list[tuple[
     order = np.argsort(values.series, kind="stable")
     edges = np.flatnonzero(np.diff(values.series[order])) + 1
     groups = np.split(order, edges) if len(order) else []
-    return [(int(values.series[rows[0]]), _summed(values, rows, keys[int(values.series[rows[0]])])) for rows in groups]
+    numbers = values.series[order[np.append(0, edges)]].tolist() if len(order) else []
+    # There may be as many series as values: what can be done once is not done for each.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return [(n, _summed(values, rows, keys[n])) for n, rows in zip(numbers, groups, strict=True)]
 
 
 def _summed(values: CounterValues, rows: Ints, key: SeriesKey) -> SeriesSums:
@@ -101,13 +105,13 @@ def _extreme(values: Floats, of: Any) -> float | None:
 
 
 def _total(values: Floats) -> float | None:
-    with np.errstate(over="ignore", invalid="ignore"):
-        return _number(values.sum(dtype=np.float64))
+    return _number(values.sum(dtype=np.float64))
 
 
 def _number(value: Any) -> float | None:
     """None for what left the range of numbers."""
-    return float(value) if np.isfinite(value) else None
+    found = float(value)
+    return found if isfinite(found) else None
 
 
 def in_order(series: NDArray[np.int64], count: int) -> Ints:

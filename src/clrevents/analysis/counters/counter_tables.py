@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -21,9 +21,12 @@ from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import as_columns
 from clrevents.table.build import Column, ColumnType, text_column
 
+_LABELLED: Final = 200
+"""Of so many characters are a name and tags in a label at most."""
+
 
 def split(key: SeriesKey) -> Tags:
-    """The tags of a series; without names where its text is no list of tags."""
+    """The tags of a series; without names where its text is no list that can be split."""
     found = split_tags(key.tags, ":" if key.session is None else "=")
     return Tags(ambiguous=True) if found is None else found
 
@@ -123,11 +126,12 @@ def problem_rows(context: Context, problems: Sequence[MeterProblem]) -> ReportTa
 
 
 def _labels(keys: Sequence[SeriesKey]) -> list[str]:
-    """A text for each series, which no other one has."""
+    """A text for each series, which no other one has; the beginning of what is too long for a label."""
     labels = []
     for key in keys:
         quantile = "" if key.quantile is None else f" p{100 * key.quantile:g}"
-        labels.append(f"{key.name}{{{key.tags}}}{quantile}" if key.tags else f"{key.name}{quantile}")
+        name, tags = (text if len(text) <= _LABELLED else f"{text[:_LABELLED]}\u2026" for text in (key.name, key.tags))
+        labels.append(f"{name}{{{tags}}}{quantile}" if tags else f"{name}{quantile}")
     often = Counter(labels)
     return [
         label if often[label] == 1 else f"{label} ({key.provider}, series {number})"

@@ -25,6 +25,8 @@ _NUMBER: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,5})?"
 _INFINITIES: Final = frozenset(("Infinity", "+Infinity", "-Infinity", "\u221e", "-\u221e"))
 _MOST_QUANTILES: Final = 16
 """The runtime writes three. Each is a series with all tags of its histogram."""
+_MOST_PIECES: Final = 256
+"""Between the commas of tags, which each quantile of a histogram has once more."""
 _SPAN: Final = re.compile(r"(-?)(?:(\d{1,8})\.)?(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,7}))?", re.ASCII)
 
 
@@ -71,14 +73,17 @@ class Tags:
 
 
 def split_tags(text: str, separator: str = "=") -> Tags | None:
-    """Names and values of `k=v,k=v`; None where the text has no separator at all, and so is no list of tags.
+    """Names and values of `k=v,k=v`; None where the text has no separator at all, and so is no list of tags, or more
+    than 255 commas.
 
     A piece between two commas without a separator belongs to the value before it, or to the name after it where it is
     the first one.
     """
     if not text:
         return Tags()
-    pieces = text.split(",")
+    pieces = text.split(",", _MOST_PIECES)
+    if len(pieces) > _MOST_PIECES:
+        return None
     first = next((place for place, piece in enumerate(pieces) if separator in piece), None)
     if first is None:
         return None

@@ -22,7 +22,7 @@ from clrevents.analysis.exceptions.exception_rows import (
     ThrownException,
 )
 from clrevents.analysis.exceptions.message_patterns import message_pattern
-from clrevents.analysis.framework.answer_values import FOREVER, TimeWindow
+from clrevents.analysis.framework.answer_values import TimeWindow
 from clrevents.analysis.framework.collector import Context
 from clrevents.analysis.framework.report_table import ReportTable
 
@@ -118,8 +118,7 @@ class ExceptionSums:
         window, duration = self._context.window, self._context.duration_ns
         times = self._listed.numbers("start_ns")
         mine = self._begun & self._told
-        # The last stretch also has the last moment that 64 bits can tell.
-        place = np.minimum(np.searchsorted(edges, times[mine], side="right"), count) - 1
+        place = np.searchsorted(edges, times[mine], side="right") - 1
         inside = window.overlap(edges[:-1], np.minimum(edges[1:], max(duration, int(edges[-2]) + 1 if count else 0)))
         sums = {name: _added(place, getattr(self, name)[mine], count) for name in ("thrown", "nested", "again")}
         throws = sums["thrown"] + sums["nested"] + sums["again"]
@@ -253,9 +252,7 @@ def _edges(first: int, last: int) -> Ints:
     length = _SHORTEST
     while last // length - first // length >= _STRETCHES:
         length *= 2
-    # The last edge of times near the end of 64 bits would be beyond it.
-    edges = [place * length for place in range(first // length, last // length + 1)]
-    return np.array([*edges, min((last // length + 1) * length, FOREVER)], dtype=np.int64)
+    return np.arange(first // length, last // length + 2, dtype=np.int64) * length
 
 
 def _grouped(keys: Iterable[tuple[Any, ...]]) -> tuple[Ints, list[tuple[Any, ...]]]:

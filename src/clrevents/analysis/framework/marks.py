@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.answer_values import FOREVER
+from clrevents.analysis.gathering.distant_times import near_ns
 from clrevents.trace import Loss, Trace, passes_of
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -54,7 +55,8 @@ def trace_holes(trace: Trace) -> tuple[Hole, ...]:
 
 def _hole(loss: Loss, cause: Any) -> Hole:
     thread = None if loss.thread_id < 0 else loss.thread_id
-    return Hole(thread, loss.count, loss.start_ns, loss.end_ns, cause)
+    end = FOREVER if loss.end_ns == FOREVER else near_ns(loss.end_ns)
+    return Hole(thread, loss.count, near_ns(loss.start_ns), end, cause)
 
 
 class Marks:

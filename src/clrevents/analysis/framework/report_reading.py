@@ -14,8 +14,6 @@ import numpy as np
 
 from clrevents.analysis.framework.answer import Answer
 from clrevents.analysis.framework.answer_values import (
-    ALWAYS,
-    FOREVER,
     MANY_PROCESSES,
     Note,
     Question,
@@ -28,6 +26,7 @@ from clrevents.analysis.framework.marks import Hole
 from clrevents.analysis.framework.needs import SeenKind, SeenKinds
 from clrevents.analysis.framework.processes import merged
 from clrevents.analysis.framework.selectors import fits, is_glob, patient
+from clrevents.analysis.gathering.distant_times import near_ns, near_table
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.table.read import TableChunk
 from clrevents.table.table import Table
@@ -87,6 +86,7 @@ class ReportReading:
         self._place = 0
         self._processes: set[int | None] = set()
         self._left_out: set[int | None] = set()
+        self._distant = 0
 
     @property
     def selectors(self) -> tuple[str, ...]:
@@ -115,9 +115,11 @@ class ReportReading:
         Holes go to every process, because nobody knows whose events are missing; to one that appears later, all of
         those before.
         """
-        events = {
-            event: Gathered(event, table, chunk.places[event] + self._place) for event, table in chunk.tables.items()
-        }
+        events = {}
+        for event, table in chunk.tables.items():
+            rows, distant = near_table(table)
+            events[event] = Gathered(event, rows, chunk.places[event] + self._place)
+            self._distant += distant
         self._place += len(chunk.headers)
         processes = _by_process(events, info)
         if self._only is not None:
@@ -178,18 +180,21 @@ class ReportReading:
         return {name: self._noted(merged([*answers[name].values()])) for name in places}
 
     def _noted(self, answer: Answer[Any]) -> Answer[Any]:
-        """With a note where processes were left out."""
-        if not self._left_out:
-            return answer
-        note = Note(
-            "too-many-processes",
-            "warning",
-            f"the trace has events of more than {_PROCESSES} processes; {len(self._left_out)} of them are left out",
-            tuple(declared.name for declared in answer.tables()),
-            {"processes": len(self._left_out)},
-            "ask for one of them with process_id",
-        )
-        return attrs.evolve(answer, coverage="partial", notes=(*answer.notes, note))
+        """With notes where processes were left out, or times are not what the trace says."""
+        tables = tuple(declared.name for declared in answer.tables())
+        notes = []
+        if self._distant:
+            text = (
+                f"{_events(self._distant)} more than a year from the start of the session, as a damaged clock gives;"
+                " they count as one year from it"
+            )
+            notes.append(Note("distant-times", "warning", text, tables, {"events": self._distant}))
+        if self._left_out:
+            left_out = len(self._left_out)
+            text = f"the trace has events of more than {_PROCESSES} processes; {left_out} of them are left out"
+            advice = "ask for one of them with process_id"
+            notes.append(Note("too-many-processes", "warning", text, tables, {"processes": left_out}, advice))
+        return attrs.evolve(answer, coverage="partial", notes=(*answer.notes, *notes)) if notes else answer
 
     def _wanted(self, selectors: Iterable[str], events: Mapping[tuple[str, str], Gathered]) -> dict[str, Gathered]:
         """The events by the selector that means them; those that a pattern fits, by `Provider/Event`."""
@@ -256,8 +261,7 @@ class ReportReading:
             question=question,
             process_id=process,
             info=info,
-            # A crafted clock may say more than 64 bits hold.
-            duration_ns=max(ALWAYS, min(known.duration_ns, FOREVER - 1)),
+            duration_ns=near_ns(known.duration_ns),
             needs=declared.needs,
             metrics=declared.metrics,
             kinds=kinds,
@@ -267,6 +271,10 @@ class ReportReading:
             names=known.names,
             thread_names=known.thread_names,
         )
+
+
+def _events(count: int) -> str:
+    return "1 event has a time" if count == 1 else f"{count:,} events have times"
 
 
 def _by_process(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.row_class import columns_of, shape_of
-from clrevents.table.build import Column, TableField, from_values, number_column
+from clrevents.table.build import Column, ColumnType, TableField, from_values, number_column
 from clrevents.table.table import Table
 from clrevents.words import counted
 
@@ -189,6 +189,11 @@ def _is_list(field: TableField) -> bool:
     return field.type.kind == "list"
 
 
+def _held(type: ColumnType, cells: list[int | None]) -> list[int | None]:
+    room = np.iinfo(type.dtype)
+    return [None if cell is None else max(int(room.min), min(cell, int(room.max))) for cell in cells]
+
+
 def _column(field: TableField, values: Any) -> Column:
     if isinstance(values, Column):
         if values.type != field.type:
@@ -197,7 +202,12 @@ def _column(field: TableField, values: Any) -> Column:
     elif isinstance(values, np.ndarray) and values.dtype != object:
         made = number_column(field.type.kind, values)
     else:
-        made = from_values(field.type, list(values))
+        cells = list(values)
+        try:
+            made = from_values(field.type, cells)
+        except OverflowError:
+            # A sum of crafted numbers: the nearest that the column can hold.
+            made = from_values(field.type, _held(field.type, cells))
     if not field.nullable and made.valid is not None and not made.valid.all():
         raise ValueError(f"{field.name} has nulls, and was not declared with `| None`")
     return made

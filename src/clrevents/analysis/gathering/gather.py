@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.analysis.gathering.distant_times import near_table
 from clrevents.analysis.gathering.keys import group_numbers
 from clrevents.analysis.gathering.pairs import pair
 from clrevents.table.build import Column, TableField, header_fields
@@ -83,7 +84,7 @@ def gather(
     seen = 0
     for chunk in passes.table_chunks(*selectors, columns=names, stacks=False, filters=filters):
         for what, rows in chunk.tables.items():
-            parts[what] += rows.parts
+            parts[what] += near_table(rows)[0].parts
             places[what].append(chunk.places[what] + seen)
         seen += len(chunk.headers)
     found = []

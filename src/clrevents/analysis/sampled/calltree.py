@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import attrs
 import numpy as np
@@ -13,6 +13,8 @@ from clrevents.analysis.sampled.samples import Samples
 from clrevents.analysis.sampled.weighing import Weights
 
 Ints: TypeAlias = NDArray[np.int64]
+
+_MOST: Final = int(np.iinfo(np.int64).max)
 
 
 @attrs.frozen(eq=False)
@@ -56,7 +58,11 @@ def summed_up(parent: Ints, own: Weights) -> Weights:
     for node in range(len(parents) - 1, -1, -1):
         if parents[node] >= 0:
             weights[parents[node]] += weights[node]
-    found[:] = weights
+    try:
+        found[:] = weights
+    except OverflowError:
+        # A sum of crafted weights: the nearest that 64 bits hold.
+        found[:] = [min(weight, _MOST) for weight in weights]
     return found
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.answer_values import MANY_PROCESSES, TimeWindow
+from clrevents.analysis.gathering.distant_times import near_table
 from clrevents.analysis.gathering.merged import NO_STACK, MergedStacks, StackFrame, merged_stacks
 from clrevents.analysis.sampled.leaf_states import STATES, ThreadState
 from clrevents.analysis.sampled.sample_display import samples_html, samples_text
@@ -303,7 +304,7 @@ def _allocations(
         for chunk in passes_of(trace).table_chunks(*wanted, columns=headers, headers=(), filters=filters):
             tables.append(chunk.stacks)
             for (_, name), table in chunk.tables.items():
-                read.take(names[name], table)
+                read.take(names[name], near_table(table)[0])
     event, rows = read.best()
     if several and thread_ids is not None:
         rows = rows.take(np.flatnonzero(np.isin(rows.thread, thread_ids)))

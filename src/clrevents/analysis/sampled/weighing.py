@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.answer_values import TimeWindow
+from clrevents.analysis.gathering.distant_times import near_times
 from clrevents.table.build import ColumnType
 from clrevents.table.table import Table
 
@@ -64,6 +65,7 @@ class SampleColumns:
             none: Ints = np.zeros(0, dtype=np.int64)
             return cls(none, none, none, none, None if field is None and values is None else none)
         time, thread, stack_id = (table.column(name).filled(_UNKNOWN).astype(np.int64) for name in SAMPLE_HEADERS)
+        time, _ = near_times(time)
         if "process_id" in table and process_id is None:
             process = table.column("process_id").filled(_UNKNOWN).astype(np.int64)
         else:

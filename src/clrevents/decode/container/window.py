@@ -121,6 +121,11 @@ class Cursor:
 
     def varint(self, bits: int, what: str) -> int:
         """An unsigned LEB128 number of at most `bits` bits (taken modulo 2**bits)."""
+        at = self.pos
+        if at < self.end and self.data[at] < 128:
+            # Nearly all of them have one byte.
+            self.pos = at + 1
+            return self.data[at]
         value = 0
         for shift in range(0, bits + 6, 7):
             if shift >= bits:

@@ -5,7 +5,9 @@ Makes row objects for a portion at a time, because tables can be long. Knows no 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
@@ -25,7 +27,8 @@ def grouped(
     """The rows of each combination of values of the columns `keys`, null being one of them.
 
     Each comes with its place in the table. They are in order of `start`, those that begin together in order of `end`,
-    the last and null first: what lies in another one comes after it. Rows whose `start` is null are left out.
+    the last and null first: what lies in another one comes after it. Rows whose `start` is null are left out. Like
+    those of `itertools.groupby`, the rows of a combination are gone once the next one is asked for.
     """
     columns = [table.column(name) for name in keys]
     order = np.flatnonzero(table.column(start).known)
@@ -39,10 +42,14 @@ def grouped(
     for column in columns:
         for values in (column.filled(0)[order], column.known[order]):
             new[1:] |= values[1:] != values[:-1]
-    begins = np.flatnonzero(new).tolist()
-    for first, last in zip(begins, [*begins[1:], len(order)][: len(begins)], strict=True):
-        key = tuple(column.take(order[first : first + 1]).tolist()[0] for column in columns)
-        yield key, _rows(table, order[first:last])
+    begins = np.flatnonzero(new)
+    # There may be as many combinations as rows, and few values are not faster to take than many.
+    found = zip(*(column.take(order[begins]).tolist() for column in columns), strict=True)
+    rows = _rows(table, order)
+    for key, size in zip(found, np.diff(begins, append=len(order)).tolist(), strict=True):
+        mine = islice(rows, size)
+        yield key, mine
+        deque(mine, maxlen=0)
 
 
 def without(table: ReportTable[Any], start: str) -> int:

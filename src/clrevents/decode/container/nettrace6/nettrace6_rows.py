@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
@@ -31,6 +31,13 @@ _ACTIVITY_ID, _RELATED_ID, _TRACE_ID, _SPAN_ID, _TEXT, _NUMBER, _OPCODE, _KEYWOR
     int, LabelKind
 )
 
+Row: TypeAlias = Literal["metadata", "optional", "field", "thread"]
+_ROW_NAMES: Final[dict[Row, tuple[str, str]]] = {
+    "metadata": ("metadata row", "metadata row size"),
+    "optional": ("optional row", "optional row size"),
+    "field": ("field row", "field row size"),
+    "thread": ("thread row", "thread row size"),
+}
 _ROWS: Final = 1000
 # After so many lists of one size, those that are like the last are found together; only lists of so many bytes.
 _ALIKE: Final = 16
@@ -48,10 +55,11 @@ _SIZES = {
 }
 
 
-def read_row(cursor: Cursor, what: str) -> Cursor:
+def read_row(cursor: Cursor, what: Row) -> Cursor:
     """A row after its 16-bit size, as a new cursor."""
-    size = cursor.u16(f"{what} row size")
-    at = cursor.take(size, f"{what} row")
+    row, row_size = _ROW_NAMES[what]
+    size = cursor.u16(row_size)
+    at = cursor.take(size, row)
     return Cursor(cursor.data, at, at + size, cursor.base, cursor.limit)
 
 

@@ -121,7 +121,9 @@ class Column:
         """Python values: int, float, bool, str, bytes, list, dict; None for null; nanoseconds for a timestamp."""
         found: list[Any]
         if self.texts is not None:
-            return self.plain().tolist()
+            texts = self.texts.tolist()
+            found = [texts[place] for place in self.values.tolist()]
+            return found if self.valid is None else _nulled(found, self.valid)
         match self.type.kind:
             case "struct":
                 columns = [child.tolist() for child in self.children]
@@ -138,9 +140,7 @@ class Column:
                 found = [data[a:b] for a, b in self._spans()]
             case _:
                 found = self.values.tolist()
-        if self.valid is not None:
-            found = [value if good else None for value, good in zip(found, self.valid.tolist(), strict=True)]
-        return found
+        return found if self.valid is None else _nulled(found, self.valid)
 
     def plain(self) -> Column:
         """The same without shared texts."""
@@ -164,6 +164,10 @@ class Column:
             for row, value in enumerate(self.tolist()):
                 found[row] = value
         return found
+
+
+def _nulled(values: list[Any], valid: NDArray[np.bool_]) -> list[Any]:
+    return [value if good else None for value, good in zip(values, valid.tolist(), strict=True)]
 
 
 def nulls(type: ColumnType, length: int) -> Column:
