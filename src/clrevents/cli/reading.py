@@ -29,7 +29,6 @@ from clrevents.errors import (
     TraceWarning,
 )
 from clrevents.meter import Meter
-from clrevents.sources import is_url
 from clrevents.words import lost_events
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -201,7 +200,7 @@ class Reading:
 
 def means_many(file: str) -> bool:
     """Whether it is a folder or a pattern, however many traces that has."""
-    if is_url(file):
+    if "://" in file:
         # A question mark begins the query of a web address.
         return "*" in file or "[" in file
     return os.path.isdir(file) or (_PATTERN.search(file) is not None and not os.path.exists(file))
