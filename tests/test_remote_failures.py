@@ -37,6 +37,11 @@ def failing(request: pytest.FixtureRequest) -> Iterator[tuple[str, Reads]]:
         yield f"{server}/far.nettrace", reads
 
 
+def is_place(offset: int | None, reads: Reads) -> bool:
+    """Whether this many bytes came. Without ranges some of the last piece did, too: half the trace was sent."""
+    return offset is not None and BEFORE <= offset <= (len(DATA) // 2 if reads.ignores_ranges else BEFORE)
+
+
 @pytest.mark.parametrize("times", [ONCE, ALWAYS], ids=["once", "always"])
 @pytest.mark.parametrize("errors", ["salvage", "report"])
 def test_a_failure_ends_the_reading_with_url_and_place(
@@ -49,8 +54,10 @@ def test_a_failure_ends_the_reading_with_url_and_place(
         for _ in range(2):
             with pytest.raises(SourceError) as raised:
                 trace.event_counts()
-            assert (raised.value.path, raised.value.offset) == (url, BEFORE)
-            assert str(raised.value).startswith(f"{url} at offset {BEFORE:#x}: cannot be read: ")
+            offset = raised.value.offset
+            assert raised.value.path == url
+            assert is_place(offset, reads)
+            assert str(raised.value).startswith(f"{url} at offset {offset:#x}: cannot be read: ")
     if times is ONCE:
         with clrevents.open(url) as trace:
             assert trace.event_counts() == clrevents.open(DATA).event_counts()
@@ -71,7 +78,7 @@ def test_a_failure_is_a_problem_of_one_of_many(failing: tuple[str, Reads], jobs:
         assert set(traces.event_counts()["trace"].tolist()) == {near}
         (row,) = traces.problems.rows()
         assert (row["trace"], row["kind"], row["severity"]) == (url, "source", "error")
-        assert row["offset"] == BEFORE
+        assert is_place(row["offset"], reads)
         assert row["message"].startswith("cannot be read")
         assert traces.info()["trace"].tolist() == [url, near]
         assert traces.info()["events"].tolist()[0] == sum(clrevents.open(DATA).event_counts().values())
