@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import re
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,10 +22,14 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 @attrs.define
 class Reads:
-    """The stretches of a file that were read, and from which place on reading fails."""
+    """The stretches of a file that were read, and from which place on reading fails, how often, and how: a server may
+    refuse, or drop the line in the middle of its answer.
+    """
 
     spans: list[tuple[int, int]] = attrs.field(factory=list)
     fails_at: int | None = None
+    failures_left: int | None = None
+    drops: bool = False
     ignores_ranges: bool = False
 
     @property
@@ -38,6 +43,14 @@ class Reads:
         ordered = sorted(self.spans)
         return any(one[1] > other[0] for one, other in pairwise(ordered))
 
+    def fails(self, end: int) -> bool:
+        """Whether a read up to here fails; counts those that do."""
+        if self.fails_at is None or end <= self.fails_at or self.failures_left == 0:
+            return False
+        if self.failures_left is not None:
+            self.failures_left -= 1
+        return True
+
 
 class CountedFile(io.BytesIO):
     """A file that tells what is read of it."""
@@ -48,7 +61,7 @@ class CountedFile(io.BytesIO):
 
     def read(self, size: int | None = -1, /) -> bytes:
         at = self.tell()
-        if self.reads.fails_at is not None and at + (size or 0) > self.reads.fails_at:
+        if self.reads.fails(at + (size or 0)):
             raise OSError("the line went dead")
         data = super().read(size)
         if data:
@@ -82,7 +95,7 @@ def counted_file(name: str, data: bytes) -> Iterator[tuple[str, Reads]]:
     register_implementation("counted", CountedFileSystem, clobber=True)
     CountedFileSystem().pipe(f"/{name}", data)
     READS.spans.clear()
-    READS.fails_at = None
+    READS.fails_at = READS.failures_left = None
     try:
         yield f"counted://{name}", READS
     finally:
@@ -113,13 +126,20 @@ def served(files: dict[str, bytes], reads: Reads, before: Callable[[str], None] 
             start, end = 0, len(data)
             if asked and not reads.ignores_ranges:
                 start, end = int(asked[1]), min(int(asked[2] or len(data)) + 1, len(data))
-            if reads.fails_at is not None and end > reads.fails_at:
+            fails = reads.fails(end)
+            if fails and not reads.drops:
                 self.send_error(503)
                 return
             partial = asked is not None and not reads.ignores_ranges
             self._head(
                 206 if partial else 200, end - start, f"bytes {start}-{end - 1}/{len(data)}" if partial else None
             )
+            if fails:
+                self.wfile.write(data[start : (start + end) // 2])
+                self.wfile.flush()
+                self.connection.shutdown(socket.SHUT_RDWR)
+                self.close_connection = True
+                return
             self.wfile.write(data[start:end])
             reads.spans.append((start, end))
 

@@ -80,8 +80,8 @@ def command(
 ) -> int:
     """Write events as tables: all events of all traces to a folder, or one event to a file.
 
-    An argument that exists as a file or has a trace's suffix is a FILE; any other is the NAME of an event, as in
-    `clrevents events`. Without a NAME, all events are exported.
+    An argument that exists as a file or has a trace's suffix is a FILE, a folder is all traces in it; any other is the
+    NAME of an event, as in `clrevents events`. Without a NAME, all events are exported.
 
     \b
     Everything, as Parquet: OUT/<trace>/<provider>/<event>.parquet
@@ -144,7 +144,9 @@ def _told_apart(things: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
     names: list[str] = []
     for thing in things:
         low = thing.lower().removesuffix(".gz")
-        if thing == "-" or os.path.exists(thing):
+        if os.path.isdir(thing):
+            files += _traces_in(thing)
+        elif thing == "-" or os.path.exists(thing):
             files.append(thing)
         elif glob.has_magic(thing) and any(ending in low for ending in _TRACES):
             files += sorted(glob.glob(thing)) or [thing]
@@ -155,6 +157,15 @@ def _told_apart(things: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
     if not files:
         raise click.UsageError(f"no trace given: there is no file {names[0]!r}")
     return files, tuple(names)
+
+
+def _traces_in(folder: str) -> tuple[str, ...]:
+    from clrevents.fleet.trace_paths import trace_paths
+
+    try:
+        return trace_paths(folder)
+    except FileNotFoundError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def _single(out: str) -> str | None:

@@ -5,6 +5,8 @@ Asks the trace and lays out the answers, as text and as one JSON object.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import Any, Final
 
 import click
@@ -14,23 +16,40 @@ from clrevents.analysis.framework.needs import record_needs
 from clrevents.analysis.recording.answerable import trace_answers
 from clrevents.analysis.reports import find_report
 from clrevents.cli.output import Output, event_label
-from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
+from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, means_many
 from clrevents.cli.troubles import show_losses, show_problems, thread_text
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.export.facts import trace_object
 from clrevents.words import counted
 
 _TOP: Final = 20
+_MANY: Final = {
+    "trace": "trace",
+    "process_id": "process",
+    "start": "start",
+    "duration_ns": "seconds",
+    "events": "events",
+    "lost": "lost",
+    "bytes": "bytes",
+}
+"""What is shown of each of many traces, and the headings."""
+_GROUPED: Final = ("events", "lost", "bytes")
+_NUMBERS: Final = ("process_id", "duration_ns", *_GROUPED)
 
 
 @click.command(name="info")
-@file_argument
-@click.option("--json", "as_json", is_flag=True, help="One JSON object with everything.")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object with everything; of many traces one a line.")
 @click.option("--all", "everything", is_flag=True, help=f"All kinds of event and threads, not only the top {_TOP}.")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Read N traces in parallel. [default: all cores]")
 @errors_option
 @fail_on_option("damage")
-def command(file: str, as_json: bool, everything: bool, errors: ErrorMode, fail_on: FailOn) -> int:
+def command(
+    files: tuple[str, ...], as_json: bool, everything: bool, jobs: int | None, errors: ErrorMode, fail_on: FailOn
+) -> int:
     """Say what a trace is, what it holds, what is missing from it, and which questions it can answer.
+
+    Of many traces (files, folders, patterns, URLs): a line for each.
 
     \b
     Which runtime was this, how long did it run, what was recorded?
@@ -39,7 +58,12 @@ def command(file: str, as_json: bool, everything: bool, errors: ErrorMode, fail_
         clrevents info app.nettrace --json | jq '.answers[]'
     Was anything lost, in a script?
         clrevents info app.nettrace --json | jq .lost
+    Which of many traces lost events?
+        clrevents info night/
     """
+    if len(files) > 1 or means_many(files[0]):
+        return _many(files, as_json, jobs, errors, fail_on)
+    (file,) = files
     with Reading(file, errors) as reading:
         try:
             found = _ask(reading.trace)
@@ -52,6 +76,30 @@ def command(file: str, as_json: bool, everything: bool, errors: ErrorMode, fail_
             else:
                 _show(out, reading, found, None if everything else _TOP)
         return code
+
+
+def _many(files: Sequence[str], as_json: bool, jobs: int | None, errors: ErrorMode, fail_on: FailOn) -> int:
+    """A line for each trace: a few facts, or the object that it gives alone."""
+    from clrevents.cli.reading_many import ReadingMany
+
+    with ReadingMany(files, errors, jobs) as reading, Output() as out:
+        if as_json:
+            for _, found in reading.asked.each(_ask):
+                out.line(json.dumps(found, allow_nan=False))
+        else:
+            rows = [[_fact_text(name, row[name]) for name in _MANY] for row in reading.asked.info().rows()]
+            out.filled([*_MANY.values()], rows, {_MANY[name] for name in _NUMBERS})
+        return reading.finish(fail_on)
+
+
+def _fact_text(name: str, value: Any) -> str:
+    if value is None:
+        return "-"
+    if name == "duration_ns":
+        return f"{value / 1e9:,.3f}"
+    if name == "start":
+        return str(value)[: len("2026-01-31T12:00:00")].replace("T", " ")
+    return f"{value:,}" if name in _GROUPED else str(value)
 
 
 def _ask(trace: clrevents.Trace) -> dict[str, Any]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import atexit
 import gc
-import glob
-import os
 from itertools import chain, islice
 from typing import Any, Final
 
 import click
 
 from clrevents.cli.output import Output, safe, say
-from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, spreadsheet_option
+from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, means_many, spreadsheet_option
 from clrevents.cli.reading_many import ReadingMany
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.export.answers import (
@@ -87,7 +85,11 @@ def command(
         raise click.UsageError(str(error)) from None
     # duckdb's bindings report on stderr objects that Python does not free on exit.
     atexit.unregister(gc.freeze)
-    asked = Reading(traces[0], errors) if _is_one(traces) else ReadingMany(traces, errors, jobs)
+    asked = (
+        Reading(traces[0], errors)
+        if len(traces) == 1 and not means_many(traces[0])
+        else ReadingMany(traces, errors, jobs)
+    )
     with asked:
         try:
             answer = asked.asked.query(sql, files=files)
@@ -103,12 +105,6 @@ def command(
             raise click.UsageError(_lines(str(error).replace("files=True", "--files"))) from None
         except (ImportError, ValueError, wrong) as error:
             raise click.UsageError(_lines(str(error))) from None
-
-
-def _is_one(traces: tuple[str, ...]) -> bool:
-    """Whether a single trace is meant; a folder or a pattern is of many, whichever it has."""
-    place = traces[0]
-    return len(traces) == 1 and (os.path.isfile(place) or not (os.path.isdir(place) or glob.has_magic(place)))
 
 
 def _show(out: Output, answer: Any, as_json: bool, as_csv: bool, limit: int | None, spreadsheet: bool) -> None:

@@ -6,6 +6,7 @@ Opens the trace and reports what makes it unreliable; the rest is up to the subc
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 import warnings
@@ -17,13 +18,26 @@ import click
 
 import clrevents
 from clrevents.cli.output import say
-from clrevents.errors import ERROR_MODES, DamageError, ErrorMode, PayloadError, Problem, TraceError, TraceWarning
+from clrevents.errors import (
+    ERROR_MODES,
+    DamageError,
+    ErrorMode,
+    PayloadError,
+    Problem,
+    SourceError,
+    TraceError,
+    TraceWarning,
+)
 from clrevents.meter import Meter
 from clrevents.words import lost_events
 
 F = TypeVar("F", bound=Callable[..., Any])
 FailOn = frozenset[str]
 
+_OF_MANY: Final = (
+    "this reads one trace; 'clrevents info', 'query' and 'export' read many, and so does clrevents.open_many"
+)
+_PATTERN: Final = re.compile(r"[*?]|\[.+\]")
 _KINDS: Final = ("damage", "loss", "problem", "none")
 
 
@@ -110,6 +124,9 @@ class Reading:
 
         warnings.showwarning = show  # type: ignore[assignment]
         try:
+            if means_many(self._file):
+                what = "directory" if os.path.isdir(self._file) else "pattern"
+                raise SourceError(f"is a {what}, and {_OF_MANY}", path=self._file)
             self._trace = clrevents.open(trace_source(self._file), errors=self._errors, progress=self._meter.hook)
         except ImportError as error:
             # A URL, and nothing that reads it.
@@ -179,6 +196,14 @@ class Reading:
             "problem": bool(damage) or faults,
         }
         return 3 if any(met.get(kind, False) for kind in fail_on) else 0
+
+
+def means_many(file: str) -> bool:
+    """Whether it is a folder or a pattern, however many traces that has."""
+    if "://" in file:
+        # A question mark begins the query of a web address.
+        return "*" in file or "[" in file
+    return os.path.isdir(file) or (_PATTERN.search(file) is not None and not os.path.exists(file))
 
 
 def trace_source(file: str) -> Any:
