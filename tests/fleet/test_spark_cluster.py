@@ -11,8 +11,9 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,10 @@ import pytest
 
 import clrevents
 from clrevents.analysis.reports import find_report
+from clrevents.export.directory import Options
+from clrevents.export.lake import export_trace, jobs
 from clrevents.schema.registry import DEFAULT
+from clrevents.table.table import Table
 from far_files import Reads, served
 from local_spark import JAVA, needs_spark, spark_session
 from project_files import FIXTURES, SOURCE
@@ -107,10 +111,31 @@ def load(cluster: Cluster, place: str | list[str] = PLACE, **options: str) -> An
     return cluster.session.read.format("nettrace").options(**options).load(place)
 
 
-def test_thirty_kinds_of_event(cluster: Cluster) -> None:
-    """Rows, and the sum of each column of whole numbers."""
+def sums(frames: Mapping[str, tuple[Any, Table]]) -> dict[str, list[int]]:
+    """The number of rows, and the sum of each column of whole numbers; of many frames with one query."""
     from pyspark.sql import functions as f
 
+    found = []
+    for name, (frame, table) in frames.items():
+        # Exported tables lack the column `trace`.
+        assert frame.columns in (table.columns, table.columns[1:]), name
+        numbers = [f.count(f.lit(1)), *(f.sum(f.col(f"`{column}`").cast("decimal(38,0)")) for column in whole(table))]
+        found.append(frame.agg(f.array(*(number.cast("decimal(38,0)") for number in numbers))).select(f.lit(name), "*"))
+    rows = reduce(lambda one, other: one.union(other), found).collect()
+    return {row[0]: [int(value or 0) for value in row[1]] for row in rows}
+
+
+def sums_of(table: Table) -> list[int]:
+    """The same of our table."""
+    return [len(table), *(sum(v for v in table[name].tolist() if v is not None) for name in whole(table))]
+
+
+def whole(table: Table) -> list[str]:
+    return [field.name for field in table.fields if "int" in field.type.kind]
+
+
+def test_thirty_kinds_of_event(cluster: Cluster, tmp_path: Path) -> None:
+    """Through the data source, and as exported tables that Spark reads by itself."""
     with clrevents.open_many(PLACE, jobs=1) as traces:
         counted: Counter[tuple[str, str]] = Counter()
         for row in traces.event_counts().rows():
@@ -118,25 +143,30 @@ def test_thirty_kinds_of_event(cluster: Cluster) -> None:
         declared = [kind for kind, _ in counted.most_common() if any(e.name == kind[1] for e in DEFAULT.entries())]
         tables = {"/".join(kind): traces.table("/".join(kind)) for kind in declared[:KINDS]}
     assert len(tables) == KINDS
+    for job in jobs(traces.paths, tmp_path, Options()):
+        assert export_trace(job).written is not None
+    # Parquet's nanoseconds are no timestamp for Spark.
+    cluster.session.conf.set("spark.sql.legacy.parquet.nanosAsLong", "true")
+    frames, lake = {}, {}
     for kind, table in tables.items():
         assert len(table), kind
-        whole = [field.name for field in table.fields if "int" in field.type.kind]
-        sums = [f.sum(f.col(f"`{name}`").cast("decimal(38,0)")) for name in whole]
-        found = load(cluster, event=kind).agg(f.count(f.lit(1)), *sums).collect()[0]
-        expected = [len(table), *(sum(v for v in table[name].tolist() if v is not None) for name in whole)]
-        assert [int(value or 0) for value in found] == expected, kind
+        frames[kind] = load(cluster, event=kind, bundleBytes="0"), table
+        lake[kind] = cluster.session.read.parquet(f"{tmp_path}/*/{kind}.parquet"), table
+    expected = {kind: sums_of(table) for kind, table in tables.items()}
+    assert sums(frames) == expected
+    assert sums(lake) == expected
 
 
 def test_every_report(cluster: Cluster) -> None:
-    """The rows of its first table."""
+    """Its first table, and its metrics."""
     with clrevents.open_many(PLACE, jobs=1) as traces:
-        for name, answer in traces.reports().items():
-            for table in find_report(name).answer.tables():
-                if not table.bulk:
-                    frame = load(cluster, report=name, table=table.name)
-                    assert frame.columns == answer.table(table.name).columns
-                    assert frame.count() == len(answer.table(table.name)), (name, table.name)
-                    break
+        answers = traces.reports()
+    frames = {}
+    for name, answer in answers.items():
+        first = next(table.name for table in find_report(name).answer.tables() if not table.bulk)
+        frames[name] = load(cluster, report=name, table=first, bundleBytes="0"), answer.table(first)
+        frames[f"{name} by trace"] = load(cluster, report=name, table="by_trace", bundleBytes="0"), answer.by_trace
+    assert sums(frames) == {name: sums_of(table) for name, (_, table) in frames.items()}
 
 
 class Gate:
@@ -189,7 +219,7 @@ def test_a_worker_that_is_killed_changes_nothing(cluster: Cluster) -> None:
         far = [f"{address}/{name}" for name in HELD]
         killer = threading.Thread(target=kill)
         killer.start()
-        frame = load(cluster, [*near, *far], event=METHODS, columns="MethodID")
+        frame = load(cluster, [*near, *far], event=METHODS, columns="MethodID", bundleBytes="0")
         rows = frame.repartition(2).collect()
         killer.join()
     assert killed == [-signal.SIGKILL]

@@ -1,4 +1,4 @@
-"""A real Spark for tests: in this process with two threads. Skips the test where pyspark or Java is missing."""
+"""A real Spark for tests, and its rows as ours. Skips the test where pyspark or Java is missing."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import os
 import shutil
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from decimal import Decimal
 from typing import Any
 from unittest import mock
 
 import pytest
 
+from clrevents.table.table import Table
 from project_files import SOURCE
 
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -57,6 +60,32 @@ def spark_session(master: str, **more: str) -> Iterator[Any]:
             yield session
         finally:
             session.stop()
+
+
+def local_session() -> Iterator[Any]:
+    """One in this process with two threads, for a fixture."""
+    needs_spark()
+    with spark_session("local[2]") as session:
+        yield session
+
+
+def plain(value: Any) -> Any:
+    """A value without what Spark's types add to it."""
+    if isinstance(value, Decimal):
+        return int(value)
+    if isinstance(value, list | tuple):
+        return tuple(plain(item) for item in value)
+    if isinstance(value, dict):
+        return tuple((key, plain(item)) for key, item in value.items())
+    if isinstance(value, bytearray):
+        return bytes(value)
+    return value
+
+
+def rows_of(table: Table) -> Counter[tuple[Any, ...]]:
+    """All rows of our table, without the column of times: Spark cuts these off at microseconds."""
+    names = [name for name in table.columns if name != "time"]
+    return Counter(tuple(plain(row[name]) for name in names) for row in table.rows())
 
 
 def _started(master: str, settings: Mapping[str, str]) -> Any:

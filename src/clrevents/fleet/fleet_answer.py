@@ -20,6 +20,8 @@ from clrevents.fleet.questions import KeptAnswer, empty_tables
 from clrevents.table.build import ColumnType, TableField, from_values, row_table
 from clrevents.table.table import Table
 
+_WHOLE: Final = ("count", "ns", "bytes")
+"""Units of numbers without a fraction."""
 _SEVERAL: Final = "this cannot be said of several traces together; `by_trace` has it of each"
 
 
@@ -139,11 +141,11 @@ def _by_trace(declared: ReportDeclaration[Any, Any], found: Sequence[tuple[str, 
     first = row_table(_TraceCoverage, (_TraceCoverage(path, one.coverage) for path, one in found))
     fields, columns = list(first.fields), [*first.parts[0]] if found else []
     for metric in declared.metrics:
-        values = [one.metrics[metric.name].value for _, one in found]
-        type = ColumnType("float64" if any(isinstance(value, float) for value in values) else "int64")
+        # The same type whatever the traces say, so that any number of them agree.
+        type = ColumnType("int64" if metric.unit in _WHOLE else "float64")
         fields.append(TableField(metric.name, type, nullable=True))
         if found:
-            columns.append(from_values(type, values))
+            columns.append(from_values(type, [one.metrics[metric.name].value for _, one in found]))
     return Table(tuple(fields), (tuple(columns),) if found else ())
 
 

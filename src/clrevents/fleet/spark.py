@@ -13,15 +13,16 @@ from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from clrevents.analysis.framework.declaration import WindowOptions
-from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.reports import find_report
 from clrevents.decode.selection import FilterOptions, Filters
 from clrevents.errors import ERROR_MODES, Limits, UnknownEventError
 from clrevents.fleet.joined import TRACE, Joined, with_trace
 from clrevents.fleet.outcome import Opening, asked
-from clrevents.fleet.questions import AskReport
+from clrevents.fleet.questions import AskReport, empty_tables
+from clrevents.fleet.spark_bundles import BUNDLE_BYTES, bundles, known_sizes
 from clrevents.fleet.spark_filters import wanted_events, wanted_traces
 from clrevents.fleet.spark_rows import (
+    SUMMARIES,
     AskFields,
     AskThrough,
     SparkEventRows,
@@ -29,6 +30,7 @@ from clrevents.fleet.spark_rows import (
     SparkReportRows,
     SparkRows,
     SparkSchema,
+    summary,
 )
 from clrevents.fleet.spark_types import arrow_target, in_words
 from clrevents.fleet.trace_batches import event_table
@@ -43,7 +45,7 @@ _SPARK: Final[Any] = needed("pyspark.sql.datasource", "spark", "Spark's data sou
 _SAMPLE: Final = 8
 _OPTIONS: Final = (
     *("path", "paths", "event", "report", "parameters", "table", "columns", "enumnames"),
-    *("start", "end", "thread_id", "process_id", "provider", "errors", "sample", "pushfilters"),
+    *("start", "end", "thread_id", "process_id", "provider", "errors", "sample", "pushfilters", "bundlebytes"),
 )
 """Options in lower case: Spark does not tell cases apart."""
 
@@ -81,7 +83,8 @@ class _Asked:
         if odd := sorted(given.keys() - set(_OPTIONS)):
             raise ValueError(f"unknown options: {', '.join(odd)}; there are {', '.join(_OPTIONS[1:])}")
         self.event, self.report, self.table = given.get("event"), given.get("report"), given.get("table")
-        self.problems = self.table == "problems"
+        own = {} if self.report is None else empty_tables(find_report(self.report).name)
+        self.problems = self.table == "problems" and self.table not in own
         asked_for = (self.event is not None) + (self.report is not None)
         if asked_for > 1 or not (asked_for or self.problems) or (self.event and self.table and not self.problems):
             raise ValueError('give the option "event", or "report" and "table", or "table" with the value "problems"')
@@ -89,6 +92,7 @@ class _Asked:
         self.push = _flag(given, "pushfilters")
         self.enum_names = _flag(given, "enumnames")
         self.sample = int(given.get("sample", _SAMPLE))
+        self.bundle = int(given.get("bundlebytes", BUNDLE_BYTES))
         listed = given.get("columns")
         self.columns = None if listed is None else tuple(dict.fromkeys(name.strip() for name in listed.split(",")))
         errors = given.get("errors", "salvage")
@@ -133,15 +137,21 @@ class _Asked:
         return joined.table().fields
 
     def _report_fields(self) -> tuple[TableField, ...]:
-        declared = find_report(str(self.report))
-        tables = {table.name: table for table in declared.answer.tables()}
-        if self.table not in tables:
-            raise KeyError(f"no table {self.table!r}; there are {', '.join(tables)}")
-        return with_trace("", ReportTable.of(tables[self.table].row_class, ()).table).fields
+        if self.table in SUMMARIES:
+            return summary(self.table, self._report_question()).fields
+        tables = empty_tables(str(self.report))
+        if self.table is None or self.table not in tables:
+            raise KeyError(f"no table {self.table!r}; there are {', '.join((*tables, *SUMMARIES))}")
+        return with_trace("", tables[self.table]).fields
 
     def paths(self) -> list[str]:
         """The traces that are meant; files by their whole path, because workers run elsewhere."""
         return [path if is_url(path) else os.path.abspath(path) for path in trace_paths(self.places)]
+
+    def bundles(self, filters: Sequence[Any]) -> list[tuple[str, ...]]:
+        """The traces that fit the filters, as each task reads them."""
+        paths = wanted_traces(self.paths(), filters)
+        return bundles(paths, known_sizes(self.places, paths), self.bundle)
 
     def rows(self, schema: SparkSchema, filters: Sequence[Any]) -> SparkRows:
         """What a worker does with each trace."""
@@ -168,7 +178,7 @@ class _Asked:
         window = WindowOptions(
             start=self.filters.get("start"), end=self.filters.get("end"), process_id=self.filters.get("process_id")
         )
-        kept = () if self.problems else (str(self.table),)
+        kept = () if self.problems or self.table in SUMMARIES else (str(self.table),)
         return AskReport(declared.name, declared.parameters(**self.parameters), window, kept)
 
 
@@ -209,7 +219,7 @@ def _moment(text: str) -> int | str:
 
 
 class _Reader(_SPARK.DataSourceReader):  # type: ignore[misc]
-    """Plans one partition for each trace, and reads it on a worker."""
+    """Plans one partition for each large trace and for several small ones, and reads them on workers."""
 
     def __init__(self, asked_for: _Asked, schema: SparkSchema) -> None:
         self._asked, self._schema = asked_for, schema
@@ -219,19 +229,19 @@ class _Reader(_SPARK.DataSourceReader):  # type: ignore[misc]
         self._rows = asked_for.rows(schema, ())
 
     def partitions(self) -> list[Any]:
-        """One for each trace whose path fits."""
-        return [_SPARK.InputPartition(path) for path in wanted_traces(self._asked.paths(), self._filters)]
+        """Of the traces whose paths fit."""
+        return [_SPARK.InputPartition(paths) for paths in self._asked.bundles(self._filters)]
 
     def read(self, partition: Any) -> Iterator[Any]:
-        """The record batches of one trace. What is wrong with it ends the job only if `errors` is not `salvage`."""
-        found: list[TraceProblem] = []
+        """The record batches of its traces. What is wrong with one ends the job only if `errors` is not `salvage`."""
         # Spark asks for the value None if no trace is left.
-        if partition.value is not None:
-            yield from self._rows.batches(partition.value, self._schema, found)
-        if self._asked.opening.errors != "salvage":
-            for problem in found:
-                if problem.severity == UNREAD:
-                    raise RuntimeError(f"{problem.trace}: {problem.message}")
+        for path in partition.value or ():
+            found: list[TraceProblem] = []
+            yield from self._rows.batches(path, self._schema, found)
+            if self._asked.opening.errors != "salvage":
+                for problem in found:
+                    if problem.severity == UNREAD:
+                        raise RuntimeError(f"{problem.trace}: {problem.message}")
 
 
 class _PushingReader(_Reader):

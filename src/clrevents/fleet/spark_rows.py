@@ -5,16 +5,18 @@ Each is a value that is sent to the workers. Knows Spark's types and nothing els
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, Protocol, TypeAlias
 
 import attrs
 
+from clrevents.analysis.reports import find_report
 from clrevents.decode.selection import FilterOptions, Selector
 from clrevents.errors import UnknownEventError
+from clrevents.fleet.fleet_answer import fleet_answer
 from clrevents.fleet.joined import with_trace
 from clrevents.fleet.outcome import Opening, Question, asked
-from clrevents.fleet.questions import AskCounts, AskReport
+from clrevents.fleet.questions import AskCounts, AskReport, KeptAnswer
 from clrevents.fleet.spark_types import cast_batch, fields_of, spark_batches
 from clrevents.fleet.trace_batches import TraceBatches
 from clrevents.fleet.trace_problems import TraceProblem, error_row, problems_table
@@ -58,9 +60,19 @@ class SparkEventRows:
         found.extend(read.problems)
 
 
+def summary(table: str, question: AskReport, found: Sequence[tuple[str, KeptAnswer]] = ()) -> Table:
+    """What a report says besides its tables, for each trace: one of `SUMMARIES`."""
+    answer = fleet_answer(find_report(question.name), question.parameters, (), found)
+    return {"by_trace": answer.by_trace, "facts": answer.facts, "notes": answer.notes}[table]
+
+
+SUMMARIES: Final = ("by_trace", "facts", "notes")
+"""Names of what `FleetAnswer` has besides the report's tables; no report has a table called so."""
+
+
 @attrs.frozen
 class SparkReportRows:
-    """The rows of one table of a report."""
+    """The rows of one table of a report, or of a summary."""
 
     question: AskReport
     table: str
@@ -72,7 +84,11 @@ class SparkReportRows:
         if outcome.refused is not None:
             found.append(error_row(path, outcome.refused))
         for answer in outcome.values:
-            yield from spark_batches(with_trace(path, answer.tables[self.table]), schema)
+            if self.table in SUMMARIES:
+                rows = summary(self.table, self.question, [(path, answer)])
+            else:
+                rows = with_trace(path, answer.tables[self.table])
+            yield from spark_batches(rows, schema)
 
 
 @attrs.frozen

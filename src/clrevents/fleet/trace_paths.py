@@ -46,9 +46,13 @@ def _files(folder: str) -> Iterator[str]:
         yield from (os.path.join(folder, entry.name) for entry in entries if not entry.is_dir())
 
 
+def is_url_pattern(url: str) -> bool:
+    """Whether a URL means several: a question mark begins the query of a web address."""
+    return "*" in url or "[" in url
+
+
 def _expanded_url(url: str) -> Iterator[str]:
-    # A question mark begins the query of a web address.
-    if "*" not in url and "[" not in url:
+    if not is_url_pattern(url):
         yield url
         return
     system, path = file_system(url)
