@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import shutil
 import subprocess
@@ -21,6 +22,7 @@ from clrevents.analysis.framework.answer import Answer
 from clrevents.analysis.listing import report_names
 from clrevents.analysis.reports import find_report
 from clrevents.export.facts import problem_object
+from clrevents.fleet import side_by_side
 from clrevents.table.table import Table
 from project_files import FIXTURES, SOURCE
 
@@ -312,6 +314,28 @@ def test_an_iterator_that_is_given_up(fleet: BuiltFleet) -> None:
         assert len(traces.info()) == READABLE
 
 
+def test_few_small_traces_are_read_without_other_processes(fleet: BuiltFleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only for questions of ours, which cannot end this process."""
+    before = set(multiprocessing.active_children())
+    with clrevents.open_many(fleet.folder, jobs=1) as traces:
+        expected = list(traces.event_counts().rows())
+    monkeypatch.setattr(side_by_side, "_HERE", 1000)
+    with clrevents.open_many(fleet.folder, jobs=2) as traces:
+        assert list(traces.event_counts().rows()) == expected
+        assert set(multiprocessing.active_children()) == before
+        assert next(traces.each(process_of))[1] != os.getpid()
+        # They are there now, and every question is theirs.
+        assert list(traces.event_counts().rows()) == expected
+    monkeypatch.setattr(side_by_side, "_HERE", 0)
+    with clrevents.open_many(fleet.folder, jobs=2) as traces:
+        assert list(traces.event_counts().rows()) == expected
+        assert len(set(multiprocessing.active_children()) - before) == 2
+
+
+def process_of(trace: Trace) -> int:
+    return os.getpid()
+
+
 def test_places(fleet: BuiltFleet, tmp_path: Path) -> None:
     one, two = fleet.readable[:2]
     assert clrevents.open_many(one).paths == (one,)
@@ -340,7 +364,7 @@ def test_a_script_without_a_main_guard(fleet: BuiltFleet, tmp_path: Path) -> Non
     """Says so, instead of starting processes for ever or calling the traces bad."""
     script = tmp_path / "script.py"
     script.write_text(
-        f"import clrevents\nprint(len(clrevents.open_many({str(fleet.folder)!r}, jobs=2).event_counts()))\n"
+        f"import clrevents as c\nlist(c.open_many({str(fleet.folder)!r}, jobs=2).each(c.Trace.event_counts))\n"
     )
     done = subprocess.run(
         [sys.executable, str(script)],

@@ -12,11 +12,13 @@ import signal
 import site
 import sys
 import threading
+import time
 import weakref
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from importlib.machinery import PathFinder
 from typing import Any, Final, Generic, TypeVar
 
@@ -36,6 +38,8 @@ _BUNDLE: Final = 16
 _BUNDLE_BYTES: Final = 1 << 20
 """Traces that a process is given at once, and bytes of their files."""
 _PACKAGE: Final = __name__.partition(".")[0]
+_HERE: Final = 0.1
+"""Seconds of asking here after which other processes are worth their start."""
 _NO_START: Final = (
     "the processes that read traces cannot be started: in a script, call this under `if __name__ == '__main__':`, or "
     "pass jobs=1"
@@ -75,17 +79,26 @@ class SideBySide:
         self._pool: _Pool | None = None
         self._closed = False
 
-    def ask(self, question: Question[T], paths: Sequence[str]) -> Iterator[TraceOutcome[T]]:
-        """The outcome of each trace, in order. Raises RuntimeError if processes cannot be started."""
+    def ask(self, question: Question[T], paths: Sequence[str], *, here: bool = False) -> Iterator[TraceOutcome[T]]:
+        """The outcome of each trace, in order. Raises RuntimeError if processes cannot be started.
+
+        With `here` small traces at the beginning are asked in this process, while the others start: for questions that
+        cannot end it.
+        """
         if self._closed:
             raise ValueError("the traces are closed; ask inside `with`, or open them again")
         if self._jobs == 1 or len(paths) < 2:
             for path in paths:
                 yield asked(question, path, self._opening)
             return
+        done = 0
+        began = time.monotonic()
+        while here and done < len(paths) and _size(paths[done]) < _BUNDLE_BYTES and not self._ready_since(began):
+            yield asked(question, paths[done], self._opening)
+            done += 1
         waiting: deque[_Waiting[T]] = deque()
         try:
-            for bundle in _bundles(paths, self._jobs):
+            for bundle in _bundles(paths[done:], self._jobs):
                 waiting.append(self._submit(question, bundle))
                 if len(waiting) >= _AHEAD * self._jobs:
                     yield from self._next(question, waiting)
@@ -95,12 +108,20 @@ class SideBySide:
             for one in waiting:
                 one.future.cancel()
 
-    def _submit(self, question: Question[T], paths: tuple[str, ...]) -> _Waiting[T]:
+    def _ready_since(self, began: float) -> bool:
+        """Whether processes wait for questions; starts them if there was enough to do since then."""
+        late = time.monotonic() - began > _HERE
+        return (late or self._pool is not None) and self._started().ready.is_set()
+
+    def _started(self) -> _Pool:
         with self._lock:
             if self._pool is None or self._pool.broken:
                 self._pool = _Pool(self._jobs, self._opening, self._forked)
                 weakref.finalize(self, self._pool.end, wait=False)
-            pool = self._pool
+            return self._pool
+
+    def _submit(self, question: Question[T], paths: tuple[str, ...]) -> _Waiting[T]:
+        pool = self._started()
         try:
             return _Waiting(paths, pool, pool.executor.submit(_asked, question, paths))
         except BrokenProcessPool:
@@ -172,11 +193,7 @@ def _bundles(paths: Sequence[str], jobs: int) -> Iterator[tuple[str, ...]]:
     bundle: list[str] = []
     held = 0
     for path in paths:
-        try:
-            size = _BUNDLE_BYTES if is_url(path) else os.stat(path).st_size
-        except (OSError, ValueError):
-            # Opening it says why.
-            size = 0
+        size = _size(path)
         if bundle and (len(bundle) == most or held + size > _BUNDLE_BYTES):
             yield tuple(bundle)
             bundle, held = [], 0
@@ -186,8 +203,19 @@ def _bundles(paths: Sequence[str], jobs: int) -> Iterator[tuple[str, ...]]:
         yield tuple(bundle)
 
 
+def _size(path: str) -> int:
+    """How large a file is; one that is far away counts as a large one."""
+    try:
+        return _BUNDLE_BYTES if is_url(path) else os.stat(path).st_size
+    except (OSError, ValueError):
+        # Opening it says why.
+        return 0
+
+
 class _Pool:
-    """Processes, and the flag that makes them give up. `forked` ones start sooner."""
+    """Processes, and the flag that makes them give up. `forked` ones start sooner. `ready` says that they have, or
+    that they cannot.
+    """
 
     def __init__(self, jobs: int, opening: Opening, forked: bool) -> None:
         if forked:
@@ -200,6 +228,16 @@ class _Pool:
         modules = sorted(_modules(opening.registry) - {"__main__"})
         self.executor = ProcessPoolExecutor(jobs, context, _begin, (__file__, opening, modules, self._stop))
         self.broken = False
+        self.ready = threading.Event()
+        # Starting waits for the server's imports.
+        threading.Thread(target=self._start, args=(jobs,), daemon=True).start()
+
+    def _start(self, jobs: int) -> None:
+        # Whoever asks next meets the same error.
+        with suppress(RuntimeError, OSError, CancelledError):
+            first, *_ = [self.executor.submit(_ready) for _ in range(jobs)]
+            first.result()
+        self.ready.set()
 
     def end(self, wait: bool) -> None:
         self._stop.set()

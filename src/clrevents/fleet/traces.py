@@ -140,9 +140,13 @@ class Traces:
 
         The function and its values are sent between processes: both must be picklable. Iterators end with their trace.
         """
+        return self._each(question, here=False)
+
+    def _each(self, question: Question[T], here: bool = True) -> Iterator[tuple[str, T]]:
+        """`each`; with `here` some may be asked in this process."""
         refused: Exception | None = None
         answered = False
-        for place, outcome in enumerate(self._workers.ask(question, self._paths)):
+        for place, outcome in enumerate(self._workers.ask(question, self._paths, here=here)):
             self._problems.update(dict.fromkeys(outcome.problems))
             if outcome.refused is not None:
                 refused = refused or outcome.refused
@@ -165,7 +169,7 @@ class Traces:
         Columns: `trace`, `format`, `format_version`, `process_id`, `pointer_size`, `processors`, `start` (ISO 8601),
         `duration_ns`, `events`, `lost`, `bytes` (decompressed).
         """
-        return self._joined((path, row_table(TraceFacts, [facts])) for path, facts in self.each(AskFacts()))
+        return self._joined((path, row_table(TraceFacts, [facts])) for path, facts in self._each(AskFacts()))
 
     def event_counts(self) -> Table:
         """The number of events of each kind in each trace, most frequent first.
@@ -174,7 +178,7 @@ class Traces:
         """
         rows = [
             _CountRow(path, key.provider, key.id, key.version, key.name, count)
-            for path, counts in self.each(AskCounts())
+            for path, counts in self._each(AskCounts())
             for key, count in counts.items()
         ]
         return row_table(_CountRow, rows)
@@ -195,7 +199,7 @@ class Traces:
         that no column can hold together with those before is left out, and a row of `problems`.
         """
         question = self._table_question(selector, columns, enum_names, order, filters)
-        return self._joined(self.each(question))
+        return self._joined(self._each(question))
 
     def batches(
         self,
@@ -212,7 +216,7 @@ class Traces:
         Each has the columns that its own trace gives.
         """
         question = self._table_question(selector, columns, enum_names, order, filters)
-        return (with_trace(path, table) for path, table in self.each(question) if len(table))
+        return (with_trace(path, table) for path, table in self._each(question) if len(table))
 
     def headers(
         self, *, columns: Sequence[str] | None = None, order: str = "time", **filters: Unpack[FilterOptions]
@@ -220,7 +224,7 @@ class Traces:
         """The headers of all events of all traces that pass the filters."""
         Filters.of(filters)
         wanted = None if columns is None else tuple(columns)
-        return self._joined(self.each(AskHeaders(wanted, order, filters)))
+        return self._joined(self._each(AskHeaders(wanted, order, filters)))
 
     def report(
         self,
@@ -246,7 +250,7 @@ class Traces:
         given = declared.parameters(**parameters)
         window: WindowOptions = {"start": start, "end": end, "process_id": process_id}
         wanted = None if tables is None else tuple(tables)
-        found = list(self.each(AskReport(name, given, window, wanted)))
+        found = list(self._each(AskReport(name, given, window, wanted)))
         return fleet_answer(declared, given, wanted, found)
 
     def reports(self, *names: str, **window: Unpack[WindowOptions]) -> dict[str, FleetAnswer]:
@@ -257,7 +261,7 @@ class Traces:
         chosen = tuple(dict.fromkeys(names or report_names()))
         declared = {name: find_report(name) for name in chosen}
         gathered: dict[str, list[tuple[str, KeptAnswer]]] = {name: [] for name in chosen}
-        for path, found in self.each(AskReports(chosen, window)):
+        for path, found in self._each(AskReports(chosen, window)):
             for name, findings in found.items():
                 gathered[name].append((path, findings))
         return {
@@ -281,7 +285,7 @@ class Traces:
             if whole is not None:
                 return whole()
             gathered = held.gather()
-            for path, found in self.each(AskSql(name)):
+            for path, found in self._each(AskSql(name)):
                 if found is not None:
                     self._note(gathered.add(path, found))
             return gathered.close()
@@ -289,14 +293,14 @@ class Traces:
         return ask(sql, table, self._unknown, files, self._held)
 
     def _unknown(self, name: str) -> Exception:
-        for _, error in self.each(AskUnknown(name)):
+        for _, error in self._each(AskUnknown(name)):
             return error
         return UnknownEventError(f"no table {name!r}")
 
     def _tables(self) -> Table:
         """What SQL can name, with numbers of all traces."""
         rows: dict[tuple[str, str | None, str | None], tuple[int | None, int]] = {}
-        for _, table in self.each(AskSql("tables")):
+        for _, table in self._each(AskSql("tables")):
             for row in () if table is None else table.rows():
                 key = row["name"], row["provider"], row["event"]
                 events, traces = rows.get(key, (None if row["events"] is None else 0, 0))
