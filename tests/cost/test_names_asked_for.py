@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import clrevents
+import costly
 from clrevents.decode.kinds import KindIndex
 from clrevents.decode.selection import Filters, Selection
 from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow
@@ -109,3 +110,22 @@ def test_a_name_costs_no_step_for_each_kind() -> None:
         assert passes.one_event("P/E1[7]") == ("P", "E17")
         passes.fields(("P", "E4"))
         assert lines(lambda: passes.fields(("P", "E5"))) < 2000
+
+
+def test_every_kind_asked_for_by_its_key() -> None:
+    def work(kinds: int) -> int:
+        with clrevents.open(costly.many_tables(kinds)) as trace:
+            keys = [*trace.event_counts()]
+            found = 0
+
+            def read() -> None:
+                nonlocal found
+                found = sum(1 for _ in trace.events(*keys))
+
+            taken = calls(read)
+            assert found == kinds
+            return taken
+
+    work(10)
+    few, many = work(200), work(800)
+    assert many < 5 * few

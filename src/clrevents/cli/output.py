@@ -6,7 +6,6 @@ Nothing from a file reaches a terminal as a control sequence: all text passes th
 from __future__ import annotations
 
 import errno
-import json
 import os
 import sys
 from collections.abc import Collection, Iterable, Sequence
@@ -16,11 +15,12 @@ from typing import Any, Final
 
 import click
 
+from clrevents.export.json_pieces import json_pieces
 from clrevents.schema.registry import SHORT_PROVIDERS
 from clrevents.words import safe as safe
 
 _BATCH: Final = 1000
-_PIECES: Final = 1 << 14
+_PIECES: Final = 1 << 12
 _BRIEF: Final = {name: short for short, name in SHORT_PROVIDERS.items()}
 
 
@@ -85,9 +85,8 @@ class Output:
         self._stream.flush()
 
     def json(self, value: dict[str, Any]) -> None:
-        """Write one object, indented and in ASCII."""
-        # Piece by piece: all of them together take more memory than the object.
-        pieces = json.JSONEncoder(indent=2, ensure_ascii=True, allow_nan=False).iterencode(value)
+        """Write one object, indented and in ASCII; arrays in it may be iterators."""
+        pieces = json_pieces(value)
         self.flush()
         while text := "".join(islice(pieces, _PIECES)):
             self._stream.write(text)

@@ -184,7 +184,7 @@ def _run(
             if chart is not None:
                 out.lines(_drawn(found, chart).splitlines())
             elif as_json and table is None:
-                out.json(found.to_dict())
+                out.json(found.to_dict_of_rows())
             elif as_json:
                 _lines(out, rows if limit is None else _head(rows, limit, sort), chosen)
             elif as_csv:

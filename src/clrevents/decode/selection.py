@@ -86,7 +86,7 @@ class Wish:
 
     `declared` are the events it matches whatever a trace holds; `exact` is the name, if it is a name and not a pattern.
     A name is only worth testing for the registry's events with these `keys`, and for others that have one of `names`; a
-    pattern that fits but one text for all that have one of `texts`.
+    pattern that fits but one text for all that have one of `texts`; a key for the kinds that have it.
     """
 
     selector: Selector
@@ -131,7 +131,7 @@ class Selection:
         self._wishes = [self._resolve(selector) for selector in selectors]
         self._always = [self._resolve(selector).test for selector in always]
         # A trace may have many thousand kinds, and reports some dozen selectors: few of these are tested for each kind.
-        self._patterns = [wish for wish in self._wishes if wish.exact is None and not wish.texts]
+        self._patterns = [wish for wish in self._wishes if not (wish.keys or wish.names or wish.texts)]
         self._by_key: dict[tuple[str, int], list[Wish]] = {}
         self._by_name: dict[str, list[Wish]] = {}
         self._by_text: dict[str, list[Wish]] = {}
@@ -296,7 +296,9 @@ class Selection:
                 frozenset() if info is None else frozenset({(info.provider, info.name)}),
             )
         if isinstance(selector, EventKey):
-            return Wish(selector, lambda kind: kind.key == selector, frozenset({(selector.provider, selector.name)}))
+            declared = frozenset({(selector.provider, selector.name)})
+            keys = frozenset({(selector.provider, selector.id)})
+            return Wish(selector, lambda kind: kind.key == selector, declared, keys=keys)
         if not isinstance(selector, str):
             raise TypeError(f"a selector must be an event class, an EventKey or a name, not {selector!r}")
         if is_glob(selector):

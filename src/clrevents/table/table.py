@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import attrs
 import numpy as np
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     import pyarrow
 
 Columns: TypeAlias = Sequence[Column]
+
+_PORTION: Final = 1 << 14
+"""So many rows become Python values at once."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -82,8 +85,10 @@ class Table:
         """Iterate over the rows as dicts of Python values; timestamps are integers, in nanoseconds since 1970."""
         names = self.columns
         for part in self.parts:
-            for values in zip(*(column.tolist() for column in part), strict=True):
-                yield dict(zip(names, values, strict=True))
+            for at in range(0, len(part[0]) if part else 0, _PORTION):
+                end = min(at + _PORTION, len(part[0]))
+                for values in zip(*(column.slice(at, end).tolist() for column in part), strict=True):
+                    yield dict(zip(names, values, strict=True))
 
     def select(self, *names: str) -> Table:
         """A table of the columns with these `names`, in this order. Raises KeyError for an unknown name."""

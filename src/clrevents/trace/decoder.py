@@ -25,7 +25,7 @@ from clrevents.symbols.methods import Methods
 from clrevents.table.listed import Listed
 from clrevents.trace.batch import Batch
 from clrevents.trace.batch_tables import BatchTables
-from clrevents.trace.passes import Order, in_time_order
+from clrevents.trace.order import Order, in_time_order
 
 
 class Decoder:

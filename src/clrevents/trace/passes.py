@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 import attrs
 
@@ -43,12 +43,12 @@ from clrevents.table.read import (
 )
 from clrevents.table.stacks import AddressStacks
 from clrevents.table.table import Table
+from clrevents.trace.order import Order as Order
+from clrevents.trace.order import in_time_order
 from clrevents.trace.scan import HeaderScan, scan_headers
 from clrevents.trace.told_windows import Progress, ToldWindows
 from clrevents.trace.warn import warn_caller
 from clrevents.words import lost_events, safe
-
-Order: TypeAlias = Literal["time", "file"]
 
 _ROWS: Final = 1 << 19
 
@@ -143,17 +143,8 @@ class Passes:
         return Selection(selectors, filters or Filters(), self.registry, always)
 
     def none_of(self, selection: Selection) -> bool:
-        """Whether it is known that the trace has no event of a selected kind: nothing is read to find out.
-
-        Raises then what a pass would raise in its end.
-        """
-        scan = self._scanned
-        if scan is None or any(scan.kind_counts[kind.index] for kind in selection.chosen(scan.kinds_by_name)):
-            return False
-        if scan.error is not None:
-            raise scan.error
-        selection.check_names(scan.kinds)
-        return True
+        """Whether it is known that the trace has none of these events: nothing is read to find out."""
+        return self._scanned is not None and self._scanned.none_of(selection)
 
     # Passes over events.
 
@@ -235,10 +226,9 @@ class Passes:
 
     def chunks(self, columns: ColumnPass) -> Iterator[Chunk]:
         """Read the whole source, unless there is known to be nothing to find; exceptions get this trace's path."""
-        if self.none_of(columns.selection):
-            return
-        with self._noting(columns.stream):
-            yield from columns.chunks(self._windows(), lambda: self.source.fault)
+        if not self.none_of(columns.selection):
+            with self._noting(columns.stream):
+                yield from columns.chunks(self._windows(), lambda: self.source.fault)
 
     def table(
         self, selector: Selector, wanted: Wanted, filters: Filters, order: Order, stacks: bool = False
@@ -248,10 +238,7 @@ class Passes:
         # Raise at once if the registry alone shows that a name means several events.
         selection.one_event()
         if self.none_of(selection):
-            event = self._one(selection)
-            fields = () if event is None else wanted.choose(self.fields(event), event[1])
-            metadata = {} if event is None else self.facts_of(event)
-            return Table(shown_fields(fields, wanted.enum_names), (), metadata), AddressStacks(join(()))
+            return next(self.tables(selector, wanted, filters, order), Table((), (), {})), AddressStacks(join(()))
         columns = self.columns(selection, order, wanted.headers, wanted.fields, stacks=stacks)
         chunks = list(self.chunks(columns))
         table = read_table(columns, chunks, self.registry, wanted)
@@ -407,13 +394,6 @@ class Passes:
             self._warned = True
             path = f"{self.source.path}: " if self.source.path else ""
             warn_caller(safe(f"{path}{text}"))
-
-
-def in_time_order(order: Order) -> bool:
-    """Raises ValueError unless `order` is "time" or "file"."""
-    if order not in ("time", "file"):
-        raise ValueError(f'order must be "time" or "file", not {order!r}')
-    return order == "time"
 
 
 def _identity(problem: Problem) -> tuple[object, ...]:

@@ -12,7 +12,7 @@ from clrevents.decode.container.blocks import ThreadRow
 from clrevents.decode.kernels.tally import Tally
 from clrevents.decode.kinds import EventKey, EventKind, KindIndex, by_event
 from clrevents.decode.rows import UNKNOWN_THREAD
-from clrevents.decode.selection import EventName
+from clrevents.decode.selection import EventName, Selection
 from clrevents.decode.stream.losses import Loss
 from clrevents.decode.stream.stream import Stream
 from clrevents.errors import ErrorMode, Limits, Problems, TraceError
@@ -48,6 +48,15 @@ class HeaderScan:
     def kinds_of(self) -> Mapping[EventName, Sequence[EventKind]]:
         """The kinds of each event: looking for those of one among all is quadratic where every kind is an event."""
         return by_event(self.kinds)
+
+    def none_of(self, selection: Selection) -> bool:
+        """Whether there is no event of a selected kind. Raises then what a pass would raise in its end."""
+        if any(self.kind_counts[kind.index] for kind in selection.chosen(self.kinds_by_name)):
+            return False
+        if self.error is not None:
+            raise self.error
+        selection.check_names(self.kinds)
+        return True
 
 
 def scan_headers(

@@ -20,6 +20,7 @@ from clrevents.analysis.sampled.name_patterns import matched, name_patterns
 from clrevents.analysis.sampled.sample_collector import SAMPLE_NEEDS, CollectedSamples, SampleCollector
 from clrevents.analysis.sampled.samples import Samples
 from clrevents.analysis.top.hot import HotMethod, hottest
+from clrevents.table.build import text_column
 from clrevents.trace import Trace, passes_of
 from clrevents.words import counted
 
@@ -84,7 +85,9 @@ class CallersCollector(SampleCollector[CallersReport]):
     def _tree(self, found: CollectedSamples, nodes: CallNodes, methods: Sequence[HotMethod]) -> ReportTable[CallNode]:
         frames = found.samples.frames
         one = (methods[0].name, methods[0].raw, methods[0].module) if len(methods) == 1 else (self._method,) * 2 + ("",)
-        labels = [one if f < 0 else (frames[f].name, frames[f].raw, frames[f].module) for f in nodes.frame.tolist()]
+        # Nodes may be many, and frames are few.
+        labels = [*((frame.name, frame.raw, frame.module) for frame in frames), one]
+        places = np.where(nodes.frame < 0, len(frames), nodes.frame)
         inclusive = nodes.inclusive.tolist()
         whole = inclusive[0] if inclusive else 0
         values: dict[str, Any] = {
@@ -95,9 +98,9 @@ class CallersCollector(SampleCollector[CallersReport]):
             **found.columns("inclusive", inclusive),
             **found.columns("exclusive", nodes.exclusive.tolist()),
             "samples": nodes.samples,
-            "name": [raw if self._raw else name for name, raw, _ in labels],
-            "runtime_name": [raw for _, raw, _ in labels],
-            "module": [module or None for _, _, module in labels],
+            "name": text_column([raw if self._raw else name for name, raw, _ in labels], places),
+            "runtime_name": text_column([raw for _, raw, _ in labels], places),
+            "module": text_column([module or None for _, _, module in labels], places),
             "lossy": [found.lossy] * len(nodes),
         }
         return found.context.table(CallNode, values)

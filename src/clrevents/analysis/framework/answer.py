@@ -123,6 +123,11 @@ class Answer(Generic[F_co]):
 
     def to_dict(self, tables: Collection[str] = ()) -> dict[str, Any]:
         """Everything as JSON has it; bulk tables only where they are named in `tables`. Keys are only ever added."""
+        found = self.to_dict_of_rows(tables)
+        return {**found, "tables": {name: list(rows) for name, rows in found["tables"].items()}}
+
+    def to_dict_of_rows(self, tables: Collection[str] = ()) -> dict[str, Any]:
+        """The same with an iterator of the rows of each table, for who takes them one at a time."""
         held = [t for t in self.tables() if not t.bulk or t.name in tables]
         return {
             "schema": f"clrevents.{self.name}/1",
@@ -131,7 +136,7 @@ class Answer(Generic[F_co]):
             "notes": plain(self.notes),
             "facts": plain(self.facts),
             "metrics": plain(self.metrics),
-            "tables": {t.name: list(self.table(t.name).rows()) for t in held if self.table(t.name).left_out is None},
+            "tables": {t.name: self.table(t.name).rows() for t in held if self.table(t.name).left_out is None},
             "rows": {t.name: len(self.table(t.name)) for t in self.tables()},
         }
 

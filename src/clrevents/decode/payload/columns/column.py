@@ -121,8 +121,10 @@ class Column:
         """Python values: int, float, bool, str, bytes, list, dict; None for null; nanoseconds for a timestamp."""
         found: list[Any]
         if self.texts is not None:
-            texts = self.texts.tolist()
-            found = [texts[place] for place in self.values.tolist()]
+            # Each text once, and only those that occur: few rows may be of a column with very many texts.
+            used, places = np.unique(self.values, return_inverse=True)
+            texts = self.texts.take(used).tolist()
+            found = [texts[place] for place in places.tolist()]
             return found if self.valid is None else _nulled(found, self.valid)
         match self.type.kind:
             case "struct":

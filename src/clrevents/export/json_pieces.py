@@ -1,0 +1,64 @@
+"""A value → the text that `json.dumps(…, indent=2)` gives, piece by piece: an answer has rows by the million.
+
+Arrays may be iterators, which are asked for one item at a time. Knows nothing of reports.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from itertools import chain, groupby
+from typing import Any, Final
+
+_INDENT: Final = "  "
+_PLAIN: Final = frozenset((int, float, str, bool, type(None)))
+
+
+def json_pieces(value: Any, depth: int = 0) -> Iterator[str]:
+    """The text in ASCII; keys are texts. Raises ValueError for a number that JSON does not have."""
+    if isinstance(value, dict):
+        if value and _PLAIN.issuperset(map(type, value.values())):
+            yield _whole(value, depth)
+        else:
+            yield from _filled("{", _members(value, depth), "}", depth)
+    elif isinstance(value, (list, tuple)) and value and _PLAIN.issuperset(map(type, value)):
+        yield _whole(value, depth)
+    elif isinstance(value, (list, tuple, Iterator)):
+        yield from _filled("[", (json_pieces(inner, depth + 1) for inner in value), "]", depth)
+    else:
+        yield _text(value)
+
+
+def _filled(begin: str, members: Iterable[Iterable[str]], end: str, depth: int) -> Iterator[str]:
+    before = begin
+    for pieces in members:
+        yield f"{before}\n{_INDENT * (depth + 1)}"
+        yield from pieces
+        before = ","
+    yield f"\n{_INDENT * depth}{end}" if before == "," else f"{begin}{end}"
+
+
+def _members(value: dict[str, Any], depth: int) -> Iterator[Iterable[str]]:
+    """Members of a dict, those that are plain together."""
+    for plain, run in groupby(value.items(), lambda member: type(member[1]) in _PLAIN):
+        if plain:
+            yield (_encoder(depth)(dict(run))[1:-1],)
+        else:
+            for key, inner in run:
+                yield chain((f"{_text(key)}: ",), json_pieces(inner, depth + 1))
+
+
+def _whole(value: Any, depth: int) -> str:
+    """What has plain values only: by the encoder that is not written in Python, which knows separators but no depth."""
+    text = _encoder(depth)(value)
+    return f"{text[0]}\n{_INDENT * (depth + 1)}{text[1:-1]}\n{_INDENT * depth}{text[-1]}"
+
+
+_text: Final = json.JSONEncoder(ensure_ascii=True, allow_nan=False).encode
+
+
+@cache
+def _encoder(depth: int) -> Callable[[Any], str]:
+    separators = f",\n{_INDENT * (depth + 1)}", ": "
+    return json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=separators).encode
