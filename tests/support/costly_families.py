@@ -69,6 +69,7 @@ FAMILIES: Final = (
     Family("reversed-times", costly_reports.reversed_times, 2_000, 50_000),
     Family("threads-with-turns", costly_reports.threads_with_turns, 2_000, 50_000),
     Family("processes", costly_reports.processes, 100, 50_000),
+    Family("runtimes", costly_reports.runtimes, 2_000, 200_000),
     Family("deep-stacks", costly_reports.deep_stacks, 3_000, 60_000),
     Family("nested-activities", costly_work.nested_activities, 1_000, 100_000),
     Family("one-activity-id", costly_work.one_activity_id, 1_000, 100_000),

@@ -94,6 +94,23 @@ def processes(n: int) -> bytes:
     return sink.getvalue()
 
 
+def runtimes(n: int) -> bytes:
+    """An end of a suspension in each of `n` runtimes, in turn of 100 processes."""
+    sink = io.BytesIO()
+    writer = NetTrace6Writer(sink)
+    writer.metadata([MetadataRecord(1, _RUNTIME, 8, 1)])
+    writer.threads([ThreadRow(i, i, i) for i in range(1, 101)])
+    for at in range(0, n, 1000):
+        writer.events(
+            [
+                EventRecord(1, i, 1 + i % 100, struct.pack("<H", i // 100 % (1 << 16)))
+                for i in range(at, min(at + 1000, n))
+            ]
+        )
+    writer.end()
+    return sink.getvalue()
+
+
 def deep_stacks(n: int) -> bytes:
     """Sixteen samples whose stacks have `n` frames and differ at the outermost."""
     trace = TraceBuilder().thread(1).method_load("n", "m", address=0x1000)

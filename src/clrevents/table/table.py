@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode.payload.columns.column import NUMBERS, Column, concat, nulls
+from clrevents.decode.payload.columns.column import NUMBERS, Column, ColumnType, concat, nulls
 from clrevents.table.arrow import arrow_array, arrow_schema
 from clrevents.table.display import table_html, table_text
 from clrevents.table.event_schema import TableField
@@ -65,7 +66,7 @@ class Table:
             raise KeyError(f"no column {name!r}; available: {', '.join(self.columns)}")
         type = self.fields[index].type
         if not self.parts:
-            return attrs.evolve(nulls(type, 0), valid=None)
+            return _no_cells(type)
         return concat(type, [part[index] for part in self.parts])
 
     def __getitem__(self, name: str) -> NDArray[Any]:
@@ -139,6 +140,12 @@ class Table:
         installed.
         """
         return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+
+@lru_cache(256)
+def _no_cells(type: ColumnType) -> Column:
+    """A column without a row: what reports of processes without events mostly consist of."""
+    return attrs.evolve(nulls(type, 0), valid=None)
 
 
 def needed(library: str, extra: str, what: str) -> Any:

@@ -183,6 +183,9 @@ class Context:
         given = dict(values)
         own = given.pop("lossy", None)
         count = len(next(iter(given.values()), ()))
+        if given and not any(map(len, given.values())):
+            # Most tables of most processes, of which there may be many.
+            return ReportTable.empty(row_class)
         flags = np.zeros(count, dtype=np.bool_)
         given["process_id"] = _repeated(self.process_id, count)
         given["lossy"] = flags
@@ -240,18 +243,20 @@ class Context:
         notes: Sequence[Note] = (),
         seen: Collection[str] = (),
         cannot: Note | None = None,
+        left_out: Sequence[Note] = (),
         **tables: ReportTable[Any],
     ) -> Any:
         """The answer, with all that the frame knows of it: coverage, what was not recorded, losses, damage.
 
         `seen` are those needs, by `what`, that the collector itself found met, where no kind of event tells it: such as
         ids that stand in events of any provider. `cannot` says why the trace has no data, where needs do not tell it.
+        `left_out` says which part of it the answer is not about.
         """
         needs = [need for need in self.needs if need.what not in seen]
         return answer_class(
             question=self.question,
-            coverage=coverage(needs, self.kinds) if cannot is None else "none",
-            notes=(*filter(None, [cannot]), *missing_notes(needs, self.kinds), *self.troubles.notes, *notes),
+            coverage="none" if cannot is not None else "partial" if left_out else coverage(needs, self.kinds),
+            notes=(*filter(None, [cannot]), *missing_notes(needs, self.kinds), *self.troubles.notes, *notes, *left_out),
             facts=facts,
             metrics={declared.name: self._given(metrics[declared.name], declared.name) for declared in self.metrics},
             **tables,

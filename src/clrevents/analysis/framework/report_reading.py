@@ -35,7 +35,7 @@ from clrevents.version import __version__
 
 _PROCESS: Final = "process_id"
 _WHOLE: Final = TimeWindow()
-_PROCESSES: Final = 200
+_PROCESSES: Final = 100
 """Of so many processes there are answers; those of a machine's runtimes are fewer."""
 
 

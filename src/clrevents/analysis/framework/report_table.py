@@ -6,7 +6,7 @@ Owns its data. Knows row classes; cuts, marks and adds up nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, overload
 
 import attrs
 import numpy as np
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     import pyarrow
 
 R = TypeVar("R")
+
+_FIELDS: Final[dict[type[Any], tuple[TableField, ...]]] = {}
+"""By row class, once one was asked for."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -54,7 +57,7 @@ class ReportTable(Generic[R]):
         if set(values) != {c.name for c in declared}:
             odd = sorted(set(values) ^ {c.name for c in declared})
             raise ValueError(f"{row_class.__name__}: these columns are missing or too many: {', '.join(odd)}")
-        fields = tuple(TableField(c.name, c.type, c.nullable, address=c.cell.name == "address") for c in declared)
+        fields = _fields_of(row_class)
         columns = tuple(_column(field, values[field.name]) for field in fields)
         if len({len(column) for column in columns}) > 1:
             sizes = ", ".join(f"{f.name} {len(c)}" for f, c in zip(fields, columns, strict=True))
@@ -62,10 +65,15 @@ class ReportTable(Generic[R]):
         return cls(row_class, Table(fields, (columns,) if len(columns[0]) else ()))
 
     @classmethod
+    def empty(cls, row_class: type[R]) -> ReportTable[R]:
+        """A table without a row."""
+        return cls(row_class, Table(_fields_of(row_class)))
+
+    @classmethod
     def joined(cls, row_class: type[R], tables: Sequence[ReportTable[R]]) -> ReportTable[R]:
         """All rows of several tables of one class."""
         parts = tuple(part for table in tables for part in table.table.parts)
-        return cls(row_class, Table(cls.from_columns(row_class, _nothing(row_class)).table.fields, parts))
+        return cls(row_class, Table(_fields_of(row_class), parts))
 
     def __len__(self) -> int:
         return len(self.table) if self.left_out is None else self.left_out
@@ -181,8 +189,13 @@ class TableDeclaration:
     bulk: bool
 
 
-def _nothing(row_class: type[Any]) -> dict[str, list[Any]]:
-    return {c.name: [] for c in columns_of(row_class)}
+def _fields_of(row_class: type[Any]) -> tuple[TableField, ...]:
+    known = _FIELDS.get(row_class)
+    if known is None:
+        known = _FIELDS[row_class] = tuple(
+            TableField(c.name, c.type, c.nullable, address=c.cell.name == "address") for c in columns_of(row_class)
+        )
+    return known
 
 
 def _is_list(field: TableField) -> bool:

@@ -5,10 +5,8 @@ Tells what the runtime wrote of its collections. Which objects there are, and wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Unpack
-
-import numpy as np
+from collections.abc import Callable, Mapping
+from typing import Final, Unpack
 
 from clrevents.analysis.framework.answer import Answer, answer, table
 from clrevents.analysis.framework.answer_values import MetricDeclaration
@@ -19,7 +17,6 @@ from clrevents.analysis.framework.kept import Kept
 from clrevents.analysis.framework.needs import Need
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import as_columns
-from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gc.gc_answer import (
     LISTED,
     SETTINGS,
@@ -47,6 +44,7 @@ from clrevents.analysis.gc.gc_rows import (
     MarkedRoots,
     SuspensionHint,
 )
+from clrevents.analysis.gc.gc_runtimes import INSTANCE, by_runtime, joined
 from clrevents.analysis.gc.gc_suspensions import STEPS, SUSPENDING
 from clrevents.analysis.gc.gc_tables import (
     MARKED,
@@ -61,24 +59,23 @@ from clrevents.trace import Trace
 
 _HEADERS: Final = ("time_ns", "thread_id", "stack_id")
 _PLAIN: Final = _HEADERS[:2]
-_INSTANCE: Final = "ClrInstanceID"
 _SIZES: Final = tuple(f"{name}{n}" for n in range(5) for name in ("GenerationSize", "TotalPromotedSize"))
 _PER_HEAP: Final = ("CondemnReasons0", "CondemnReasons1", "CompactMechanisms", "ExpandMechanisms", "HeapIndex")
 _FINALIZED: Final = ("FinalizationPromotedSize", "FinalizationPromotedCount")
 _EVENTS: Final[Mapping[str, tuple[str, ...]]] = {
-    **dict.fromkeys(STEPS, (*_PLAIN, _INSTANCE)),
-    SUSPENDING: (*_PLAIN, _INSTANCE, "Reason"),
-    START: (*_PLAIN, _INSTANCE, "Count", "Depth", "Reason", "Type"),
-    END: (*_PLAIN, _INSTANCE, "Count", "Depth"),
-    STATS: (*_PLAIN, _INSTANCE, *_SIZES, *_FINALIZED, "PinnedObjectCount", "GCHandleCount"),
+    **dict.fromkeys(STEPS, (*_PLAIN, INSTANCE)),
+    SUSPENDING: (*_PLAIN, INSTANCE, "Reason"),
+    START: (*_PLAIN, INSTANCE, "Count", "Depth", "Reason", "Type"),
+    END: (*_PLAIN, INSTANCE, "Count", "Depth"),
+    STATS: (*_PLAIN, INSTANCE, *_SIZES, *_FINALIZED, "PinnedObjectCount", "GCHandleCount"),
     GLOBAL: (
-        *(*_PLAIN, _INSTANCE, "NumHeaps", "CondemnedGeneration", "GlobalMechanisms", "PauseMode"),
+        *(*_PLAIN, INSTANCE, "NumHeaps", "CondemnedGeneration", "GlobalMechanisms", "PauseMode"),
         *("MemoryPressure", "Values"),
     ),
-    PER_HEAP: (*_PLAIN, _INSTANCE, *_PER_HEAP, "FreeListAllocated", "FreeListRejected", "Values"),
-    TRIGGERED: (*_HEADERS, _INSTANCE, "Reason"),
-    MARKED: (*_PLAIN, _INSTANCE, "HeapNum", "Type", "Bytes"),
-    DYNAMIC: (*_PLAIN, _INSTANCE, "Name", "Data"),
+    PER_HEAP: (*_PLAIN, INSTANCE, *_PER_HEAP, "FreeListAllocated", "FreeListRejected", "Values"),
+    TRIGGERED: (*_HEADERS, INSTANCE, "Reason"),
+    MARKED: (*_PLAIN, INSTANCE, "HeapNum", "Type", "Bytes"),
+    DYNAMIC: (*_PLAIN, INSTANCE, "Name", "Data"),
 }
 _RUNTIMES: Final[Mapping[str, tuple[str, ...]]] = {
     STARTED: ("StartupFlags",),
@@ -218,10 +215,11 @@ class GcCollector(Collector[GcReport]):
         """Give the answer."""
         rows = self._kept.all(self.selectors, context.nothing)
         named = _namer(context)
-        built = [Built(context, mine, named if self._callers else _nobody) for mine in _by_runtime(rows)]
-        collections = context.table(GarbageCollection, _joined([b.collection_columns() for b in built]))
+        runtimes, left_out = by_runtime(rows, _EVENTS)
+        built = [Built(context, mine, named if self._callers else _nobody) for mine in runtimes]
+        collections = context.table(GarbageCollection, joined([b.collection_columns() for b in built]))
         held = [suspension_columns(b, b.held, b.owners) for b in built]
-        suspensions = context.table(GcSuspension, _joined(held))
+        suspensions = context.table(GcSuspension, joined(held))
         pieces = {
             (c.number, time_of(c.start), time_of(c.end)): c.pieces
             for b in built
@@ -230,14 +228,14 @@ class GcCollector(Collector[GcReport]):
         }
         listed = WindowedCollections(context, collections, suspensions, pieces)
         others = [suspension_columns(b, b.others, [()] * len(b.others)) for b in built]
-        generations = context.table(CollectedGeneration, _joined([generation_columns(b) for b in built]))
+        generations = context.table(CollectedGeneration, joined([generation_columns(b) for b in built]))
         committed = context.table(
             CommittedMemory, as_columns(CommittedMemory, [row for b in built for row in b.dynamic.committed])
         )
         samples = [row for b in built for row in b.dynamic.samples]
         tunings = [row for b in built for row in b.dynamic.tunings]
         numbers = metrics(listed, generations, committed)
-        other = context.table(GcSuspension, _joined(others))
+        other = context.table(GcSuspension, joined(others))
         hints = [
             hint for b in built for hint in (hint_rows(b.held, _numbers(b), rows[SAMPLE], named) if self._hints else ())
         ]
@@ -246,12 +244,13 @@ class GcCollector(Collector[GcReport]):
             facts=facts(listed, built, rows, len(other)),
             metrics={name: None if context.unknown else value for name, value in numbers.items()},
             notes=notes(listed, built),
+            left_out=left_out,
             collections=collections,
             totals=context.table(GcTotal, as_columns(GcTotal, totals(listed))),
             suspensions=suspensions,
             generations=generations,
-            heaps=context.table(HeapGeneration, _joined([heap_columns(b) for b in built])),
-            marks=context.table(MarkedRoots, _joined([mark_columns(b) for b in built])),
+            heaps=context.table(HeapGeneration, joined([heap_columns(b) for b in built])),
+            marks=context.table(MarkedRoots, joined([mark_columns(b) for b in built])),
             committed=committed,
             samples=context.table(AdaptationSample, as_columns(AdaptationSample, samples)),
             tunings=context.table(AdaptationTuning, as_columns(AdaptationTuning, tunings)),
@@ -297,40 +296,6 @@ def gc_report(trace: Trace, *, callers: bool = False, hints: bool = False, **win
     `report`.
     """
     return ask_one(trace, REPORT, GcParameters(callers=callers, hints=hints), window)
-
-
-def _by_runtime(rows: Mapping[str, Gathered]) -> list[Mapping[str, Gathered]]:
-    """The events of each runtime of the process; of a process with one, which is every usual one, all."""
-    ids = np.unique(np.concatenate([_instances(rows[name]) for name in _EVENTS]))
-    if len(ids) < 2:
-        return [rows]
-    return [
-        {
-            name: events if name in _RUNTIMES else _some(events, _instances(events) == number)
-            for name, events in rows.items()
-        }
-        for number in ids.tolist()
-    ]
-
-
-def _instances(events: Gathered) -> Any:
-    return events.numbers(_INSTANCE).astype(np.int64)
-
-
-def _some(events: Gathered, chosen: Any) -> Gathered:
-    return events.only(np.flatnonzero(chosen), [field.name for field in events.table.fields])
-
-
-def _joined(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The columns of one runtime after the other's."""
-    if len(parts) == 1:
-        return dict(parts[0])
-    return {name: [value for part in parts for value in _list(part[name])] for name in parts[0]}
-
-
-def _list(values: Any) -> Sequence[Any]:
-    found: Sequence[Any] = values.tolist() if hasattr(values, "tolist") else values
-    return found
 
 
 REPORT: Final = ReportDeclaration(
