@@ -134,6 +134,7 @@ class Passes:
             registry=self.registry,
             in_time_order=in_time_order(order),
             walk_stacks=walk_stacks,
+            seen=() if self._scanned is None else self._scanned.kinds,
         )
 
     def selection(
