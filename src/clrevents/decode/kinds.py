@@ -148,7 +148,7 @@ class Kinds:
         wrong = self._misfit(row) if row.fields else ""
         if wrong:
             problem = bad_fields(row.provider, row.name or str(row.id), wrong, row.offset, None)
-            row = attrs.evolve(row, fields=())
+            row = row.without_fields()
             if old is not None and not old.undefined and old.row == row:
                 return None
         described = None if self._described is None else _identity(row)

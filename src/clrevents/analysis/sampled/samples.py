@@ -261,8 +261,7 @@ def read_samples(
         options: FilterOptions = {"thread_id": thread_id, "start": start, "end": end}
         return _allocations(trace, options, window, artefacts, trails)
     if trace.info.version >= MANY_PROCESSES:
-        # Names of threads are from there in any case; and it tells whether there is anything to read.
-        passes_of(trace).scan(raising=False)
+        passes_of(trace).scan(raising=False)  # threads are named from it; it also tells if there is nothing to read
     wanted = Wanted.of([*SAMPLE_HEADERS, "process_id", *([] if field is None else [field])])
     # The samples before a window say where the threads are when it begins.
     low, high = (None, None) if timed else (start, end)
@@ -333,11 +332,10 @@ def stacked_events(trace: Trace) -> dict[tuple[str, str], int]:
     columns = passes.columns(passes.selection(()), headers=("stack_id",), payloads=False)
     found: Counter[tuple[str, str]] = Counter()
     for chunk in passes.chunks(columns):
-        with_stack = chunk.kinds[chunk.headers["stack_id"].values > 0]
-        for index, count in enumerate(np.bincount(with_stack).tolist()):
-            if count:
-                key = columns.stream.kinds.all[index].key
-                found[key.provider, key.name] += count
+        kinds, counts = np.unique(chunk.kinds[chunk.headers["stack_id"].values > 0], return_counts=True)
+        for index, count in zip(kinds.tolist(), counts.tolist(), strict=True):
+            key = columns.stream.kinds.all[index].key
+            found[key.provider, key.name] += count
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
