@@ -1,4 +1,4 @@
-"""A trace with very many kinds keeps little of each: one kind for all passes, one way to read nothing, few selectors."""
+"""A trace with very many kinds keeps little of each: one kind for all passes, one way to read nothing, few wishes."""
 
 from __future__ import annotations
 
