@@ -6,7 +6,7 @@ import pytest
 
 import costly_containers
 from clrevents.decode.header_columns import HEADERS, Known
-from clrevents.decode.joined_rows import joined_rows
+from clrevents.decode.rows import joined_rows
 from clrevents.decode.stream.stream import Stream
 from clrevents.testing.builder import TraceBuilder
 

@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 from clrevents.decode.arrays import end_to_end
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.header_columns import HEADERS, Known
-from clrevents.decode.joined_rows import joined_rows
 from clrevents.decode.kernels.header_scan import arranged
 from clrevents.decode.payload.columns.column import Column
 from clrevents.decode.payload.columns.column_maker import ColumnMaker, Group, KindColumns
 from clrevents.decode.payload.payload_decoder import PayloadDecoder
-from clrevents.decode.rows import Rows, joined_windows
+from clrevents.decode.rows import Rows, joined_rows, joined_windows
 from clrevents.decode.selection import Selection
 from clrevents.decode.stacks import StackArrays, join, stack_arrays
 from clrevents.decode.stream.stream import Stream
