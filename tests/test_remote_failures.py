@@ -66,12 +66,15 @@ def test_a_failure_ends_the_reading_with_url_and_place(
             trace.event_counts()
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+# The counted file system is known to one process only.
+@pytest.mark.parametrize(
+    ("failing", "jobs"),
+    [(way, jobs) for way in WAYS for jobs in (1, 2) if (way, jobs) != ("file system", 2)],
+    indirect=["failing"],
+)
 def test_a_failure_is_a_problem_of_one_of_many(failing: tuple[str, Reads], jobs: int) -> None:
     """And the next question reads that trace anew."""
     url, reads = failing
-    if jobs == 2 and url.startswith("counted"):
-        pytest.skip("this file system is known to one process only")
     near = str(fixture("net8-sample"))
     reads.failures_left = ONCE
     with clrevents.open_many([url, near], jobs=jobs) as traces:

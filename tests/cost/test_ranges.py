@@ -39,12 +39,18 @@ def test_a_method_that_claims_everything() -> None:
     assert all(count < small + 100 for count in larger)
 
 
-def of(ranges: list[tuple[int, int, int, int]]) -> Ranges:
-    """An index of ranges (start, size, begin, end)."""
-    start, size, begin, end = np.array(sorted(ranges, key=lambda r: (r[0], r[2])), dtype=np.int64).reshape(-1, 4).T
+def of(
+    ranges: list[tuple[int, int, int, int]], spaces: list[int] | None = None, processes: tuple[int, ...] = (-1,)
+) -> Ranges:
+    """An index of ranges (start, size, begin, end), each in one of the spaces of `processes`."""
+    every = sorted(
+        zip(spaces or [0] * len(ranges), ranges, strict=True), key=lambda each: (each[0], each[1][0], each[1][2])
+    )
+    start, size, begin, end = np.array([each for _, each in every], dtype=np.int64).reshape(-1, 4).T
     none = np.zeros(len(ranges), dtype=np.int64)
-    made = Lifetimes(none, start.astype(np.uint64), size.astype(np.uint64), begin, end, none, none, none, none)
-    return Ranges(made, (-1,))
+    space = np.array([number for number, _ in every], dtype=np.int64)
+    made = Lifetimes(space, start.astype(np.uint64), size.astype(np.uint64), begin, end, none, none, none, none)
+    return Ranges(made, processes)
 
 
 def found(index: Ranges, addresses: list[int], time: int | None) -> list[int]:
@@ -100,6 +106,29 @@ def test_the_nearest_start_below_that_was_there(ranges: list[tuple[int, int, int
     assert [place for a in addresses for place in found(index, [a], time)] == found(index, addresses, time)
 
 
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(a_range, st.integers(0, 2)), max_size=40, unique_by=lambda r: (r[1], r[0][0], r[0][2])),
+    st.one_of(st.none(), st.integers(0, 14)),
+    st.sampled_from([None, -1, 3, 5, 7]),
+)
+def test_one_address_is_found_as_many_are(
+    ranges: list[tuple[tuple[int, int, int, int], int]], time: int | None, process: int | None
+) -> None:
+    # Ranges with the same start follow each other in time, as lifetimes do.
+    follow: dict[tuple[int, int], int] = {}
+    for place, ((start, size, begin, end), space) in enumerate(ranges):
+        moved = max(0, follow.get((space, start), 0) - begin)
+        ranges[place] = (start, size, begin + moved, end + moved), space
+        follow[space, start] = end + moved
+    index = of([each for each, _ in ranges], [space for _, space in ranges], (-1, 3, 5))
+    addresses = list(range(105))
+    times = None if time is None else np.full(len(addresses), time)
+    places, outcome = index.find(np.array(addresses, dtype=np.uint64), times, process)
+    one_by_one = [index.find_one(address, time, process) for address in addresses]
+    assert one_by_one == list(zip(places.tolist(), outcome.tolist(), strict=True))
+
+
 @pytest.mark.parametrize("n", SIZES)
 def test_ranges_of_other_times_around_each_address(n: int) -> None:
     index = of([(16 * i, 1 << 20, 1000, 2000) for i in range(n)])
@@ -109,6 +138,8 @@ def test_ranges_of_other_times_around_each_address(n: int) -> None:
     assert operations(lambda: found(index, [16 * n + 7], 5)) < 1000
     # Then the answer says that it is none; whoever is near is found all the same.
     assert outcomes(index, [16 * n + 7, 4], 5) == [UNDECIDED, EARLY]
+    assert index.find_one(16 * n + 7, 5) == (-1, UNDECIDED)
+    assert operations(lambda: index.find_one(16 * n + 7, 5)) < 500
     assert found(index, [16 * n + 7], 1500) == [n - 1]
 
 
@@ -121,6 +152,7 @@ def test_many_queries_share_what_is_examined(n: int) -> None:
         assert looked <= 10_000 + 8 * n + 4 * queries
     # One query alone may look at all of them, and is sure.
     assert outcomes(of(ranges), [16 * n], 5) == [EARLY]
+    assert of(ranges).find_one(16 * n, 5) == (-1, EARLY)
 
 
 @pytest.mark.parametrize("n", SIZES)

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import clrevents
 from clrevents import RawPayload, Table
 from clrevents.decode.kinds import FieldsOfNames
+from clrevents.export.directory import Options, export_directory
+from clrevents.export.formats import Format
 from clrevents.schema.codes import TypeCode
 from clrevents.schema.dynamic import ClassCache, FieldDescription, Undescribable, Variant
-from clrevents.table.build import ColumnType, TableField
-from costly import empty_fields, many_tables, wide_kinds
+from clrevents.table.build import ColumnType, TableField, number_column
+from clrevents.table.portions import portions
+from costly import empty_fields, many_tables, null_columns, wide_kinds
 
 FIELDS = 10
 LIMITS = clrevents.Limits(fields=FIELDS)
@@ -150,3 +159,29 @@ def test_events_with_nothing_in_them_stay_bytes() -> None:
         assert [event.payload.reason for event in trace.events()] == [
             "unusable description: more than 16 fields take no bytes"
         ] * 3
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv"])
+def test_rows_of_wide_tables_become_text_a_few_at_a_time(format: Format, tmp_path: Path) -> None:
+    """Ten thousand rows of 400 columns: four million cells, and 50 MB as JSON lines."""
+    with clrevents.open(null_columns(10_000, 100)) as trace:
+        trace.table("P/E")
+        tracemalloc.start()
+        try:
+            export_directory(trace, tmp_path / "out", Options(format), {})
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    with (tmp_path / "out" / "P" / f"E.{format}").open() as file:
+        assert sum(1 for _ in file) == 10_004 + (format == "csv")
+    assert peak < 32 << 20
+
+
+@given(st.integers(0, 40), st.integers(0, 5), st.integers(1, 30))
+def test_portions_are_all_rows_in_order(rows: int, columns: int, cells: int) -> None:
+    whole = [number_column("int32", np.arange(rows) + 100 * n) for n in range(columns)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("clrevents.table.portions._CELLS", cells)
+        found = list(portions(whole))
+    assert [[v for part in found for v in part[n].tolist()] for n in range(columns)] == [c.tolist() for c in whole]
+    assert all(len(part[0]) == 1 or len(part[0]) * columns <= cells for part in found)

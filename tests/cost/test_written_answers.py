@@ -85,6 +85,7 @@ class Pieces(io.StringIO):
 
 def test_an_object_is_written_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     value = {"schema": "s", "rows": [{"a": number, "b": [None, "\u2028"], "c": {}} for number in range(20_000)]}
+    value["plain"] = [{"a": number, "b": "x" * 100} for number in range(100_000)]
     stream = Pieces()
     monkeypatch.setattr(sys, "stdout", stream)
     with Output() as out:

@@ -49,3 +49,24 @@ def test_rows_are_asked_for_one_at_a_time() -> None:
     while '"a": 3' not in text:
         text += next(pieces)
     assert asked == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("count", [1, 63, 64, 65, 200])
+def test_plain_rows_are_written_some_at_a_time(count: int) -> None:
+    asked = []
+
+    def rows() -> Any:
+        for number in range(count):
+            asked.append(number)
+            # What looks like the text between two rows.
+            yield {"a": number, "b": '},\n    {"', "c": "},\n      {"}
+        yield from ([], {}, {"a": []}, {"a": 1}, [1, 2], 3, {"a": None})
+
+    wanted = json.dumps({"rows": [{"x": list(rows())}]}, indent=2)
+    asked.clear()
+    pieces = json_pieces({"rows": [{"x": rows()}]})
+    text = ""
+    while '"a": 0' not in text:
+        text += next(pieces)
+    assert len(asked) <= 64
+    assert text + "".join(pieces) == wanted

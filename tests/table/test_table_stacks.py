@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 import attrs
@@ -137,6 +138,30 @@ def test_cut_stacks_and_blocks(pointer_size: int) -> None:
         assert found.ids.tolist() == [1, 2, 3, 4, 5, 6]
         assert [found.stack(i) for i in range(6)] == [unpack_words(data, pointer_size) for data in stacks]
         assert [table.data(n) for n in range(8)] == [None, *stacks, None]
+
+
+@pytest.mark.parametrize("short", [None, 0, 2, 4])
+@pytest.mark.parametrize("asked", [range(20), range(2, 7), range(1, 20, 3), [4], []])
+def test_blocks_in_one_window(short: int | None, asked: Sequence[int]) -> None:
+    """They are walked together, unless one of them claims a stack more than it holds."""
+    contents = [[bytes([16 * n + size]) * 8 * size for size in range(1 + n % 3)] for n in range(5)]
+    parts = [block(*stacks) for stacks in contents]
+    window = b"".join(part.window[: part.end] for part in parts) + b"\xff" * 64
+    table, expected = StackTable(), {}
+    at = 0
+    for n, (part, stacks) in enumerate(zip(parts, contents, strict=True)):
+        count = len(stacks) + (n == short)
+        expected.update({table.next + place: stack for place, stack in enumerate(stacks)})
+        table.add(Stacks(table.next, count, window, at, at + part.end, 0))
+        at += part.end
+    # A block in another window follows.
+    expected[table.next] = b"otherone"
+    table.add(attrs.evolve(block(b"otherone"), first_id=table.next))
+    found = stack_arrays(table, np.array(asked, dtype=np.int64), 8)
+    assert found.ids.tolist() == [number for number in asked if number in expected]
+    assert [found.stack(i) for i in range(len(found))] == [unpack_words(expected[n], 8) for n in found.ids.tolist()]
+    assert [table.data(n) for n in range(20)] == [expected.get(n) for n in range(20)]
+    assert len(list(table.problems())) == (short is not None)
 
 
 def test_only_new_stacks_are_asked_for() -> None:

@@ -20,7 +20,7 @@ from clrevents.schema.registry import SHORT_PROVIDERS
 from clrevents.words import safe as safe
 
 _BATCH: Final = 1000
-_PIECES: Final = 1 << 12
+_PIECES: Final = 1 << 7
 _BRIEF: Final = {name: short for short, name in SHORT_PROVIDERS.items()}
 
 

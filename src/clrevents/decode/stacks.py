@@ -6,20 +6,22 @@ The only bytes it sees are those of stacks; it knows neither their events nor th
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
 from typing import Final, TypeAlias
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.decode.arrays import offsets_of, ragged
+from clrevents.decode.arrays import end_to_end, offsets_of, ragged
 from clrevents.decode.container.blocks import InlineStacks, Stacks
 from clrevents.decode.kernels.program import Program, gather
 from clrevents.errors import Problem, damage
 
 Ints: TypeAlias = NDArray[np.int64]
 Addresses: TypeAlias = NDArray[np.uint64]
+_Places: TypeAlias = tuple[Ints, Ints]  # Starts and sizes.
 
 # A stack for the walk kernel: a run of four bytes, then as many single bytes as these say.
 _STACK: Final = Program([0, 0, 4, 0, 0, 0, 3, 0, 1, 0, 0, 4])
@@ -66,7 +68,7 @@ class StackTable:
         self._count = 0
         self._end = 0
         self._numbers: list[int] = []
-        self._walked: dict[int, tuple[Ints, Ints]] = {}
+        self._walked: list[_Places | None] = []
         self._base = base
         self._given: NDArray[np.bool_] = np.zeros(0, dtype=np.bool_)
         self._lookup: StackLookup | None = None
@@ -83,6 +85,7 @@ class StackTable:
             self._stretches, self._count = _NO_STRETCHES, 0
         self._blocks.append((block, self.next, count))
         self._numbers.append(self.next)
+        self._walked.append(None)
         first, self._end = block.first_id, block.first_id + count
         if self._lookup is None and self._count and first == self._stretches[1, self._count - 1]:
             self._stretches[1, self._count - 1] = self._end
@@ -112,7 +115,7 @@ class StackTable:
         if place < 0:
             return None
         block, base, _ = self._blocks[place]
-        starts, sizes = self._walk(block, base)
+        ((starts, sizes),) = self._walk([place])
         index = number - base
         if index >= len(starts):
             return None
@@ -133,37 +136,71 @@ class StackTable:
 
         Stacks that the table does not hold completely are left out.
         """
-        for block, base, count in self._blocks:
-            low, high = np.searchsorted(numbers, (base, base + count)).tolist()
-            if low == high:
-                continue
-            starts, sizes = self._walk(block, base)
-            places = numbers[low:high] - base
-            places = places[places < len(starts)]
-            yield places + base, block.window, starts[places], sizes[places]
+        cuts = np.searchsorted(numbers, [*self._numbers, self.next]).tolist()
+        asked = (place for place, (low, high) in enumerate(pairwise(cuts)) if low < high)
+        for window, places in self._by_window(asked):
+            found = numbers[cuts[places[0]] : cuts[places[-1] + 1]]
+            walked = self._walk(places)
+            bases = np.array([self._numbers[place] for place in places], dtype=np.int64)
+            held = np.array([len(starts) for starts, _ in walked], dtype=np.int64)
+            of = np.repeat(np.arange(len(places)), [cuts[place + 1] - cuts[place] for place in places])
+            index = found - bases[of]
+            there = index < held[of]
+            at = (index + offsets_of(held)[of])[there]
+            starts, sizes = (end_to_end(list(column)) for column in zip(*walked, strict=True))
+            yield found[there], window, starts[at], sizes[at]
 
     def problems(self) -> Iterator[Problem]:
         """Walk every block and report those that hold fewer stacks than declared."""
-        for block, base, count in self._blocks:
-            starts, _ = self._walk(block, base)
-            if isinstance(block, Stacks) and len(starts) < count:
-                text = f"a stack block declares {count} stacks but holds {len(starts)}"
-                at = block.base + block.start
-                yield damage("bad-stacks", text, at, block.end - block.start, "its last stacks")
+        for _, places in self._by_window(range(len(self._blocks))):
+            for place, (starts, _) in zip(places, self._walk(places), strict=True):
+                block, _, count = self._blocks[place]
+                if isinstance(block, Stacks) and len(starts) < count:
+                    text = f"a stack block declares {count} stacks but holds {len(starts)}"
+                    at = block.base + block.start
+                    yield damage("bad-stacks", text, at, block.end - block.start, "its last stacks")
 
-    def _walk(self, block: Stacks | InlineStacks, base: int) -> tuple[Ints, Ints]:
-        walked = self._walked.get(base)
-        if walked is None:
-            walked = self._walked[base] = _places(block)
-        return walked
+    def _by_window(self, places: Iterable[int]) -> Iterator[tuple[bytes, list[int]]]:
+        """Blocks that follow each other in one window, by their places in the table."""
+        for _, run in groupby(places, lambda place: id(self._blocks[place][0].window)):
+            together = list(run)
+            yield self._blocks[together[0]][0].window, together
+
+    def _walk(self, places: list[int]) -> list[_Places]:
+        """Where the stacks of some blocks in one window are."""
+        new = [place for place in places if self._walked[place] is None]
+        for place, found in zip(new, _places_of([self._blocks[place][0] for place in new]), strict=True):
+            self._walked[place] = found
+        return [walked for place in places if (walked := self._walked[place]) is not None]
 
 
-def _places(block: Stacks | InlineStacks) -> tuple[Ints, Ints]:
+def _places_of(blocks: list[Stacks | InlineStacks]) -> Iterable[_Places]:
+    """`_places` of blocks in one window; a walk for each would take longer than a small block is worth."""
+    sound = [block for block in blocks if isinstance(block, Stacks) and block.count <= _most(block)]
+    if len(blocks) < 2 or len(sound) < len(blocks):
+        return map(_places, blocks)
+    starts, ends, counts = (
+        np.array(column, dtype=np.int64)
+        for column in zip(*((block.start, block.end, block.count) for block in sound), strict=True)
+    )
+    found = _STACK.walk(sound[0].window, starts, ends, counts)
+    if not found.fits:
+        return map(_places, blocks)
+    starts, sizes = found.places[1].copy(), found.counts[1].copy()
+    return [(starts[low:high], sizes[low:high]) for low, high in pairwise(offsets_of(counts).tolist())]
+
+
+def _most(block: Stacks) -> int:
+    """How many stacks a block has room for."""
+    return max(block.end - block.start, 0) // 4
+
+
+def _places(block: Stacks | InlineStacks) -> _Places:
     """Starts and sizes of a block's stacks, as many as there are."""
     if isinstance(block, InlineStacks):
         return np.array(block.starts, dtype=np.int64), np.array(block.sizes, dtype=np.int64)
     data, pos, end = block.window, block.start, block.end
-    room = max(end - pos, 0) // 4
+    room = _most(block)
     if block.count <= room:
         every = (np.array([value], dtype=np.int64) for value in (pos, end, block.count))
         found = _STACK.walk(data, *every)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import IO, Any, Final
 
 import numpy as np
@@ -24,6 +25,8 @@ VERSION: Final = 70
 """Of the processed format. The Profiler opens older ones, too."""
 _GECKO_VERSION: Final = 36
 _MS: Final = 1e6
+_PORTION: Final = 1 << 13
+"""So many items of an array become text at once."""
 _NO_ROWS: Final = np.zeros(0, dtype=np.int64)
 
 _Key = tuple[int | None, int | None]
@@ -56,7 +59,8 @@ class FirefoxFile:
         keys = self._keys()
         stream.write(b'{"threads":[')
         for place, key in enumerate(keys):
-            stream.write((b"," if place else b"") + _json(self._thread(key)))
+            stream.write(b"," if place else b"")
+            stream.writelines(_pieces(self._thread(key)))
         stream.write(b'],"counters":' + _json([*self._counters(keys)]))
         stream.write(b',"libs":[],"meta":' + _json(self._meta()))
         stream.write(b',"shared":' + _json({**self._stacks.tables(), "stringArray": list(self._texts)}) + b"}")
@@ -163,5 +167,27 @@ def _pid(process: int | None) -> str:
     return "unknown" if process is None else str(process)
 
 
+def _pieces(value: Any) -> Iterator[bytes]:
+    """The text of a value, in which iterators are arrays: those of a thread's markers are long."""
+    if isinstance(value, dict):
+        before = b"{"
+        for name, inner in value.items():
+            yield before + _json(name) + b":"
+            yield from _pieces(inner)
+            before = b","
+        yield b"}" if value else b"{}"
+    elif isinstance(value, Iterator):
+        before = b"["
+        while portion := list(islice(value, _PORTION)):
+            yield before + _json(portion)[1:-1]
+            before = b","
+        yield b"[]" if before == b"[" else b"]"
+    else:
+        yield _json(value)
+
+
+_encode: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+
+
 def _json(value: Any) -> bytes:
-    return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
+    return _encode(value).encode()

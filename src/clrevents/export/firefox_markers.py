@@ -21,10 +21,13 @@ _COLORS: Final[dict[Group, str]] = {
     "exceptions": "red", "events": "purple", "pauses": "red", "suspensions": "lightred", "collections": "brown",
     "requests": "blue", "activities": "lightblue",
 }  # fmt: skip
+_text: Final = json.JSONEncoder(ensure_ascii=False).encode
 _LARGEST: Final = 1 << 53
 """What JavaScript has for exact integers; larger ones are texts."""
 
 _Key = tuple[int | None, int | None]
+_Marker = tuple[int, int | None, int, int, Group, tuple[str, ...], tuple[Any, ...]]
+"""Start, end, phase, name, group, and the fields' names and values."""
 
 
 def marker_categories() -> list[dict[str, Any]]:
@@ -38,7 +41,9 @@ class FirefoxMarkers:
     def __init__(self, texts: FirefoxTexts) -> None:
         self._texts = texts
         self._fields: dict[Group, dict[str, str]] = defaultdict(dict)
-        self._found: dict[_Key, list[tuple[int, int | None, int, int, Group, dict[str, Any]]]] = defaultdict(list)
+        self._found: dict[_Key, list[_Marker]] = defaultdict(list)
+        # Of equal ones the first: there is a marker for each event.
+        self._keys: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     @property
     def threads(self) -> list[_Key]:
@@ -62,26 +67,29 @@ class FirefoxMarkers:
                 data[key] = self._texts[f"{arrow:x}"]
                 fields.setdefault(key, kind)
         phase, end = (_INTERVAL, item.end_ns) if isinstance(item, Stretch) else (_INSTANT, None)
-        row = (item.start_ns, end, phase, self._texts[item.name], track.group, data)
+        keys = tuple(data)
+        keys = self._keys.setdefault(keys, keys)
+        row = (item.start_ns, end, phase, self._texts[item.name], track.group, keys, tuple(data.values()))
         self._found[track.process_id, track.thread_id].append(row)
 
     def table(self, key: _Key, end_ns: int) -> dict[str, Any]:
-        """The markers of one thread in order of time. What has no end lasts until that of the trace."""
+        """The markers of one thread in order of time, as iterators. What has no end lasts until that of the trace."""
         rows = sorted(self._found.get(key, ()), key=lambda row: row[0])
         return {
-            "name": [row[3] for row in rows],
-            "startTime": [row[0] / _MS for row in rows],
-            "endTime": [None if row[2] == _INSTANT else (end_ns if row[1] is None else row[1]) / _MS for row in rows],
-            "phase": [row[2] for row in rows],
-            "category": [NAMELESS + 1 + _GROUPS.index(row[4]) for row in rows],
-            "data": [self._data(row[4], row[5]) for row in rows],
+            "name": (row[3] for row in rows),
+            "startTime": (row[0] / _MS for row in rows),
+            "endTime": (None if row[2] == _INSTANT else (end_ns if row[1] is None else row[1]) / _MS for row in rows),
+            "phase": (row[2] for row in rows),
+            "category": (NAMELESS + 1 + _GROUPS.index(row[4]) for row in rows),
+            "data": (self._data(row[4], row[5], row[6]) for row in rows),
             "length": len(rows),
         }
 
-    def _data(self, group: Group, data: dict[str, Any]) -> dict[str, Any]:
+    def _data(self, group: Group, keys: tuple[str, ...], values: tuple[Any, ...]) -> dict[str, Any]:
         """With texts in fields that are texts of other markers."""
         fields = self._fields[group]
-        return {key: str(value) if fields.get(key) == "string" else value for key, value in data.items()}
+        found = zip(keys, values, strict=True)
+        return {key: str(value) if fields.get(key) == "string" else value for key, value in found}
 
     def schemas(self) -> list[dict[str, Any]]:
         """Which fields the markers of each group have."""
@@ -116,7 +124,7 @@ def _shown(name: str, value: Any) -> tuple[str, Any]:
         case float() if math.isfinite(value):
             return "decimal", value
         case dict() | list():
-            return "string", json.dumps(value, ensure_ascii=False)
+            return "string", _text(value)
         case None:
             return "string", None
         case _:

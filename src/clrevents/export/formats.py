@@ -18,6 +18,7 @@ from clrevents.export.csv_lines import csv_lines
 from clrevents.export.sink import FileSink
 from clrevents.table.arrow import arrow_schema
 from clrevents.table.childless import childful_fields, without_childless
+from clrevents.table.portions import portions
 from clrevents.table.table import Table, needed
 
 Format: TypeAlias = Literal["parquet", "arrow", "csv", "jsonl"]
@@ -158,7 +159,8 @@ class CsvWriter(Writer):
 
     def write(self, table: Table) -> None:
         for part in table.parts:
-            self._rows(zip(*map(_cells, part), strict=True))
+            for columns in portions(part):
+                self._rows(zip(*map(_cells, columns), strict=True))
 
     def _rows(self, rows: Iterable[Iterable[Any]]) -> None:
         self.sink.write("\n".join([*csv_lines(rows, self._spreadsheet), ""]).encode("utf-8"))
@@ -176,9 +178,10 @@ class JsonWriter(Writer):
     def write(self, table: Table) -> None:
         names = table.columns
         for part in table.parts:
-            columns = [_values(column) for column in part]
-            lines = [_encode(dict(zip(names, row, strict=True))) for row in zip(*columns, strict=True)]
-            self.sink.write("\n".join([*lines, ""]).encode("ascii"))
+            for columns in portions(part):
+                rows = zip(*map(_values, columns), strict=True)
+                lines = [_encode(dict(zip(names, row, strict=True))) for row in rows]
+                self.sink.write("\n".join([*lines, ""]).encode("ascii"))
 
 
 MakeWriter: TypeAlias = Callable[[FileSink, Table, Mapping[str, str]], Writer]

@@ -1,6 +1,6 @@
 """A value → the text that `json.dumps(…, indent=2)` gives, piece by piece: an answer has rows by the million.
 
-Arrays may be iterators, which are asked for one item at a time. Knows nothing of reports.
+Arrays may be iterators, which are asked for one item at a time, or for a few rows. Knows nothing of reports.
 """
 
 from __future__ import annotations
@@ -13,21 +13,54 @@ from typing import Any, Final
 
 _INDENT: Final = "  "
 _PLAIN: Final = frozenset((int, float, str, bool, type(None)))
+_ROWS: Final = 64
+"""So many rows are encoded at once: a call for each would take as long again as the row."""
 
 
 def json_pieces(value: Any, depth: int = 0) -> Iterator[str]:
     """The text in ASCII; keys are texts. Raises ValueError for a number that JSON does not have."""
     if isinstance(value, dict):
-        if value and _PLAIN.issuperset(map(type, value.values())):
+        if _is_row(value):
             yield _whole(value, depth)
         else:
             yield from _filled("{", _members(value, depth), "}", depth)
     elif isinstance(value, (list, tuple)) and value and _PLAIN.issuperset(map(type, value)):
         yield _whole(value, depth)
     elif isinstance(value, (list, tuple, Iterator)):
-        yield from _filled("[", (json_pieces(inner, depth + 1) for inner in value), "]", depth)
+        yield from _filled("[", _elements(value, depth + 1), "]", depth)
     else:
         yield _text(value)
+
+
+def _is_row(value: Any) -> bool:
+    """Whether it is an object of plain values only."""
+    return isinstance(value, dict) and bool(value) and _PLAIN.issuperset(map(type, value.values()))
+
+
+def _elements(values: Iterable[Any], depth: int) -> Iterator[Iterable[str]]:
+    """Elements of an array, rows that follow each other together."""
+    rows: list[Any] = []
+    for value in values:
+        if _is_row(value):
+            rows.append(value)
+            if len(rows) < _ROWS:
+                continue
+            yield (_together(rows, depth),)
+            rows = []
+        else:
+            if rows:
+                yield (_together(rows, depth),)
+                rows = []
+            yield json_pieces(value, depth)
+    if rows:
+        yield (_together(rows, depth),)
+
+
+def _together(rows: list[Any], depth: int) -> str:
+    """The text of some rows: encoded texts have no line breaks, so that none looks like what is between two rows."""
+    inner, outer = f"\n{_INDENT * (depth + 1)}", f"\n{_INDENT * depth}"
+    text = _encoder(depth)(rows)[2:-2].replace(f"}},{inner}{{", f"{outer}}},{outer}{{{inner}")
+    return f"{{{inner}{text}{outer}}}"
 
 
 def _filled(begin: str, members: Iterable[Iterable[str]], end: str, depth: int) -> Iterator[str]:

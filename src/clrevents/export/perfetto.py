@@ -23,6 +23,7 @@ _CLOCK_ID, _CLOCK_TIME = 1, 2
 _CATEGORY_IID, _DETAIL, _TYPE, _NAME_IID, _TRACK, _NAME = 3, 4, 9, 10, 11, 23
 _CATEGORY, _COUNTER_VALUE, _LEAVES, _REACHES = 22, 44, 47, 48
 _BEGIN, _END, _INSTANT, _COUNTER = 1, 2, 3, 4
+_TYPES: Final = {kind: kept_number(_TYPE, kind) for kind in (_BEGIN, _END, _INSTANT, _COUNTER)}
 # InternedData, and its entries
 _CATEGORIES, _NAMES, _DETAIL_NAMES, _DETAIL_TEXTS = 1, 2, 3, 29
 _IID, _TEXT = 1, 2
@@ -34,6 +35,7 @@ _REALTIME, _BOOTTIME = 1, 6
 """Clocks: the one of the wall, and the default one, which is ours since the session started."""
 _CLEARED, _NEEDED = 1, 2
 """Flags of packets: nothing is interned yet; something interned is needed."""
+_ENDINGS: Final = {flags: number(_SEQUENCE, 1) + number(_FLAGS, flags) for flags in (_CLEARED, _NEEDED)}
 _MOST_TEXTS: Final = 1 << 16
 _LONGEST: Final = 256
 _BUFFER: Final = 1 << 20
@@ -47,7 +49,7 @@ class PerfettoFile:
         self._waiting: list[bytes] = []
         self._held = 0
         self._interned = b""
-        self._texts: dict[int, dict[str, int]] = {
+        self._texts: dict[int, dict[str, bytes]] = {
             kind: {} for kind in (_CATEGORIES, _NAMES, _DETAIL_NAMES, _DETAIL_TEXTS)
         }
         self._open: dict[int, list[int]] = {}
@@ -64,11 +66,11 @@ class PerfettoFile:
             while open_ and open_[-1] <= item.start_ns:
                 self._end(place, open_.pop())
             if isinstance(item, Level):
-                value = kept_number(_TYPE, _COUNTER) + double(_COUNTER_VALUE, item.value)
+                value = _TYPES[_COUNTER] + double(_COUNTER_VALUE, item.value)
                 self._event(place, item.start_ns, value)
                 continue
             kind = _INSTANT if isinstance(item, Instant) else _BEGIN
-            self._event(place, item.start_ns, kept_number(_TYPE, kind) + self._about(track, item))
+            self._event(place, item.start_ns, _TYPES[kind] + self._about(track, item))
             if isinstance(item, Stretch) and item.end_ns is not None:
                 if item.end_ns <= item.start_ns:
                     self._end(place, item.start_ns)
@@ -119,24 +121,27 @@ class PerfettoFile:
     def _said(self, kind: int, value: str, iid: int, plain: int) -> bytes:
         """A text by its number, which is given here if it is new; long ones, and new ones after many, as they are."""
         known = self._texts[kind]
-        place = known.get(value)
-        if place is None:
+        said = known.get(value)
+        if said is None:
             if len(known) >= _MOST_TEXTS or len(value) > _LONGEST:
                 return text(plain, value)
-            place = known[value] = len(known) + 1
+            place = len(known) + 1
             self._interned += message(kind, number(_IID, place) + text(_TEXT, value))
-        return number(iid, place)
+            said = known[value] = number(iid, place)
+        return said
 
     def _end(self, place: int, time: int) -> None:
-        self._event(place, time, kept_number(_TYPE, _END))
+        self._event(place, time, _TYPES[_END])
 
     def _event(self, place: int, time: int, about: bytes) -> None:
         event = message(_EVENT, number(_TRACK, place) + about)
-        new, self._interned = self._interned, b""
-        self._packet(kept_number(_TIME, time) + event + message(_INTERNED, new))
+        if self._interned:
+            event += message(_INTERNED, self._interned)
+            self._interned = b""
+        self._packet(kept_number(_TIME, time) + event)
 
     def _packet(self, content: bytes, flags: int = _NEEDED) -> None:
-        whole = message(_PACKET, content + number(_SEQUENCE, 1) + number(_FLAGS, flags))
+        whole = message(_PACKET, content + _ENDINGS[flags])
         self._waiting.append(whole)
         self._held += len(whole)
         if self._held >= _BUFFER:

@@ -11,6 +11,11 @@ from typing import Final
 _FIXED, _BYTES = 1, 2
 _WORD: Final = struct.Struct("<Q")
 _DOUBLE: Final = struct.Struct("<d")
+_SHORT: Final = (
+    *(bytes((value,)) for value in range(0x80)),
+    *(bytes((value & 0x7F | 0x80, value >> 7)) for value in range(0x80, 0x4000)),
+)
+"""Numbers of one byte and two: all tags, most lengths."""
 
 
 def number(field: int, value: int) -> bytes:
@@ -45,8 +50,8 @@ def double(field: int, value: float) -> bytes:
 
 def varint(value: int) -> bytes:
     """Seven bits a byte, lowest first; all but the last have the top bit set."""
-    if value < 0x80:
-        return bytes((value,))
+    if value < 0x4000:
+        return _SHORT[value]
     found = bytearray()
     while value >= 0x80:
         found.append(value & 0x7F | 0x80)

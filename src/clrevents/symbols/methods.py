@@ -6,7 +6,8 @@ allows. The rules for lifetimes are in `lifetimes`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, Final
 
@@ -46,6 +47,9 @@ from clrevents.symbols.modules import Modules
 from clrevents.symbols.native import Native
 from clrevents.symbols.ranges import EARLY, FOUND, GONE, UNDECIDED, Ranges
 
+_REASONS: Final = {FOUND: RESOLVED, GONE: UNLOADED, EARLY: NOT_YET, UNDECIDED: OVERLAPPING}
+_FEW: Final = 16
+"""Up to so many addresses are faster to look for one by one than with arrays: most stacks have few new ones."""
 _CACHED: Final = 1 << 16
 _NO_PROCESS: Final = -1
 
@@ -175,12 +179,10 @@ class Methods:
             begin, end = max(begin, hit[0]), min(end, hit[1])
         missing = [place for place, frame in enumerate(frames) if frame is None]
         if missing:
-            asked = np.array([addresses[p] & 0xFFFFFFFFFFFFFFFF for p in missing], dtype=np.uint64)
-            times = None if time_ns is None else np.full(len(missing), time_ns, dtype=np.int64)
-            index, reason = self.find(asked, times, process_id)
+            found = self._found([addresses[p] & 0xFFFFFFFFFFFFFFFF for p in missing], time_ns, process_id)
             if len(cache) > _CACHED:
                 cache.clear()
-            for place, i, why in zip(missing, index.tolist(), reason.tolist(), strict=True):
+            for place, (i, why) in zip(missing, found, strict=True):
                 frame = self.frame(addresses[place], i, why, place > 0, process_id)
                 frames[place] = frame
                 if time_ns is not None:
@@ -189,10 +191,30 @@ class Methods:
                     begin, end = max(begin, life[0]), min(end, life[1])
         return begin, end, tuple(frame for frame in frames if frame is not None)
 
+    def _found(self, addresses: list[int], time_ns: int | None, process_id: int | None) -> Iterable[tuple[int, int]]:
+        """What `find` gives for each of some addresses at one time."""
+        if len(addresses) <= _FEW:
+            return [self._find_one(address, time_ns, process_id) for address in addresses]
+        times = None if time_ns is None else np.full(len(addresses), time_ns, dtype=np.int64)
+        index, reason = self.find(np.array(addresses, dtype=np.uint64), times, process_id)
+        return zip(index.tolist(), reason.tolist(), strict=True)
+
+    def _find_one(self, address: int, time_ns: int | None, process_id: int | None) -> tuple[int, int]:
+        index, outcome = self._ranges.find_one(address, time_ns, process_id)
+        native = self.native
+        if index < 0 and len(native.mappings) + len(native.names):
+            index, how = native.names.find_one(address, time_ns, process_id)
+            if how == FOUND:
+                return index + len(self._ranges), RESOLVED
+            if native.mappings.find_one(address, time_ns, process_id)[1] == FOUND:
+                return -1, NATIVE
+        return index, _REASONS.get(outcome, NOT_MANAGED if self.complete else NO_RUNDOWN)
+
     def _unchanged(self, time_ns: int) -> tuple[int, int]:
         """The times around this one between which no code comes or goes."""
-        place = int(np.searchsorted(self._changes, time_ns, "right"))
-        return int(self._changes[place - 1]), int(self._changes[place])
+        changes = self._changes.data
+        place = bisect_right(changes, time_ns)
+        return changes[place - 1], changes[place]
 
     @cached_property
     def _with_code(self) -> frozenset[int]:
@@ -218,20 +240,18 @@ class Methods:
         times = None if times is None else bounded(times)
         index, outcome = self._ranges.find(addresses, times, process_id)
         reason = np.full(len(index), NOT_MANAGED if self.complete else NO_RUNDOWN, dtype=np.uint8)
-        reason[outcome == FOUND] = RESOLVED
-        reason[outcome == GONE] = UNLOADED
-        reason[outcome == EARLY] = NOT_YET
-        reason[outcome == UNDECIDED] = OVERLAPPING
+        for how, why in _REASONS.items():
+            reason[outcome == how] = why
         native = self.native
         open_ = np.flatnonzero(index < 0)
         if len(open_) and len(native.mappings) + len(native.names):
             when = None if times is None else times[open_]
-            symbol, how = native.names.find(addresses[open_], when, process_id)
-            found = how == FOUND
+            symbol, named = native.names.find(addresses[open_], when, process_id)
+            found = named == FOUND
             index[open_[found]] = symbol[found] + len(self._ranges)
             reason[open_[found]] = RESOLVED
-            _, how = native.mappings.find(addresses[open_], when, process_id)
-            reason[open_[(how == FOUND) & ~found]] = NATIVE
+            _, mapped = native.mappings.find(addresses[open_], when, process_id)
+            reason[open_[(mapped == FOUND) & ~found]] = NATIVE
         return index, reason
 
     def frame(
@@ -246,17 +266,8 @@ class Methods:
         method = self[index]
         # The IL offset of a call is that of the instruction before its return address.
         offset = None if method.native else self._il_offset(index, method, address - method.address - returns)
-        return Frame(
-            address,
-            method.module,
-            method.namespace,
-            method.name,
-            method.signature,
-            method.tier,
-            offset,
-            None,
-            method.display,
-        )
+        shown = method.module, method.namespace, method.name, method.signature, method.tier
+        return Frame(address, *shown, offset, None, method.display)
 
     def rows_since(self, time_ns: int) -> Ints:
         """Rows of the feed's columns whose code was still loaded at a time, or that do not report code."""
@@ -360,8 +371,8 @@ class Methods:
         return self._maps.offset(process, method.method_id, method.rejit_id, alone, method.size, life, max(native, 0))
 
     def _file(self, address: int, process_id: int | None) -> str:
-        index, _ = self.native.mappings.find(np.array([address], dtype=np.uint64), None, process_id)
-        return self.native.file(int(index[0])) if index[0] >= 0 else ""
+        index, _ = self.native.mappings.find_one(address, None, process_id)
+        return self.native.file(index) if index >= 0 else ""
 
 
 def _has_text(kind: Any) -> bool:

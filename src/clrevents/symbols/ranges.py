@@ -6,9 +6,11 @@ starts nearest below the address is used.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from functools import cached_property
 from typing import Final
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -46,7 +48,7 @@ class _LastBeyond:
         """The last place before each of `places` whose end is beyond the address there; -1 if there is none."""
         if len(places) <= _FEW:
             pairs = zip(places.tolist(), addresses.tolist(), strict=True)
-            return np.array([self._one_before(place, address) for place, address in pairs], dtype=np.int64)
+            return np.array([self.one_before(place, address) for place, address in pairs], dtype=np.int64)
         found = np.full(len(places), -1, dtype=np.int64)
         node = places + self._leaves
         up = np.arange(len(places))
@@ -65,7 +67,8 @@ class _LastBeyond:
         found[found >= 0] -= self._leaves
         return found
 
-    def _one_before(self, place: int, address: int) -> int:
+    def one_before(self, place: int, address: int) -> int:
+        """The same for one place."""
         largest, leaves = self._largest, self._leaves
         node = place + leaves
         while not (node & 1 and largest[node - 1] > address):
@@ -77,6 +80,19 @@ class _LastBeyond:
             node = 2 * node + 1
             node -= int(largest[node] <= address)
         return node - leaves
+
+
+@attrs.frozen(eq=False)
+class _Numbers:
+    """Columns of `Ranges` without a copy, whose items are Python's integers: to look at one after the other."""
+
+    first: memoryview
+    limit: memoryview
+    starts: memoryview
+    reach: memoryview
+    ends: memoryview
+    begin: memoryview
+    end: memoryview
 
 
 class Ranges:
@@ -122,6 +138,16 @@ class Ranges:
                 self._in_space(low, high, addresses, times, open_, index, outcome)
         return index, outcome
 
+    def find_one(self, address: int, time_ns: int | None = None, process: int | None = None) -> tuple[int, int]:
+        """The same for one address, in a tenth of the time that arrays of one take."""
+        outcome = NOTHING
+        for space in range(len(self.spaces)) if process is None else self._of_process(process):
+            low, high = self._bounds[space]
+            index, outcome = self._one_in_space(low, high, address, time_ns, outcome)
+            if outcome == FOUND:
+                return index, FOUND
+        return -1, outcome
+
     def _of_process(self, process: int) -> list[int]:
         """The spaces of one process, and of what has none, which is before all others."""
         return [self._places[number] for number in sorted({-1, process}) if number in self._places]
@@ -163,6 +189,28 @@ class Ranges:
             if len(open_):
                 group = self._around(group, addresses[open_])
 
+    def _one_in_space(self, low: int, high: int, address: int, time_ns: int | None, outcome: int) -> tuple[int, int]:
+        columns = self._numbers
+        group = bisect_right(columns.starts, address, low, high) - 1
+        steps = 0
+        while group >= low and columns.reach[group] > address:
+            if steps >= _STEPS:
+                if not self._more:
+                    return -1, UNDECIDED
+                self._more -= 1
+            steps += 1
+            at, how = self._one_latest(group, address) if time_ns is None else self._one_alive(group, address, time_ns)
+            if how == FOUND:
+                return at, FOUND
+            outcome = how if outcome == NOTHING else outcome
+            group = bisect_right(columns.first, self._beyond.one_before(columns.first[group], address)) - 1
+        return -1, outcome
+
+    @cached_property
+    def _numbers(self) -> _Numbers:
+        every = self._first, self._limit, self._starts, self._reach, self._ends, self.made.begin, self.made.end
+        return _Numbers(*(column.data for column in every))
+
     @cached_property
     def _beyond(self) -> _LastBeyond:
         """Made when it is needed first: never, where ranges do not overlap."""
@@ -197,6 +245,18 @@ class Ranges:
         )
         return at, how.astype(np.uint8)
 
+    def _one_alive(self, group: int, address: int, time_ns: int) -> tuple[int, int]:
+        columns = self._numbers
+        first, limit = columns.first[group], columns.limit[group]
+        at = bisect_right(columns.end, time_ns, first, limit)
+        there = at < limit
+        inside = address < columns.ends[at if there else limit - 1]
+        if there and inside and columns.begin[at] <= time_ns:
+            return at, FOUND
+        if inside if not there else at > first and address < columns.ends[at - 1]:
+            return at, GONE
+        return at, EARLY if inside else NOTHING
+
     def _latest(self, group: Ints, asked: Addresses) -> tuple[Ints, NDArray[np.uint8]]:
         at = self._limit[group] - 1
         over = np.flatnonzero(asked >= self._ends[at])
@@ -204,3 +264,10 @@ class Ranges:
             last = self._beyond.before(at[over], asked[over])
             at[over] = np.maximum(last, self._first[group[over]])
         return at, np.where(asked < self._ends[at], FOUND, NOTHING).astype(np.uint8)
+
+    def _one_latest(self, group: int, address: int) -> tuple[int, int]:
+        columns = self._numbers
+        at = columns.limit[group] - 1
+        if address >= columns.ends[at]:
+            at = max(self._beyond.one_before(at, address), columns.first[group])
+        return at, FOUND if address < columns.ends[at] else NOTHING

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 import numpy as np
@@ -19,6 +19,7 @@ from clrevents.decode.payload.columns.column import NUMBERS, Column, ColumnType,
 from clrevents.table.arrow import arrow_array, arrow_schema
 from clrevents.table.display import table_html, table_text
 from clrevents.table.event_schema import TableField
+from clrevents.table.portions import portions
 
 if TYPE_CHECKING:
     import pandas
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     import pyarrow
 
 Columns: TypeAlias = Sequence[Column]
-
-_PORTION: Final = 1 << 14
-"""So many rows become Python values at once."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -86,9 +84,8 @@ class Table:
         """Iterate over the rows as dicts of Python values; timestamps are integers, in nanoseconds since 1970."""
         names = self.columns
         for part in self.parts:
-            for at in range(0, len(part[0]) if part else 0, _PORTION):
-                end = min(at + _PORTION, len(part[0]))
-                for values in zip(*(column.slice(at, end).tolist() for column in part), strict=True):
+            for columns in portions(part):
+                for values in zip(*(column.tolist() for column in columns), strict=True):
                     yield dict(zip(names, values, strict=True))
 
     def select(self, *names: str) -> Table:

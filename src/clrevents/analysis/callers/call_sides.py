@@ -120,7 +120,7 @@ def _tree(
         sums.append(mine)
     inclusive, samples_of = summed_up(parent, sums[0]), summed_up(parent, sums[2])
     exclusive = sums[1] if alone else summed_up(parent, sums[1])
-    order, above, levels = _ordered(samples, parent, frame, inclusive.tolist())
+    order, above, levels = _ordered(samples, parent, frame, inclusive)
     return CallNodes(
         parent=above,
         depth=levels,
@@ -132,25 +132,27 @@ def _tree(
     )
 
 
-def _ordered(samples: Samples, parent: Ints, frame: Ints, weights: list[int] | list[float]) -> tuple[Ints, Ints, Ints]:
-    """The nodes in order, and the parent and the depth of each."""
-    below: dict[int, list[int]] = {}
-    for node, above in enumerate(parent.tolist()):
-        below.setdefault(above, []).append(node)
-    frames = frame.tolist()
-    names = [f.name for f in samples.frames]
-    for nodes in below.values():
-        # What comes last is taken first.
-        nodes.sort(key=lambda node: (-weights[node], names[frames[node]] if frames[node] >= 0 else ""), reverse=True)
-    order: list[int] = []
-    parents: list[int] = []
+def _ordered(samples: Samples, parent: Ints, frame: Ints, weights: Weights) -> tuple[Ints, Ints, Ints]:
+    """The nodes in order, and the parent and the depth of each. Parents stand before their children."""
+    names = [known.name for known in samples.frames]
+    ranks = {name: rank for rank, name in enumerate(sorted({"", *names}))}
+    # The last is that of frame -1.
+    name = np.array([ranks[name] for name in (*names, "")], dtype=np.int64)[frame]
+    weight = np.unique(weights, return_inverse=True)[1]
+    siblings = np.lexsort((-np.arange(len(parent)), name, -weight, parent))
+    size = summed_up(parent, np.ones(len(parent), dtype=np.int64))[siblings]
+    before = np.cumsum(size) - size
+    first = np.flatnonzero(np.diff(parent[siblings], prepend=-2))
+    skipped = np.empty_like(parent)
+    skipped[siblings] = before - np.repeat(before[first], np.diff(first, append=len(parent)))
+    # What is below the siblings before a node stands between it and its parent.
+    places: list[int] = []
     levels: list[int] = []
-    waiting = [(node, -1, 0) for node in below.get(-1, [])]
-    while waiting:
-        node, above, level = waiting.pop()
-        parents.append(above)
-        levels.append(level)
-        waiting += [(child, len(order), level + 1) for child in below.get(node, ())]
-        order.append(node)
-    first, second, third = (np.array(column, dtype=np.int64) for column in (order, parents, levels))
-    return first, second, third
+    for above, between in zip(parent.tolist(), skipped.tolist(), strict=True):
+        places.append(between if above < 0 else places[above] + 1 + between)
+        levels.append(0 if above < 0 else levels[above] + 1)
+    place = np.array(places, dtype=np.int64)
+    order = np.empty_like(place)
+    order[place] = np.arange(len(place))
+    parents = parent[order]
+    return order, np.where(parents < 0, -1, place[parents]), np.array(levels, dtype=np.int64)[order]

@@ -88,20 +88,19 @@ class CallersCollector(SampleCollector[CallersReport]):
         # Nodes may be many, and frames are few.
         labels = [*((frame.name, frame.raw, frame.module) for frame in frames), one]
         places = np.where(nodes.frame < 0, len(frames), nodes.frame)
-        inclusive = nodes.inclusive.tolist()
-        whole = inclusive[0] if inclusive else 0
+        whole = nodes.inclusive[:1].sum()
         values: dict[str, Any] = {
             "node": np.arange(len(nodes)),
             "parent_node": [None if above < 0 else above for above in nodes.parent.tolist()],
             "depth": nodes.depth,
-            "share": [weight / whole if whole else None for weight in inclusive],
-            **found.columns("inclusive", inclusive),
-            **found.columns("exclusive", nodes.exclusive.tolist()),
+            "share": nodes.inclusive / whole if whole else [None] * len(nodes),
+            **found.columns("inclusive", nodes.inclusive),
+            **found.columns("exclusive", nodes.exclusive),
             "samples": nodes.samples,
             "name": text_column([raw if self._raw else name for name, raw, _ in labels], places),
             "runtime_name": text_column([raw for _, raw, _ in labels], places),
             "module": text_column([module or None for _, _, module in labels], places),
-            "lossy": [found.lossy] * len(nodes),
+            "lossy": np.full(len(nodes), found.lossy),
         }
         return found.context.table(CallNode, values)
 

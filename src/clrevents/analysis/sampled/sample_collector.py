@@ -6,7 +6,7 @@ Reads, weighs, names and chooses them, and knows what limits them. What they add
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 import attrs
@@ -31,6 +31,7 @@ from clrevents.analysis.sampled.weighing import (
     SAMPLE_TYPE,
     SampleColumns,
     WeighedColumns,
+    Weights,
     weigh_events,
     weigh_times,
 )
@@ -106,11 +107,13 @@ class CollectedSamples:
             return Metric(value, unit, evidence=self.evidence)
         return Metric(None, unit, evidence=self.evidence, reason="the trace has no such event")
 
-    def columns(self, name: str, values: list[int | float]) -> dict[str, list[int | float | None]]:
+    def columns(
+        self, name: str, values: list[int | float] | Weights
+    ) -> dict[str, Sequence[int | float | None] | Weights]:
         """The columns of a weight by unit, of which one has the values: `name_ns`, `name_bytes` and `name`."""
         ending, _ = WEIGHTS[self.samples.unit]
-        none: list[int | float | None] = [None] * len(values)
-        return {name + which: [*values] if which == ending else none for which in ("_ns", "_bytes", "")}
+        none = [None] * len(values)
+        return {name + which: values if which == ending else none for which in ("_ns", "_bytes", "")}
 
 
 class SampleCollector(Collector[A_co]):

@@ -50,7 +50,7 @@ class TopCollector(SampleCollector[TopReport]):
     def _table(self, found: CollectedSamples) -> ReportTable[HotRow]:
         samples = found.samples
         rows = hottest(samples, self._by)
-        values: dict[str, list[Any]] = {
+        values: dict[str, Any] = {
             "name": [hot.raw if self._raw else hot.name for hot in rows],
             "runtime_name": [hot.raw for hot in rows],
             "module": [hot.module or None for hot in rows],

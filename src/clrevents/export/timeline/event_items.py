@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from clrevents.export.jsonl import EventJson
 from clrevents.export.timeline.thread_items import track_of
-from clrevents.export.timeline.timeline_items import Instant, Placed
+from clrevents.export.timeline.timeline_items import Instant, Placed, Track
 from clrevents.trace import Selector, Trace
 
 _RUNTIME: Final = ("Microsoft-", "Microsoft.", "System.", "Private.InternalDiagnostics.")
@@ -31,13 +31,19 @@ def event_items(trace: Trace, selectors: Sequence[Selector]) -> Iterator[Placed]
     if not selectors:
         return
     made = EventJson(names=True)
+    tracks: dict[tuple[int | None, int], Track] = {}
     for event in trace.events(*selectors):
-        details = {"provider": event.provider, **_ids(event), "payload": made.payload(event.payload)}
-        thread = None if event.thread_id < 0 else event.thread_id
-        yield track_of("events", event.process_id, thread), Instant(event.time_ns, event.name, details)
-
-
-def _ids(event: Any) -> dict[str, str]:
-    """What ties events together, where there is any."""
-    found = {"activity_id": event.activity_id, "related_activity_id": event.related_activity_id}
-    return {name: str(value) for name, value in found.items() if value is not None}
+        place = event.process_id, event.thread_id
+        track = tracks.get(place)
+        if track is None:
+            process, thread = place
+            track = tracks[place] = track_of("events", process, None if thread < 0 else thread)
+        details: dict[str, Any] = {"provider": event.provider}
+        # What ties events together, where there is any.
+        activity, related = event.activity_id, event.related_activity_id
+        if activity is not None:
+            details["activity_id"] = str(activity)
+        if related is not None:
+            details["related_activity_id"] = str(related)
+        details["payload"] = made.payload(event.payload)
+        yield track, Instant(event.time_ns, event.name, details)

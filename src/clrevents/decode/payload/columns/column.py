@@ -169,6 +169,8 @@ class Column:
 
 
 def _nulled(values: list[Any], valid: NDArray[np.bool_]) -> list[Any]:
+    if not valid.any():
+        return [None] * len(values)
     return [value if good else None for value, good in zip(values, valid.tolist(), strict=True)]
 
 
