@@ -10,6 +10,7 @@ import pytest
 import clrevents
 import costly_containers
 from clrevents.analysis.reports import run_reports
+from clrevents.analysis.sampled.samples import read_samples, stacked_events
 from clrevents.events import ExceptionThrown_V1, GCStart_V1
 from clrevents.testing.builder import TraceBuilder
 from clrevents.trace import Trace
@@ -64,6 +65,30 @@ def test_events_that_are_there_are_read() -> None:
     assert passes(data, lambda trace: trace.table("E")) == 1
     assert passes(data, lambda trace: trace.methods) == 1
     assert passes(data, lambda trace: trace.check()) == 1
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        read_samples,
+        lambda trace: read_samples(trace, logical=True),
+        lambda trace: read_samples(trace, weight="ExceptionType"),
+        stacked_events,
+    ],
+)
+def test_samples_that_are_not_there_take_one_pass(read: Callable[[Trace], Any]) -> None:
+    data = b"".join(costly_containers.endless(5))
+    ends = []
+    with clrevents.open(data, errors="salvage", progress=lambda done, total: ends.append(done)) as trace:
+        assert len(read(trace)) == (3 if read is stacked_events else 0)
+    assert ends.count(len(data)) == 1
+
+
+def test_events_with_stacks_are_counted_by_name() -> None:
+    made = TraceBuilder().thread(1).raw("P", 1, name="E", stack=(7,)).raw("P", 2, name="F")
+    data = made.raw("P", 2, name="F", stack=(8, 9)).raw("P", 2, name="F", version=1, stack=(7,)).build()
+    with clrevents.open(data) as trace:
+        assert list(stacked_events(trace).items()) == [(("P", "F"), 2), (("P", "E"), 1)]
 
 
 def shape(table: clrevents.Table) -> object:

@@ -18,10 +18,10 @@ from clrevents.decode.arrays import end_to_end
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.header_columns import HEADERS, Known
 from clrevents.decode.kernels.header_scan import arranged
-from clrevents.decode.payload.columns.column import Column, concat
+from clrevents.decode.payload.columns.column import Column
 from clrevents.decode.payload.columns.column_maker import ColumnMaker, Group, KindColumns
 from clrevents.decode.payload.payload_decoder import PayloadDecoder
-from clrevents.decode.rows import Rows, joined_windows
+from clrevents.decode.rows import Rows, joined_rows, joined_windows
 from clrevents.decode.selection import Selection
 from clrevents.decode.stacks import StackArrays, join, stack_arrays
 from clrevents.decode.stream.stream import Stream
@@ -153,9 +153,9 @@ class ColumnPass:
         """The columns of these rows; the list is emptied."""
         known = Known(self.stream.kinds.all, self.stream.clock, info.process_id)
         headers = {}
+        rows = joined_rows(parts)
         for name in self._headers:
-            header = HEADERS[name]
-            headers[name] = concat(header.type, [header.make(rows, known) for rows in parts])
+            headers[name] = HEADERS[name].make(rows, known)
         kinds = end_to_end([rows.kind_indexes for rows in parts])
         stacks = self._new_stacks(parts, info.pointer_size)
         payloads: list[KindColumns] = []

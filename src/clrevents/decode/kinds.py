@@ -6,7 +6,7 @@ description that comes again after that is the kind that it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any
@@ -116,11 +116,15 @@ class KindIndex:
 
 
 class Kinds:
-    """Event descriptions by metadata id, and every kind ever defined, by index."""
+    """Event descriptions by metadata id, and every kind ever defined, by index.
 
-    def __init__(self, registry: Registry, limits: Limits) -> None:
+    `seen` are those of an earlier pass over the same trace, which are the same objects again where nothing differs.
+    """
+
+    def __init__(self, registry: Registry, limits: Limits, seen: Sequence[EventKind] = ()) -> None:
         self._registry = registry
         self._limits = limits
+        self._seen = seen
         self._by_id: dict[int, EventKind] = {}
         # From metadata ids, which are never negative, to indexes; -1 where there is none, always including the last.
         self.table = np.full(_SMALL_TABLE, -1, dtype=np.int64)
@@ -144,7 +148,7 @@ class Kinds:
         wrong = self._misfit(row) if row.fields else ""
         if wrong:
             problem = bad_fields(row.provider, row.name or str(row.id), wrong, row.offset, None)
-            row = attrs.evolve(row, fields=())
+            row = row.without_fields()
             if old is not None and not old.undefined and old.row == row:
                 return None
         described = None if self._described is None else _identity(row)
@@ -240,6 +244,10 @@ class Kinds:
 
     def _make(self, row: MetadataRow, undefined: bool) -> EventKind:
         entry = self._registry.entry(row.provider, row.id)
+        seen = self._seen_before(row) if entry is None and not undefined else None
+        if seen is not None:
+            self.all.append(seen)
+            return seen
         versions = frozenset[int]() if entry is None else self._registry.declared(row.provider, row.id)
         name = f"Undefined({row.metadata_id})" if undefined else _name(row, entry)
         if entry is None or undefined:
@@ -256,6 +264,14 @@ class Kinds:
         )
         self.all.append(kind)
         return kind
+
+    def _seen_before(self, row: MetadataRow) -> EventKind | None:
+        """The kind that an earlier pass made of this description, of which the registry knew nothing either."""
+        place = len(self.all)
+        kind = self._seen[place] if place < len(self._seen) else None
+        if kind is None or kind.undefined or kind.base is not None or kind.entry.versions:
+            return None
+        return kind if kind.row == row and kind.row.offset == row.offset else None
 
 
 def _name(row: MetadataRow, entry: Entry | None) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import Any, TypeAlias, TypedDict
 
 import attrs
@@ -128,6 +129,12 @@ class Selection:
         self.filters = filters
         self._registry = registry
         self._met: set[str] = set()
+        selectors = list(selectors)
+        # Tested together where there are several: all kinds of a trace may be chosen like that, of which it has many.
+        self._keys = frozenset[EventKey]()
+        if len(selectors) > 1:
+            self._keys = frozenset(selector for selector in selectors if isinstance(selector, EventKey))
+            selectors = [selector for selector in selectors if not isinstance(selector, EventKey)]
         self._wishes = [self._resolve(selector) for selector in selectors]
         self._always = [self._resolve(selector).test for selector in always]
         # A trace may have many thousand kinds, and reports some dozen selectors: few of these are tested for each kind.
@@ -146,17 +153,18 @@ class Selection:
         self._wanted_kinds = _Tested(self.wants)
         self._always_kinds = _Tested(lambda kind: any(test(kind) for test in self._always))
         self._window: tuple[int | None, int | None] | None = None
-        self.typed = bool(self._wishes) and all(isinstance(wish.selector, type) for wish in self._wishes)
+        only_wishes = bool(self._wishes) and not self._keys
+        self.typed = only_wishes and all(isinstance(wish.selector, type) for wish in self._wishes)
 
     @property
     def wishes(self) -> Sequence[Wish]:
-        """The selectors, in the order in which they were given."""
+        """The selectors, in the order in which they were given, without keys if there are several selectors."""
         return self._wishes
 
     @property
     def everything(self) -> bool:
         """Whether nothing is excluded by kind."""
-        return not self._wishes and self.filters.provider is None
+        return not (self._wishes or self._keys) and self.filters.provider is None
 
     def wants(self, kind: EventKind) -> bool:
         """Whether events of this kind are selected (the answer is cached by kind)."""
@@ -180,10 +188,13 @@ class Selection:
 
     def means(self, kind: EventKind) -> bool:
         """Whether any selector matches this kind, whatever the filters say; without selectors every kind matches."""
-        return not self._wishes or bool(self.wishes_for(kind))
+        if not (self._wishes or self._keys):
+            return True
+        # Every wish is asked, so that each exact name learns whether it occurred.
+        return bool(self.wishes_for(kind)) or kind.key in self._keys
 
     def wishes_for(self, kind: EventKind) -> list[Wish]:
-        """The selectors that match this kind, whatever the filters say; one may be there several times."""
+        """Those of `wishes` that match this kind, whatever the filters say; one may be there several times."""
         wishes = [*self._patterns, *self._by_key.get((kind.key.provider, kind.key.id), ())]
         for name in (kind.entry.name, *kind.entry.aliases):
             wishes += self._by_text.get(name, ())
@@ -194,13 +205,15 @@ class Selection:
 
     def candidates(self, kinds: KindIndex) -> Sequence[EventKind]:
         """The kinds that any selector can match: all of them if there is a pattern, or nothing is selected."""
-        if self._patterns or not self._wishes:
+        if self._patterns or not (self._wishes or self._keys):
             return kinds.every
-        return kinds.having(self._by_key, (*self._by_name, *self._by_text))
+        keys = ((key.provider, key.id) for key in self._keys)
+        return kinds.having(chain(self._by_key, keys), (*self._by_name, *self._by_text))
 
     def events(self, kinds: Iterable[EventKind]) -> list[EventName]:
         """The events that selectors match, among these kinds and those that the registry knows by name."""
         found = {(kind.key.provider, kind.key.name) for kind in kinds if self.means(kind)}
+        found.update((key.provider, key.name) for key in self._keys)
         return sorted(found.union(*(wish.declared for wish in self._wishes)))
 
     def one_event(self, kinds: Iterable[EventKind] = ()) -> EventName | None:

@@ -95,7 +95,7 @@ class Surroundings:
             description=self._text(DESCRIPTION, "description", kind.row.description),
             message=self._text(DESCRIPTION, "message", kind.row.message),
         )
-        return attrs.evolve(kind, row=row)
+        return kind if row == kind.row else attrs.evolve(kind, row=row)
 
     def _field(self, field: FieldDescription) -> FieldDescription:
         element = None if field.element is None else self._field(field.element)

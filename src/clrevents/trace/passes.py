@@ -119,8 +119,7 @@ class Passes:
     def _one(self, selection: Selection) -> EventName | None:
         selection.one_event()
         kinds = self.scan(raising=False).kinds_by_name
-        event = selection.one_event(selection.candidates(kinds))
-        if event is None:
+        if (event := selection.one_event(selection.candidates(kinds))) is None:
             selection.check_names(kinds.every)
         return event
 
@@ -134,6 +133,7 @@ class Passes:
             registry=self.registry,
             in_time_order=in_time_order(order),
             walk_stacks=walk_stacks,
+            seen=() if self._scanned is None else self._scanned.kinds,
         )
 
     def selection(

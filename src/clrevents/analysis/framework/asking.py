@@ -15,7 +15,7 @@ from clrevents.analysis.framework.answer import Answer
 from clrevents.analysis.framework.answer_values import TimeWindow
 from clrevents.analysis.framework.declaration import WindowOptions
 from clrevents.analysis.framework.marks import holes_of, trace_holes
-from clrevents.analysis.framework.needs import SeenKind
+from clrevents.analysis.framework.needs import SeenKind, SeenKinds
 from clrevents.analysis.framework.report_reading import Asked, HoleQueue, ReadingEnd, ReportReading
 from clrevents.analysis.framework.selectors import patient
 from clrevents.analysis.gathering.gather import Gathered
@@ -104,14 +104,14 @@ def _check_options(options: WindowOptions) -> None:
             raise TypeError(f"unexpected keyword argument {name!r}; a report takes {known}")
 
 
-def seen_kinds(trace: Trace) -> tuple[SeenKind, ...]:
+def seen_kinds(trace: Trace) -> SeenKinds:
     """The kinds of event that occur in a trace."""
     scan = passes_of(trace).scan(raising=False)
     return _seen(kind for kind in scan.kinds if kind.key in scan.counts)
 
 
-def _seen(kinds: Iterable[Any]) -> tuple[SeenKind, ...]:
-    return tuple(SeenKind(kind.key.provider, kind.key.name, kind.row.keywords, kind.row.level) for kind in kinds)
+def _seen(kinds: Iterable[Any]) -> SeenKinds:
+    return SeenKinds(SeenKind(kind.key.provider, kind.key.name, kind.row.keywords, kind.row.level) for kind in kinds)
 
 
 def _damaged(read: Any) -> int:

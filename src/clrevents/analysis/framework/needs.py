@@ -53,39 +53,52 @@ class SeenKind:
 
 
 class SeenKinds(tuple[SeenKind, ...]):
-    """The kinds of a trace, which keep what they tell of a need: every process and report asks the same."""
+    """The kinds of a trace, which keep what they tell of a need: every process and report asks the same.
+
+    A need looks its events up: a trace may have very many kinds, and there are dozens of needs.
+    """
 
     @cached_property
     def told(self) -> dict[Need, Met]:
         """What was worked out so far."""
         return {}
 
+    @cached_property
+    def providers(self) -> dict[str, set[str]]:
+        """By the name of an event, the providers of those that have it."""
+        found: dict[str, set[str]] = {}
+        for kind in self:
+            found.setdefault(kind.name, set()).add(kind.provider)
+        return found
+
+    @cached_property
+    def recorded(self) -> set[tuple[str, int, int]]:
+        """The different providers, keywords and levels."""
+        return {(kind.provider, kind.keywords, kind.level) for kind in self}
+
 
 def met(need: Need, kinds: Iterable[SeenKind]) -> Met:
     """Whether its events were seen; if not, whether another event proves that they were recorded."""
     if not isinstance(kinds, SeenKinds):
-        return _met(need, kinds)
+        return _met(need, SeenKinds(kinds))
     found = kinds.told.get(need)
     if found is None:
         found = kinds.told[need] = _met(need, kinds)
     return found
 
 
-def _met(need: Need, kinds: Iterable[SeenKind]) -> Met:
+def _met(need: Need, kinds: SeenKinds) -> Met:
+    for event in need.events:
+        provider, _, name = event.partition("/")
+        wanted, name = (provider_name(provider), name) if name else (need.provider, event)
+        seen = kinds.providers.get(name)
+        if seen is not None and (wanted == "*" or wanted in seen):
+            return "seen"
     proof = need.keywords if need.proof is None else need.proof
-    elsewhere = {(provider_name(p), n) for p, _, n in (name.partition("/") for name in need.events) if n}
-    found: Met = "unknown"
-    for kind in kinds:
-        if (kind.provider, kind.name) in elsewhere or ("*", kind.name) in elsewhere:
-            return "seen"
-        if kind.provider != need.provider:
-            continue
-        if kind.name in need.events:
-            return "seen"
-        # Without a keyword nothing proves that its events were wanted.
-        if proof and proves(kind.keywords, kind.level, proof, need.level):
-            found = "quiet"
-    return found
+    # Without a keyword nothing proves that its events were wanted.
+    if proof and any(p == need.provider and proves(k, level, proof, need.level) for p, k, level in kinds.recorded):
+        return "quiet"
+    return "unknown"
 
 
 def coverage(needs: Sequence[Need], kinds: Collection[SeenKind]) -> Coverage:

@@ -23,7 +23,7 @@ from clrevents.analysis.framework.answer_values import (
 from clrevents.analysis.framework.collector import Collector, Context, LateNaming, ReportChunk, Troubles
 from clrevents.analysis.framework.declaration import ReportDeclaration
 from clrevents.analysis.framework.marks import Hole
-from clrevents.analysis.framework.needs import SeenKind, SeenKinds
+from clrevents.analysis.framework.needs import SeenKinds
 from clrevents.analysis.framework.processes import merged
 from clrevents.analysis.framework.selectors import fits, is_glob, patient
 from clrevents.analysis.gathering.distant_times import near_ns, near_table
@@ -53,7 +53,7 @@ class ReadingEnd:
 
     info: TraceInfo
     duration_ns: int
-    kinds: tuple[SeenKind, ...]
+    kinds: SeenKinds
     holes: tuple[Hole, ...]
     damaged: int
     complete: bool
@@ -164,7 +164,7 @@ class ReportReading:
                     self._told(places[used], process, window)
         # The same for every process.
         nothing = cache(self._nothing)
-        kinds, troubles = SeenKinds(known.kinds), Troubles(known.holes, known.damaged, known.complete, window)
+        kinds, troubles = known.kinds, Troubles(known.holes, known.damaged, known.complete, window)
         answers: dict[str, dict[int | None, Answer[Any]]] = {}
         for place in self._order():
             one, found = self.asked[place], answers.setdefault(self.asked[place].declaration.name, {})

@@ -260,6 +260,8 @@ def read_samples(
     if event is None and weight == ALLOC:
         options: FilterOptions = {"thread_id": thread_id, "start": start, "end": end}
         return _allocations(trace, options, window, artefacts, trails)
+    if trace.info.version >= MANY_PROCESSES:
+        passes_of(trace).scan(raising=False)  # threads are named from it; it also tells if there is nothing to read
     wanted = Wanted.of([*SAMPLE_HEADERS, "process_id", *([] if field is None else [field])])
     # The samples before a window say where the threads are when it begins.
     low, high = (None, None) if timed else (start, end)
@@ -326,10 +328,14 @@ def _named(
 
 def stacked_events(trace: Trace) -> dict[tuple[str, str], int]:
     """How many events with a stack there are, by (provider, name), most first: what `read_samples` can be asked for."""
+    passes = passes_of(trace)
+    columns = passes.columns(passes.selection(()), headers=("stack_id",), payloads=False)
     found: Counter[tuple[str, str]] = Counter()
-    for provider, name, stack_id in trace.headers(columns=["provider", "name", "stack_id"]).parts:
-        rows = np.flatnonzero(stack_id.values > 0)
-        found.update(zip(provider.take(rows).tolist(), name.take(rows).tolist(), strict=True))
+    for chunk in passes.chunks(columns):
+        kinds, counts = np.unique(chunk.kinds[chunk.headers["stack_id"].values > 0], return_counts=True)
+        for index, count in zip(kinds.tolist(), counts.tolist(), strict=True):
+            key = columns.stream.kinds.all[index].key
+            found[key.provider, key.name] += count
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 

@@ -95,6 +95,8 @@ class TaskTrails:
 
     def joined(self, merged: MergedStacks, time: Ints, thread: Ints, process: Ints) -> MergedStacks:
         """The stacks of uses at these times on these threads, with those of creators below their own frames."""
+        if not len(time):
+            return merged
         trace = self.trace
         apart = trace.info.version >= MANY_PROCESSES
         found = resolve_stacks(

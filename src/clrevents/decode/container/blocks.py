@@ -72,6 +72,26 @@ class MetadataRow:
     provider_guid: UUID | None = None
     offset: int = attrs.field(default=0, eq=False)
 
+    def without_fields(self) -> MetadataRow:
+        """The same description of an event whose payloads stay bytes."""
+        # In a tenth of the time that `attrs.evolve` takes: a crafted trace has many.
+        return MetadataRow(
+            self.metadata_id,
+            self.provider,
+            self.id,
+            self.version,
+            self.name,
+            self.keywords,
+            self.level,
+            self.opcode,
+            (),
+            self.attributes,
+            self.description,
+            self.message,
+            self.provider_guid,
+            self.offset,
+        )
+
 
 @attrs.frozen(eq=False)
 class Header:

@@ -76,12 +76,15 @@ class PayloadDecoder:
         self._readings: dict[int, _KindReadings] = {}
         self._texts = TextCache()
         self._classes = ClassCache(limits.learned)
+        self._fieldless = _KindReadings(reason=NO_FIELDS, without_fields=True)
 
     def read(self, kind: EventKind, data: bytes, offset: int) -> tuple[Any, bytes, Problem | None]:
         """Returns (payload, tail, problem). `offset` is the stream offset of `data`."""
         known = self._known(kind)
         if not known.readings or (known.without_fields and data):
             return RawPayload(data, known.reason), b"", _unknown(kind, data, offset, known.reason)
+        if known is self._fieldless:
+            known = self._own(kind)
         try:
             decode = known.readings[0].decode
         except OverflowError:
@@ -106,7 +109,7 @@ class PayloadDecoder:
 
     def record(self, kind: EventKind) -> type[Any] | None:
         """The class of records read by the first of `layouts`; None if there are too many classes already."""
-        reading = self._known(kind).readings[0]
+        reading = self._own(kind).readings[0]
         try:
             return reading.record()
         except OverflowError:
@@ -120,6 +123,14 @@ class PayloadDecoder:
         known = self._readings.get(kind.index)
         if known is None:
             known = self._readings[kind.index] = self._make(kind)
+        return known
+
+    def _own(self, kind: EventKind) -> _KindReadings:
+        """The same, with records of this kind's own class."""
+        known = self._known(kind)
+        if known is self._fieldless:
+            known = self._readings[kind.index] = _KindReadings(reason=NO_FIELDS, without_fields=True)
+            self._describe(kind, known)
         return known
 
     def fits(self, kind: EventKind, data: bytes) -> bool:
@@ -164,8 +175,13 @@ class PayloadDecoder:
             return _KindReadings(reason="the event's description is missing from the trace")
         if not row.fields and not row.name:
             return _KindReadings()
+        if not row.fields:
+            # One for all of them until there is a record: a crafted trace may describe very many.
+            if not self._fieldless.readings:
+                self._describe(kind, self._fieldless)
+            return self._fieldless
         try:
-            known = _KindReadings(reason=NO_FIELDS, without_fields=not row.fields)
+            known = _KindReadings(reason=NO_FIELDS)
             self._describe(kind, known)
             return known
         except Undescribable as error:

@@ -5,6 +5,8 @@ Passes every block to the parts concerned, in the order that the format requires
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from clrevents.decode.clock import Clock
 from clrevents.decode.container.blocks import (
     Block,
@@ -23,7 +25,7 @@ from clrevents.decode.container.blocks import (
     TraceInfo,
 )
 from clrevents.decode.kernels.tally import Tally
-from clrevents.decode.kinds import Kinds
+from clrevents.decode.kinds import EventKind, Kinds
 from clrevents.decode.stream.error_policy import ErrorPolicy
 from clrevents.decode.stream.event_intake import EventIntake
 from clrevents.decode.stream.labels import LabelTable
@@ -47,10 +49,11 @@ class BlockHandler:
         rows: RowQueue,
         errors: ErrorPolicy,
         tally: Tally | None,
+        seen: Sequence[EventKind],
     ) -> None:
         self.info: TraceInfo | None = None
         self.clock: Clock | None = None
-        self.kinds = Kinds(registry, limits)
+        self.kinds = Kinds(registry, limits, seen)
         self.losses = LossLog(limits, threads)
         self._threads = threads
         self._labels = LabelTable()

@@ -6,12 +6,14 @@ queue, with one error policy. Knows neither payloads nor what the rows are used 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from clrevents.decode.calls import Calls
 from clrevents.decode.clock import Clock
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.kernels.tally import Tally
+from clrevents.decode.kinds import EventKind
 from clrevents.decode.rows import Rows
 from clrevents.decode.stream.block_handler import BlockHandler
 from clrevents.decode.stream.block_reader import BlockReader
@@ -31,7 +33,7 @@ class Stream:
 
     `walk_stacks` checks every stack block, which otherwise happens only if a stack is requested. With a `tally` no rows
     come out: every piece of a block is counted in it, in file order. `calls` is entered by every call, and by those
-    who do more within the same one.
+    who do more within the same one. `seen` are the kinds of an earlier pass over the same trace.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class Stream:
         in_time_order: bool = True,
         walk_stacks: bool = False,
         tally: Tally | None = None,
+        seen: Sequence[EventKind] = (),
     ) -> None:
         self.limits = limits = limits or Limits()
         self.threads = ThreadTable(limits)
@@ -52,7 +55,7 @@ class Stream:
         self.problems = self._errors.problems
         self._input = InputBuffer()
         self._reader = BlockReader(limits, self._errors.salvage, self.problems)
-        self._handler = BlockHandler(registry or DEFAULT, limits, self.threads, self._rows, self._errors, tally)
+        self._handler = BlockHandler(registry or DEFAULT, limits, self.threads, self._rows, self._errors, tally, seen)
         self.kinds = self._handler.kinds
         self._closed = False
         self.calls = Calls()

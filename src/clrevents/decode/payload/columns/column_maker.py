@@ -73,7 +73,8 @@ class ColumnMaker:
         self._decoder = decoder
         self._fields = fields
         self._report = report
-        self._planned: dict[int, list[_PlannedLayout]] = {}
+        # By the identity of layouts, which many kinds may share.
+        self._planned: dict[int, _PlannedLayout] = {}
 
     def columns_of(self, group: Group) -> Iterator[KindColumns]:
         """By the first layout that accounts for every payload exactly, otherwise row by row."""
@@ -135,8 +136,10 @@ class ColumnMaker:
         return payload
 
     def _layouts_of(self, kind: EventKind) -> list[_PlannedLayout]:
-        known = self._planned.get(kind.index)
+        return [self._plan_of(layout) for layout, _ in self._decoder.layouts(kind)]
+
+    def _plan_of(self, layout: BoundLayout) -> _PlannedLayout:
+        known = self._planned.get(id(layout))
         if known is None:
-            layouts = [layout for layout, _ in self._decoder.layouts(kind)]
-            known = self._planned[kind.index] = [(layout, _Planned.of(layout)) for layout in layouts]
+            known = self._planned[id(layout)] = (layout, _Planned.of(layout))
         return known
