@@ -121,10 +121,7 @@ class ReportReading:
             events[event] = Gathered(event, rows, chunk.places[event] + self._place)
             self._distant += distant
         self._place += len(chunk.headers)
-        processes = _by_process(events, info)
-        if self._only is not None:
-            processes = {process: mine for process, mine in processes.items() if process == self._only}
-        processes = self._within_limit(processes)
+        processes = _by_process(events, info, self._takes)
         for place, (made, collectors) in enumerate(zip(self._first, self._collectors, strict=True)):
             known = list(collectors)
             for process, mine in processes.items():
@@ -140,16 +137,17 @@ class ReportReading:
                         collectors[process].take(ReportChunk({}, tuple(holes), window))
         self._holes += holes
 
-    def _within_limit(self, processes: dict[int | None, dict[tuple[str, str], Gathered]]) -> dict[int | None, Any]:
-        """Those of the first processes: each takes collectors and an answer of its own, and a crafted trace may have
-        as many processes as threads.
+    def _takes(self, process: int | None) -> bool:
+        """Whether a process is asked for, and one of the first: each takes collectors and an answer of its own, and a
+        crafted trace may have as many processes as threads.
         """
-        for process in processes:
-            if len(self._processes) < _PROCESSES:
-                self._processes.add(process)
-            elif process not in self._processes:
-                self._left_out.add(process)
-        return {process: mine for process, mine in processes.items() if process in self._processes}
+        if self._only is not None and process != self._only:
+            return False
+        if process not in self._processes and len(self._processes) == _PROCESSES:
+            self._left_out.add(process)
+            return False
+        self._processes.add(process)
+        return True
 
     def finish(self, known: ReadingEnd, window: TimeWindow, rest: Sequence[Hole] = ()) -> dict[str, Answer[Any]]:
         """The answers, by the reports' names. `rest` are holes that ended after the last event."""
@@ -278,11 +276,11 @@ def _events(count: int) -> str:
 
 
 def _by_process(
-    events: Mapping[tuple[str, str], Gathered], info: TraceInfo
+    events: Mapping[tuple[str, str], Gathered], info: TraceInfo, takes: Callable[[int | None], bool]
 ) -> dict[int | None, dict[tuple[str, str], Gathered]]:
-    """The rows of each process; of a trace that has one, all."""
+    """The rows of each process that is taken; of a trace that has one, all."""
     if info.version < MANY_PROCESSES:
-        return {info.process_id: dict(events)}
+        return {info.process_id: dict(events)} if takes(info.process_id) else {}
     found: dict[int | None, dict[tuple[str, str], Gathered]] = {}
     for event, rows in events.items():
         column = rows.table.column(_PROCESS)
@@ -290,9 +288,10 @@ def _by_process(
         order = np.argsort(numbers, kind="stable")
         edges = np.flatnonzero(np.diff(numbers[order])) + 1
         for places in np.split(order, edges) if len(order) else ():
-            process = int(numbers[places[0]])
-            mine = _some(rows, places) if len(edges) else rows
-            found.setdefault(None if process < 0 else process, {})[event] = mine
+            number = int(numbers[places[0]])
+            process = None if number < 0 else number
+            if takes(process):
+                found.setdefault(process, {})[event] = _some(rows, places) if len(edges) else rows
     return found
 
 
