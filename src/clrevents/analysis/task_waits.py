@@ -32,4 +32,4 @@ def task_wait_spans(begins: Gathered, ends: Gathered) -> WaitSpans:
 
 def blocking(begins: Gathered) -> Gathered:
     """The begins of waits that block."""
-    return begins.only(np.flatnonzero(field_numbers(begins, "Behavior") == SYNCHRONOUS), begins.table.columns)
+    return begins.only(np.flatnonzero(field_numbers(begins, "Behavior") == SYNCHRONOUS))

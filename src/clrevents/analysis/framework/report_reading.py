@@ -29,7 +29,6 @@ from clrevents.analysis.framework.selectors import fits, is_glob, patient
 from clrevents.analysis.gathering.distant_times import near_ns, near_table
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.table.read import TableChunk
-from clrevents.table.table import Table
 from clrevents.trace import TraceInfo
 from clrevents.version import __version__
 
@@ -291,13 +290,8 @@ def _by_process(
             number = int(numbers[places[0]])
             process = None if number < 0 else number
             if takes(process):
-                found.setdefault(process, {})[event] = _some(rows, places) if len(edges) else rows
+                found.setdefault(process, {})[event] = rows.only(places) if len(edges) else rows
     return found
-
-
-def _some(rows: Gathered, places: Any) -> Gathered:
-    columns = tuple(rows.table.column(field.name).take(places) for field in rows.table.fields)
-    return Gathered(rows.event, Table(rows.table.fields, (columns,)), rows.places[places])
 
 
 class HoleQueue:

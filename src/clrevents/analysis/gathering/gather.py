@@ -62,9 +62,9 @@ class Gathered:
         """A column as Python values; nulls where the event's version lacks it."""
         return self.column(name).tolist() if name in self.table else [None] * len(self)
 
-    def only(self, rows: Ints, columns: Iterable[str]) -> Gathered:
-        """Some rows with some columns."""
-        table = self.table.select(*dict.fromkeys(columns))
+    def only(self, rows: Ints, columns: Iterable[str] | None = None) -> Gathered:
+        """Some rows, with some columns or all."""
+        table = self.table if columns is None else self.table.select(*dict.fromkeys(columns))
         part = tuple(table.column(name).take(rows) for name in table.columns)
         return Gathered(self.event, Table(table.fields, (part,)), self.places[rows])
 

@@ -9,7 +9,6 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clrevents.analysis.framework.answer_values import Note
 from clrevents.analysis.gathering.gather import Gathered
@@ -28,12 +27,16 @@ def by_runtime(rows: Mapping[str, Gathered], told: Collection[str]) -> tuple[lis
 
     `told` are the selectors whose events say which runtime they are of; every runtime gets the others whole.
     """
-    ids, counts = np.unique(np.concatenate([_instances(rows[name]) for name in told]), return_counts=True)
+    numbers = {name: rows[name].numbers(INSTANCE).astype(np.int64) for name in told}
+    ids, counts = np.unique(np.concatenate(list(numbers.values())), return_counts=True)
     if len(ids) < 2:
         return [rows], []
     kept = np.sort(ids[np.argsort(-counts, kind="stable")[:_RUNTIMES]])
     runtimes: list[Mapping[str, Gathered]] = [
-        {name: _some(events, _instances(events) == number) if name in told else events for name, events in rows.items()}
+        {
+            name: events.only(np.flatnonzero(numbers[name] == number)) if name in numbers else events
+            for name, events in rows.items()
+        }
         for number in kept.tolist()
     ]
     return runtimes, _left_out(len(ids) - len(kept))
@@ -53,14 +56,6 @@ def _left_out(runtimes: int) -> list[Note]:
     text = f"a process has events of more than {_RUNTIMES} runtimes; the {what} with the fewest events are left out"
     tables = ("collections", "suspensions", "other_suspensions")
     return [Note("too-many-runtimes", "warning", text, tables, {"runtimes": runtimes})]
-
-
-def _instances(events: Gathered) -> NDArray[np.int64]:
-    return events.numbers(INSTANCE).astype(np.int64)
-
-
-def _some(events: Gathered, chosen: NDArray[np.bool_]) -> Gathered:
-    return events.only(np.flatnonzero(chosen), [field.name for field in events.table.fields])
 
 
 def _list(values: Any) -> Sequence[Any]:

@@ -74,7 +74,7 @@ class RequestContinuations:
         self._context = context
         begins = events[TASK_BEGIN]
         behaviors = field_numbers(begins, "Behavior")
-        awaits = begins.only(np.flatnonzero(behaviors != SYNCHRONOUS), begins.table.columns)
+        awaits = begins.only(np.flatnonzero(behaviors != SYNCHRONOUS))
         found = _told_apart(wait_spans(awaits, events[TASK_END], ("TaskID",)))
         ids, starts = awaits.cells("activity_id"), awaits.cells("time_ns")
         ends = field_numbers(events[TASK_END], "time_ns").tolist()

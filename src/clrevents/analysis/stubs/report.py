@@ -136,7 +136,7 @@ def _stubs(context: Context, rows: Gathered, hits: list[int], made: Compilations
     ends = []
     # Names are looked up for the window's stubs only: there are few of them, but stacks are long.
     held = np.flatnonzero(context.window.holds(rows.numbers("time_ns")))
-    for place, row in zip(held.tolist(), rows.only(held, rows.table.columns).table.rows(), strict=True):
+    for place, row in zip(held.tolist(), rows.only(held).table.rows(), strict=True):
         flags, time = row["StubFlags"], row["time_ns"]
         owner, name, managed = (row[f"ManagedInteropMethod{n}"] for n in ("Namespace", "Name", "Signature"))
         native, signature, il = (row[n] for n in ("NativeMethodSignature", "StubMethodSignature", "StubMethodILCode"))

@@ -174,10 +174,7 @@ class TasksCollector(Collector[TasksReport]):
 
 def _before(chunk: ReportChunk, place: int) -> ReportChunk:
     """The events of a chunk that come before a place in it."""
-    events = {
-        name: found.only(np.flatnonzero(found.places < place), found.table.columns)
-        for name, found in chunk.events.items()
-    }
+    events = {name: found.only(np.flatnonzero(found.places < place)) for name, found in chunk.events.items()}
     return attrs.evolve(chunk, events=events)
 
 
