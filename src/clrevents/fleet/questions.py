@@ -164,8 +164,7 @@ def empty_tables(report: str) -> Mapping[str, Table]:
     """The tables of a report by name, without any rows."""
     found: dict[str, Table] = {}
     for table in find_report(report).answer.tables():
-        empty: ReportTable[Any] = ReportTable.of(table.row_class, [])
-        found[table.name] = empty.table
+        found[table.name] = ReportTable.empty(table.row_class).table
     return found
 
 

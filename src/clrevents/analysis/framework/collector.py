@@ -183,9 +183,6 @@ class Context:
         given = dict(values)
         own = given.pop("lossy", None)
         count = len(next(iter(given.values()), ()))
-        if given and not any(map(len, given.values())):
-            # Most tables of most processes, of which there may be many.
-            return ReportTable.empty(row_class)
         flags = np.zeros(count, dtype=np.bool_)
         given["process_id"] = _repeated(self.process_id, count)
         given["lossy"] = flags
@@ -193,6 +190,8 @@ class Context:
         if "clipped" in declared:
             given["clipped"] = flags
         made = ReportTable.from_columns(row_class, given)
+        if not len(made):
+            return made
         shape = shape_of(row_class)
         starts, ends = _times(made)
         lossy = self._touched(made, starts, ends)
@@ -208,7 +207,7 @@ class Context:
             changed["clipped"] = (first < self.window.low) | (last > self.window.high)
         elif shape.at is not None:
             inside = self.window.holds(starts)
-        made = made.replaced(**changed) if count else made
+        made = made.replaced(**changed)
         return made if inside.all() else made.take(np.flatnonzero(inside))
 
     def _touched(self, rows: ReportTable[Any], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.bool_]:

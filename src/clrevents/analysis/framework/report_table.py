@@ -57,6 +57,9 @@ class ReportTable(Generic[R]):
         if set(values) != {c.name for c in declared}:
             odd = sorted(set(values) ^ {c.name for c in declared})
             raise ValueError(f"{row_class.__name__}: these columns are missing or too many: {', '.join(odd)}")
+        if not any(map(len, values.values())):
+            # Most tables of most processes, of which there may be many.
+            return cls.empty(row_class)
         fields = _fields_of(row_class)
         columns = tuple(_column(field, values[field.name]) for field in fields)
         if len({len(column) for column in columns}) > 1:
