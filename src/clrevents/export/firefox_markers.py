@@ -44,6 +44,8 @@ class FirefoxMarkers:
         self._found: dict[_Key, list[_Marker]] = defaultdict(list)
         # Of equal ones the first: there is a marker for each event.
         self._keys: dict[tuple[str, ...], tuple[str, ...]] = {}
+        # Groups with a field that is not always of one kind.
+        self._mixed: set[Group] = set()
 
     @property
     def threads(self) -> list[_Key]:
@@ -60,12 +62,16 @@ class FirefoxMarkers:
                 # `type` is the schema's, and `name` a marker's own.
                 key = f"{name} " if name in ("type", "name") else name
                 data[key] = shown
-                fields[key] = _both(fields.get(key, kind), kind)
+                if (known := fields.setdefault(key, kind)) != kind:
+                    fields[key] = _both(known, kind)
+                    self._mixed.add(track.group)
         for side, kind, arrows in (("to", "flow-id", item.leaves), ("from", "terminating-flow-id", item.reaches)):
             for n, arrow in enumerate(arrows):
                 key = f"{side} {n + 1}" if n else side
                 data[key] = self._texts[f"{arrow:x}"]
-                fields.setdefault(key, kind)
+                if fields.setdefault(key, kind) != kind:
+                    # A detail of this name.
+                    self._mixed.add(track.group)
         phase, end = (_INTERVAL, item.end_ns) if isinstance(item, Stretch) else (_INSTANT, None)
         keys = tuple(data)
         keys = self._keys.setdefault(keys, keys)
@@ -87,8 +93,10 @@ class FirefoxMarkers:
 
     def _data(self, group: Group, keys: tuple[str, ...], values: tuple[Any, ...]) -> dict[str, Any]:
         """With texts in fields that are texts of other markers."""
-        fields = self._fields[group]
         found = zip(keys, values, strict=True)
+        if group not in self._mixed:
+            return dict(found)
+        fields = self._fields[group]
         return {key: str(value) if fields.get(key) == "string" else value for key, value in found}
 
     def schemas(self) -> list[dict[str, Any]]:
@@ -107,15 +115,15 @@ class FirefoxMarkers:
 
 
 def _both(one: str, other: str) -> str:
-    """The format of a field whose values have these."""
-    if one == other:
-        return one
+    """The format of a field whose values have these, which differ."""
     return "decimal" if {one, other} == {"integer", "decimal"} else "string"
 
 
 def _shown(name: str, value: Any) -> tuple[str, Any]:
     """The format of a detail, and what is shown of it; None for nothing."""
     match value:
+        case str():
+            return "string", value
         case bool():
             return "string", "yes" if value else "no"
         case int() if abs(value) <= _LARGEST:
