@@ -145,14 +145,15 @@ class Kinds:
         if old is not None and not old.undefined and old.row == row:
             return None
         problem = None
-        wrong = self._misfit(row) if row.fields else ""
-        if wrong:
+        described = None if self._described is None else _identity(row)
+        kind = self._known(described)
+        if kind is None and row.fields and (wrong := self._misfit(row)):
             problem = bad_fields(row.provider, row.name or str(row.id), wrong, row.offset, None)
             row = row.without_fields()
             if old is not None and not old.undefined and old.row == row:
                 return None
-        described = None if self._described is None else _identity(row)
-        kind = self._described.get(described) if self._described is not None and described is not None else None
+            described = None if described is None else _identity(row)
+            kind = self._known(described)
         if kind is None:
             if len(self.all) >= self._limits.metadata:
                 return damage(
@@ -170,6 +171,10 @@ class Kinds:
             return problem
         text = f"event description {row.metadata_id} is redefined as {kind.key}; it was {old.key}"
         return damage("redefined-metadata", text, row.offset, None, "events of either description")
+
+    def _known(self, described: bytes | None) -> EventKind | None:
+        """The kind with this description, where some are remembered."""
+        return None if self._described is None or described is None else self._described.get(described)
 
     def forget(self) -> None:
         """Drop all ids (NetTrace 6 may request it at a sequence point); kinds keep their indexes."""

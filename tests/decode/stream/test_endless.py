@@ -23,6 +23,8 @@ from clrevents.decode.kernels.tally import Tally
 from clrevents.decode.stream.losses import LossLog
 from clrevents.decode.stream.stream import Stream
 from clrevents.decode.stream.thread_table import ThreadTable
+from clrevents.encode.values import EventRecord, MetadataRecord
+from clrevents.encode.values import ThreadRow as ThreadRecord
 from clrevents.rewrite import redact
 from support import costly_containers as costly
 from support.counting import calls
@@ -84,6 +86,29 @@ def test_kinds_and_threads_that_come_again_are_the_ones_that_they_were() -> None
     ]
     assert [row.thread_id for row in stream.threads.all] == [100, 101, 102]
     assert places == [[0, 1, 2]] * 50
+
+
+@pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
+def test_a_row_that_comes_again_is_reported_where_it_is() -> None:
+    sink, writer = costly.six()
+    places: list[int] = []
+    for turn in range(3):
+        writer.metadata([MetadataRecord(1, "P", turn % 2, 0, "EventA")])
+        writer.threads([ThreadRecord(1, 10 + turn % 2, name="worker A")])
+        writer.events([EventRecord(1, turn, 1)])
+    writer.end()
+    data = sink.getvalue()
+    for text in (b"EventA", b"worker A"):
+        at = -1
+        while (at := data.find(text, at + 1)) >= 0:
+            places.append(at)
+    trace = clrevents.open(data, errors="salvage")
+    # The first and third descriptions are equal: each redefines the one before it.
+    assert [(event.id, event.thread_id) for event in trace.events()] == [(0, 10), (1, 11), (0, 10)]
+    found = [problem.offset for problem in trace.problems if problem.kind.startswith("redefined-")]
+    assert len(found) == 4
+    rows = [places[1], places[4], places[2], places[5]]
+    assert all(offset is not None and 0 < row - offset < 20 for offset, row in zip(found, rows, strict=True))
 
 
 def test_two_threads_with_equal_descriptions_stay_two() -> None:

@@ -25,12 +25,12 @@ from clrevents.decode.container.blocks import (
 )
 from clrevents.decode.container.container import BLOCK_HEADER, COMPRESSED, bad_event, cut, one, stack_count
 from clrevents.decode.container.nettrace6 import nettrace6_search as search
-from clrevents.decode.container.nettrace6.nettrace6_metadata import read_descriptions
+from clrevents.decode.container.nettrace6.nettrace6_metadata import Descriptions
 from clrevents.decode.container.nettrace6.nettrace6_rows import (
+    ThreadRows,
     read_count,
     read_labels,
     read_removed_threads,
-    read_threads,
 )
 from clrevents.decode.container.nettrace6.thread_numbers import read_numbers
 from clrevents.decode.container.small_blocks import SMALL, Places, SmallBlocks, header_fields
@@ -71,6 +71,10 @@ class NetTrace6:
         self._scanner = HeaderScanner()
         self._small = SmallBlocks(self._scanner)
         self._search = search.Search()
+        self._descriptions = Descriptions(limits)
+        self._threads = ThreadRows()
+        # The stream offset of a position at which the last block showed that one starts.
+        self._follows = -1
         self._seen_header = False
 
     def read(self, window: Window) -> Iterator[Block]:
@@ -137,7 +141,9 @@ class NetTrace6:
         data = window.data
         if not window.final:
             window.require(4 + min(size, search.PEEK))
-        known = size <= self._limits.block_bytes and search.plausible(data, start, window.end)
+        known = size <= self._limits.block_bytes and (
+            window.base + start == self._follows or search.plausible(data, start, window.end)
+        )
         end = start + 4 + size
         if (known or kind not in _NAMES) and not window.final:
             window.require(4 + size)
@@ -148,6 +154,7 @@ class NetTrace6:
             if proven or search.followed(window, end):
                 yield from self._content(window, kind, start + 4, end, False) if blocks is None else blocks
                 window.pos = end
+                self._follows = -1 if proven else window.base + end
                 return
         elif kind not in _NAMES and end <= window.end and search.followed(window, end):
             yield from self._content(window, kind, start + 4, end, False)
@@ -197,11 +204,11 @@ class NetTrace6:
             elif kind == _LABELS:
                 yield from read_labels(cursor)
             elif kind == _METADATA:
-                yield from read_descriptions(cursor, self._limits, broken)
+                yield from self._descriptions.read(cursor, broken)
             elif kind == _POINT:
                 yield self._point(cursor)
             elif kind == _THREADS:
-                yield from read_threads(cursor)
+                yield from self._threads.read(cursor)
             else:
                 yield read_removed_threads(cursor)
         except Short as short:

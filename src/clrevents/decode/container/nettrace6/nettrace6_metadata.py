@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from clrevents.decode.container.blocks import Block, Fault, FieldDescription, Metadata, MetadataRow
 from clrevents.decode.container.container import bad_fields
 from clrevents.decode.container.metadata import BadFields, Budget
-from clrevents.decode.container.nettrace6.nettrace6_rows import read_row
+from clrevents.decode.container.nettrace6.nettrace6_rows import KnownRows, read_row
 from clrevents.decode.container.window import Cursor, Short
 from clrevents.errors import Limits, Severity, damage
 from clrevents.schema.codes import ARRAYS, MetadataItem, TypeCode
@@ -20,38 +20,51 @@ _LOCATED = frozenset({TypeCode.RELLOC, TypeCode.DATALOC})
 _VARIABLE = frozenset({TypeCode.STRING, TypeCode.ARRAY, TypeCode.VARINT, TypeCode.VARUINT})
 
 
-def read_descriptions(cursor: Cursor, limits: Limits, broken: bool) -> Iterator[Block]:
-    """A metadata block; for a broken one only the complete rows. Raises Short after yielding what was read."""
-    cursor.take(cursor.u16("header size"), "header")
-    rows: list[MetadataRow] = []
-    faults: list[Fault] = []
-    while cursor.left:
-        offset = cursor.base + cursor.pos
-        try:
-            row = read_row(cursor, "metadata")
-        except Short:
-            yield Metadata(tuple(rows))
-            yield from faults
-            raise
-        size = row.left
-        try:
-            described, wrong, severity = _description(row, Budget(limits), offset)
-        except Short as short:
-            text = f"an event description is truncated in its {short.what}"
-            faults.append(Fault(damage("bad-metadata", text, offset, size, "the events it describes")))
-            if broken:
+class Descriptions:
+    """Reads the metadata blocks of one stream."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._known = KnownRows[MetadataRow]()
+
+    def read(self, cursor: Cursor, broken: bool) -> Iterator[Block]:
+        """A metadata block; for a broken one only the complete rows. Raises Short after yielding what was read."""
+        cursor.take(cursor.u16("header size"), "header")
+        rows: list[MetadataRow] = []
+        faults: list[Fault] = []
+        while cursor.left:
+            offset = cursor.base + cursor.pos
+            try:
+                row = read_row(cursor, "metadata")
+            except Short:
+                yield Metadata(tuple(rows))
+                yield from faults
+                raise
+            known = self._known.find(row, offset)
+            if known is not None:
+                rows.append(known)
+                continue
+            start, size = row.pos, row.left
+            try:
+                described, wrong, severity = _description(row, Budget(self._limits), offset)
+            except Short as short:
+                text = f"an event description is truncated in its {short.what}"
+                faults.append(Fault(damage("bad-metadata", text, offset, size, "the events it describes")))
+                if broken:
+                    break
+                continue
+            if broken and wrong:
                 break
-            continue
-        if broken and wrong:
-            break
-        rows.append(described)
-        if wrong and severity == "damage":
-            text = f"{described.provider}/{described.name}: {wrong}"
-            faults.append(Fault(damage("bad-metadata", text, offset, size, "the events it describes")))
-        elif wrong:
-            faults.append(Fault(bad_fields(described.provider, described.name, wrong, offset, size)))
-    yield Metadata(tuple(rows))
-    yield from faults
+            rows.append(described)
+            if wrong and severity == "damage":
+                text = f"{described.provider}/{described.name}: {wrong}"
+                faults.append(Fault(damage("bad-metadata", text, offset, size, "the events it describes")))
+            elif wrong:
+                faults.append(Fault(bad_fields(described.provider, described.name, wrong, offset, size)))
+            else:
+                self._known.keep(row.data[start : row.end], described)
+        yield Metadata(tuple(rows))
+        yield from faults
 
 
 class _Impossible(BadFields):

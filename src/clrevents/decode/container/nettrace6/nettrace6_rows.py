@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
-from typing import Final, Literal, TypeAlias
+from typing import Final, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from clrevents.decode.container.blocks import (
     Fault,
     LabelList,
     Labels,
+    MetadataRow,
     RemovedThreads,
     ThreadRow,
     Threads,
@@ -31,6 +32,8 @@ _ACTIVITY_ID, _RELATED_ID, _TRACE_ID, _SPAN_ID, _TEXT, _NUMBER, _OPCODE, _KEYWOR
     int, LabelKind
 )
 
+R = TypeVar("R", MetadataRow, ThreadRow)
+
 Row: TypeAlias = Literal["metadata", "optional", "field", "thread"]
 _ROW_NAMES: Final[dict[Row, tuple[str, str]]] = {
     "metadata": ("metadata row", "metadata row size"),
@@ -42,6 +45,8 @@ _ROWS: Final = 1000
 # After so many lists of one size, those that are like the last are found together; only lists of so many bytes.
 _ALIKE: Final = 16
 _SHORT: Final = 1 << 8
+# So many rows of each sort are remembered.
+_KEPT: Final = 1 << 12
 # The labels of a fixed size.
 _SIZES = {
     _ACTIVITY_ID: 16,
@@ -71,28 +76,60 @@ def read_count(cursor: Cursor, smallest: int, what: str) -> int:
     return count
 
 
-def read_threads(cursor: Cursor) -> Iterator[Block]:
-    """A thread block. Raises Short, after yielding what was read, if it ends inside a row."""
-    wrong: Fault | None = None
-    short: Short | None = None
-    more = True
-    while more:
-        # A few at a time: a block may have millions, which a limit stops.
-        rows: list[ThreadRow] = []
-        try:
-            while cursor.left and len(rows) < _ROWS:
-                row, unknown = _thread_row(cursor)
-                rows.append(row)
-                wrong = unknown or wrong
-        except Short as caught:
-            short = caught
-        # Even if the block ends early: what was read is valid.
-        yield Threads(tuple(rows))
-        more = cursor.left > 0 and short is None
-    if wrong is not None:
-        yield wrong
-    if short is not None:
-        raise short
+class KnownRows(Generic[R]):
+    """Rows by their bytes: a service that is recorded for long describes the same things again and again."""
+
+    def __init__(self) -> None:
+        self._rows: dict[bytes, R] = {}
+
+    def find(self, row: Cursor, offset: int) -> R | None:
+        """A row that was like this one, at this offset."""
+        known = self._rows.get(row.data[row.pos : row.end]) if row.left <= _SHORT else None
+        return None if known is None else known.moved(offset)
+
+    def keep(self, stored: bytes, row: R) -> None:
+        """Remember a row for its bytes."""
+        if len(stored) <= _SHORT:
+            if len(self._rows) >= _KEPT:
+                self._rows.clear()
+            self._rows[stored] = row
+
+
+class ThreadRows:
+    """Reads the thread blocks of one stream."""
+
+    def __init__(self) -> None:
+        self._known = KnownRows[ThreadRow]()
+
+    def read(self, cursor: Cursor) -> Iterator[Block]:
+        """A thread block. Raises Short, after yielding what was read, if it ends inside a row."""
+        wrong: Fault | None = None
+        short: Short | None = None
+        more = True
+        while more:
+            # A few at a time: a block may have millions, which a limit stops.
+            rows: list[ThreadRow] = []
+            try:
+                while cursor.left and len(rows) < _ROWS:
+                    offset = cursor.base + cursor.pos
+                    stored = read_row(cursor, "thread")
+                    row = self._known.find(stored, offset)
+                    if row is None:
+                        start = stored.pos
+                        row, unknown = _thread_row(stored, offset)
+                        wrong = unknown or wrong
+                        if unknown is None:
+                            self._known.keep(stored.data[start : stored.end], row)
+                    rows.append(row)
+            except Short as caught:
+                short = caught
+            # Even if the block ends early: what was read is valid.
+            yield Threads(tuple(rows))
+            more = cursor.left > 0 and short is None
+        if wrong is not None:
+            yield wrong
+        if short is not None:
+            raise short
 
 
 def read_removed_threads(cursor: Cursor) -> RemovedThreads:
@@ -163,9 +200,7 @@ class _UnknownLabel(Exception):
         self.offset = offset
 
 
-def _thread_row(cursor: Cursor) -> tuple[ThreadRow, Fault | None]:
-    offset = cursor.base + cursor.pos
-    row = read_row(cursor, "thread")
+def _thread_row(row: Cursor, offset: int) -> tuple[ThreadRow, Fault | None]:
     index = row.varint(64, "thread index")
     name, process, thread = None, None, None
     attributes = []
