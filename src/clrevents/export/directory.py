@@ -18,6 +18,7 @@ from clrevents.export.buffered import TableFile, TableFiles
 from clrevents.export.facts import problem_object, trace_object
 from clrevents.export.file_names import Names
 from clrevents.export.formats import Format
+from clrevents.export.json_pieces import json_pieces
 from clrevents.outputs import whole_folder
 from clrevents.table.build import ACTIVITY_HEADERS, DEFAULT_HEADERS, EVENT_HEADERS
 from clrevents.table.table import Table
@@ -136,7 +137,7 @@ class _Export:
             ],
         }
         with (self._folder / FACTS).open("x", encoding="ascii") as file:
-            json.dump(facts, file, indent=1)
+            file.writelines(json_pieces(facts))
         size = sum(path.stat().st_size for path in self._folder.rglob("*") if path.is_file())
         return Written(len(self._tables), sum(f.rows for f in self._tables.values()), size, unknown, left_out)
 
