@@ -81,6 +81,14 @@ def test_info(fleet: BuiltFleet, traces: Traces) -> None:
     assert any(lost for *_, lost in expected)
 
 
+def test_info_of_traces_that_cannot_be_read(traces: Traces, tmp_path: Path) -> None:
+    (tmp_path / "none.nettrace").write_bytes(b"no trace")
+    with clrevents.open_many(tmp_path) as unreadable:
+        found = unreadable.info()
+        assert (len(found), found.columns) == (0, traces.info().columns)
+        assert unreadable.problems["trace"].tolist() == [str(tmp_path / "none.nettrace")]
+
+
 @pytest.mark.parametrize("event", EVENTS)
 def test_tables_of_events(fleet: BuiltFleet, traces: Traces, event: str) -> None:
     expected = [row for path, table in alone(fleet, lambda t: t.table(event)) for row in rows_of(path, table)]

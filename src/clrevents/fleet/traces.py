@@ -18,7 +18,7 @@ from clrevents.analysis.reports import find_report
 from clrevents.decode.selection import FilterOptions, Filters, Selector
 from clrevents.errors import ERROR_MODES, AmbiguousEventError, ErrorMode, Limits, UnknownEventError
 from clrevents.fleet.fleet_answer import FleetAnswer, fleet_answer
-from clrevents.fleet.joined import Joined, with_trace
+from clrevents.fleet.joined import Joined, rows_of_traces, with_trace
 from clrevents.fleet.outcome import Opening, Question
 from clrevents.fleet.questions import (
     AskCounts,
@@ -169,7 +169,8 @@ class Traces:
         Columns: `trace`, `format`, `format_version`, `process_id`, `pointer_size`, `processors`, `start` (ISO 8601),
         `duration_ns`, `events`, `lost`, `bytes` (decompressed).
         """
-        return self._joined((path, row_table(TraceFacts, [facts])) for path, facts in self._each(AskFacts()))
+        found = dict(self._each(AskFacts()))
+        return rows_of_traces(tuple(found), row_table(TraceFacts, list(found.values())))
 
     def event_counts(self) -> Table:
         """The number of events of each kind in each trace, most frequent first.
