@@ -6,10 +6,12 @@ Makes a folder of small traces, most of them built (7 kB); with `--recorded` all
 rundown (300 kB on average). Some are damaged, some empty, one is none. Questions are `info`, `counts`, `table`,
 `batches`, `headers`, `query`, `reports` (all at once) and the reports' names; without any it asks all of them.
 
-Each figure comes from a process of its own: `alone` opens one trace after the other, `together` is `open_many` with
-the start of its processes, `again` the same question of the same `Traces`, and the memory is that of the largest
-process. Imports of the asking process do not count. Divided by the cores, processor time is what a machine takes
-that does nothing else; the clock is printed, too. Answers are compared row by row. Linux only.
+Each figure comes from a process of its own: `alone` opens one trace after the other, `at once` does so in as many
+independent processes as `open_many` has, each with its share of the traces: what the machine makes of that, whose
+processors may share a core. `together` is `open_many` with the start of its processes, with its ratios to both;
+`again` is the same question of the same `Traces`, and the memory is that of the largest process. Imports of the
+asking process do not count. Divided by the cores, processor time is what a machine takes that does nothing else; the
+clock is printed, too. Answers are compared row by row. Linux only.
 """
 
 from __future__ import annotations
@@ -162,6 +164,15 @@ def ask(mode: str, question: str, folder: str, jobs: int, check: bool) -> dict[s
         said["seconds"], said["clock"] = time.process_time() - began, time.perf_counter() - clock
         said["digest"] = digest_alone(question, kept or _each(paths, question)) if check else ""
         return said
+    if mode == "at once":
+        for share in range(jobs):
+            if os.fork() == 0:
+                list(_each(paths[share::jobs], question))
+                os._exit(0)
+        for _ in range(jobs):
+            os.wait()
+        said["clock"] = time.perf_counter() - clock
+        return said
     with clrevents.open_many(folder, jobs=jobs) as traces:
         if mode == "again":
             together(question, traces)
@@ -237,7 +248,8 @@ def main() -> None:
         size = sum(path.stat().st_size for path in folder.iterdir())
         print(f"{len(list(folder.iterdir()))} traces, {size / 1e6:.1f} MB, {given.jobs} processes")
         print(f"load {os.getloadavg()[0]:.1f}; processor seconds, and by the clock in brackets")
-        print(f"{'':<14}{'alone':>16}{'together':>16}{'ratio':>7}{'again':>8}{'ratio':>7}{'MB':>6}{'MB':>6}")
+        titles = f"{'':<14}{'alone':>16}{'at once':>16}{'together':>16}{'ratios':>12}"
+        print(f"{titles}{'again':>8}{'ratio':>7}{'MB':>6}{'MB':>6}")
         for question in questions[:1]:
             measured("together", question, folder, given.jobs)
         for question in questions:
@@ -246,11 +258,13 @@ def main() -> None:
 
 def print_question(question: str, folder: Path, jobs: int, check: bool) -> None:
     one = measured("alone", question, folder, jobs)
+    shares = measured("at once", question, folder, jobs)
     all = measured("together", question, folder, jobs)
     second = measured("again", question, folder, jobs)["seconds"] - all["seconds"]
     ratio = all["seconds"] / one["seconds"]
-    line = f"{question:<14}{one['seconds']:>7.2f} ({one['clock']:>6.2f}){all['seconds']:>7.2f} ({all['clock']:>6.2f})"
-    line += f"{ratio:>7.2f}{second:>8.2f}{second / one['seconds']:>7.2f}{one['mb']:>6.0f}{all['mb']:>6.0f}"
+    line = f"{question:<14}" + "".join(f"{r['seconds']:>7.2f} ({r['clock']:>6.2f})" for r in (one, shares, all))
+    line += f"{ratio:>6.2f}{all['seconds'] / shares['seconds']:>6.2f}"
+    line += f"{second:>8.2f}{second / one['seconds']:>7.2f}{one['mb']:>6.0f}{all['mb']:>6.0f}"
     if ratio > ALLOWED:
         line += f"  over {ALLOWED}"
     if check:

@@ -83,6 +83,8 @@ def _typed(hint: Any) -> tuple[ColumnType, bool]:
 
 def plain(value: Any) -> Any:
     """A result in JSON types: attrs objects as dicts, tuples as lists, enums by name."""
+    if value is None or type(value) in _PLAIN:
+        return value
     if isinstance(value, Enum):
         return str(value)
     if isinstance(value, tuple | list):
