@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import tracemalloc
 from pathlib import Path
 
@@ -13,8 +15,12 @@ from hypothesis import strategies as st
 import clrevents
 from clrevents import RawPayload, Table
 from clrevents.decode.kinds import FieldsOfNames
+from clrevents.encode.nettrace6 import NetTrace6Writer
+from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow
 from clrevents.export.directory import Options, export_directory
+from clrevents.export.flame import Look
 from clrevents.export.formats import Format
+from clrevents.export.timeline_file import write_timeline
 from clrevents.schema.codes import TypeCode
 from clrevents.schema.dynamic import ClassCache, FieldDescription, Undescribable, Variant
 from clrevents.table.build import ColumnType, TableField, number_column
@@ -185,3 +191,42 @@ def test_portions_are_all_rows_in_order(rows: int, columns: int, cells: int) -> 
         found = list(portions(whole))
     assert [[v for part in found for v in part[n].tolist()] for n in range(columns)] == [c.tolist() for c in whole]
     assert all(len(part[0]) == 1 or len(part[0]) * columns <= cells for part in found)
+
+
+def wide_event(fields: int, events: int) -> bytes:
+    """Events that end before the first of many fields."""
+    described = [FieldDescription(f"x{i}", TypeCode.UINT8) for i in range(fields)]
+    sink = io.BytesIO()
+    writer = NetTrace6Writer(sink)
+    writer.threads([ThreadRow(1, 7)])
+    writer.metadata([MetadataRecord(1, "P", 5, name="E", fields=tuple(described))])
+    writer.events([EventRecord(1, 1000 + n, 1, b"", sequence=1 + n) for n in range(events)])
+    writer.end()
+    return sink.getvalue()
+
+
+def test_an_event_shows_as_many_fields_as_a_screen_holds() -> None:
+    with clrevents.open(wide_event(300, 1)) as trace:
+        (event,) = trace.events()
+    assert event.payload["x299"] is None
+    assert "x49<" in event._repr_html_()
+    assert "x50<" not in event._repr_html_()
+    assert "50 of 300" in event._repr_html_()
+    assert repr(event.payload).endswith(" …)")
+    assert len(repr(event.payload)) < 2300
+    with clrevents.open(wide_event(50, 1)) as trace:
+        (event,) = trace.events()
+    assert "50 of" not in event._repr_html_()
+    assert repr(event.payload).endswith("x49=None)")
+
+
+def test_the_firefox_profiler_gets_the_beginning_of_a_payload() -> None:
+    stream = io.BytesIO()
+    with clrevents.open(wide_event(2000, 3)) as trace:
+        write_timeline(trace, stream, Look("wide"), "firefox")
+    made = json.loads(stream.getvalue())
+    payloads = [
+        data["payload"] for thread in made["threads"] for data in thread["markers"]["data"] if "payload" in data
+    ]
+    assert len(payloads) == 3
+    assert all(text.startswith('{"x0": null, ') and len(text) == 4097 and text[-1] == "…" for text in payloads)

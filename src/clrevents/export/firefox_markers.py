@@ -22,6 +22,8 @@ _COLORS: Final[dict[Group, str]] = {
     "requests": "blue", "activities": "lightblue",
 }  # fmt: skip
 _text: Final = json.JSONEncoder(ensure_ascii=False).encode
+_LONGEST: Final = 1 << 12
+"""Characters of an event's payload, which all stay in memory: a crafted one has fields without a byte in the trace."""
 _LARGEST: Final = 1 << 53
 """What JavaScript has for exact integers; larger ones are texts."""
 
@@ -132,7 +134,8 @@ def _shown(name: str, value: Any) -> tuple[str, Any]:
         case float() if math.isfinite(value):
             return "decimal", value
         case dict() | list():
-            return "string", _text(value)
+            text = _text(value)
+            return "string", text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
         case None:
             return "string", None
         case _:

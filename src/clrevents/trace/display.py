@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from html import escape
+from itertools import islice
 from typing import Any, Final, Protocol
 
 from clrevents.decode.container.blocks import TraceInfo
@@ -18,6 +19,7 @@ from clrevents.table.event_schema import is_address
 from clrevents.words import counted, safe
 
 _TOP: Final = 10
+_FIELDS: Final = 50
 _KINDS: Final = 50
 _PROBLEMS: Final = 5
 
@@ -190,10 +192,12 @@ def event_html(event: str, version: int, header: list[tuple[str, str]], payload:
         rows.append(("payload", shortened(repr(payload))))
     else:
         names = type(payload).__fields__
-        for field, name in zip(layout, names, strict=True):
+        for field, name in islice(zip(layout, names, strict=True), _FIELDS):
             value = getattr(payload, name)
             text = hex_text(value) if is_address(field.name, field.type) else str(value)
             rows.append((field.name, shortened(text)))
+        if len(names) > _FIELDS:
+            rows.append(("fields", f"{_FIELDS} of {len(names):,}"))
     shown = [(safe(name), safe(value)) for name, value in rows]
     return f"<b>{escape(safe(event))}</b> version {version}" + html_table((), shown)
 
