@@ -229,4 +229,4 @@ def test_the_firefox_profiler_gets_the_beginning_of_a_payload() -> None:
         data["payload"] for thread in made["threads"] for data in thread["markers"]["data"] if "payload" in data
     ]
     assert len(payloads) == 3
-    assert all(text.startswith('{"x0": null, ') and len(text) == 4097 and text[-1] == "…" for text in payloads)
+    assert all(text.startswith('{"x0": null, ') and len(text) == 1001 and text[-1] == "…" for text in payloads)

@@ -22,7 +22,7 @@ _COLORS: Final[dict[Group, str]] = {
     "requests": "blue", "activities": "lightblue",
 }  # fmt: skip
 _text: Final = json.JSONEncoder(ensure_ascii=False).encode
-_LONGEST: Final = 1 << 12
+_LONGEST: Final = 1000
 """Characters of an event's payload, which all stay in memory: a crafted one has fields without a byte in the trace."""
 _LARGEST: Final = 1 << 53
 """What JavaScript has for exact integers; larger ones are texts."""
