@@ -1,6 +1,6 @@
 """What many traces cost through `open_many`, against asking each of them alone: processor time, memory, and answers.
 
-    python benchmarks/fleet.py [--traces 1000] [--jobs 2] [--recorded] [--no-check] [QUESTION …]
+    python benchmarks/fleet.py [--traces 1000] [--jobs 2] [--runs 1] [--recorded] [--no-check] [QUESTION …]
 
 Makes a folder of small traces, most of them built (7 kB); with `--recorded` all are windows of fixtures with their
 rundown (300 kB on average). Some are damaged, some empty, one is none. Questions are `info`, `counts`, `table`,
@@ -11,7 +11,8 @@ independent processes as `open_many` has, each with its share of the traces: wha
 processors may share a core. `together` is `open_many` with the start of its processes, with its ratios to both;
 `again` is the same question of the same `Traces`, and the memory is that of the largest process. Imports of the
 asking process do not count. Divided by the cores, processor time is what a machine takes that does nothing else; the
-clock is printed, too. Answers are compared row by row. Linux only.
+clock is printed, too. With several runs, which take turns, figures are their medians. Answers are compared row by row.
+Linux only.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import ctypes
 import hashlib
 import json
 import os
+import statistics
 import sys
 import tempfile
 import time
@@ -227,6 +229,7 @@ def main() -> None:
     parser.add_argument("questions", nargs="*", metavar="QUESTION")
     parser.add_argument("--traces", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--recorded", action="store_true")
     parser.add_argument("--no-check", action="store_true")
     parser.add_argument("--folder", type=Path, help="make the traces there, or take those that are there")
@@ -253,14 +256,23 @@ def main() -> None:
         for question in questions[:1]:
             measured("together", question, folder, given.jobs)
         for question in questions:
-            print_question(question, folder, given.jobs, not given.no_check)
+            print_question(question, folder, given.jobs, given.runs, not given.no_check)
 
 
-def print_question(question: str, folder: Path, jobs: int, check: bool) -> None:
-    one = measured("alone", question, folder, jobs)
-    shares = measured("at once", question, folder, jobs)
-    all = measured("together", question, folder, jobs)
-    second = measured("again", question, folder, jobs)["seconds"] - all["seconds"]
+def medians(question: str, folder: Path, jobs: int, runs: int) -> dict[str, dict[str, float]]:
+    """What each way of asking takes."""
+    modes = ("alone", "at once", "together", "again")
+    found = [{mode: measured(mode, question, folder, jobs) for mode in modes} for _ in range(runs)]
+    return {
+        mode: {name: statistics.median(run[mode][name] for run in found) for name in ("seconds", "clock", "mb")}
+        for mode in modes
+    }
+
+
+def print_question(question: str, folder: Path, jobs: int, runs: int, check: bool) -> None:
+    found = medians(question, folder, jobs, runs)
+    one, shares, all = found["alone"], found["at once"], found["together"]
+    second = found["again"]["seconds"] - all["seconds"]
     ratio = all["seconds"] / one["seconds"]
     line = f"{question:<14}" + "".join(f"{r['seconds']:>7.2f} ({r['clock']:>6.2f})" for r in (one, shares, all))
     line += f"{ratio:>6.2f}{all['seconds'] / shares['seconds']:>6.2f}"

@@ -41,9 +41,9 @@ class Room:
 
 
 # Who may use whom. A room is a folder, or a module beside the folders: the public faces `types` and `__main__`; the
-# switches of the whole process, `tuning`; and four that know nothing of traces and serve all that writes for people:
-# `outputs` (files that appear whole or not at all), `words` (how texts count things), `meter` (bars of progress) and
-# `notebook` (what a notebook is).
+# switches of the whole process, `tuning` and `one_thread`; and four that know nothing of traces and serve all that
+# writes for people: `outputs` (files that appear whole or not at all), `words` (how texts count things), `meter` (bars
+# of progress) and `notebook` (what a notebook is).
 ROOMS: Final = {
     "errors": Room(("words",)),
     "outputs": Room(()),
@@ -62,6 +62,7 @@ ROOMS: Final = {
     "table": Room(("errors", "words", "schema", "decode"), ("attrs", "numpy"), OPTIONAL),
     "sources": Room(("errors", "schema"), (), ("fsspec",)),
     "tuning": Room(()),
+    "one_thread": Room(()),
     "trace": Room(("errors", "words", "meter", "schema", "sources", "decode", "symbols", "table"), ("attrs", "numpy")),
     "analysis": Room(
         ("errors", "outputs", "version", "words", "schema", "symbols", "table", "trace"), ("attrs", "numpy"), OPTIONAL
@@ -85,7 +86,7 @@ ROOMS: Final = {
     ),
     "cli": Room(
         (
-            *("clrevents", "events", "errors", "outputs", "words", "meter"),
+            *("clrevents", "events", "errors", "outputs", "one_thread", "words", "meter"),
             *("schema", "trace", "analysis", "rewrite", "export", "fleet"),
         ),
         ("click", "rich"),

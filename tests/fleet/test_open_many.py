@@ -414,3 +414,32 @@ if __name__ == "__main__":
         env={**others, "PYTHONPATH": str(SOURCE.parent)} if known else others,
     )
     assert (done.stdout, done.stderr) == ("{False}\n" if known else "{True}\n", "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are forked from a server on Linux only")
+def test_what_processes_start_with(fleet: BuiltFleet, tmp_path: Path) -> None:
+    """What their program has loaded is loaded once for all of them; and none starts threads for linear algebra."""
+    script = tmp_path / "script.py"
+    script.write_text(f"""
+import os, sys
+import clrevents
+
+def asked(trace):
+    return "clrevents.analysis.gc.report" in sys.modules, os.environ.get("OPENBLAS_NUM_THREADS")
+
+if __name__ == "__main__":
+    import clrevents.analysis.gc.report
+    before = dict(os.environ)
+    with clrevents.open_many({fleet.readable[:4]!r}, jobs=2) as traces:
+        print({{value for _, value in traces.each(asked)}})
+    assert before == dict(os.environ)
+""")
+    others = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        env={**others, "PYTHONPATH": str(SOURCE.parent)},
+    )
+    assert (done.stdout, done.stderr) == ("{(True, '1')}\n", "")

@@ -147,8 +147,7 @@ def root() -> None:
 
 def main() -> None:
     """The script `clrevents`."""
-    # On import, numpy's linear algebra library would start threads, which takes 50 ms and is not needed by any command.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    importlib.import_module("clrevents.one_thread")
     clrevents.tune_process()
     atexit.register(gc.freeze)
     root.main(prog_name="clrevents")

@@ -219,9 +219,11 @@ class _Pool:
 
     def __init__(self, jobs: int, opening: Opening, forked: bool) -> None:
         if forked:
-            # One process imports what the others need, for as long as this program runs: a third of the start.
+            # One process imports what the others need, for as long as this program runs: a third of the start. They
+            # also import the program's main module, and with it what is loaded here.
             context: Any = multiprocessing.get_context("forkserver")
-            context.set_forkserver_preload([__name__])
+            loaded = sorted(name for name in sys.modules if name.startswith(f"{_PACKAGE}."))
+            context.set_forkserver_preload([f"{_PACKAGE}.one_thread", *loaded])
         else:
             context = multiprocessing.get_context("spawn")
         self._stop = context.Event()
