@@ -59,26 +59,31 @@ class FirefoxMarkers:
         data: dict[str, Any] = {"type": track.group}
         fields = self._fields[track.group]
         for name, value in item.details.items():
-            kind, shown = _shown(name, value)
+            kind, shown = ("string", value) if type(value) is str else _shown(name, value)
             if shown is not None:
                 # `type` is the schema's, and `name` a marker's own.
-                key = f"{name} " if name in ("type", "name") else name
+                key = f"{name} " if name == "type" or name == "name" else name
                 data[key] = shown
                 if (known := fields.setdefault(key, kind)) != kind:
                     fields[key] = _both(known, kind)
                     self._mixed.add(track.group)
+        if item.leaves or item.reaches:
+            self._add_arrows(track.group, item, data)
+        phase, end = (_INTERVAL, item.end_ns) if isinstance(item, Stretch) else (_INSTANT, None)
+        keys = tuple(data)
+        keys = self._keys.setdefault(keys, keys)
+        row = (item.start_ns, end, phase, self._texts[item.name], track.group, keys, tuple(data.values()))
+        self._found[track.process_id, track.thread_id].append(row)
+
+    def _add_arrows(self, group: Group, item: Stretch | Instant, data: dict[str, Any]) -> None:
+        fields = self._fields[group]
         for side, kind, arrows in (("to", "flow-id", item.leaves), ("from", "terminating-flow-id", item.reaches)):
             for n, arrow in enumerate(arrows):
                 key = f"{side} {n + 1}" if n else side
                 data[key] = self._texts[f"{arrow:x}"]
                 if fields.setdefault(key, kind) != kind:
                     # A detail of this name.
-                    self._mixed.add(track.group)
-        phase, end = (_INTERVAL, item.end_ns) if isinstance(item, Stretch) else (_INSTANT, None)
-        keys = tuple(data)
-        keys = self._keys.setdefault(keys, keys)
-        row = (item.start_ns, end, phase, self._texts[item.name], track.group, keys, tuple(data.values()))
-        self._found[track.process_id, track.thread_id].append(row)
+                    self._mixed.add(group)
 
     def table(self, key: _Key, end_ns: int) -> dict[str, Any]:
         """The markers of one thread in order of time, as iterators. What has no end lasts until that of the trace."""
@@ -124,6 +129,9 @@ def _both(one: str, other: str) -> str:
 def _shown(name: str, value: Any) -> tuple[str, Any]:
     """The format of a detail, and what is shown of it; None for nothing."""
     match value:
+        case dict() | list():
+            text = _text(value)
+            return "string", text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
         case str():
             return "string", value
         case bool():
@@ -133,9 +141,6 @@ def _shown(name: str, value: Any) -> tuple[str, Any]:
             return kind, value
         case float() if math.isfinite(value):
             return "decimal", value
-        case dict() | list():
-            text = _text(value)
-            return "string", text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
         case None:
             return "string", None
         case _:
