@@ -47,6 +47,8 @@ which of them a trace can answer. All of them have the same shape:
 * `unmet("pause_max<50ms", …)` says which conditions on metrics do not hold; with `--assert CONDITION` the command
   exits with 4 unless it holds, for CI.
 
+Given a folder, a pattern or several files, the command answers about [many traces](fleet.md#reports-of-a-folder).
+
 Every table begins with `process_id` and ends with `lossy`: events were lost or destroyed where the row comes from, so
 that it may be wrong. Rows with a begin and an end have `clipped`: they reach over the edge of the window (`start`,
 `end`) that was asked for; such rows stay whole, while totals count only what lies inside. Tables marked *bulk* are left

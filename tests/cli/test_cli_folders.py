@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 from collections.abc import Callable
@@ -11,9 +12,12 @@ import pytest
 from click.testing import Result
 
 import clrevents
+from clrevents.analysis.listing import report_names
 from project_files import FIXTURES
 
 Run = Callable[..., Result]
+PATTERN = FIXTURES / "*-method-interop.nettrace.gz"
+COMPILED = [FIXTURES / f"{net}-method-interop.nettrace.gz" for net in ("net10", "net8")]
 NAMES = ("net10-garbage.nettrace.gz", "net8-sample.nettrace.gz")
 
 
@@ -70,7 +74,7 @@ def test_export_takes_the_traces_of_a_folder(run: Run, night: Path, tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("command", "options"),
-    [("gc", ()), ("threads", ("--json",)), ("events", ()), ("check", ()), ("cut", ("-o", "out.nettrace"))],
+    [("events", ()), ("check", ("--json",)), ("redact", ("-o", "out.nettrace")), ("cut", ("-o", "out.nettrace"))],
 )
 def test_commands_for_one_trace_say_what_reads_many(
     command: str, options: tuple[str, ...], run: Run, night: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -80,8 +84,8 @@ def test_commands_for_one_trace_say_what_reads_many(
         result = run(command, place, *options)
         assert result.exit_code == 2
         assert result.stderr == (
-            f"clrevents: {place}: is a {what}, and this reads one trace; 'clrevents info', 'query' and 'export' read "
-            "many, and so does clrevents.open_many\n"
+            f"clrevents: {place}: is a {what}, and this reads one trace; 'clrevents info', 'query', 'export' and the "
+            "reports read many, and so does clrevents.open_many\n"
         )
         assert result.stdout == ""
     assert list(tmp_path.iterdir()) == []
@@ -93,3 +97,131 @@ def test_a_file_with_the_name_of_a_pattern_is_one_trace(run: Run, tmp_path: Path
     found = json.loads(run("info", odd, "--json").stdout)
     with clrevents.open(str(odd)) as trace:
         assert found["events"] == sum(trace.event_counts().values())
+
+
+def test_a_report_has_its_metrics_and_a_line_for_each_trace(run: Run, night: Path) -> None:
+    result = run("gc", night, "--jobs", 1)
+    facts, table, hints = result.stdout.split("\n\n")
+    assert facts.splitlines()[:4] == [
+        "traces           2",
+        "coverage         partial",
+        "count            11, in the 1 of 2 traces that tell it",
+        "pause total      9.322 ms, in the 1 of 2 traces that tell it",
+    ]
+    assert "pause max        2.996 ms" in facts.splitlines()
+    # No number for both together: it is in the lines only.
+    assert "p50" not in facts
+    head, *lines = table.splitlines()
+    assert head.split("  ")[0].strip() == "trace"
+    assert [line.split() for line in lines] == [
+        [str(night / NAMES[0]), "full", "11", "9.322", "0.84", "%", "2.996", "0.434"],
+        [str(night / NAMES[1]), "none", "-", "-", "-", "-", "-"],
+    ]
+    assert "pause_p99" in hints
+    assert "collections, totals" in hints
+    assert result.exit_code == 2
+    assert f"{night / 'letter.nettrace'}: this is not a .NET trace" in result.stderr
+    assert "1 of 2 traces does not tell collections (no GCStart); to record that: " in result.stderr
+    sorted_lines = run("gc", night / "*.gz", "--sort", "count:asc", "--columns", "count,trace", "-n", 1, "--jobs", 1)
+    assert sorted_lines.stdout.splitlines()[-2:] == [f"   11  {night / NAMES[0]}", "1 of 2 rows (-n shows more)"]
+    assert sorted_lines.exit_code == 0
+
+
+@pytest.mark.parametrize("name", report_names())
+def test_every_report_of_many_is_that_of_each_alone(name: str, run: Run, night: Path) -> None:
+    paths = [night / name for name in NAMES]
+    lines = run(name, night / "*.gz", "--json", "--jobs", 1).stdout.splitlines()
+    alone = [json.loads(run(name, path, "--json").stdout) for path in paths]
+    assert [json.loads(line) for line in lines] == alone
+    text = run(name, night / "*.gz", "--jobs", 1)
+    assert text.exit_code == 0
+    assert text.stdout.splitlines()[0].split() == ["traces", "2"]
+    metrics = [{metric: told["value"] for metric, told in one["metrics"].items()} for one in alone]
+    rows = list(csv.DictReader(run(name, night / "*.gz", "--csv", "--jobs", 1).stdout.splitlines()))
+    assert [row.pop("trace") for row in rows] == [str(path) for path in paths]
+    assert [row.pop("coverage") for row in rows] == [one["coverage"] for one in alone]
+    assert [{k: float(v) if v else None for k, v in row.items()} for row in rows] == metrics
+
+
+@pytest.mark.parametrize("several", [False, True], ids=["pattern", "files"])
+def test_a_table_of_all_traces(run: Run, several: bool) -> None:
+    asked = ["jit", *(COMPILED if several else [PATTERN]), "--jobs", 1, "--table", "methods"]
+    with clrevents.open_many(COMPILED, jobs=1) as traces:
+        rows = list(traces.report("jit").table("methods").rows())
+    assert [row["trace"] for row in rows] == [str(COMPILED[0])] * 136 + [str(COMPILED[1])] * 115
+    lines = run(*asked, "--json").stdout.splitlines()
+    assert [json.loads(line) for line in lines] == rows
+    largest = sorted(rows, key=lambda row: -(row["native_bytes"] or -1))[:3]
+    found = run(*asked, "--sort", "native_bytes", "-n", 3, "--csv", "--columns", "trace,native_bytes")
+    assert list(csv.DictReader(found.stdout.splitlines())) == [
+        {"trace": row["trace"], "native_bytes": str(row["native_bytes"])} for row in largest
+    ]
+    text = run(*asked, "-n", 2).stdout
+    assert text.splitlines()[-1] == f"2 of {len(rows):,} rows of methods (-n shows more)"
+
+
+def test_conditions_must_hold_of_each_trace(run: Run, night: Path) -> None:
+    with clrevents.open_many(COMPILED, jobs=1) as traces:
+        found = traces.report("jit")
+    reason = f"{COMPILED[0]}: methods<136 does not hold: methods is 136"
+    assert found.unmet("methods<136", "methods<137") == [reason]
+    for options in ((), ("--json",), ("--csv",)):
+        asked = ("jit", PATTERN, "--jobs", 1, *options)
+        assert run(*asked, "--assert", "methods<137").exit_code == 0
+        unmet = run(*asked, "--assert", "methods<136")
+        assert unmet.exit_code == 4
+        assert [line for line in unmet.stderr.splitlines() if "hold" in line] == [f"clrevents: {reason}"]
+    # A trace that cannot be read comes first.
+    assert run("jit", night, "--jobs", 1, "--assert", "methods<0").exit_code == 2
+
+
+def test_what_a_report_of_many_refuses(run: Run, night: Path) -> None:
+    for options, message in {
+        ("--chart", "heap"): "--chart draws one trace",
+        ("--csv", "--json"): "exclude each other",
+        ("--sort", "generation"): "there are trace, coverage, count",
+        ("--columns", "generation"): "no column 'generation'",
+        ("--assert", "generation<1"): "no metric 'generation'",
+        ("--assert", "pause_max<1kg"): "the limit takes ns",
+        ("--start", "soon"): "start='soon' is not a time",
+        ("--fail-on", "nothing"): "",
+    }.items():
+        result = run("gc", night / "net8*", night / "net8*", "--jobs", 1, *options)
+        assert (result.exit_code, message in result.stderr) == (1 if message else 3, True)
+    # The second argument is the method.
+    assert run("callers", night / "*.gz", "Main", "--jobs", 1).exit_code == 0
+
+
+def test_a_report_of_traces_that_cannot_be_read(run: Run, tmp_path: Path) -> None:
+    letters = [tmp_path / name for name in ("a.nettrace", "b.nettrace")]
+    for letter in letters:
+        letter.write_text("Dear sirs,")
+    for options, shown in {
+        (): ["traces", "0", "coverage", "none"],
+        ("--table", "collections"): ["traces", "0", "coverage", "none"],
+        ("--json",): [],
+        ("--csv", "--columns", "trace,count"): ["trace,count"],
+    }.items():
+        result = run("gc", tmp_path, "--jobs", 1, "--assert", "count<1", *options)
+        assert result.exit_code == 2
+        assert result.stdout.split("\n\n")[0].split() == shown
+        assert all(f"{letter}: this is not a .NET trace" in result.stderr for letter in letters)
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_on_a_terminal_metrics_give_way_to_the_names_of_traces(
+    on_terminal: Callable[..., tuple[int, str]], columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(FIXTURES.parent)
+    code, shown = on_terminal("gc", "fixtures/net10-*.gz", "--jobs", 1, columns=columns)
+    assert code == 0
+    lines = [line for line in shown.splitlines() if line.startswith("fixtures/net10-servergc.nettrace.gz")]
+    assert [line.split() for line in lines] == [
+        [
+            "fixtures/net10-servergc.nettrace.gz",
+            "full",
+            "6",
+            "18.192",
+            *(["1.57", "%", "7.461", "1.115"] * (columns > 80)),
+        ]
+    ]

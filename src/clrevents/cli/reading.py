@@ -35,7 +35,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 FailOn = frozenset[str]
 
 _OF_MANY: Final = (
-    "this reads one trace; 'clrevents info', 'query' and 'export' read many, and so does clrevents.open_many"
+    "this reads one trace; 'clrevents info', 'query', 'export' and the reports read many, and so does "
+    "clrevents.open_many"
 )
 _PATTERN: Final = re.compile(r"[*?]|\[.+\]")
 _KINDS: Final = ("damage", "loss", "problem", "none")

@@ -5,7 +5,6 @@ Knows no report. Text shows metrics, facts and one table; everything that limits
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
@@ -15,7 +14,12 @@ import click
 from clrevents.analysis.framework.answer import Answer
 from clrevents.analysis.framework.cells import ColumnDeclaration, heading, is_number
 from clrevents.analysis.framework.conditions import Condition
-from clrevents.analysis.framework.declaration import ParameterDeclaration, ReportDeclaration, parameters_of
+from clrevents.analysis.framework.declaration import (
+    ParameterDeclaration,
+    ReportDeclaration,
+    WindowOptions,
+    parameters_of,
+)
 from clrevents.analysis.framework.needs import NOT_RECORDED, record_needs
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import columns_of
@@ -24,17 +28,27 @@ from clrevents.analysis.framework.trends import ASCII_BARS, BARS, Trend, trend_t
 from clrevents.analysis.listing import report_summaries
 from clrevents.analysis.reports import ask_one, find_report
 from clrevents.cli.output import Output, safe, say
-from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument, spreadsheet_option
+from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, means_many, spreadsheet_option
+from clrevents.cli.report_rows import (
+    LIMIT,
+    NOTHING,
+    UNMET,
+    chosen_columns,
+    first_rows,
+    order_of,
+    write_blocks,
+    write_csv,
+    write_json_lines,
+)
 from clrevents.errors import DamageError, PayloadError
-from clrevents.export.answers import csv_line
 from clrevents.words import counted
 
 T = TypeVar("T")
 
-_NOTHING: Final = "nothing"
-_ASCENDING: Final = ("time", "word", "guid", "name", "code", "path", "text", "row")
-_LIMIT: Final = 20
-_UNMET: Final = 4
+_MANY: Final = (
+    "Of many traces ({places}): the metrics over all of them, and a line for each; or one table of all, which begins "
+    "with a column trace. Conditions must hold of each trace."
+)
 _TREND: Final = "over time"
 _NARROWEST, _WIDEST = 10, 40
 """Of how many characters a trend is."""
@@ -45,14 +59,29 @@ def report_command(name: str) -> click.Command:
     declared = find_report(name)
     own = parameters_of(declared.parameters)
 
-    def command(file: str, **options: Any) -> int:
-        parameters = declared.parameters(**{p.name: _given(p, options.pop(p.name)) for p in own})
-        return _run(declared, parameters, file, **options)
+    def command(files: tuple[str, ...], jobs: int | None, **options: Any) -> int:
+        parameters = {p.name: _given(p, options.pop(p.name)) for p in own}
+        if len(files) > 1 or means_many(files[0]):
+            return _run_many(declared, parameters, files, jobs, **options)
+        return _run(declared, declared.parameters(**parameters), files[0], **options)
 
     made: Callable[..., int] = command
-    for decorate in reversed([file_argument, *map(_option, own), *_options(declared)]):
+    # An argument of the report's comes after one FILE, which may be a folder or a pattern.
+    one = _has_argument(declared)
+    files = click.argument(
+        "files", nargs=1 if one else -1, required=True, metavar="FILE" if one else "FILE...", callback=_all_files
+    )
+    for decorate in reversed([files, *map(_option, own), *_options(declared)]):
         made = decorate(made)
     return click.command(name=name, help=_help(declared), short_help=report_summaries()[name])(made)
+
+
+def _has_argument(declared: ReportDeclaration[Any, Any]) -> bool:
+    return any(parameter.argument for parameter in parameters_of(declared.parameters))
+
+
+def _all_files(ctx: click.Context, param: click.Parameter, value: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else value
 
 
 def _given(parameter: ParameterDeclaration, value: Any) -> Any:
@@ -99,7 +128,7 @@ def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
             "--sort", metavar="COLUMN", help="Sort by this column; append :asc or :desc to choose the direction."
         ),
         click.option(
-            "-n", "--limit", type=click.IntRange(min=0), metavar="N", help=f"Rows at most. [default: {_LIMIT} as text]"
+            "-n", "--limit", type=click.IntRange(min=0), metavar="N", help=f"Rows at most. [default: {LIMIT} as text]"
         ),
         click.option("--csv", "as_csv", is_flag=True, help="The table as CSV, all rows."),
         click.option(
@@ -113,9 +142,12 @@ def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
             help="Exit with 4 unless this holds of a metric, such as 'count<100' or 'pause_max<50ms'; may be repeated.",
         ),
         *_chart_option(declared),
+        click.option(
+            "--jobs", type=click.IntRange(min=1), metavar="N", help="Read N traces in parallel. [default: all cores]"
+        ),
         spreadsheet_option,
         errors_option,
-        fail_on_option("damage", also=_NOTHING),
+        fail_on_option("damage", also=NOTHING),
     ]
 
 
@@ -132,7 +164,34 @@ def _help(declared: ReportDeclaration[Any, Any]) -> str:
     examples = f"\n\n\b\n{examples}" if examples else ""
     first, _, rest = declared.description.partition("\n\n")
     record = f"\n\n\b\nRecord with:\n  dotnet-trace collect --providers \\\n  {record_needs(declared.needs)}"
-    return f"{first}{examples}\n\n{rest}{record}"
+    places = "a folder or a pattern" if _has_argument(declared) else "files, folders, patterns, URLs"
+    return f"{first}{examples}\n\n{rest}\n\n{_MANY.format(places=places)}{record}"
+
+
+def _run_many(
+    declared: ReportDeclaration[Any, Any],
+    parameters: Mapping[str, Any],
+    files: Sequence[str],
+    jobs: int | None,
+    *,
+    start: str | None,
+    end: str | None,
+    process_id: int | None,
+    errors: Any,
+    fail_on: FailOn,
+    chart: str | None = None,
+    conditions: tuple[str, ...],
+    **wanted: Any,
+) -> int:
+    from clrevents.cli.report_many import ManyOptions, write_many
+
+    if chart is not None:
+        raise click.UsageError("--chart draws one trace")
+    if wanted["as_csv"] and wanted["as_json"]:
+        raise click.UsageError("--csv and --json exclude each other")
+    window: WindowOptions = {"start": start, "end": end, "process_id": process_id}
+    asked = ManyOptions(conditions=conditions, **wanted)
+    return write_many(declared, parameters, files, window, asked, jobs, errors, fail_on)
 
 
 def _run(
@@ -158,11 +217,12 @@ def _run(
         raise click.UsageError("--csv, --json and --chart exclude each other")
     name = table or declared.headline
     row_class = next(t.row_class for t in declared.answer.tables() if t.name == name)
-    chosen = None if columns is None else _chosen(row_class, columns)
+    known = columns_of(row_class)
+    chosen = None if columns is None else chosen_columns(known, columns)
     # At once, and not only when the trace was read.
     names = [metric.name for metric in declared.metrics]
     _checked(lambda: [Condition.parse(text, names) for text in conditions])
-    order = _order(row_class, sort or (declared.sort if name == declared.headline else None))
+    order = order_of(known, sort or (declared.sort if name == declared.headline else None))
     with Reading(file, errors) as reading:
         stopped: DamageError | PayloadError | None = None
         try:
@@ -186,21 +246,21 @@ def _run(
             elif as_json and table is None:
                 out.json(found.to_dict_of_rows())
             elif as_json:
-                _lines(out, rows if limit is None else _head(rows, limit, sort), chosen)
+                write_json_lines(out, rows if limit is None else first_rows(rows, limit, sort), chosen)
             elif as_csv:
-                _csv(out, rows if limit is None else _head(rows, limit, sort), chosen, spreadsheet)
+                write_csv(out, rows if limit is None else first_rows(rows, limit, sort), chosen or known, spreadsheet)
             else:
                 shown = {t: sorted_rows(t) for t in (name, *(declared.beside if table is None else ()))}
-                limit = _LIMIT if limit is None else limit
-                _text(out, declared, found, shown, lambda rows: _head(rows, limit, sort), chosen)
+                limit = LIMIT if limit is None else limit
+                _text(out, declared, found, shown, lambda rows: first_rows(rows, limit, sort), chosen)
         _say_notes(declared, found, quiet=as_json or as_csv or chart is not None)
         unmet = _checked(lambda: found.unmet(*conditions))
         for why in unmet:
             say(why)
-        if found.coverage == "none" and _NOTHING in fail_on:
+        if found.coverage == "none" and NOTHING in fail_on:
             return 3
         # What is wrong with the trace comes first: its numbers prove nothing.
-        return code or (_UNMET if unmet else 0)
+        return code or (UNMET if unmet else 0)
 
 
 def _checked(answer: Callable[[], list[T]]) -> list[T]:
@@ -228,11 +288,6 @@ def _say_notes(declared: ReportDeclaration[Any, Any], found: Answer[Any], quiet:
     for note in found.notes:
         if note.id != NOT_RECORDED and (note.severity != "info" or not quiet):
             say(note_text(note))
-
-
-def _head(rows: ReportTable[Any], limit: int, sort: str | None) -> ReportTable[Any]:
-    """The rows that are shown; in the order that was asked for, those of a tree are as others."""
-    return rows.head(limit) if sort is None else rows[:limit]
 
 
 def _text(
@@ -275,7 +330,7 @@ def _rows(
     titles = [heading(c.name, c.cell) for c in chosen]
     texts = column_texts(head, chosen)
     if any("\n" in text for column in texts for text in column):
-        _blocks(out, titles, texts)
+        write_blocks(out, titles, texts)
         return
     marks = ["!" if lossy else "" for lossy in head.column("lossy").tolist()]
     if any(marks):
@@ -318,51 +373,3 @@ def _shown(rows: ReportTable[Any], wanted: Sequence[str]) -> list[ColumnDeclarat
         by_name = {c.name: c for c in found}
         return [by_name[name] for name in wanted if name in by_name]
     return sorted(found, key=text_last)
-
-
-def _chosen(row_class: type[Any], columns: str) -> list[ColumnDeclaration]:
-    known = {c.name: c for c in columns_of(row_class)}
-    names = [name.strip() for name in columns.split(",")]
-    for name in names:
-        if name not in known:
-            raise click.UsageError(f"no column {name!r}; there are {', '.join(known)}")
-    return [known[name] for name in names]
-
-
-def _blocks(out: Output, titles: Sequence[str], texts: Sequence[Sequence[str]]) -> None:
-    """Rows with texts of several lines: one block for each row."""
-    width = max(map(len, titles))
-    for row in zip(*texts, strict=True):
-        for title, text in zip(titles, row, strict=True):
-            if "\n" in text:
-                out.line(out.bold(title))
-                out.lines(f"    {safe(line.expandtabs())}".rstrip() for line in text.splitlines())
-            else:
-                out.line(f"{out.bold(title.ljust(width))}  {safe(text)}")
-        out.line()
-
-
-def _lines(out: Output, rows: ReportTable[Any], chosen: Sequence[ColumnDeclaration] | None) -> None:
-    names = None if chosen is None else [c.name for c in chosen]
-    for row in rows.rows():
-        kept = row if names is None else {name: row[name] for name in names}
-        out.line(json.dumps(kept, ensure_ascii=True, allow_nan=False))
-
-
-def _csv(out: Output, rows: ReportTable[Any], chosen: Sequence[ColumnDeclaration] | None, spreadsheet: bool) -> None:
-    names = [c.name for c in (columns_of(rows.row_class) if chosen is None else chosen)]
-    out.line(csv_line(names, spreadsheet))
-    for row in rows.rows():
-        out.line(csv_line([safe(v) if isinstance(v := row[name], str) else v for name in names], spreadsheet))
-
-
-def _order(row_class: type[Any], order: str | None) -> tuple[str, bool] | None:
-    """A column, and whether its largest values come first."""
-    if order is None:
-        return None
-    name, _, direction = order.partition(":")
-    known = {c.name: c for c in columns_of(row_class)}
-    if name not in known or direction not in ("", "asc", "desc"):
-        raise click.UsageError(f"--sort takes a column, such as {next(iter(known))}:desc; there are {', '.join(known)}")
-    ascending = direction == "asc" if direction else known[name].cell.name in _ASCENDING
-    return name, not ascending

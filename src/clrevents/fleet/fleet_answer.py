@@ -11,10 +11,12 @@ from typing import Any, Final
 import attrs
 
 from clrevents.analysis.framework.answer_values import Coverage, Metric
+from clrevents.analysis.framework.conditions import Condition
 from clrevents.analysis.framework.declaration import ReportDeclaration
 from clrevents.analysis.framework.processes import merged_metric
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import columns_of
+from clrevents.analysis.reports import find_report
 from clrevents.fleet.joined import Joined, rows_of_traces
 from clrevents.fleet.questions import KeptAnswer, empty_tables
 from clrevents.table.build import ColumnType, TableField, from_values, row_table
@@ -73,12 +75,28 @@ class FleetAnswer:
     """All caveats, each with its trace."""
     tables: Mapping[str, Table]
     """The report's tables by name, with a column `trace`."""
+    _metrics_of: Mapping[str, Mapping[str, Metric]]
 
     def table(self, name: str) -> Table:
         """The table called `name`. Raises KeyError for one that the report does not have or that was not asked for."""
         if name not in self.tables:
             raise KeyError(f"no table {name!r}; there are {', '.join(self.tables)}; ask for others with tables=")
         return self.tables[name]
+
+    def unmet(self, *conditions: str) -> list[str]:
+        """Which conditions do not hold of which trace, and why: a sentence each, which begins with the trace.
+
+        Conditions are those of `Answer.unmet`, such as `"pause_max<50ms"`; a trace that does not tell a metric meets
+        none on it. Raises ValueError for a metric that does not exist, and for a unit that it is not measured in.
+        """
+        names = [metric.name for metric in find_report(self.name).metrics]
+        parsed = [Condition.parse(text, names) for text in conditions]
+        return [
+            f"{path}: {reason}"
+            for path, metrics in self._metrics_of.items()
+            for condition in parsed
+            if (reason := condition.unmet(metrics[condition.metric])) is not None
+        ]
 
     def __repr__(self) -> str:
         lines = [f"<{self.name} of {len(self.traces):,} traces, coverage {self.coverage}>"]
@@ -124,6 +142,7 @@ def fleet_answer(
             ),
         ),
         tables,
+        {path: one.metrics for path, one in found},
     )
 
 

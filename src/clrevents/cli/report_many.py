@@ -1,0 +1,267 @@
+"""A report of many traces: its metrics over all of them and a line for each, or the rows of one of its tables.
+
+Options mean what they mean for one trace; conditions must hold of each. Knows no report.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+import click
+
+from clrevents.analysis.framework.answer_values import Metric, MetricDeclaration
+from clrevents.analysis.framework.cells import CELLS, Cell, ColumnDeclaration, FilePath, Word, heading, is_number
+from clrevents.analysis.framework.conditions import Condition
+from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions
+from clrevents.analysis.framework.needs import NOT_RECORDED, record_needs
+from clrevents.analysis.framework.report_table import ReportTable
+from clrevents.analysis.framework.row_class import column, columns_of, row
+from clrevents.analysis.framework.show import column_texts, metric_text, people_columns, text_last
+from clrevents.analysis.reports import ask_one, find_report
+from clrevents.cli.output import Output, say
+from clrevents.cli.reading import FailOn
+from clrevents.cli.reading_many import ReadingMany
+from clrevents.cli.report_rows import (
+    LIMIT,
+    NOTHING,
+    UNMET,
+    chosen_columns,
+    first_rows,
+    order_of,
+    write_blocks,
+    write_csv,
+    write_json_lines,
+)
+from clrevents.errors import ErrorMode
+from clrevents.fleet import FleetAnswer
+from clrevents.trace import Trace
+from clrevents.words import counted, safe
+
+_METRICS: Final = 5
+"""Metrics that are shown of each trace: the first ones that are known of any."""
+_FEWEST: Final = 4
+"""Columns that are shown however narrow the terminal is."""
+_SAID: Final = 10
+_MERGED: Final[Mapping[str, Callable[[list[Any]], Any]]] = {"sum": sum, "max": max, "min": min}
+_CELLS: Final[Mapping[str, str]] = {"ns": "duration", "bytes": "bytes", "count": "count", "ratio": "ratio"}
+
+
+@row
+class _MetricsRow:
+    """What is known of each trace; its metrics are further columns."""
+
+    trace: FilePath = column("The path or URL.")
+    coverage: Word = column("How much of what the report needs was recorded: full, partial or none.")
+
+
+_TRACE, _COVERAGE = columns_of(_MetricsRow)
+
+
+class ManyOptions(NamedTuple):
+    """What is to be written."""
+
+    table: str | None
+    columns: str | None
+    sort: str | None
+    limit: int | None
+    as_csv: bool
+    as_json: bool
+    spreadsheet: bool
+    conditions: tuple[str, ...]
+
+
+def _asked(
+    trace: Trace, name: str, parameters: Any, window: WindowOptions, conditions: Sequence[str]
+) -> tuple[str, str, list[str]]:
+    """The answer about one trace as a line of JSON, its coverage and the conditions that it does not meet."""
+    answer = ask_one(trace, find_report(name), parameters, window)
+    return json.dumps(answer.to_dict(), allow_nan=False), answer.coverage, answer.unmet(*conditions)
+
+
+def write_many(
+    declared: ReportDeclaration[Any, Any],
+    parameters: Mapping[str, Any],
+    files: Sequence[str],
+    window: WindowOptions,
+    wanted: ManyOptions,
+    jobs: int | None,
+    errors: ErrorMode,
+    fail_on: FailOn,
+) -> int:
+    """Ask all traces and write the answer; returns the exit code."""
+    known = _known(declared, wanted.table)
+    chosen = None if wanted.columns is None else chosen_columns(known, wanted.columns)
+    order = order_of(known, wanted.sort)
+    names = [metric.name for metric in declared.metrics]
+    try:
+        for condition in wanted.conditions:
+            Condition.parse(condition, names)
+    except ValueError as error:
+        raise _usage(error) from None
+    with ReadingMany(files, errors, jobs) as reading:
+        if wanted.as_json and wanted.table is None:
+            asked = partial(_asked, name=declared.name, parameters=declared.parameters(**parameters), window=window)
+            coverages, unmet = _write_objects(reading, partial(asked, conditions=wanted.conditions))
+            code = reading.finish(fail_on)
+        else:
+            tables = () if wanted.table is None else (wanted.table,)
+            try:
+                found = reading.asked.report(declared.name, tables=tables, **window, **parameters)
+                coverages, unmet = found.by_trace["coverage"].tolist(), found.unmet(*wanted.conditions)
+            except (KeyError, TypeError, ValueError) as error:
+                raise _usage(error) from None
+            code = reading.finish(fail_on)
+            rows = _rows(declared, found, wanted.table)
+            _write(declared, found, rows if order is None else rows.sorted_by(*order), known, chosen, wanted)
+            _say_notes(declared, found, quiet=wanted.as_json or wanted.as_csv)
+        _say_some(unmet)
+        if NOTHING in fail_on and set(coverages) <= {"none"}:
+            return 3
+        # What is wrong with a trace comes first: its numbers prove nothing.
+        return code or (UNMET if unmet else 0)
+
+
+def _write_objects(
+    reading: ReadingMany, question: Callable[[Trace], tuple[str, str, list[str]]]
+) -> tuple[list[str], list[str]]:
+    """The object that each trace gives alone, one a line; returns their coverages and what is not met."""
+    coverages: list[str] = []
+    unmet: list[str] = []
+    found = reading.asked.each(question)
+    with Output() as out:
+        while True:
+            try:
+                path, (line, coverage, reasons) = next(found)
+            except StopIteration:
+                return coverages, unmet
+            except (KeyError, TypeError, ValueError) as error:
+                raise _usage(error) from None
+            out.line(line)
+            coverages.append(coverage)
+            unmet += [f"{path}: {reason}" for reason in reasons]
+
+
+def _usage(error: Exception) -> click.UsageError:
+    return click.UsageError(safe(str(error.args[0])))
+
+
+def _known(declared: ReportDeclaration[Any, Any], table: str | None) -> list[ColumnDeclaration]:
+    """The columns that there are."""
+    if table is None:
+        return [_TRACE, _COVERAGE, *map(_metric_column, declared.metrics)]
+    return [_TRACE, *columns_of(next(t.row_class for t in declared.answer.tables() if t.name == table))]
+
+
+def _metric_column(metric: MetricDeclaration) -> ColumnDeclaration:
+    cell: Cell = CELLS[_CELLS.get(metric.unit, "number")]
+    return ColumnDeclaration(metric.name, cell, metric.description, nullable=True)
+
+
+def _rows(declared: ReportDeclaration[Any, Any], found: FleetAnswer, table: str | None) -> ReportTable[Any]:
+    """A row for each trace, or those of the table; with the column `trace`, which row classes don't have."""
+    if table is None:
+        return ReportTable(_MetricsRow, found.by_trace)
+    return ReportTable(next(t.row_class for t in declared.answer.tables() if t.name == table), found.table(table))
+
+
+def _write(
+    declared: ReportDeclaration[Any, Any],
+    found: FleetAnswer,
+    rows: ReportTable[Any],
+    known: Sequence[ColumnDeclaration],
+    chosen: Sequence[ColumnDeclaration] | None,
+    wanted: ManyOptions,
+) -> None:
+    limit = wanted.limit if wanted.as_csv or wanted.as_json or wanted.limit is not None else LIMIT
+    head = rows if limit is None else first_rows(rows, limit, wanted.sort)
+    with Output() as out:
+        if wanted.as_csv:
+            write_csv(out, head, chosen or known, wanted.spreadsheet)
+        elif wanted.as_json:
+            write_json_lines(out, head, chosen or known)
+        else:
+            out.facts([("traces", f"{len(found.traces):,}"), ("coverage", found.coverage), *_totals(declared, found)])
+            if len(head):
+                out.line()
+                _write_table(out, head, chosen or _shown(declared, rows, wanted.table), fixed=chosen is not None)
+            if len(head) < len(rows):
+                of = "" if wanted.table is None else f" of {wanted.table}"
+                out.line(f"{len(head):,} of {counted(len(rows), 'row')}{of} (-n shows more)")
+            if wanted.table is None and chosen is None:
+                out.line()
+                out.line(f"metrics, for --columns and --sort: {', '.join(m.name for m in declared.metrics)}")
+                out.line(f"tables, for --table: {', '.join(t.name for t in declared.answer.tables())}")
+
+
+def _totals(declared: ReportDeclaration[Any, Any], found: FleetAnswer) -> list[tuple[str, str]]:
+    """The metrics over all traces that tell them; those of which no number can be said of several are left out."""
+    lines = []
+    for declared_metric in declared.metrics:
+        metric = found.metrics.get(declared_metric.name)
+        told = [value for value in found.by_trace[declared_metric.name].tolist() if value is not None]
+        if metric is None or not told or (metric.merge == "none" and metric.value is None):
+            continue
+        text = metric_text(metric)
+        if metric.value is None:
+            value = _MERGED[metric.merge](told)
+            some = f"{len(told):,} of {counted(len(found.traces), 'trace')}"
+            text = f"{metric_text(Metric(value, metric.unit))}, in the {some} that tell it"
+        lines.append((declared_metric.name.replace("_", " "), text))
+    return lines
+
+
+def _shown(declared: ReportDeclaration[Any, Any], rows: ReportTable[Any], table: str | None) -> list[ColumnDeclaration]:
+    """The columns for people."""
+    if table is None:
+        columns = [_metric_column(m) for m in declared.metrics]
+        told = [c for c in columns if any(v is not None for v in rows.column(c.name).tolist())]
+        return [_TRACE, _COVERAGE, *told[:_METRICS]]
+    return [_TRACE, *sorted((c for c in people_columns(rows) if c.name != "lossy"), key=text_last)]
+
+
+def _write_table(out: Output, rows: ReportTable[Any], columns: Sequence[ColumnDeclaration], fixed: bool) -> None:
+    """Write the rows as text. Unless columns are `fixed`, the last metrics give way to the names of traces."""
+    titles, texts = [heading(c.name, c.cell) for c in columns], column_texts(rows, columns)
+    if any("\n" in text for column in texts for text in column):
+        write_blocks(out, titles, texts)
+        return
+    if out.terminal and not fixed and rows.row_class is _MetricsRow:
+        widths = [max(map(len, [title, *column])) + 2 for title, column in zip(titles, texts, strict=True)]
+        while len(widths) > _FEWEST and sum(widths) - 2 > shutil.get_terminal_size().columns:
+            widths.pop()
+        titles, texts = titles[: len(widths)], texts[: len(widths)]
+    right = {heading(c.name, c.cell) for c in columns if is_number(c.cell)}
+    out.filled(titles, list(zip(*texts, strict=True)), right)
+
+
+def _say_notes(declared: ReportDeclaration[Any, Any], found: FleetAnswer, quiet: bool) -> None:
+    """Each kind of note once, with the first trace that has it."""
+    notes = list(found.notes.rows())
+    lacking = {touched for note in notes if note["id"] == NOT_RECORDED for touched in note["touches"]}
+    needs = [need for need in declared.needs if need.what in lacking]
+    if needs and not quiet:
+        whats = ", ".join(f"{need.what} (no {need.events[0]})" for need in needs)
+        some = len({note["trace"] for note in notes if note["id"] == NOT_RECORDED})
+        who = f"{some:,} of {counted(len(found.traces), 'trace')} {'does' if some == 1 else 'do'}"
+        say(f"{who} not tell {whats}; to record that: dotnet-trace collect --providers {record_needs(needs)}")
+    kinds: dict[str, list[dict[str, Any]]] = {}
+    for note in notes:
+        if note["id"] != NOT_RECORDED and (note["severity"] != "info" or not quiet):
+            kinds.setdefault(note["id"], []).append(note)
+    lines = []
+    for first, *others in kinds.values():
+        more = len({note["trace"] for note in others} - {first["trace"]})
+        also = f" (and the like of {counted(more, 'more trace')})" if more else ""
+        lines.append(f"{first['severity']}: {first['trace']}: {first['message']}{also}")
+    _say_some(lines)
+
+
+def _say_some(lines: Sequence[str]) -> None:
+    for line in lines[:_SAID]:
+        say(line)
+    if len(lines) > _SAID:
+        say(f"and {len(lines) - _SAID} more")

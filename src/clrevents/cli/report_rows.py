@@ -1,0 +1,83 @@
+"""Rows of a report as a command writes them: which columns, in which order, as text, CSV or lines of JSON.
+
+Knows neither how many traces they are of nor where they come from.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+import click
+
+from clrevents.analysis.framework.cells import ColumnDeclaration
+from clrevents.analysis.framework.report_table import ReportTable
+from clrevents.cli.output import Output, safe
+from clrevents.export.answers import csv_line
+
+NOTHING: Final = "nothing"
+"""The kind of `--fail-on` for a trace that has no data for the report."""
+UNMET: Final = 4
+"""The exit code for a condition that does not hold."""
+LIMIT: Final = 20
+"""Rows that are shown as text."""
+_ASCENDING: Final = ("time", "word", "guid", "name", "code", "path", "text", "row")
+
+
+def chosen_columns(known: Sequence[ColumnDeclaration], columns: str) -> list[ColumnDeclaration]:
+    """Those that are named, with commas between. Raises UsageError for a name that is not known."""
+    by_name = {c.name: c for c in known}
+    names = [name.strip() for name in columns.split(",")]
+    for name in names:
+        if name not in by_name:
+            raise click.UsageError(f"no column {name!r}; there are {', '.join(by_name)}")
+    return [by_name[name] for name in names]
+
+
+def order_of(known: Sequence[ColumnDeclaration], order: str | None) -> tuple[str, bool] | None:
+    """A column, and whether its largest values come first. Raises UsageError for one that is not known."""
+    if order is None:
+        return None
+    name, _, direction = order.partition(":")
+    by_name = {c.name: c for c in known}
+    if name not in by_name or direction not in ("", "asc", "desc"):
+        raise click.UsageError(
+            f"--sort takes a column, such as {next(iter(by_name))}:desc; there are {', '.join(by_name)}"
+        )
+    ascending = direction == "asc" if direction else by_name[name].cell.name in _ASCENDING
+    return name, not ascending
+
+
+def first_rows(rows: ReportTable[Any], limit: int, sort: str | None) -> ReportTable[Any]:
+    """The rows that are shown; in the order that was asked for, those of a tree are as others."""
+    return rows.head(limit) if sort is None else rows[:limit]
+
+
+def write_json_lines(out: Output, rows: ReportTable[Any], columns: Sequence[ColumnDeclaration] | None) -> None:
+    """Each row as an object on one line; None for all columns."""
+    names = None if columns is None else [c.name for c in columns]
+    for row in rows.rows():
+        kept = row if names is None else {name: row[name] for name in names}
+        out.line(json.dumps(kept, ensure_ascii=True, allow_nan=False))
+
+
+def write_csv(out: Output, rows: ReportTable[Any], columns: Sequence[ColumnDeclaration], spreadsheet: bool) -> None:
+    """The rows as CSV with a header."""
+    names = [c.name for c in columns]
+    out.line(csv_line(names, spreadsheet))
+    for row in rows.rows():
+        out.line(csv_line([safe(v) if isinstance(v := row[name], str) else v for name in names], spreadsheet))
+
+
+def write_blocks(out: Output, titles: Sequence[str], texts: Sequence[Sequence[str]]) -> None:
+    """Rows with texts of several lines: one block for each row."""
+    width = max(map(len, titles))
+    for row in zip(*texts, strict=True):
+        for title, text in zip(titles, row, strict=True):
+            if "\n" in text:
+                out.line(out.bold(title))
+                out.lines(f"    {safe(line.expandtabs())}".rstrip() for line in text.splitlines())
+            else:
+                out.line(f"{out.bold(title.ljust(width))}  {safe(text)}")
+        out.line()
