@@ -47,17 +47,13 @@ class CompressedHeaders:
         Raises ValueError for a value that does not fit, and for a part of `avoid` that is required.
         """
         forced, avoided = int(force), int(avoid)
-        capture = event.thread_id if event.capture_thread_id is None else event.capture_thread_id
+        thread = event.thread_id
+        capture = thread if event.capture_thread_id is None else event.capture_thread_id
         processor = checked(event.processor, -1, M32, "processor") & M32
-        metadata = varuint(event.metadata_id, 32, "metadata_id")
-        thread = varuint(event.thread_id, 64, "thread_id")
-        stack = varuint(event.stack_id, 32, "stack_id")
-        captured = varuint(capture, 64, "capture_thread_id")
-        time = int.from_bytes(either(event.time, 8, "time"), "little")
+        time = checked(event.time, -(1 << 63), M64, "time") & M64
         checked(sequence, 0, M32, "sequence")
         size = len(event.payload)
         activity, related = guid(event.activity_id, "activity_id"), guid(event.related_activity_id, "related id")
-        label = varuint(event.label_id, 32, "label_id")
         if self._labels:
             if activity != NO_GUID or related != NO_GUID:
                 raise ValueError("NetTrace 6 stores activity ids in label lists")
@@ -71,7 +67,7 @@ class CompressedHeaders:
             needed |= _METADATA
         if sequence != expected or capture != self._capture or processor != self._processor:
             needed |= _CAPTURE
-        if event.thread_id != self._thread:
+        if thread != self._thread:
             needed |= _THREAD
         if event.stack_id != self._stack:
             needed |= _STACK
@@ -84,25 +80,30 @@ class CompressedHeaders:
         if needed & avoided:
             raise ValueError(f"{HeaderFlag(needed & avoided)!r} cannot be avoided: it differs from the previous event")
         parts = (needed | forced) & ~avoided
+        # What is not written equals what was written before, or zero: it was checked then.
         out = [bytes(((parts & _PARTS) | (_SORTED if event.is_sorted else 0),))]
         if parts & _METADATA:
-            out.append(metadata)
+            out.append(varuint(event.metadata_id, 32, "metadata_id"))
         if parts & _CAPTURE:
             step = (sequence - self._sequence - 1) & M32
-            out += (varuint(step, 32, "sequence"), captured, varuint(processor, 32, "processor"))
+            out += (
+                varuint(step, 32, "sequence"),
+                varuint(capture, 64, "capture_thread_id"),
+                varuint(processor, 32, "processor"),
+            )
         if parts & _THREAD:
-            out.append(thread)
+            out.append(varuint(thread, 64, "thread_id"))
         if parts & _STACK:
-            out.append(stack)
+            out.append(varuint(event.stack_id, 32, "stack_id"))
         out.append(varuint((time - self._time) & M64, 64, "time"))
         if parts & _ACTIVITY:
-            out.append(label if self._labels else activity)
+            out.append(varuint(event.label_id, 32, "label_id") if self._labels else activity)
         if parts & _RELATED:
             out.append(related)
         if parts & _SIZE:
             out.append(varuint(size, 32, "the payload's size"))
         self._metadata, self._sequence, self._capture = event.metadata_id, sequence, capture
-        self._processor, self._thread, self._stack, self._time = processor, event.thread_id, event.stack_id, time
+        self._processor, self._thread, self._stack, self._time = processor, thread, event.stack_id, time
         self._activity, self._related, self._label, self._size = activity, related, event.label_id, size
         return b"".join(out)
 

@@ -40,9 +40,9 @@ def either(value: int, size: int, what: str) -> bytes:
 
 def varuint(value: int, bits: int, what: str) -> bytes:
     """LEB128: seven bits per byte, low first, the high bit says that more follow; at most 5 or 10 bytes."""
-    checked(value, 0, (1 << bits) - 1, what)
-    if value < 128:
+    if value.__class__ is int and 0 <= value < 128:
         return _SMALL[value]
+    checked(value, 0, (1 << bits) - 1, what)
     out = bytearray()
     while value > 127:
         out.append(value & 127 | 128)
