@@ -368,10 +368,18 @@ def _attributes(cls: Any) -> dict[str, str]:
     return known
 
 
+def _shown_names(cls: Any) -> list[tuple[str, str]]:
+    """How each field is shown, and its attribute; made once for a class."""
+    known: list[tuple[str, str]] | None = cls.__dict__.get("__shown_names__")
+    if known is None:
+        known = [(safe(f.name), name) for f, name in zip(cls.__layout__.fields, cls.__fields__, strict=True)]
+        cls.__shown_names__ = known
+    return known
+
+
 def _repr(self: Any) -> str:
-    named = zip(self.__layout__.fields, self.__fields__, strict=True)
-    name = safe(type(self).__name__)
-    return record_text(name, ((safe(field.name), getattr(self, attribute)) for field, attribute in named))
+    cls = type(self)
+    return record_text(safe(cls.__name__), ((shown, getattr(self, name)) for shown, name in _shown_names(cls)))
 
 
 _REMADE: Final = ClassCache(1000)

@@ -9,27 +9,31 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 _ITEMS: Final = 10
+_FIELDS: Final = 100
 _NAME: Final = 80
 _TEXT: Final = 1000
 _WHOLE: Final = 2200
 
 
 def record_text(name: str, fields: Iterable[tuple[str, Any]]) -> str:
-    """The repr of a record with these fields and values: at most 2,300 characters."""
+    """The repr of a record with these fields and values: at most 100 of them, and 2,300 characters."""
     parts: list[str] = []
     size = 0
     for field, value in fields:
+        if size > _WHOLE or len(parts) == _FIELDS:
+            # A crafted record has many fields without a byte.
+            parts.append("…")
+            break
         parts.append(f"{field}={value_text(value)}")
         size += len(parts[-1])
-        if size > _WHOLE:
-            # A crafted record has many fields without a byte.
-            break
     shown = ", ".join(parts)
     return f"{name[:_NAME]}({shown if len(shown) <= _WHOLE else shown[:_WHOLE] + ' …'})"
 
 
 def value_text(value: Any) -> str:
     """The repr of a value; of a long text or array, that of its beginning, with how long it is."""
+    if type(value) is int:
+        return repr(value)
     if isinstance(value, list | tuple) and len(value) > _ITEMS:
         head = ", ".join(map(value_text, value[:_ITEMS]))
         return f"[{head}, … {_ITEMS} of {len(value):,}]"

@@ -81,10 +81,11 @@ def stacks_of(tables: Iterable[Table]) -> AddressStacks:
 
 
 def stacks_of_bytes(stacks: Mapping[int, bytes], pointer_size: int) -> AddressStacks:
-    """Stacks by number, each as the bytes of its addresses."""
+    """Stacks by number, each as the bytes of its addresses; those at an end that make no address do not count."""
     held = sorted((number, data) for number, data in stacks.items() if number > 0)
     sizes = np.array([len(data) // pointer_size for _, data in held], dtype=np.int64)
     offsets = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(sizes)))
-    addresses = np.frombuffer(b"".join(data for _, data in held), dtype=f"<u{pointer_size}").astype(np.uint64)
+    whole = b"".join(data[: size * pointer_size] for (_, data), size in zip(held, sizes.tolist(), strict=True))
+    addresses = np.frombuffer(whole, dtype=f"<u{pointer_size}").astype(np.uint64)
     ids = np.array([number for number, _ in held], dtype=np.int64)
     return AddressStacks(StackArrays(ids, offsets, addresses))

@@ -198,8 +198,7 @@ def event_html(event: str, version: int, header: list[tuple[str, str]], payload:
             rows.append((field.name, shortened(text)))
         if len(names) > _FIELDS:
             rows.append(("fields", f"{_FIELDS} of {len(names):,}"))
-    shown = [(safe(name), safe(value)) for name, value in rows]
-    return f"<b>{escape(safe(event))}</b> version {version}" + html_table((), shown)
+    return f"<b>{escape(safe(event))}</b> version {version}" + html_table((), rows)
 
 
 def _place(info: TraceInfo) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import tracemalloc
 from typing import Any
 
@@ -13,6 +14,12 @@ import report_laws
 from clrevents.analysis.framework.answer import Answer
 from clrevents.analysis.framework.asking import ReportFeed
 from clrevents.analysis.framework.report_reading import Asked
+from clrevents.analysis.reports import find_report
+from clrevents.encode.nettrace4 import NetTrace4Writer
+from clrevents.encode.nettrace6 import NetTrace6Writer
+from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow
+from clrevents.events import AllocationSampled_V0
+from clrevents.reference.codec import codec
 from clrevents.testing.builder import Format, TraceBuilder
 from report_slices import activities
 from report_slices.activities import ActivityParameters
@@ -164,3 +171,30 @@ def _growth(rows: bool) -> int:
         return tracemalloc.get_traced_memory()[0] - before
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("writer_of", [NetTrace4Writer, NetTrace6Writer])
+def test_stacks_that_end_inside_an_address(writer_of: type[NetTrace4Writer] | type[NetTrace6Writer]) -> None:
+    """Of 20 bytes two addresses count, of 4 none, in a stream as in a trace."""
+    sampled = {"AllocationKind": 0, "ClrInstanceID": 0, "TypeID": 1, "TypeName": "T", "Address": 2, "ObjectSize": 24}
+    payload = codec(AllocationSampled_V0, 8).build(AllocationSampled_V0(**sampled, SampledByteOffset=0))
+    sink = io.BytesIO()
+    writer = writer_of(sink)
+    writer.metadata([MetadataRecord(1, "Microsoft-Windows-DotNETRuntime", 303, 0, "AllocationSampled")])
+    if isinstance(writer, NetTrace6Writer):
+        writer.threads([ThreadRow(1, 100)])
+    writer.stacks(1, [(10 << 64 | 11 << 72).to_bytes(20, "little"), bytes(4), (7, 8)])
+    writer.events([EventRecord(1, time, 1, payload, stack_id=1 + time) for time in range(3)])
+    writer.sequence_point(9)
+    writer.end()
+    declaration = find_report("alloc")
+    with clrevents.open(sink.getvalue()) as trace:
+        stacks = [trace.stacks[number] for number in (1, 2, 3)]
+        wanted = report_laws.answered(declaration, declaration.parameters(), trace)
+    assert stacks == [(0, 10 | 11 << 8), (), (7, 8)]
+    feed, decoder = ReportFeed([Asked(declaration, declaration.parameters())]), clrevents.Decoder()
+    fed(feed, decoder, sink.getvalue())
+    feed.take(decoder, decoder.close())
+    (found,) = feed.finish(decoder).values()
+    assert [len(table) for table in map(found.table, ("types", "stacks"))] == [1, 3]
+    assert found == wanted
