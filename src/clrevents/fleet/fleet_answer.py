@@ -86,7 +86,7 @@ class FleetAnswer:
     def unmet(self, *conditions: str) -> list[str]:
         """Which conditions do not hold of which trace, and why: a sentence each, which begins with the trace.
 
-        Conditions are those of `Answer.unmet`, such as `"pause_max<50ms"`; a trace that does not tell a metric meets
+        `*conditions` are those of `Answer.unmet`, such as `"pause_max<50ms"`; a trace that does not tell a metric meets
         none on it. Raises ValueError for a metric that does not exist, and for a unit that it is not measured in.
         """
         names = [metric.name for metric in find_report(self.name).metrics]
