@@ -40,6 +40,20 @@ def test_a_later_pass_has_the_kinds_of_the_first() -> None:
     assert [id(kind) for kind in stream.kinds.all] == [id(kind) for kind in scanned]
 
 
+@pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
+def test_passes_before_the_scan_share_their_kinds() -> None:
+    with clrevents.open(costly.many_tables(50), limits=Limits(learned=20)) as trace:
+        passes = passes_of(trace)
+        first = passes.stream()
+        assert sum(len(rows) for rows in passes.rows(first, passes.selection(()), decode=False)) == 50
+        second = passes.stream()
+        assert sum(len(rows) for rows in passes.rows(second, passes.selection(()), decode=False)) == 50
+        scanned = passes.scan().kinds
+    assert len(scanned) == 50
+    assert [id(kind) for kind in second.kinds.all] == [id(kind) for kind in first.kinds.all]
+    assert [id(kind) for kind in scanned] == [id(kind) for kind in first.kinds.all]
+
+
 @pytest.mark.parametrize(
     "other",
     [

@@ -59,8 +59,7 @@ def glob(pattern: str) -> Callable[[Entry], bool]:
     full = re.compile(fnmatch.translate(f"{provider_name(provider)}/{event}")).match if slash else match
 
     def test(entry: Entry) -> bool:
-        names = (entry.name, *entry.aliases)
-        return any(match(n) for n in names) or any(full(f"{entry.provider}/{n}") for n in names)
+        return any(match(name) or full(f"{entry.provider}/{name}") for name in (entry.name, *entry.aliases))
 
     return test
 

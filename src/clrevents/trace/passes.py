@@ -6,7 +6,6 @@ scan of all headers. Knows no analysis and prints nothing; warns once.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
@@ -19,11 +18,11 @@ from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows
 from clrevents.decode.event_pass import EventPass
 from clrevents.decode.header_columns import DEFAULT_HEADERS, EVENT_HEADERS
+from clrevents.decode.kinds import EventKind
 from clrevents.decode.moment import Moment, to_ns
 from clrevents.decode.payload.payload_decoder import PayloadDecoder
 from clrevents.decode.selection import EventName, FilterOptions, Filters, Selection, Selector
 from clrevents.decode.stacks import join
-from clrevents.decode.stream.losses import Loss
 from clrevents.decode.stream.stream import Stream
 from clrevents.errors import DamageError, ErrorMode, LimitError, Limits, Problem, TraceError, UnreadableError
 from clrevents.schema.describe import class_body
@@ -43,12 +42,11 @@ from clrevents.table.read import (
 )
 from clrevents.table.stacks import AddressStacks
 from clrevents.table.table import Table
+from clrevents.trace.found_problems import FoundProblems
 from clrevents.trace.order import Order as Order
 from clrevents.trace.order import in_time_order
 from clrevents.trace.scan import HeaderScan, scan_headers
 from clrevents.trace.told_windows import Progress, ToldWindows
-from clrevents.trace.warn import warn_caller
-from clrevents.words import lost_events, safe
 
 _ROWS: Final = 1 << 19
 
@@ -64,10 +62,10 @@ class Passes:
         self.limits = limits
         self.registry = registry
         self._windows = ToldWindows(source, progress).windows
-        self._found: dict[tuple[object, ...], Problem] = {}
-        self._found_of: Counter[str] = Counter()
-        self._warned = False
+        self._found = FoundProblems(source, limits)
         self._scanned: HeaderScan | None = None
+        # Those of the pass that met most of them, so that later ones need not make them again.
+        self._kinds: Sequence[EventKind] = ()
         self._fields: dict[EventName, tuple[TableField, ...]] = {}
         # Reject an unknown error mode now, not in the first pass: the header is read in a pass of its own.
         self.stream()
@@ -76,12 +74,11 @@ class Passes:
     def scan(self, raising: bool = True) -> HeaderScan:
         """The scan of all headers, made once; raises the error that ended it unless told not to."""
         if self._scanned is None:
-            scan = scan_headers(self.source, self._windows(), self.errors, self.limits, self.registry)
+            scan = scan_headers(self.source, self._windows(), self.errors, self.limits, self.registry, self._kinds)
+            self._meet(scan.kinds)
             for problem in scan.problems:
-                if problem.severity == "damage":
-                    self._warn(f"the trace is damaged: {problem.message}")
-            if scan.lost:
-                self._warn(lost_events(scan.lost))
+                self._found.warn_of(problem)
+            self._found.warn_of_lost(scan.lost)
             self._scanned = scan
         if raising and self._scanned.error is not None:
             raise self._scanned.error
@@ -94,15 +91,13 @@ class Passes:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """The container's problems, then those of the payloads decoded so far."""
-        scan = self.scan(raising=False)
-        listed = {_identity(problem) for problem in scan.problems}
-        return (*scan.problems, *(problem for key, problem in self._found.items() if key not in listed))
+        return self._found.after(tuple(self.scan(raising=False).problems))
 
     @property
     def found(self) -> tuple[Problem, ...]:
         """The problems of the passes made so far; without those, none."""
         scanned = () if self._scanned is None else self.problems
-        return scanned or tuple(self._found.values())
+        return scanned or self._found.every
 
     def moment_ns(self, moment: Moment, what: str = "moment") -> int:
         """A moment as accepted by filters, in nanoseconds since the session started."""
@@ -133,7 +128,7 @@ class Passes:
             registry=self.registry,
             in_time_order=in_time_order(order),
             walk_stacks=walk_stacks,
-            seen=() if self._scanned is None else self._scanned.kinds,
+            seen=self._kinds,
         )
 
     def selection(
@@ -367,34 +362,16 @@ class Passes:
             raise
         finally:
             for problem in stream.problems.items:
-                self._note(problem)
-            self._warn_of(tuple(stream.losses))
+                self._found.add(problem)
+            self._found.warn_of_losses(tuple(stream.losses))
+            self._meet(stream.kinds.all)
+
+    def _meet(self, kinds: Sequence[EventKind]) -> None:
+        if len(kinds) > len(self._kinds):
+            self._kinds = kinds
 
     def _noted(self, rows: DecodedRows) -> DecodedRows:
         for problem in rows.problems:
-            self._note(problem)
-        self._warn_of(rows.losses)
+            self._found.add(problem)
+        self._found.warn_of_losses(rows.losses)
         return rows
-
-    def _warn_of(self, losses: tuple[Loss, ...]) -> None:
-        if losses:
-            # Losses are found as the trace is read, so there may be more.
-            self._warn(f"at least {lost_events(sum(loss.count for loss in losses))}")
-
-    def _note(self, problem: Problem) -> None:
-        key = _identity(problem)
-        if key not in self._found and self._found_of[problem.severity] < self.limits.problems:
-            self._found[key] = problem
-            self._found_of[problem.severity] += 1
-        if problem.severity == "damage":
-            self._warn(f"the trace is damaged: {problem.message}")
-
-    def _warn(self, text: str) -> None:
-        if not self._warned:
-            self._warned = True
-            path = f"{self.source.path}: " if self.source.path else ""
-            warn_caller(safe(f"{path}{text}"))
-
-
-def _identity(problem: Problem) -> tuple[object, ...]:
-    return problem.kind, problem.offset, problem.event, problem.field

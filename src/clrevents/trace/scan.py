@@ -60,11 +60,19 @@ class HeaderScan:
 
 
 def scan_headers(
-    source: Source, windows: Iterable[bytes], errors: ErrorMode, limits: Limits, registry: Registry
+    source: Source,
+    windows: Iterable[bytes],
+    errors: ErrorMode,
+    limits: Limits,
+    registry: Registry,
+    seen: Sequence[EventKind] = (),
 ) -> HeaderScan:
-    """Read `windows` of the source. Raises a TraceError only if there is no result at all."""
+    """Read `windows` of the source. Raises a TraceError only if there is no result at all.
+
+    `seen` are the kinds of an earlier pass.
+    """
     totals = Tally(limits.threads)
-    stream = Stream(errors=errors, limits=limits, registry=registry, tally=totals)
+    stream = Stream(errors=errors, limits=limits, registry=registry, tally=totals, seen=seen)
     error: TraceError | None = None
     try:
         for data in windows:

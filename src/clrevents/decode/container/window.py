@@ -127,10 +127,10 @@ class Cursor:
             self.pos = at + 1
             return self.data[at]
         value = 0
-        for shift in range(0, bits + 6, 7):
-            if shift >= bits:
-                break
-            byte = self.u8(what)
+        for shift in range(0, bits, 7):
+            byte = self.data[at] if at < self.end else self.u8(what)
+            at += 1
+            self.pos = at
             value |= (byte & 127) << shift
             if byte < 128:
                 return value & ((1 << bits) - 1)

@@ -17,6 +17,8 @@ from clrevents.errors import Limits, Severity, damage
 from clrevents.schema.codes import ARRAYS, MetadataItem, TypeCode
 
 _LOCATED = frozenset({TypeCode.RELLOC, TypeCode.DATALOC})
+# The end of a description without fields and optional items, whose counts are two zeros.
+_BARE = bytes(4)
 _VARIABLE = frozenset({TypeCode.STRING, TypeCode.ARRAY, TypeCode.VARINT, TypeCode.VARUINT})
 
 
@@ -46,7 +48,7 @@ class Descriptions:
                 continue
             start, size = row.pos, row.left
             try:
-                described, wrong, severity = _description(row, Budget(self._limits), offset)
+                described, wrong, severity = _description(row, self._limits, offset)
             except Short as short:
                 text = f"an event description is truncated in its {short.what}"
                 faults.append(Fault(damage("bad-metadata", text, offset, size, "the events it describes")))
@@ -71,12 +73,14 @@ class _Impossible(BadFields):
     """A field list that no writer can have intended: the description is damaged, not merely unsupported."""
 
 
-def _description(row: Cursor, budget: Budget, offset: int) -> tuple[MetadataRow, str, Severity]:
+def _description(row: Cursor, limits: Limits, offset: int) -> tuple[MetadataRow, str, Severity]:
     """One description, the fault of its optional parts ("" if there is none), and its severity."""
     metadata_id = row.varint(32, "metadata id")
     provider = row.utf8("provider name")
     event_id = row.varint(32, "event id")
     name = row.utf8("event name")
+    if row.left == len(_BARE) and row.data.startswith(_BARE, row.pos):
+        return MetadataRow(metadata_id, provider, event_id, 0, name, offset=offset), "", "note"
     wrong = ""
     severity: Severity = "note"
     fields: tuple[FieldDescription, ...] = ()
@@ -85,7 +89,7 @@ def _description(row: Cursor, budget: Budget, offset: int) -> tuple[MetadataRow,
     message = description = ""
     guid = None
     try:
-        fields = _fields(row, budget, 0)
+        fields = _fields(row, Budget(limits), 0)
         part = read_row(row, "optional")
         while part.left:
             kind = part.u8("optional item")
