@@ -79,3 +79,14 @@ def test_no_rows() -> None:
 def test_plain_values() -> None:
     assert plain(ROW) == {**VALUES, "inner": {"a": 1, "b": [2]}}
     assert plain({OptimizationTier.QuickJitted: (1,)}) == {"QuickJitted": [1]}
+
+
+@attrs.frozen
+class Named:
+    name: str
+
+
+def test_halves_of_surrogate_pairs() -> None:
+    """Text of a trace may have them; a column's is UTF-8, which cannot. Two halves that belong together are one sign."""
+    table = row_table(Named, map(Named, ("a\ud800b", "\ud83d\ude00", "\U0001f600", "é")))
+    assert table.to_arrow()["name"].to_pylist() == ["a\ufffdb", "\U0001f600", "\U0001f600", "é"]

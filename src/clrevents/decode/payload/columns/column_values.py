@@ -79,8 +79,12 @@ def _bytes(value: Any) -> bytes:
         return value.bytes
     if isinstance(value, Decimal):
         value = decimal_text(value)
-    # UTF-8 cannot encode half a surrogate pair.
-    return str(value).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode("utf-8")
+    text = str(value)
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        # UTF-8 cannot encode half a surrogate pair.
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode("utf-8")
 
 
 def decimal_text(value: Decimal) -> str:
