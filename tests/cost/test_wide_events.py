@@ -209,15 +209,14 @@ def test_an_event_shows_as_many_fields_as_a_screen_holds() -> None:
     with clrevents.open(wide_event(300, 1)) as trace:
         (event,) = trace.events()
     assert event.payload["x299"] is None
-    assert "x49<" in event._repr_html_()
-    assert "x50<" not in event._repr_html_()
-    assert "50 of 300" in event._repr_html_()
-    assert repr(event.payload).endswith(" …)")
-    assert len(repr(event.payload)) < 2300
-    with clrevents.open(wide_event(50, 1)) as trace:
+    assert "x39<" in event._repr_html_()
+    assert "x40<" not in event._repr_html_()
+    assert "40 of 300" in event._repr_html_()
+    assert repr(event.payload).endswith("x39=None, …)")
+    with clrevents.open(wide_event(40, 1)) as trace:
         (event,) = trace.events()
-    assert "50 of" not in event._repr_html_()
-    assert repr(event.payload).endswith("x49=None)")
+    assert "40 of" not in event._repr_html_()
+    assert repr(event.payload).endswith("x39=None)")
 
 
 def test_the_firefox_profiler_gets_the_beginning_of_a_payload() -> None:

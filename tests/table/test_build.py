@@ -87,6 +87,6 @@ class Named:
 
 
 def test_halves_of_surrogate_pairs() -> None:
-    """Text of a trace may have them; a column's is UTF-8, which cannot. Two halves that belong together are one sign."""
+    """Text of a trace may have them, and UTF-8 cannot. Two halves that belong together are one sign."""
     table = row_table(Named, map(Named, ("a\ud800b", "\ud83d\ude00", "\U0001f600", "é")))
     assert table.to_arrow()["name"].to_pylist() == ["a\ufffdb", "\U0001f600", "\U0001f600", "é"]

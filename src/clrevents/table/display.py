@@ -5,6 +5,7 @@ Times are shown as UTC, addresses in hex. Knows columns only by their fields, an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from html import escape
@@ -22,8 +23,11 @@ WIDTH: Final = 100
 MOST_HTML: Final = 50_000
 """The size of a notebook view in bytes."""
 
+LEFT: Final = '<td style="text-align:left">'
+"""How a cell of a table begins."""
+
 _LONG: Final = 200
-_LEFT: Final = '<td style="text-align:left">'
+_PLAIN: Final = re.compile(r"[\w .:/-]*", re.ASCII).fullmatch
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -112,13 +116,17 @@ def html_table(head: Sequence[str], rows: Iterable[Sequence[str]], right: Sequen
     """A plain table of texts; columns are aligned left, but those of which `right` is true."""
     cells = "".join(f"<th>{html_text(name)}</th>" for name in head)
     sides = [f'<td style="text-align:{"right" if mine else "left"}">' for mine in right]
-    body = []
-    for row in rows:
-        texts = zip(chain(sides, repeat(_LEFT)), map(html_text, row), strict=False)
-        body.append(f"<tr>{''.join(f'{side}{text}</td>' for side, text in texts)}</tr>")
-    return f"<table>{f'<tr>{cells}</tr>' if head else ''}{''.join(body)}</table>"
+    body = "".join(html_row(row, sides) for row in rows)
+    return f"<table>{f'<tr>{cells}</tr>' if head else ''}{body}</table>"
+
+
+def html_row(texts: Iterable[str], sides: Iterable[str] = ()) -> str:
+    """A row of such a table; `sides` are how its first cells begin that are not aligned left."""
+    cells = zip(chain(sides, repeat(LEFT)), map(html_text, texts), strict=False)
+    return f"<tr>{''.join(f'{side}{text}</td>' for side, text in cells)}</tr>"
 
 
 def html_text(text: str) -> str:
     """The one way of text into a page."""
-    return escape(safe(text))
+    # Nearly all are names and numbers.
+    return text if _PLAIN(text) else escape(safe(text))

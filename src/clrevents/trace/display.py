@@ -9,17 +9,31 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from itertools import islice
 from typing import Any, Final, Protocol
+from weakref import WeakKeyDictionary
 
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.kinds import EventKey
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import Problems
-from clrevents.table.display import LINES, fitted, framed_html, hex_text, html_table, shortened, text_rows
+from clrevents.table.display import (
+    LEFT,
+    LINES,
+    fitted,
+    framed_html,
+    hex_text,
+    html_row,
+    html_table,
+    html_text,
+    shortened,
+    text_rows,
+)
 from clrevents.table.event_schema import is_address
 from clrevents.words import counted, safe
 
 _TOP: Final = 10
-_FIELDS: Final = 50
+_FIELDS: Final = 40
+# As they are shown, for as long as their class lives: a trace has many events of few kinds.
+_SHOWN: Final[WeakKeyDictionary[type[Any], list[tuple[str, str, bool]]]] = WeakKeyDictionary()
 _KINDS: Final = 50
 _PROBLEMS: Final = 5
 
@@ -186,19 +200,30 @@ def _kind_rows(report: Findings) -> list[tuple[str, ...]]:
 
 def event_html(event: str, version: int, header: list[tuple[str, str]], payload: Any) -> str:
     """The notebook view of an event: its name, lines about its header, and its record."""
-    rows = list(header)
-    layout = getattr(type(payload), "__layout__", None)
-    if layout is None:
-        rows.append(("payload", shortened(repr(payload))))
+    rows = list(map(html_row, header))
+    record = type(payload)
+    if not hasattr(record, "__layout__"):
+        rows.append(html_row(("payload", shortened(repr(payload)))))
     else:
-        names = type(payload).__fields__
-        for field, name in islice(zip(layout, names, strict=True), _FIELDS):
+        for name, begin, address in _shown_fields(record):
             value = getattr(payload, name)
-            text = hex_text(value) if is_address(field.name, field.type) else str(value)
-            rows.append((field.name, shortened(text)))
-        if len(names) > _FIELDS:
-            rows.append(("fields", f"{_FIELDS} of {len(names):,}"))
-    return f"<b>{escape(safe(event))}</b> version {version}" + html_table((), rows)
+            text = hex_text(value) if address else str(value)
+            rows.append(f"{begin}{html_text(shortened(text))}</td></tr>")
+        if len(record.__fields__) > _FIELDS:
+            rows.append(html_row(("fields", f"{_FIELDS} of {len(record.__fields__):,}")))
+    return f"<b>{escape(safe(event))}</b> version {version}<table>{''.join(rows)}</table>"
+
+
+def _shown_fields(record: type[Any]) -> list[tuple[str, str, bool]]:
+    """For each field that is shown: its attribute, how its row begins, and whether it holds addresses."""
+    known = _SHOWN.get(record)
+    if known is None:
+        both = islice(zip(record.__layout__, record.__fields__, strict=True), _FIELDS)
+        known = _SHOWN[record] = [
+            (name, f"<tr>{LEFT}{html_text(field.name)}</td>{LEFT}", is_address(field.name, field.type))
+            for field, name in both
+        ]
+    return known
 
 
 def _place(info: TraceInfo) -> str:
