@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import clrevents
 from clrevents import RawPayload, Table
-from clrevents.decode.kinds import FieldsOfNames
+from clrevents.decode.container.fields_of_names import FieldsOfNames
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow
 from clrevents.export.directory import Options, export_directory
@@ -193,39 +193,95 @@ def test_portions_are_all_rows_in_order(rows: int, columns: int, cells: int) -> 
     assert all(len(part[0]) == 1 or len(part[0]) * columns <= cells for part in found)
 
 
-def wide_event(fields: int, events: int) -> bytes:
-    """Events that end before the first of many fields."""
+def wide_event(fields: int, events: int, payload: bytes) -> bytes:
+    """Events of one payload, whose fields have a byte each."""
     described = [FieldDescription(f"x{i}", TypeCode.UINT8) for i in range(fields)]
     sink = io.BytesIO()
     writer = NetTrace6Writer(sink)
     writer.threads([ThreadRow(1, 7)])
     writer.metadata([MetadataRecord(1, "P", 5, name="E", fields=tuple(described))])
-    writer.events([EventRecord(1, 1000 + n, 1, b"", sequence=1 + n) for n in range(events)])
+    writer.events([EventRecord(1, 1000 + n, 1, payload, sequence=1 + n) for n in range(events)])
     writer.end()
     return sink.getvalue()
 
 
 def test_an_event_shows_as_many_fields_as_a_screen_holds() -> None:
-    with clrevents.open(wide_event(300, 1)) as trace:
+    with clrevents.open(wide_event(300, 1, bytes(300))) as trace:
         (event,) = trace.events()
-    assert event.payload["x299"] is None
+    assert event.payload["x299"] == 0
     assert "x39<" in event._repr_html_()
     assert "x40<" not in event._repr_html_()
     assert "40 of 300" in event._repr_html_()
-    assert repr(event.payload).endswith("x39=None, …)")
-    with clrevents.open(wide_event(40, 1)) as trace:
+    assert repr(event.payload).endswith("x39=0, …)")
+    with clrevents.open(wide_event(40, 1, bytes(40))) as trace:
         (event,) = trace.events()
     assert "40 of" not in event._repr_html_()
-    assert repr(event.payload).endswith("x39=None)")
+    assert repr(event.payload).endswith("x39=0)")
+
+
+@pytest.mark.parametrize("there", [0, 3])
+def test_few_fields_may_be_absent(there: int) -> None:
+    """An older writer had a few fewer. Of thousands, each event of no bytes would cost as much as if it had them."""
+    with clrevents.open(wide_event(there + 32, 2, bytes(there))) as trace:
+        assert [event.payload[f"x{there + 31}"] for event in trace.events()] == [None, None]
+        assert len(trace.table("E")) == 2
+        assert trace.problems == ()
+    with clrevents.open(wide_event(there + 33, 2, bytes(there))) as trace:
+        payloads = [event.payload for event in trace.events()]
+        assert [type(payload) for payload in payloads] == [RawPayload, RawPayload]
+        assert payloads[0].reason == f"the payload is too short at field 'x{there}'"
+        assert payloads[0].partial == {f"x{i}": 0 for i in range(there)}
+        assert len(trace.table("E")) == 0
+        assert {problem.kind for problem in trace.problems} == {"short-payload"}
+
+
+def test_names_of_fields_have_a_bounded_length() -> None:
+    def opened(*lengths: int) -> clrevents.Trace:
+        described = tuple(FieldDescription("x" * length, TypeCode.UINT8) for length in lengths)
+        sink = io.BytesIO()
+        writer = NetTrace6Writer(sink)
+        writer.threads([ThreadRow(1, 7)])
+        writer.metadata([MetadataRecord(1, "P", 5, name="E", fields=described)])
+        writer.events([EventRecord(1, 1000, 1, bytes(len(lengths)))])
+        writer.end()
+        return clrevents.open(sink.getvalue())
+
+    with opened(2048 + 63, 65) as trace:
+        (event,) = trace.events()
+        assert event.payload["x" * 65] == 0
+        assert trace.problems == ()
+    with opened(2048 + 64, 65) as trace:
+        (event,) = trace.events()
+        assert isinstance(event.payload, RawPayload)
+        note = trace.problems[0]
+        assert (note.kind, note.severity) == ("bad-fields", "note")
+        assert note.message == "unusable event description: the names of its fields are too long"
+
+
+def test_long_names_of_events_are_cut() -> None:
+    """They are written for each event: 60,000 characters in a few bytes would be 60 kB in each line."""
+    sink = io.BytesIO()
+    writer = NetTrace6Writer(sink)
+    writer.threads([ThreadRow(1, 7)])
+    writer.metadata([MetadataRecord(1, "P" * 255, 5, name="E" * 255), MetadataRecord(2, "P", 5, name="é" * 300)])
+    writer.events([EventRecord(1, 1000, 1), EventRecord(2, 1001, 1)])
+    writer.end()
+    with clrevents.open(sink.getvalue()) as trace:
+        whole, cut = trace.events()
+        assert (whole.provider, whole.name) == ("P" * 255, "E" * 255)
+        assert (cut.provider, cut.name) == ("P", "é" * 255 + "…")
+        (note,) = trace.problems
+    assert (note.kind, note.severity) == ("long-name", "note")
+    assert note.message == "an event description has a name of 300 characters; the first 255 are kept"
 
 
 def test_the_firefox_profiler_gets_the_beginning_of_a_payload() -> None:
     stream = io.BytesIO()
-    with clrevents.open(wide_event(2000, 3)) as trace:
+    with clrevents.open(wide_event(2000, 3, bytes(2000))) as trace:
         write_timeline(trace, stream, Look("wide"), "firefox")
     made = json.loads(stream.getvalue())
     payloads = [
         data["payload"] for thread in made["threads"] for data in thread["markers"]["data"] if "payload" in data
     ]
     assert len(payloads) == 3
-    assert all(text.startswith('{"x0": null, ') and len(text) == 1001 and text[-1] == "…" for text in payloads)
+    assert all(text.startswith('{"x0": 0, ') and len(text) == 1001 and text[-1] == "…" for text in payloads)

@@ -137,6 +137,21 @@ def wide_kinds(kinds: int, fields: int, names: int = 1) -> bytes:
     return _six(*steps, lambda w: w.events([EventRecord(k, 5, 1, payload) for k in range(1, kinds + 1)]))
 
 
+def absent_fields(events: int, fields: int) -> bytes:
+    """`events` events that end before the first of `fields` fields."""
+    described = _kind(1, *(FieldDescription(f"x{i}", TypeCode.UINT8) for i in range(fields)))
+    return _six(lambda w: w.metadata([described]), _events(events))
+
+
+def long_names(events: int) -> bytes:
+    """`events` events of two kinds without a byte: one has long names, the other a field with one."""
+    names = MetadataRecord(1, "P" * 5000, 1, name="E" * 50_000)
+    field = MetadataRecord(2, "P", 2, name="F", fields=(FieldDescription("x" * 60_000, TypeCode.UINT8),))
+    made = [EventRecord(1, 5, 1), EventRecord(2, 5, 1, b"7")] * (events // 2)
+    steps = [lambda w, at=at: w.events(made[at : at + 10_000]) for at in range(0, len(made), 10_000)]
+    return _six(lambda w: w.metadata([names]), lambda w: w.metadata([field]), *steps)
+
+
 def many_tables(kinds: int) -> bytes:
     """An event of each of `kinds` kinds, which have a name of their own and all the same field."""
     described = [

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from clrevents.decode.container.blocks import MetadataRow
 from clrevents.decode.container.container import bad_fields
+from clrevents.decode.container.fields_of_names import FieldsOfNames
 from clrevents.errors import Limits, Problem, damage
 from clrevents.schema.dynamic import FieldDescription
 from clrevents.schema.registry import Entry, EventInfo, Registry
@@ -24,12 +25,8 @@ from clrevents.schema.registry import Entry, EventInfo, Registry
 # How many placeholders for missing descriptions a trace may have: damage invents ids.
 _MOST_UNDEFINED = 1000
 _SMALL_TABLE = 64
-# A description may use its whole limit, and later versions of the event may replace it this often.
-_DESCRIPTIONS = 4
-# An event's table may have so many columns for each field of the one with the fewest, and so many more: rows of that
-# are null in most of them, and each null costs time.
-_COLUMNS_EACH = 16
-_COLUMNS = 512
+# Characters of a provider's or an event's name. Names are written for each event.
+_NAME = 255
 
 
 @attrs.frozen(order=True)
@@ -141,10 +138,12 @@ class Kinds:
         if row.metadata_id < 0:
             text = f"an event description has the invalid id {row.metadata_id}"
             return damage("bad-metadata", text, row.offset, None, "the events it describes")
+        problem = None
+        if len(row.provider) > _NAME or len(row.name) > _NAME:
+            row, problem = _with_short_names(row)
         old = self._by_id.get(row.metadata_id)
         if old is not None and not old.undefined and old.row == row:
             return None
-        problem = None
         described = None if self._described is None else _identity(row)
         kind = self._known(described)
         if kind is None and row.fields and (wrong := self._misfit(row)):
@@ -284,6 +283,19 @@ def _name(row: MetadataRow, entry: Entry | None) -> str:
     return entry.name if entry is not None else row.name or f"EventID({row.id})"
 
 
+def _with_short_names(row: MetadataRow) -> tuple[MetadataRow, Problem]:
+    """The same description with names of a bounded length, and a note that says so."""
+    longest = max(len(row.provider), len(row.name))
+    short = attrs.evolve(row, provider=_short(row.provider), name=_short(row.name))
+    text = f"an event description has a name of {longest:,} characters; the first {_NAME} are kept"
+    event = f"{short.provider}/{short.name}"
+    return short, Problem("long-name", "note", text, row.offset, event=event, impact="the rest of the name")
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _NAME else f"{name[:_NAME]}…"
+
+
 def _identity(row: MetadataRow) -> bytes:
     """Equal for descriptions that differ at most in their id and place."""
     values = (
@@ -343,58 +355,3 @@ def opcode_names(name: str, opcode: int) -> tuple[str, ...]:
 def _task(name: str, ending: str) -> str:
     task = name[: -len(ending)] if name.lower().endswith(ending.lower()) else name
     return task or name
-
-
-class FieldsOfNames:
-    """Bounds the different fields of all descriptions of an event by (provider, name): its table has a column for each,
-    which is null in the rows of all others. And bounds how many events there are that only the trace describes.
-
-    Remembers a few descriptions of each name, and then its different fields.
-    """
-
-    def __init__(self, fields: int, names: int) -> None:
-        self._most = _DESCRIPTIONS * fields
-        self._names = names
-        self._described: dict[tuple[str, str], list[tuple[FieldDescription, ...]]] = {}
-        self._fewest: dict[tuple[str, str], int] = {}
-        self._distinct: dict[tuple[str, str], set[FieldDescription]] = {}
-        self._size: dict[tuple[str, str], int] = {}
-
-    def misfit(self, event: tuple[str, str], fields: tuple[FieldDescription, ...], unknown: bool = True) -> str:
-        """Why these fields may not be added to those of an event; "" if they may, and were.
-
-        `unknown` events are those that only the trace describes.
-        """
-        if event not in self._described:
-            if unknown and not self._names:
-                return "more events than Limits.learned have descriptions"
-            self._names -= unknown
-            self._described[event] = []
-            self._size[event] = 0
-        count = _field_count(fields)
-        fewest = min(count, self._fewest.get(event, count))
-        most = min(self._most, _COLUMNS_EACH * fewest + _COLUMNS)
-        size = self._size[event] + count
-        if event in self._distinct or size > most:
-            if event not in self._distinct:
-                # Equal fields count once from here on.
-                distinct = self._distinct[event] = {field for each in self._described[event] for field in each}
-                self._size[event] = _field_count(distinct)
-                self._described[event] = []
-            new = {*fields} - self._distinct[event]
-            size = self._size[event] + _field_count(new)
-            if size > self._most:
-                return "it and others of this name declare more than four times as many fields as Limits.fields"
-            if size > most:
-                return "it and others of this name declare too many fields that some of them do not have"
-            self._distinct[event] |= new
-        else:
-            self._described[event].append(fields)
-        self._size[event] = size
-        self._fewest[event] = fewest
-        return ""
-
-
-def _field_count(fields: Iterable[FieldDescription]) -> int:
-    """The number of fields, with those inside them."""
-    return sum(1 + _field_count(f.members) + (0 if f.element is None else _field_count((f.element,))) for f in fields)

@@ -23,22 +23,20 @@ _Values: TypeAlias = list[Any]
 _Step: TypeAlias = Callable[[bytes, int, int, _Values], int]
 
 
-def record_decoder(
-    layout: BoundLayout, record: Callable[..., Any], texts: TextCache, absent_is_none: bool = False
-) -> Decode:
+def record_decoder(layout: BoundLayout, record: Callable[..., Any], texts: TextCache, most_absent: int = 0) -> Decode:
     """A function that reads one record of a layout.
 
-    With `absent_is_none`, fields that start exactly at the end are None: self-described events of older writers
-    lack the newest fields.
+    Up to `most_absent` fields that start exactly at the end are None: self-described events of older writers lack the
+    newest fields.
     """
-    return _record_decoder(layout, record, texts, absent_is_none, LocatedBudget(), outer=True)
+    return _record_decoder(layout, record, texts, most_absent, LocatedBudget(), outer=True)
 
 
 def _record_decoder(
     layout: BoundLayout,
     record: Callable[..., Any],
     texts: TextCache,
-    absent_is_none: bool,
+    most_absent: int,
     located: LocatedBudget,
     outer: bool,
 ) -> Decode:
@@ -48,7 +46,7 @@ def _record_decoder(
     steps = [_fixed(step) if isinstance(step, FixedStep) else _variable(step, scope) for step in layout.steps]
     names = [field.name for field in layout.fields]
     if len(steps) == 1 and isinstance(layout.steps[0], FixedStep):
-        return _fixed_only(layout.steps[0], record, names, steps[0], absent_is_none)
+        return _fixed_only(layout.steps[0], record, names, steps[0], most_absent)
 
     scattered = any(field.type.located for field in layout.fields)
     budgeted = outer and located.needed
@@ -63,18 +61,17 @@ def _record_decoder(
                 start = pos
                 pos = step(data, pos, end, values)
         except ShortValue as short:
-            if not (absent_is_none and short.offset == end and (short.whole or start == end)):
+            absent = len(names) - len(values)
+            if not (0 < absent <= most_absent and short.offset == end and (short.whole or start == end)):
                 raise Misfit.of(short, end, names, values) from None
-            return record(*values, *[None] * (len(names) - len(values))), end
+            return record(*values, *[None] * absent), end
         # Located elements follow the fields, with any bytes between them.
         return record(*values), end if scattered else pos
 
     return read
 
 
-def _fixed_only(
-    step: FixedStep, record: Callable[..., Any], names: list[str], slow: _Step, absent_is_none: bool
-) -> Decode:
+def _fixed_only(step: FixedStep, record: Callable[..., Any], names: list[str], slow: _Step, most_absent: int) -> Decode:
     """One step is the whole payload, which needs no list of values if it fits."""
     size = step.size
     unpack = struct.Struct(step.format).unpack_from
@@ -86,9 +83,10 @@ def _fixed_only(
             try:
                 slow(data, pos, end, values)
             except ShortValue as short:
-                if not (absent_is_none and short.offset == end):
+                absent = len(names) - len(values)
+                if not (0 < absent <= most_absent and short.offset == end):
                     raise Misfit.of(short, end, names, values) from None
-                return record(*values, *[None] * (len(names) - len(values))), end
+                return record(*values, *[None] * absent), end
         if not converters:
             return record(*unpack(data, pos)), pos + size
         fields = list(unpack(data, pos))
@@ -152,7 +150,7 @@ def _variable(step: VariableStep, scope: Scope) -> _Step:
 
 def _struct(wire: StructType, texts: TextCache, pointer_size: int, located: LocatedBudget) -> One:
     """A record inside a record: a misfit names its fields as parts of the outer one."""
-    read = _record_decoder(wire.layout.bind(pointer_size), wire.record, texts, False, located, outer=False)
+    read = _record_decoder(wire.layout.bind(pointer_size), wire.record, texts, 0, located, outer=False)
 
     def inner(data: bytes, pos: int, end: int) -> tuple[Any, int]:
         try:
