@@ -20,7 +20,7 @@ LINES_A_BYTE: Final = 100
 NAMES: Final = [
     family.name
     for family in FAMILIES
-    if family.name not in ("zipped-nothing", "wide-kinds", "located-fields", "located-array")
+    if family.name not in ("zipped-nothing", "wide-kinds", "absent-fields", "located-fields", "located-array")
 ]
 
 
