@@ -79,9 +79,9 @@ def test_limit_of_descriptions_and_of_classes_made_from_them() -> None:
 def test_limit_of_threads_and_names() -> None:
     data = six(lambda w: w.threads([ThreadRow(n, n) for n in range(20)]))
     assert problems(data, Limits(threads=5))[0] == {"too-many-threads": 15}
-    data = four(lambda w: w.metadata([MetadataRecord(1, "P" * 500, 1, 0, "E")]))
-    assert list(problems(data, Limits(string_bytes=999))[0]) == ["bad-metadata"]
-    assert list(problems(data, Limits(string_bytes=1000))[0]) == []
+    data = four(lambda w: w.metadata([MetadataRecord(1, "P" * 250, 1, 0, "E")]))
+    assert list(problems(data, Limits(string_bytes=499))[0]) == ["bad-metadata"]
+    assert list(problems(data, Limits(string_bytes=500))[0]) == []
 
 
 def test_limit_of_problems_keeps_counts_exact() -> None:
