@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import click
 
 from clrevents.analysis.framework.answer import Answer
 from clrevents.analysis.framework.cells import ColumnDeclaration, heading, is_number
-from clrevents.analysis.framework.conditions import Condition
 from clrevents.analysis.framework.declaration import (
     ParameterDeclaration,
     ReportDeclaration,
@@ -27,23 +26,24 @@ from clrevents.analysis.framework.show import column_texts, fact_lines, note_tex
 from clrevents.analysis.framework.trends import ASCII_BARS, BARS, Trend, trend_texts
 from clrevents.analysis.listing import report_summaries
 from clrevents.analysis.reports import ask_one, find_report
-from clrevents.cli.output import Output, safe, say
+from clrevents.cli.output import Output, say
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, means_many, spreadsheet_option
 from clrevents.cli.report_rows import (
     LIMIT,
     NOTHING,
     UNMET,
+    check_conditions,
     chosen_columns,
     first_rows,
     order_of,
+    say_not_recorded,
+    usage_error,
     write_blocks,
     write_csv,
     write_json_lines,
 )
 from clrevents.errors import DamageError, PayloadError
 from clrevents.words import counted
-
-T = TypeVar("T")
 
 _MANY: Final = (
     "Of many traces ({places}): the metrics over all of them, and a line for each; or one table of all, which begins "
@@ -219,9 +219,7 @@ def _run(
     row_class = next(t.row_class for t in declared.answer.tables() if t.name == name)
     known = columns_of(row_class)
     chosen = None if columns is None else chosen_columns(known, columns)
-    # At once, and not only when the trace was read.
-    names = [metric.name for metric in declared.metrics]
-    _checked(lambda: [Condition.parse(text, names) for text in conditions])
+    check_conditions(conditions, declared)
     order = order_of(known, sort or (declared.sort if name == declared.headline else None))
     with Reading(file, errors) as reading:
         stopped: DamageError | PayloadError | None = None
@@ -232,7 +230,7 @@ def _run(
                 return reading.stopped(error, fail_on)
             stopped, found = error, error.report
         except (KeyError, TypeError, ValueError) as error:
-            raise click.UsageError(safe(str(error.args[0]))) from None
+            raise usage_error(error) from None
         code = reading.stopped(stopped, fail_on) if stopped else reading.finish(fail_on)
 
         def sorted_rows(name: str) -> ReportTable[Any]:
@@ -254,21 +252,16 @@ def _run(
                 limit = LIMIT if limit is None else limit
                 _text(out, declared, found, shown, lambda rows: first_rows(rows, limit, sort), chosen)
         _say_notes(declared, found, quiet=as_json or as_csv or chart is not None)
-        unmet = _checked(lambda: found.unmet(*conditions))
+        try:
+            unmet = found.unmet(*conditions)
+        except ValueError as error:
+            raise usage_error(error) from None
         for why in unmet:
             say(why)
         if found.coverage == "none" and NOTHING in fail_on:
             return 3
         # What is wrong with the trace comes first: its numbers prove nothing.
         return code or (UNMET if unmet else 0)
-
-
-def _checked(answer: Callable[[], list[T]]) -> list[T]:
-    """What this gives; a usage error where it refuses a condition."""
-    try:
-        return answer()
-    except ValueError as error:
-        raise click.UsageError(safe(str(error))) from None
 
 
 def _drawn(found: Answer[Any], name: str) -> str:
@@ -281,10 +274,8 @@ def _drawn(found: Answer[Any], name: str) -> str:
 def _say_notes(declared: ReportDeclaration[Any, Any], found: Answer[Any], quiet: bool) -> None:
     """The notes; those on what was not recorded in one line, with what records all of it."""
     lacking = {touched for note in found.notes if note.id == NOT_RECORDED for touched in note.touches}
-    needs = [need for need in declared.needs if need.what in lacking]
-    if needs and not quiet:
-        whats = ", ".join(f"{need.what} (no {need.events[0]})" for need in needs)
-        say(f"the trace does not tell {whats}; to record that: dotnet-trace collect --providers {record_needs(needs)}")
+    if not quiet:
+        say_not_recorded(declared, lacking, "the trace does")
     for note in found.notes:
         if note.id != NOT_RECORDED and (note.severity != "info" or not quiet):
             say(note_text(note))

@@ -11,13 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-import click
-
 from clrevents.analysis.framework.answer_values import Metric, MetricDeclaration
 from clrevents.analysis.framework.cells import CELLS, Cell, ColumnDeclaration, FilePath, Word, heading, is_number
-from clrevents.analysis.framework.conditions import Condition
 from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions
-from clrevents.analysis.framework.needs import NOT_RECORDED, record_needs
+from clrevents.analysis.framework.needs import NOT_RECORDED
 from clrevents.analysis.framework.report_table import ReportTable
 from clrevents.analysis.framework.row_class import column, columns_of, row
 from clrevents.analysis.framework.show import column_texts, metric_text, people_columns, text_last
@@ -29,9 +26,12 @@ from clrevents.cli.report_rows import (
     LIMIT,
     NOTHING,
     UNMET,
+    check_conditions,
     chosen_columns,
     first_rows,
     order_of,
+    say_not_recorded,
+    usage_error,
     write_blocks,
     write_csv,
     write_json_lines,
@@ -39,7 +39,7 @@ from clrevents.cli.report_rows import (
 from clrevents.errors import ErrorMode
 from clrevents.fleet import FleetAnswer
 from clrevents.trace import Trace
-from clrevents.words import counted, safe
+from clrevents.words import counted
 
 _METRICS: Final = 5
 """Metrics that are shown of each trace: the first ones that are known of any."""
@@ -96,12 +96,7 @@ def write_many(
     known = _known(declared, wanted.table)
     chosen = None if wanted.columns is None else chosen_columns(known, wanted.columns)
     order = order_of(known, wanted.sort)
-    names = [metric.name for metric in declared.metrics]
-    try:
-        for condition in wanted.conditions:
-            Condition.parse(condition, names)
-    except ValueError as error:
-        raise _usage(error) from None
+    check_conditions(wanted.conditions, declared)
     with ReadingMany(files, errors, jobs) as reading:
         if wanted.as_json and wanted.table is None:
             asked = partial(_asked, name=declared.name, parameters=declared.parameters(**parameters), window=window)
@@ -113,7 +108,7 @@ def write_many(
                 found = reading.asked.report(declared.name, tables=tables, **window, **parameters)
                 coverages, unmet = found.by_trace["coverage"].tolist(), found.unmet(*wanted.conditions)
             except (KeyError, TypeError, ValueError) as error:
-                raise _usage(error) from None
+                raise usage_error(error) from None
             code = reading.finish(fail_on)
             rows = _rows(declared, found, wanted.table)
             _write(declared, found, rows if order is None else rows.sorted_by(*order), known, chosen, wanted)
@@ -139,14 +134,10 @@ def _write_objects(
             except StopIteration:
                 return coverages, unmet
             except (KeyError, TypeError, ValueError) as error:
-                raise _usage(error) from None
+                raise usage_error(error) from None
             out.line(line)
             coverages.append(coverage)
             unmet += [f"{path}: {reason}" for reason in reasons]
-
-
-def _usage(error: Exception) -> click.UsageError:
-    return click.UsageError(safe(str(error.args[0])))
 
 
 def _known(declared: ReportDeclaration[Any, Any], table: str | None) -> list[ColumnDeclaration]:
@@ -242,12 +233,10 @@ def _say_notes(declared: ReportDeclaration[Any, Any], found: FleetAnswer, quiet:
     """Each kind of note once, with the first trace that has it."""
     notes = list(found.notes.rows())
     lacking = {touched for note in notes if note["id"] == NOT_RECORDED for touched in note["touches"]}
-    needs = [need for need in declared.needs if need.what in lacking]
-    if needs and not quiet:
-        whats = ", ".join(f"{need.what} (no {need.events[0]})" for need in needs)
+    if not quiet:
         some = len({note["trace"] for note in notes if note["id"] == NOT_RECORDED})
         who = f"{some:,} of {counted(len(found.traces), 'trace')} {'does' if some == 1 else 'do'}"
-        say(f"{who} not tell {whats}; to record that: dotnet-trace collect --providers {record_needs(needs)}")
+        say_not_recorded(declared, lacking, who)
     kinds: dict[str, list[dict[str, Any]]] = {}
     for note in notes:
         if note["id"] != NOT_RECORDED and (note["severity"] != "info" or not quiet):

@@ -1,4 +1,5 @@
-"""Rows of a report as a command writes them: which columns, in which order, as text, CSV or lines of JSON.
+"""Rows of a report as a command writes them: which columns, in which order, as text, CSV or lines of JSON. And what it
+says of conditions and of what was not recorded.
 
 Knows neither how many traces they are of nor where they come from.
 """
@@ -6,14 +7,17 @@ Knows neither how many traces they are of nor where they come from.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any, Final
 
 import click
 
 from clrevents.analysis.framework.cells import ColumnDeclaration
+from clrevents.analysis.framework.conditions import Condition
+from clrevents.analysis.framework.declaration import ReportDeclaration
+from clrevents.analysis.framework.needs import record_needs
 from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.cli.output import Output, safe
+from clrevents.cli.output import Output, safe, say
 from clrevents.export.answers import csv_line
 
 NOTHING: Final = "nothing"
@@ -47,6 +51,29 @@ def order_of(known: Sequence[ColumnDeclaration], order: str | None) -> tuple[str
         )
     ascending = direction == "asc" if direction else by_name[name].cell.name in _ASCENDING
     return name, not ascending
+
+
+def check_conditions(conditions: Sequence[str], declared: ReportDeclaration[Any, Any]) -> None:
+    """At once, and not only when traces were read. Raises UsageError for a condition that cannot be understood."""
+    names = [metric.name for metric in declared.metrics]
+    try:
+        for condition in conditions:
+            Condition.parse(condition, names)
+    except ValueError as error:
+        raise usage_error(error) from None
+
+
+def usage_error(error: Exception) -> click.UsageError:
+    """For what a question refuses: what it says, without the name of its class."""
+    return click.UsageError(safe(str(error.args[0])))
+
+
+def say_not_recorded(declared: ReportDeclaration[Any, Any], touched: Container[str], who: str) -> None:
+    """What `who` does not tell, if it was touched by what was not recorded, and how to record that."""
+    needs = [need for need in declared.needs if need.what in touched]
+    if needs:
+        whats = ", ".join(f"{need.what} (no {need.events[0]})" for need in needs)
+        say(f"{who} not tell {whats}; to record that: dotnet-trace collect --providers {record_needs(needs)}")
 
 
 def first_rows(rows: ReportTable[Any], limit: int, sort: str | None) -> ReportTable[Any]:
