@@ -40,10 +40,10 @@ class Room:
     stdlib: bool = True
 
 
-# Who may use whom. A room is a folder, or a module beside the folders: the public faces `types` and `__main__`; the
-# switches of the whole process, `tuning` and `one_thread`; and four that know nothing of traces and serve all that
-# writes for people: `outputs` (files that appear whole or not at all), `words` (how texts count things), `meter` (bars
-# of progress) and `notebook` (what a notebook is).
+# Who may use whom. A room is a folder, or a module beside the folders: the public faces `types` and `__main__`; what
+# concerns a whole process, `tuning`, `one_thread` and `serving` (one that works for another); and four that know
+# nothing of traces and serve all that writes for people: `outputs` (files that appear whole or not at all), `words`
+# (how texts count things), `meter` (bars of progress) and `notebook` (what a notebook is).
 ROOMS: Final = {
     "errors": Room(("words",)),
     "outputs": Room(()),
@@ -63,6 +63,7 @@ ROOMS: Final = {
     "sources": Room(("errors", "schema"), (), ("fsspec",)),
     "tuning": Room(()),
     "one_thread": Room(()),
+    "serving": Room(()),
     "trace": Room(("errors", "words", "meter", "schema", "sources", "decode", "symbols", "table"), ("attrs", "numpy")),
     "analysis": Room(
         ("errors", "outputs", "version", "words", "schema", "symbols", "table", "trace"), ("attrs", "numpy"), OPTIONAL
@@ -70,7 +71,7 @@ ROOMS: Final = {
     "rewrite": Room(("errors", "outputs", "schema", "symbols", "trace", "encode", "reference"), ("attrs",)),
     "export": Room(
         (
-            *("errors", "outputs", "version", "words", "notebook"),
+            *("errors", "outputs", "version", "words", "notebook", "serving"),
             *("schema", "table", "trace", "symbols", "analysis"),
         ),
         ("attrs", "numpy"),
@@ -78,8 +79,8 @@ ROOMS: Final = {
     ),
     "fleet": Room(
         (
-            *("errors", "outputs", "tuning", "version", "words", "schema", "sources", "decode", "symbols", "table"),
-            *("trace", "analysis", "rewrite", "export"),
+            *("errors", "outputs", "tuning", "serving", "version", "words"),
+            *("schema", "sources", "decode", "symbols", "table", "trace", "analysis", "rewrite", "export"),
         ),
         ("attrs", "numpy"),
         OPTIONAL,

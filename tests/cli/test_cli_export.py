@@ -12,6 +12,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -438,6 +439,34 @@ def test_interrupt(
         assert not folder.name.startswith("."), rest
         assert facts(folder)["events"] == 1696
     assert len(list((tmp_path / "out").iterdir())) < 150
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+def test_the_others_end_when_the_first_was_killed(
+    command: list[str], process_environment: dict[str, str], sample: Path, tmp_path: Path
+) -> None:
+    """Their output ends when nobody holds it any more; and what they leave is no trace's folder."""
+    files = []
+    for n in range(100):
+        files.append(tmp_path / f"t{n}.nettrace.gz")
+        shutil.copy(sample, files[-1])
+    with subprocess.Popen(
+        [*command, "export", *map(str, files), "-o", str(tmp_path / "out"), "--jobs", "2"],
+        stderr=subprocess.PIPE,
+        env=process_environment,
+        start_new_session=True,
+    ) as child:
+        try:
+            assert child.stderr is not None
+            child.stderr.readline()
+            child.kill()
+            child.communicate(timeout=60)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+    done = [path for path in (tmp_path / "out").iterdir() if not path.name.startswith(".")]
+    assert {facts(folder)["events"] for folder in done} == {1696}
+    assert 0 < len(done) < 100
 
 
 def test_the_others_are_told_to_stop(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import multiprocessing
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -368,59 +370,138 @@ def test_places(fleet: BuiltFleet, tmp_path: Path) -> None:
     assert "No such file" in row["message"]
 
 
-def test_a_script_without_a_main_guard(fleet: BuiltFleet, tmp_path: Path) -> None:
-    """Says so, instead of starting processes for ever or calling the traces bad."""
-    script = tmp_path / "script.py"
-    script.write_text(
-        f"import clrevents as c\nlist(c.open_many({str(fleet.folder)!r}, jobs=2).each(c.Trace.event_counts))\n"
-    )
+linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")
+
+THREAD = "import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()"
+NATIVE = "import _thread; lock = _thread.allocate_lock(); lock.acquire(); _thread.start_new_thread(lock.acquire, ())"
+
+
+def environment(known: bool) -> dict[str, str]:
+    left_out = ("PYTHONPATH", "OPENBLAS_NUM_THREADS")
+    found = {name: value for name, value in os.environ.items() if name not in left_out}
+    return {**found, "PYTHONPATH": str(SOURCE.parent)} if known else found
+
+
+def run_script(text: str, folder: Path, known: bool = True) -> tuple[int, str, str]:
+    """Exit code, output and errors of a program, in whose paths clrevents is, or is not."""
+    script = folder / "script.py"
+    script.write_text(text)
     done = subprocess.run(
         [sys.executable, str(script)],
         capture_output=True,
         text=True,
         timeout=100,
-        env={**os.environ, "PYTHONPATH": str(SOURCE.parent)},
+        cwd=folder,
+        env=environment(known),
     )
-    assert done.returncode == 1
-    assert any(line.startswith("RuntimeError") and "pass jobs=1" in line for line in done.stderr.splitlines())
+    return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="processes are forked from a server on Linux only")
+@pytest.mark.parametrize("where", ["every process", "this process"])
+def test_a_script_without_a_main_guard(fleet: BuiltFleet, tmp_path: Path, where: str) -> None:
+    """Says so, instead of starting processes for ever or calling the traces bad."""
+    thread = THREAD if where == "every process" else f"if __name__ == '__main__': {THREAD}"
+    code, _, errors = run_script(
+        f"""
+import clrevents as c
+{thread}
+list(c.open_many({fleet.readable[:40]!r}, jobs=2).each(c.Trace.event_counts))
+""",
+        tmp_path,
+    )
+    assert code == 1
+    assert any(line.startswith("RuntimeError") and "pass jobs=1" in line for line in errors.splitlines())
+
+
+@linux
+def test_a_script_that_can_be_forked_needs_no_main_guard(fleet: BuiltFleet, tmp_path: Path) -> None:
+    some = fleet.readable[:40]
+    code = f"import clrevents as c\nprint(len(list(c.open_many({some!r}, jobs=2).each(c.Trace.event_counts))))\n"
+    assert run_script(code, tmp_path) == (0, "40\n", "")
+
+
+@linux
+@pytest.mark.parametrize(
+    ("thread", "known", "expected"),
+    [
+        ("", True, "forked"),
+        ("", False, "forked"),
+        (THREAD, True, "forked by a server"),
+        (NATIVE, True, "forked by a server"),
+        (THREAD, False, "started anew"),
+        (NATIVE, False, "started anew"),
+    ],
+)
+def test_how_processes_start(fleet: BuiltFleet, tmp_path: Path, thread: str, known: bool, expected: str) -> None:
+    """With threads they are forked by a server, where a new interpreter finds this clrevents; all have the same."""
+    code = f"""
+import os, signal, sys
+sys.path.insert(0, {str(SOURCE.parent)!r})
+import clrevents
+began = os.getpid()
+
+def asked(trace):
+    return clrevents.__file__, os.getppid(), began, signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
+
+def start(parent, began_there):
+    if began_there == began:
+        return "forked"
+    return "started anew" if parent == began else "forked by a server"
+
+if __name__ == "__main__":
+    {thread or "pass"}
+    signal.signal(signal.SIGTERM, lambda *_: print("cleaned up"))
+    with clrevents.open_many({fleet.readable[:4]!r}, jobs=2) as traces:
+        found = [value for _, value in traces.each(asked)]
+    assert {{file for file, *_ in found}} == {{clrevents.__file__}}
+    assert {{(term, interrupt) for *_, term, interrupt in found}} == {{(signal.SIG_DFL, signal.SIG_IGN)}}
+    print(*{{start(*began) for _, *began, _, _ in found}})
+"""
+    assert run_script(code, tmp_path, known) == (0, f"{expected}\n", "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+@pytest.mark.parametrize("thread", ["", THREAD], ids=["alone", "with a thread"])
 @pytest.mark.parametrize("known", [True, False], ids=["installed", "found by this script"])
-def test_processes_have_the_same_clrevents(fleet: BuiltFleet, tmp_path: Path, known: bool) -> None:
-    """They are forked, where a new interpreter finds it, too; else each starts anew with the script's paths."""
+def test_processes_end_with_the_program_that_asks(fleet: BuiltFleet, tmp_path: Path, thread: str, known: bool) -> None:
+    """Also if it was killed: its output ends when nobody holds it any more."""
     script = tmp_path / "script.py"
     script.write_text(f"""
-import os, sys
+import sys, time
 sys.path.insert(0, {str(SOURCE.parent)!r})
 import clrevents
 
-def asked(trace):
-    return clrevents.__file__, os.getppid()
+def slow(trace):
+    time.sleep(0.1)
+    return trace.info.process_id
 
 if __name__ == "__main__":
-    with clrevents.open_many({fleet.readable[:4]!r}, jobs=2) as traces:
-        found = [value for _, value in traces.each(asked)]
-    assert {{file for file, _ in found}} == {{clrevents.__file__}}
-    print({{parent == os.getpid() for _, parent in found}})
+    {thread or "pass"}
+    with clrevents.open_many({fleet.readable[:40]!r}, jobs=2) as traces:
+        for _ in traces.each(slow):
+            print("asked", flush=True)
 """)
-    others = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(
+    with subprocess.Popen(
         [sys.executable, str(script)],
-        capture_output=True,
-        text=True,
-        timeout=100,
-        cwd=tmp_path,
-        env={**others, "PYTHONPATH": str(SOURCE.parent)} if known else others,
-    )
-    assert (done.stdout, done.stderr) == ("{False}\n" if known else "{True}\n", "")
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment(known),
+        start_new_session=True,
+    ) as program:
+        try:
+            assert program.stdout is not None
+            assert program.stdout.readline() == b"asked\n"
+            program.kill()
+            program.communicate(timeout=60)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(program.pid, signal.SIGKILL)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="processes are forked from a server on Linux only")
+@linux
 def test_what_processes_start_with(fleet: BuiltFleet, tmp_path: Path) -> None:
     """What their program has loaded is loaded once for all of them; and none starts threads for linear algebra."""
-    script = tmp_path / "script.py"
-    script.write_text(f"""
+    code = f"""
 import os, sys
 import clrevents
 
@@ -428,18 +509,11 @@ def asked(trace):
     return "clrevents.analysis.gc.report" in sys.modules, os.environ.get("OPENBLAS_NUM_THREADS")
 
 if __name__ == "__main__":
+    {THREAD}
     import clrevents.analysis.gc.report
     before = dict(os.environ)
     with clrevents.open_many({fleet.readable[:4]!r}, jobs=2) as traces:
         print({{value for _, value in traces.each(asked)}})
     assert before == dict(os.environ)
-""")
-    others = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
-    done = subprocess.run(
-        [sys.executable, str(script)],
-        capture_output=True,
-        text=True,
-        timeout=100,
-        env={**others, "PYTHONPATH": str(SOURCE.parent)},
-    )
-    assert (done.stdout, done.stderr) == ("{(True, '1')}\n", "")
+"""
+    assert run_script(code, tmp_path) == (0, "{(True, '1')}\n", "")

@@ -9,7 +9,6 @@ import hashlib
 import json
 import multiprocessing
 import os
-import signal
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -20,6 +19,7 @@ from typing import Any, BinaryIO, Final
 from clrevents.errors import ErrorMode, Problem, TraceError, TraceWarning
 from clrevents.export.directory import FACTS, Options, Written, export_directory
 from clrevents.export.file_names import name_hash, trace_stem
+from clrevents.serving import serve_parent
 from clrevents.trace import Trace
 
 _HEAD: Final = 1 << 16
@@ -186,10 +186,10 @@ _stop: Any = None
 
 
 def _begin(stop: Any) -> None:
-    """Runs in each process: interrupts are handled by the main process."""
+    """Runs in each process."""
     global _stop
     _stop = stop
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    serve_parent()
 
 
 def _export(job: Job) -> Outcome:

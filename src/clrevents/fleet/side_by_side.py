@@ -5,30 +5,24 @@ A process that dies takes one trace with it and no other. Knows nothing of what 
 
 from __future__ import annotations
 
-import importlib
-import multiprocessing
 import os
-import signal
-import site
 import sys
 import threading
 import time
 import weakref
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
-from importlib.machinery import PathFinder
-from typing import Any, Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 import attrs
 
 from clrevents.fleet.outcome import Opening, Question, TraceOutcome, asked
 from clrevents.fleet.trace_problems import UNREAD, TraceProblem
+from clrevents.fleet.worker_pool import WorkerPool, declaring_modules, start_method
 from clrevents.schema.registry import Registry
 from clrevents.sources import is_url
-from clrevents.tuning import tune_process
 
 T = TypeVar("T")
 
@@ -37,7 +31,6 @@ _AHEAD: Final = 8
 _BUNDLE: Final = 16
 _BUNDLE_BYTES: Final = 1 << 20
 """Traces that a process is given at once, and bytes of their files."""
-_PACKAGE: Final = __name__.partition(".")[0]
 _HERE: Final = 0.1
 """Seconds of asking here after which other processes are worth their start."""
 _NO_START: Final = (
@@ -58,7 +51,7 @@ class _Waiting(Generic[T]):
     """Traces that were given to a process."""
 
     paths: tuple[str, ...]
-    pool: _Pool
+    pool: WorkerPool
     future: Future[list[TraceOutcome[T]]]
 
     @property
@@ -75,8 +68,8 @@ class SideBySide:
         # What an interactive session declares is known to its own process only.
         self._jobs = 1 if _declared_here(opening.registry) else jobs
         self._lock = threading.Lock()
-        self._forked = sys.platform == "linux" and _found_anew()
-        self._pool: _Pool | None = None
+        self._spawning = False
+        self._pool: WorkerPool | None = None
         self._closed = False
 
     def ask(self, question: Question[T], paths: Sequence[str], *, here: bool = False) -> Iterator[TraceOutcome[T]]:
@@ -113,17 +106,17 @@ class SideBySide:
         late = time.monotonic() - began > _HERE
         return (late or self._pool is not None) and self._started().ready.is_set()
 
-    def _started(self) -> _Pool:
+    def _started(self) -> WorkerPool:
         with self._lock:
             if self._pool is None or self._pool.broken:
-                self._pool = _Pool(self._jobs, self._opening, self._forked)
+                self._pool = self._pool_of(self._jobs)
                 weakref.finalize(self, self._pool.end, wait=False)
             return self._pool
 
     def _submit(self, question: Question[T], paths: tuple[str, ...]) -> _Waiting[T]:
         pool = self._started()
         try:
-            return _Waiting(paths, pool, pool.executor.submit(_asked, question, paths))
+            return _Waiting(paths, pool, pool.ask(question, paths))
         except BrokenProcessPool:
             pool.broken = True
             return self._submit(question, paths)
@@ -151,11 +144,11 @@ class SideBySide:
     def _alone(self, question: Question[T], paths: Sequence[str]) -> list[TraceOutcome[T]]:
         """Ask traces again, one by one, that were asked when a process died: it may have been another one's fault."""
         outcomes: list[TraceOutcome[T]] = []
-        pool: _Pool | None = None
+        pool: WorkerPool | None = None
         for path in paths:
             pool = pool or self._one()
             try:
-                outcomes += pool.executor.submit(_asked, question, (path,)).result()
+                outcomes += pool.ask(question, (path,)).result()
             except BrokenProcessPool:
                 pool = None
                 why = "the process that read it died, perhaps for want of memory"
@@ -165,16 +158,19 @@ class SideBySide:
             pool.end(wait=True)
         return outcomes
 
-    def _one(self) -> _Pool:
+    def _pool_of(self, jobs: int) -> WorkerPool:
+        return WorkerPool(jobs, self._opening, "spawn" if self._spawning else start_method())
+
+    def _one(self) -> WorkerPool:
         """A process that has started. Raises RuntimeError if none does."""
-        pool = _Pool(1, self._opening, self._forked)
+        pool = self._pool_of(1)
         try:
-            pool.executor.submit(_ready).result()
+            pool.wait_for_one()
         except BrokenProcessPool:
             pool.end(wait=True)
-            if not self._forked:
+            if pool.method == "spawn":
                 raise RuntimeError(_NO_START) from None
-            self._forked = False
+            self._spawning = True
             return self._one()
         return pool
 
@@ -212,87 +208,5 @@ def _size(path: str) -> int:
         return 0
 
 
-class _Pool:
-    """Processes, and the flag that makes them give up. `forked` ones start sooner. `ready` says that they have, or
-    that they cannot.
-    """
-
-    def __init__(self, jobs: int, opening: Opening, forked: bool) -> None:
-        if forked:
-            # One process imports what the others need, for as long as this program runs: a third of the start. They
-            # also import the program's main module, and with it what is loaded here.
-            context: Any = multiprocessing.get_context("forkserver")
-            loaded = sorted(name for name in sys.modules if name.startswith(f"{_PACKAGE}."))
-            context.set_forkserver_preload([f"{_PACKAGE}.one_thread", *loaded])
-        else:
-            context = multiprocessing.get_context("spawn")
-        self._stop = context.Event()
-        modules = sorted(_modules(opening.registry) - {"__main__"})
-        self.executor = ProcessPoolExecutor(jobs, context, _begin, (__file__, opening, modules, self._stop))
-        self.broken = False
-        self.ready = threading.Event()
-        # Starting waits for the server's imports.
-        threading.Thread(target=self._start, args=(jobs,), daemon=True).start()
-
-    def _start(self, jobs: int) -> None:
-        # Whoever asks next meets the same error.
-        with suppress(RuntimeError, OSError, CancelledError):
-            first, *_ = [self.executor.submit(_ready) for _ in range(jobs)]
-            first.result()
-        self.ready.set()
-
-    def end(self, wait: bool) -> None:
-        self._stop.set()
-        self.executor.shutdown(wait=wait, cancel_futures=True)
-
-
-def _found_anew() -> bool:
-    """Whether a new interpreter finds this very clrevents: before Python 3.12 the server of forks knows nothing of
-    what was done to `sys.path` meanwhile.
-    """
-    variable = "" if sys.flags.ignore_environment else os.environ.get("PYTHONPATH", "")
-    places = [os.getcwd(), *filter(None, variable.split(os.pathsep)), *site.getsitepackages()]
-    found = PathFinder.find_spec(_PACKAGE, places)
-    return found is not None and found.origin == sys.modules[_PACKAGE].__file__
-
-
-def _modules(registry: Registry) -> set[str]:
-    """The modules that declare events which are not built in."""
-    own = [entry for entry in registry.entries() if not entry.module]
-    infos = (registry.get(entry.provider, entry.id, version) for entry in own for version in entry.versions)
-    return {info.record.__module__ for info in infos if info is not None}
-
-
 def _declared_here(registry: Registry) -> bool:
-    return "__main__" in _modules(registry) and not hasattr(sys.modules["__main__"], "__file__")
-
-
-_how: Opening | None = None
-_stop: Any = None
-
-
-def _begin(file: str, opening: Opening, modules: Sequence[str], stop: Any) -> None:
-    """Runs in each process: interrupts are for the main process, and this one only reads traces."""
-    global _how, _stop
-    if file != __file__:
-        # The server of forks found another clrevents after all.
-        os._exit(1)
-    _how, _stop = opening, stop
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    tune_process()
-    for module in modules:
-        importlib.import_module(module)
-
-
-def _ready() -> bool:
-    return True
-
-
-def _asked(question: Question[T], paths: tuple[str, ...]) -> list[TraceOutcome[T]]:
-    assert _how is not None
-    return [asked(question, path, _how, _stopping) for path in paths]
-
-
-def _stopping(done: int, total: int) -> None:
-    if _stop is not None and _stop.is_set():
-        raise KeyboardInterrupt
+    return "__main__" in declaring_modules(registry) and not hasattr(sys.modules["__main__"], "__file__")
