@@ -117,7 +117,7 @@ def digest_alone(question: str, found: Iterator[tuple[str, Any]]) -> str:
 
 
 def _digest_answer(rows: Rows, name: str, path: str, answer: Answer[Any]) -> None:
-    rows.add(f"{name} metrics", [path, answer.coverage, *(m.value for m in answer.metrics.values())])
+    rows.add(f"{name} metrics", [path, answer.coverage, *(_number(m.value) for m in answer.metrics.values())])
     rows.add(f"{name} notes", *([path, note.id, note.message] for note in answer.notes))
     for table in answer.tables():
         if not table.bulk:
@@ -141,9 +141,14 @@ def digest_together(question: str, found: Any, traces: Traces) -> str:
     return rows.text()
 
 
+def _number(value: Any) -> Any:
+    """A rate may be a whole number, and is a float in a column of rates."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def _digest_fleet(rows: Rows, name: str, answer: FleetAnswer) -> None:
     order = ["trace", "coverage", *(m.name for m in find_report(name).metrics)]
-    rows.add(f"{name} metrics", *([row[column] for column in order] for row in answer.by_trace.rows()))
+    rows.add(f"{name} metrics", *([_number(row[column]) for column in order] for row in answer.by_trace.rows()))
     rows.add(f"{name} notes", *([row["trace"], row["id"], row["message"]] for row in answer.notes.rows()))
     for table, held in answer.tables.items():
         rows.add(f"{name} {table}", *(list(row.values()) for row in held.rows()))
