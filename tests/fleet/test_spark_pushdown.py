@@ -13,7 +13,6 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 import clrevents
 from built_fleet import BuiltFleet, build_fleet
-from clrevents.fleet.spark_bundles import bundles, known_sizes
 from far_files import Reads, counted_file, served
 from local_spark import local_session, plain, rows_of
 from project_files import FIXTURES
@@ -143,7 +142,10 @@ def test_urls_give_the_rows_of_files(spark: Any, night: Night) -> None:
     assert [(row["trace"], row["kind"]) for row in problems] == [(gone, "source")]
 
 
-def test_small_traces_share_a_task(tmp_path: Path) -> None:
+def test_small_traces_share_a_task() -> None:
+    pytest.importorskip("pyspark", reason="needs pyspark")
+    from clrevents.fleet.spark.bundles import bundles
+
     sizes = {"a": 100, "b": 200, "c": 5_000_000, "d": 0, "e": 3_000_000}
     opening = 1 << 18
     assert bundles([*"abcde"], sizes, 0) == [("a",), ("b",), ("c",), ("d",), ("e",)]
@@ -156,6 +158,9 @@ def test_small_traces_share_a_task(tmp_path: Path) -> None:
 
 
 def test_sizes_are_asked_for_where_that_is_free(tmp_path: Path, night: Night) -> None:
+    pytest.importorskip("pyspark", reason="needs pyspark")
+    from clrevents.fleet.spark.bundles import known_sizes
+
     near = tmp_path / "near.nettrace"
     near.write_bytes(b"x" * 1234)
     system = MemoryFileSystem()

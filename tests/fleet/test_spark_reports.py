@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -15,12 +16,14 @@ from clrevents.analysis.framework.row_class import columns_of
 from clrevents.analysis.listing import report_names
 from clrevents.analysis.reports import find_report, run_reports
 from clrevents.fleet.fleet_answer import FleetAnswer
-from clrevents.fleet.spark_rows import SUMMARIES
 from clrevents.table.table import Table
 from local_spark import local_session, plain, rows_of
 from project_files import fixture
 
 pytestmark = pytest.mark.filterwarnings("ignore")
+pytest.importorskip("pyspark", reason="needs pyspark")
+
+SUMMARIES = import_module("clrevents.fleet.spark.worker_rows").SUMMARIES
 
 TABLES = [(name, table.name) for name in report_names() for table in find_report(name).answer.tables()]
 SUMMED = [(name, table) for name in report_names() for table in SUMMARIES]

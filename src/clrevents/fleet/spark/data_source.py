@@ -1,7 +1,6 @@
-"""Spark's data source `nettrace`: register `NettraceDataSource`, then `spark.read.format("nettrace")`. docs/fleet.md
-lists its options.
+"""What Spark asks a data source: its options (docs/fleet.md lists them), its columns, its tasks, and the rows of each.
 
-Needs pyspark, which nothing else imports: import this module by its name. Reads nothing itself.
+The only module that imports pyspark. Reads nothing itself.
 """
 
 from __future__ import annotations
@@ -19,9 +18,10 @@ from clrevents.errors import ERROR_MODES, Limits, UnknownEventError
 from clrevents.fleet.joined import TRACE, Joined, with_trace
 from clrevents.fleet.outcome import Opening, asked
 from clrevents.fleet.questions import AskReport, empty_tables
-from clrevents.fleet.spark_bundles import BUNDLE_BYTES, bundles, known_sizes
-from clrevents.fleet.spark_filters import wanted_events, wanted_traces
-from clrevents.fleet.spark_rows import (
+from clrevents.fleet.spark.bundles import BUNDLE_BYTES, bundles, known_sizes
+from clrevents.fleet.spark.filters import wanted_events, wanted_traces
+from clrevents.fleet.spark.types import arrow_target, in_words
+from clrevents.fleet.spark.worker_rows import (
     SUMMARIES,
     AskFields,
     AskThrough,
@@ -32,7 +32,6 @@ from clrevents.fleet.spark_rows import (
     SparkSchema,
     summary,
 )
-from clrevents.fleet.spark_types import arrow_target, in_words
 from clrevents.fleet.trace_batches import event_table
 from clrevents.fleet.trace_paths import trace_paths
 from clrevents.fleet.trace_problems import UNREAD, TraceProblem, problems_table
