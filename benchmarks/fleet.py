@@ -37,9 +37,9 @@ for place in (ROOT / "src", ROOT / "tests" / "support"):
 
 import clrevents  # noqa: E402
 from clrevents import Trace, Traces  # noqa: E402
-from clrevents.analysis.framework.answer import Answer  # noqa: E402
-from clrevents.analysis.listing import report_names  # noqa: E402
-from clrevents.analysis.reports import find_report, run_reports  # noqa: E402
+from clrevents.analysis.framework.model.answer import Answer  # noqa: E402
+from clrevents.analysis.framework.run.catalogue import find_report, run_reports  # noqa: E402
+from clrevents.analysis.framework.run.listing import report_names  # noqa: E402
 from clrevents.fleet import FleetAnswer  # noqa: E402
 from clrevents.fleet.questions import AskFacts  # noqa: E402
 from clrevents.table.build import row_table  # noqa: E402

@@ -241,10 +241,9 @@ def test_processes_read_the_same_as_one(method: str, tmp_path: Path) -> None:
         SEEN
         + """
 import multiprocessing, sys
-from clrevents.analysis import jit_report
 def parts(path):
     with clrevents.open(path) as trace:
-        return list(trace.events())[:300], trace.table("MethodLoadVerbose"), jit_report(trace)
+        return list(trace.events())[:300], trace.table("MethodLoadVerbose"), trace.report("jit")
 if __name__ == "__main__":
     method, *paths = sys.argv[1:]
     alone = list(map(seen, paths))

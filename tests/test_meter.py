@@ -11,7 +11,7 @@ import pytest
 from nbclient import NotebookClient
 
 import clrevents
-from clrevents.meter import Meter
+from clrevents._util.meter import Meter
 from project_files import fixture, unpacked
 
 TRACE: Final = "net8-sample"
@@ -44,7 +44,7 @@ class Slow(io.BytesIO):
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     found = Clock()
-    for module in ("clrevents.meter", "clrevents.trace.told_windows"):
+    for module in ("clrevents._util.meter", "clrevents.trace.told_windows"):
         monkeypatch.setattr(f"{module}.time", found)
     return found
 
@@ -119,12 +119,12 @@ def test_false_is_none() -> None:
 
 
 SLOW: Final = """
-import gzip, io, clrevents, clrevents.meter, clrevents.trace.told_windows
+import gzip, io, clrevents, clrevents._util.meter, clrevents.trace.told_windows
 class Clock:
     now = 0.0
     def monotonic(self):
         return self.now
-clock = clrevents.meter.time = clrevents.trace.told_windows.time = Clock()
+clock = clrevents._util.meter.time = clrevents.trace.told_windows.time = Clock()
 class Slow(io.BytesIO):
     def read(self, size=-1):
         clock.now += 0.5

@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from clrevents.analysis.listing import report_names
+from clrevents.analysis.framework.run.listing import report_names
 from project_files import ROOT, fixture, tool
 
 SHOWS: Final = {
@@ -45,7 +45,7 @@ def executed() -> Any:
         cells.append(f"{asked}\n{name}")
         cells.append(f"display(*{name}.charts())")
     cells.append(
-        f"import clrevents.analysis.sampled.samples\ntrace = clrevents.open({str(fixture('net10-garbage'))!r})"
+        f"import clrevents.analysis.shared.samples.samples\ntrace = clrevents.open({str(fixture('net10-garbage'))!r})"
     )
     cells += OTHERS
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
@@ -97,7 +97,7 @@ OTHERS: Final = {
     "next(trace.events('GCStart'))": "<b>GCStart</b>",
     "trace.check()": "<table>",
     "gc.collections": "<table>",
-    "analysis.sampled.samples.read_samples(trace)": "samples of",
+    "analysis.shared.samples.samples.read_samples(trace)": "samples of",
 }
 
 

@@ -12,12 +12,12 @@ import pytest
 from click.testing import CliRunner
 
 import clrevents
-from clrevents.analysis.framework.cells import CELLS
-from clrevents.analysis.framework.declaration import parameters_of
-from clrevents.analysis.framework.json_schema import report_schema
-from clrevents.analysis.framework.row_class import columns_of
-from clrevents.analysis.listing import report_names, report_summaries
-from clrevents.analysis.reports import find_report, run_reports
+from clrevents.analysis.framework.model.declaration import parameters_of
+from clrevents.analysis.framework.model.json_schema import report_schema
+from clrevents.analysis.framework.run.catalogue import find_report, run_reports
+from clrevents.analysis.framework.run.listing import report_names, report_summaries
+from clrevents.analysis.framework.vocabulary.cells import CELLS
+from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.cli import root
 from project_files import ROOT, fixture, fixtures, tool
 from report_schemas import validate, validator

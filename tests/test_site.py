@@ -13,7 +13,7 @@ from typing import Final
 
 import pytest
 
-from clrevents.analysis.listing import report_names
+from clrevents.analysis.framework.run.listing import report_names
 from clrevents.cli import root
 from project_files import ROOT, tool
 

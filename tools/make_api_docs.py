@@ -23,7 +23,7 @@ from typing import Any, Final
 
 import attrs
 
-from clrevents.analysis.listing import report_names
+from clrevents.analysis.framework.run.listing import report_names
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 DOCUMENT: Final = ROOT / "docs" / "api.md"
@@ -120,10 +120,10 @@ SECTIONS: Final = (
         "clrevents.analysis",
         ("spans", "read_samples", "hottest"),
         (
-            "analysis.sampled.samples.Samples",
-            "analysis.sampled.samples.SampledThread",
+            "analysis.shared.samples.samples.Samples",
+            "analysis.shared.samples.samples.SampledThread",
             "analysis.gathering.merged.StackFrame",
-            "analysis.top.hot.HotMethod",
+            "analysis.shared.samples.hot.HotMethod",
         ),
     ),
     Section(
@@ -131,10 +131,10 @@ SECTIONS: Final = (
         "clrevents.analysis",
         ("heap_snapshots", "HeapSnapshot", "heap_growth"),
         (
-            "analysis.heap.heap_snapshot.HeapType",
-            "analysis.heap.heap_snapshot.HeapRoots",
-            "analysis.heap.heap_snapshot.StaticField",
-            "analysis.heap.heap_snapshot.SnapshotCoverage",
+            "analysis.reports.heap.heap_snapshot.HeapType",
+            "analysis.reports.heap.heap_snapshot.HeapRoots",
+            "analysis.reports.heap.heap_snapshot.StaticField",
+            "analysis.reports.heap.heap_snapshot.SnapshotCoverage",
         ),
     ),
     Section(
@@ -153,9 +153,9 @@ SECTIONS: Final = (
             "ReportFeed",
         ),
         (
-            "analysis.framework.answer_values.TimeWindow",
-            "analysis.framework.answer_values.TraceIdentity",
-            "analysis.framework.report_table.TableDeclaration",
+            "analysis.framework.values.answer_values.TimeWindow",
+            "analysis.framework.values.answer_values.TraceIdentity",
+            "analysis.framework.values.report_table.TableDeclaration",
         ),
         "[Reports](reports.md) lists the tables, columns, metrics and facts of each of them.",
     ),

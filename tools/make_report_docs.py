@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from clrevents.analysis.framework.answer_values import MetricDeclaration
-from clrevents.analysis.framework.cells import CELLS
-from clrevents.analysis.framework.declaration import ReportDeclaration, parameters_of
-from clrevents.analysis.framework.json_schema import report_schema
-from clrevents.analysis.framework.needs import record_needs
-from clrevents.analysis.framework.report_table import TableDeclaration
-from clrevents.analysis.framework.row_class import columns_of
-from clrevents.analysis.reports import find_report, report_names
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameters_of
+from clrevents.analysis.framework.model.json_schema import report_schema
+from clrevents.analysis.framework.model.needs import record_needs
+from clrevents.analysis.framework.run.catalogue import find_report, report_names
+from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
+from clrevents.analysis.framework.vocabulary.cells import CELLS
+from clrevents.analysis.framework.vocabulary.report_table import TableDeclaration
+from clrevents.analysis.framework.vocabulary.row_class import columns_of
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PAGE: Final = ROOT / "docs" / "reports.md"

@@ -13,9 +13,10 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from clrevents.version import __version__ as __version__
+from clrevents._util.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from clrevents._util.process import tune_process as tune_process
     from clrevents.decode.container.blocks import TraceInfo as TraceInfo
     from clrevents.decode.kernels.engine import engine as engine
     from clrevents.decode.kinds import EventKey as EventKey
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
     from clrevents.trace.decoder import Decoder as Decoder
     from clrevents.trace.event import Event as Event
     from clrevents.trace.stacks import Stacks as Stacks
-    from clrevents.tuning import tune_process as tune_process
 
 
 _HOMES = {
@@ -92,7 +92,7 @@ _HOMES = {
     "trace.stacks": ("Stacks",),
     "table.table": ("Table",),
     "trace": ("Report", "ThreadInfo", "Trace", "open"),
-    "tuning": ("tune_process",),
+    "_util.process": ("tune_process",),
 }
 _HOME = {name: f"clrevents.{module}" for module, names in _HOMES.items() for name in names}
 

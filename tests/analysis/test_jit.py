@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import clrevents
-from clrevents.analysis import JitReport, jit_report
-from clrevents.analysis.compilations import compilations, inside
+from clrevents.analysis import JitReport
 from clrevents.analysis.gathering.gather import gather
+from clrevents.analysis.shared.events.compilations import compilations, inside
 from clrevents.events import (
     AssemblyLoad_V1,
     MethodFlags,
@@ -65,7 +65,7 @@ def report(builder: TraceBuilder, **options: Any) -> JitReport:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", clrevents.TraceWarning)
         with clrevents.open(builder.build()) as trace:
-            return jit_report(trace, **options)
+            return trace.report("jit", **options)
 
 
 def numbers(found: JitReport, *names: str) -> tuple[Any, ...]:
@@ -332,7 +332,7 @@ def test_windows() -> None:
 
 def test_only_those_that_never_tiered_up() -> None:
     with clrevents.open(fixture("net10-method-interop")) as trace:
-        whole, never = jit_report(trace), jit_report(trace, never_tiered_up=True)
+        whole, never = trace.report("jit"), trace.report("jit", never_tiered_up=True)
     assert [m.method for m in never.methods] == [m.method for m in whole.methods if m.never_tiered_up]
     assert len(never.methods) == whole.metrics["never_tiered_up"].value == 56
     assert never.metrics == whole.metrics
@@ -341,7 +341,7 @@ def test_only_those_that_never_tiered_up() -> None:
 
 def test_exact_figures() -> None:
     with clrevents.open(fixture("net10-method-interop")) as trace:
-        found = jit_report(trace)
+        found = trace.report("jit")
     assert numbers(found, "compilations", "methods", "foreground", "background") == (146, 136, 108, 38)
     assert numbers(found, "compile_total", "background_total") == (37798854, 15700816)
     assert numbers(found, "il_total", "native_total", "rejits") == (8889, 29493, 10)
@@ -360,7 +360,7 @@ def test_exact_figures() -> None:
 
 def test_tables_and_json() -> None:
     with clrevents.open(fixture("net10-method-interop")) as trace:
-        found = jit_report(trace)
+        found = trace.report("jit")
     assert found.methods.to_pandas()["compile_ns"].sum() == found.metrics["compile_total"].value
     assert found.compilations.to_polars().height == len(found.compilations) == 146
     data = found.to_dict()
@@ -378,7 +378,7 @@ def test_tables_and_json() -> None:
 )
 def test_sums_are_those_of_the_events(name: str) -> None:
     with clrevents.open(fixture(name)) as trace:
-        found = jit_report(trace, raw=True)
+        found = trace.report("jit", raw=True)
         counts: Counter[str] = Counter()
         for key, n in trace.event_counts().items():
             counts[key.name] += n

@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.analysis.framework.marks import Hole, Marks
-from clrevents.analysis.recording.record_line import record_line
-from clrevents.analysis.recording.recording_cost import (
+from clrevents.analysis.framework.recording.record_line import record_line
+from clrevents.analysis.framework.recording.recording_cost import (
     NEEDS,
     RecordingCost,
     SuspensionEvents,
     recording_cost,
     recording_cost_of,
 )
+from clrevents.analysis.framework.vocabulary.marks import Hole, Marks
 from clrevents.events import (
     GCRestartEEBegin_V1,
     GCRestartEEEnd_V1,

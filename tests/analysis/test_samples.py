@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.analysis.sampled.samples import Samples, read_samples, stacked_events
+from clrevents.analysis.shared.samples.samples import Samples, read_samples, stacked_events
 from clrevents.encode.values import ThreadRow
 from clrevents.testing.builder import Format, TraceBuilder
 

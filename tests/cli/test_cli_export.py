@@ -22,8 +22,8 @@ import pytest
 from click.testing import Result
 
 import clrevents
-from clrevents.export import buffered, directory, lake
-from clrevents.export.sink import FileSink
+from clrevents.export.files import buffered, directory, lake
+from clrevents.export.files.sink import FileSink
 from clrevents.table.stacks import stack_table
 from clrevents.testing.builder import TraceBuilder
 

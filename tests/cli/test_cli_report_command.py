@@ -16,9 +16,9 @@ import pytest
 from click.testing import Result
 
 import clrevents
-from clrevents.analysis.framework.row_class import columns_of
-from clrevents.analysis.listing import report_names
-from clrevents.analysis.reports import find_report, run_reports
+from clrevents.analysis.framework.run.catalogue import find_report, run_reports
+from clrevents.analysis.framework.run.listing import report_names
+from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.events import ILStubGenerated_V0, MethodFlags, MethodLoadVerbose_V1, ModuleLoad_V1
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture

@@ -16,8 +16,8 @@ import pytest
 
 import clrevents
 from clrevents import Trace
-from clrevents.analysis import reports
-from clrevents.analysis.sampled.samples import read_samples
+from clrevents.analysis.framework.run import registry as reports
+from clrevents.analysis.shared.samples.samples import read_samples
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow
 from clrevents.events import MethodLoadVerbose_V1, MethodUnloadVerbose_V1, ModuleLoad_V1, ModuleUnload_V1

@@ -9,8 +9,8 @@ import pytest
 
 import clrevents
 import costly_containers
-from clrevents.analysis.reports import run_reports
-from clrevents.analysis.sampled.samples import read_samples, stacked_events
+from clrevents.analysis.framework.run.catalogue import run_reports
+from clrevents.analysis.shared.samples.samples import read_samples, stacked_events
 from clrevents.events import ExceptionThrown_V1, GCStart_V1
 from clrevents.testing.builder import TraceBuilder
 from clrevents.trace import Trace

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents.analysis.sampled.samples import SampledThread
-from clrevents.export.chrome import render
-from clrevents.export.flame import Look
+from clrevents.analysis.shared.samples.samples import SampledThread
+from clrevents.export.flame.chrome import render
+from clrevents.export.look import Look
 from hand_made import Row, hand_made
 from viewer_rules import check_trace_events
 

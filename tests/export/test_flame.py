@@ -6,7 +6,8 @@ import gzip
 
 import pytest
 
-from clrevents.export.flame import FLAME_FORMATS, FlameFormat, Look, flame_bytes, flame_format
+from clrevents.export.flame.flame_formats import FLAME_FORMATS, FlameFormat, flame_bytes, flame_format
+from clrevents.export.look import Look
 from hand_made import Row, hand_made
 
 ROWS: list[Row] = [(7, 5, ("a", "b"), False), (8, 3, ("a",), True), (7, 2, ("a", "b", "c"), False)]

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import clrevents
 from built_page import MS, built_page
-from clrevents.analysis.reports import run_reports
-from clrevents.analysis.sampled.calltree import call_tree
-from clrevents.export.flame_cut import FlameCut
+from clrevents.analysis.framework.run.catalogue import run_reports
+from clrevents.analysis.shared.samples.calltree import call_tree
+from clrevents.export.flame.flame_cut import FlameCut
 from clrevents.export.page import page_timeline
 from clrevents.export.page.page_texts import PageTexts, shown_text
 from clrevents.trace import Loss

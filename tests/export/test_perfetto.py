@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.export.perfetto import PerfettoFile
 from clrevents.export.timeline.lanes import placed
+from clrevents.export.timeline.perfetto import PerfettoFile
+from clrevents.export.timeline.timeline_file import timeline_format
 from clrevents.export.timeline.timeline_items import Instant, Item, Level, Placed, Stretch, ThreadName, Track
-from clrevents.export.timeline_file import timeline_format
 from perfetto_reading import (
     INSTANT,
     ReadEvent,

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents.analysis.sampled.samples import Samples
-from clrevents.analysis.sampled.weighing import Unit
-from clrevents.export.flame import Look, flame_bytes
+from clrevents.analysis.shared.samples.samples import Samples
+from clrevents.analysis.shared.weights.weighing import Unit
+from clrevents.export.flame.flame_formats import flame_bytes
+from clrevents.export.look import Look
 from hand_made import Row, hand_made
 from profile_message import profile_class
 

@@ -13,13 +13,13 @@ import pytest
 import clrevents
 from browser_page import chromium, needs_browser, opened
 from built_page import HOSTILE, MS, built_page
-from clrevents.analysis.framework.cells import cell_text
-from clrevents.analysis.framework.row_class import columns_of
-from clrevents.analysis.reports import run_reports
+from clrevents._util.words import safe
+from clrevents.analysis.framework.run.catalogue import run_reports
+from clrevents.analysis.framework.vocabulary.cells import cell_text
+from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.events import GCStart_V2
 from clrevents.export.page.report_page import MOST_BYTES, report_page
 from clrevents.testing.builder import TraceBuilder
-from clrevents.words import safe
 from project_files import fixture
 
 TRACES: Final = (

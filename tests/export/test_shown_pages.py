@@ -22,13 +22,13 @@ import pytest
 from nbclient import NotebookClient
 
 import clrevents
-from clrevents.analysis import ReportTable, ThreadsReport, read_samples, threads_report
-from clrevents.analysis.sampled.calltree import call_tree
-from clrevents.export.flame import Look
-from clrevents.export.flame_cut import SMALL, FlameCut
-from clrevents.export.flame_html import render
-from clrevents.export.framed import MOST_BYTES, framed
-from clrevents.export.shown import answer_frame, flame_frame
+from clrevents.analysis import ReportTable, ThreadsReport, read_samples
+from clrevents.analysis.shared.samples.calltree import call_tree
+from clrevents.export.flame.flame_cut import SMALL, FlameCut
+from clrevents.export.flame.flame_html import render
+from clrevents.export.look import Look
+from clrevents.export.page.framed import MOST_BYTES, framed
+from clrevents.export.page.shown import answer_frame, flame_frame
 from hand_made import Row, hand_made
 from project_files import fixture
 
@@ -146,12 +146,12 @@ def test_a_cut_moves_weights_and_loses_none() -> None:
 
 def many_threads() -> ThreadsReport:
     """An answer with long tables."""
-    threads = threads_report(clrevents.open(fixture("net10-starvation")))
+    threads = clrevents.open(fixture("net10-starvation")).report("threads")
     return attrs.evolve(threads, threads=ReportTable.joined(threads.threads.row_class, [threads.threads] * 800))
 
 
 def test_an_answer_has_its_tables_in_the_frame_as_far_as_it_may_be_large() -> None:
-    found = threads_report(clrevents.open(fixture("net10-starvation")))
+    found = clrevents.open(fixture("net10-starvation")).report("threads")
     section = data_in(answer_frame(found))["section"]
     tables = {table["name"]: table for table in section["tables"]}
     assert section["question"] == found.question.text
@@ -217,7 +217,7 @@ def test_without_a_browser_it_says_where_the_page_is(monkeypatch: pytest.MonkeyP
 def test_tables_of_an_answer_are_sorted_and_searched_inside_of_the_frame(tmp_path: Path) -> None:
     from playwright.sync_api import sync_playwright
 
-    found = threads_report(clrevents.open(fixture("net10-starvation")))
+    found = clrevents.open(fixture("net10-starvation")).report("threads")
     path = tmp_path / "notebook.html"
     path.write_text(f"<meta charset=utf-8>{answer_frame(found)}", "utf-8")
     said: list[str] = []

@@ -12,8 +12,8 @@ import pytest
 import clrevents
 from built_fleet import BuiltFleet, build_fleet
 from clrevents import Trace, Traces, TraceWarning
-from clrevents.analysis.reports import find_report, run_reports
-from clrevents.export.facts import problem_object
+from clrevents.analysis.framework.run.catalogue import find_report, run_reports
+from clrevents.export.files.facts import problem_object
 from clrevents.table.table import Table
 
 COUNT, DAMAGED, EMPTY = 1000, 20, 5

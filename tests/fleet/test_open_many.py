@@ -20,10 +20,10 @@ import clrevents
 from built_fleet import BuiltFleet, build_fleet
 from clrevents import AmbiguousEventError, Trace, Traces, TraceWarning, UnknownEventError
 from clrevents.analysis import run_reports
-from clrevents.analysis.framework.answer import Answer
-from clrevents.analysis.listing import report_names
-from clrevents.analysis.reports import find_report
-from clrevents.export.facts import problem_object
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.listing import report_names
+from clrevents.export.files.facts import problem_object
 from clrevents.fleet import side_by_side
 from clrevents.table.table import Table
 from project_files import FIXTURES, SOURCE
@@ -506,11 +506,11 @@ import os, sys
 import clrevents
 
 def asked(trace):
-    return "clrevents.analysis.gc.report" in sys.modules, os.environ.get("OPENBLAS_NUM_THREADS")
+    return "clrevents.analysis.reports.gc.report" in sys.modules, os.environ.get("OPENBLAS_NUM_THREADS")
 
 if __name__ == "__main__":
     {THREAD}
-    import clrevents.analysis.gc.report
+    import clrevents.analysis.reports.gc.report
     before = dict(os.environ)
     with clrevents.open_many({fleet.readable[:4]!r}, jobs=2) as traces:
         print({{value for _, value in traces.each(asked)}})

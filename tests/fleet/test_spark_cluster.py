@@ -21,9 +21,9 @@ import attrs
 import pytest
 
 import clrevents
-from clrevents.analysis.reports import find_report
-from clrevents.export.directory import Options
-from clrevents.export.lake import export_trace, jobs
+from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.export.files.directory import Options
+from clrevents.export.files.lake import export_trace, jobs
 from clrevents.schema.registry import DEFAULT
 from clrevents.table.table import Table
 from far_files import Reads, served

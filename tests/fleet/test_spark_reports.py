@@ -12,9 +12,9 @@ import pytest
 import clrevents
 from built_fleet import BuiltFleet, build_fleet
 from built_requests import Web
-from clrevents.analysis.framework.row_class import columns_of
-from clrevents.analysis.listing import report_names
-from clrevents.analysis.reports import find_report, run_reports
+from clrevents.analysis.framework.run.catalogue import find_report, run_reports
+from clrevents.analysis.framework.run.listing import report_names
+from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.fleet.fleet_answer import FleetAnswer
 from clrevents.table.table import Table
 from local_spark import local_session, plain, rows_of

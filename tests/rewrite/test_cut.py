@@ -415,7 +415,7 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
         file: Any = builtins.open(path, mode, *rest, **more)  # noqa: SIM115
         return _Full(file, 20_000) if "x" in mode else file
 
-    monkeypatch.setattr("clrevents.outputs.open", opened, raising=False)
+    monkeypatch.setattr("clrevents._util.outputs.open", opened, raising=False)
 
 
 def only(folder: Path) -> list[str]:

@@ -12,11 +12,11 @@ import pytest
 from shared_files import SHARED, needs_shared
 
 import clrevents
-from clrevents.analysis.sampled.samples import Samples, read_samples
-from clrevents.analysis.top.hot import hottest
-from clrevents.export.chrome import render as chrome
-from clrevents.export.flame import Look
-from clrevents.export.speedscope import render as speedscope
+from clrevents.analysis.shared.samples.hot import hottest
+from clrevents.analysis.shared.samples.samples import Samples, read_samples
+from clrevents.export.flame.chrome import render as chrome
+from clrevents.export.flame.speedscope import render as speedscope
+from clrevents.export.look import Look
 from viewer_rules import check_speedscope, check_trace_events
 
 Interval = tuple[float, float, tuple[str, ...]]

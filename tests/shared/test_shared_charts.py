@@ -8,8 +8,8 @@ import pytest
 from shared_files import SHARED, needs_shared
 
 import clrevents
-from clrevents.analysis.listing import report_names
-from clrevents.analysis.reports import find_report, run_reports
+from clrevents.analysis.framework.run.catalogue import find_report, run_reports
+from clrevents.analysis.framework.run.listing import report_names
 
 pytestmark = needs_shared
 

@@ -9,9 +9,9 @@ import attrs
 import numpy as np
 
 import report_laws
-from clrevents.analysis.framework.answer_values import Metric
-from clrevents.analysis.framework.collector import Collector, Context, ReportChunk
-from clrevents.analysis.framework.declaration import ReportDeclaration
+from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.model.declaration import ReportDeclaration
+from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from report_slices import pauses
 from report_slices.pauses import PauseFacts, PauseReport, Pauses
 

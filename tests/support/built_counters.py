@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import clrevents
-from clrevents.analysis import CountersReport, counters_report
+from clrevents.analysis import CountersReport
 from clrevents.encode.values import FieldDescription
 from clrevents.schema.codes import TypeCode
 from clrevents.schema.dynamic import ClassCache, Variant
@@ -43,7 +43,7 @@ def told(builder: TraceBuilder | bytes, **options: Any) -> CountersReport:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with clrevents.open(data, errors="salvage") as trace:
-            return counters_report(trace, **options)
+            return trace.report("counters", **options)
 
 
 def polled(name: str = "heap", mean: Any = 1.5, **members: Any) -> dict[str, Any]:

@@ -6,8 +6,7 @@ import warnings
 from typing import Any
 
 import clrevents
-from clrevents.analysis import requests_report
-from clrevents.analysis.requests.report import RequestsReport
+from clrevents.analysis.reports.requests.report import RequestsReport
 from clrevents.encode.values import NO_GUID
 from clrevents.testing.builder import TraceBuilder
 
@@ -74,4 +73,4 @@ class Web:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with clrevents.open(self.builder.build()) as trace:
-                return requests_report(trace, **more)
+                return trace.report("requests", **more)

@@ -104,12 +104,12 @@ def by_chance(format: Format, seed: int, events: int = 80) -> bytes:
     return builder.thread(5).rundown().build()
 
 
-def asked(report: Any, data: bytes | TraceBuilder, **options: Any) -> Any:
+def asked(report: str, data: bytes | TraceBuilder, **options: Any) -> Any:
     """What a report says of a trace, whatever is wrong with that."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", clrevents.TraceWarning)
         with clrevents.open(data if isinstance(data, bytes) else data.build(), errors="salvage") as trace:
-            return report(trace, **options)
+            return trace.report(report, **options)
 
 
 def numbers_of(found: Any, *names: str) -> tuple[int | float | None, ...]:

@@ -21,17 +21,17 @@ from typing import Any, Final
 
 import clrevents
 from clrevents import Trace, TraceError, TraceWarning
-from clrevents.analysis import callers_report
-from clrevents.analysis.reports import feed_reports, run_reports
-from clrevents.analysis.sampled.calltree import call_tree
-from clrevents.analysis.sampled.samples import read_samples, stacked_events
-from clrevents.analysis.sampled.stack_shapes import StackShape
+from clrevents.analysis.framework.run.catalogue import feed_reports, run_reports
+from clrevents.analysis.shared.samples.calltree import call_tree
+from clrevents.analysis.shared.samples.samples import read_samples, stacked_events
+from clrevents.analysis.shared.samples.stack_shapes import StackShape
 from clrevents.errors import ErrorMode
-from clrevents.export.directory import Options, export_directory
-from clrevents.export.flame import FLAME_FORMATS, Look, flame_bytes
-from clrevents.export.formats import FORMATS, Format
-from clrevents.export.jsonl import EventJson
-from clrevents.export.timeline_file import VIEWERS, TimelineFormat, write_timeline
+from clrevents.export.files.directory import Options, export_directory
+from clrevents.export.files.formats import FORMATS, Format
+from clrevents.export.files.jsonl import EventJson
+from clrevents.export.flame.flame_formats import FLAME_FORMATS, flame_bytes
+from clrevents.export.look import Look
+from clrevents.export.timeline.timeline_file import VIEWERS, TimelineFormat, write_timeline
 from clrevents.rewrite import cut, redact, redaction_rules
 from clrevents.trace.decoder import Decoder
 
@@ -152,7 +152,7 @@ def _callers(data: bytes) -> None:
     with _open(data) as trace:
         methods = list(islice(trace.methods, 1))
         for method in ("*", *(method.display for method in methods)):
-            answer = callers_report(trace, method, group="n*=>a", fold="*1")
+            answer = trace.report("callers", method=method, group="n*=>a", fold="*1")
             _ = repr(answer), answer.to_dict()
 
 

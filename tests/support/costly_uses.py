@@ -55,7 +55,7 @@ def _tables(trace: Any) -> None:
 
 
 def _reports(trace: Any) -> None:
-    from clrevents.analysis.reports import run_reports
+    from clrevents.analysis.framework.run.catalogue import run_reports
 
     run_reports(trace)
 

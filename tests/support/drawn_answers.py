@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from clrevents.analysis.framework.answer import Answer
-from clrevents.analysis.framework.answer_values import Metric, Note, Question, TimeWindow, TraceIdentity
-from clrevents.analysis.framework.cells import ColumnDeclaration
-from clrevents.analysis.framework.declaration import ReportDeclaration
-from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.framework.row_class import columns_of
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.declaration import ReportDeclaration
+from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note, Question, TimeWindow, TraceIdentity
+from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import columns_of
 
 HOSTILE: Final = (
     "<script>alert(1)</script>",

@@ -8,8 +8,8 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 
 from clrevents.analysis.gathering.merged import StackFrame
-from clrevents.analysis.sampled.samples import SampledThread, Samples
-from clrevents.analysis.sampled.weighing import Unit
+from clrevents.analysis.shared.samples.samples import SampledThread, Samples
+from clrevents.analysis.shared.weights.weighing import Unit
 
 V = TypeVar("V")
 Row: TypeAlias = tuple[int, int | float, tuple[str, ...], bool]

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import pytest
 
 import clrevents
-from clrevents.export.flame import Look
-from clrevents.export.timeline_file import write_timeline
+from clrevents.export.look import Look
+from clrevents.export.timeline.timeline_file import write_timeline
 from timeline_sums import Sums
 
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4

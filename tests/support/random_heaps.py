@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from clrevents.analysis import HeapSnapshot
-from clrevents.analysis.heap.heap_snapshot import HeapRoots, HeapType, SnapshotCoverage, StaticField
+from clrevents.analysis.reports.heap.heap_snapshot import HeapRoots, HeapType, SnapshotCoverage, StaticField
 
 WHOLE: Final = SnapshotCoverage(
     ended=True,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from clrevents.analysis.framework.declaration import ReportDeclaration
-from clrevents.analysis.reports import find_report, report_names
+from clrevents.analysis.framework.model.declaration import ReportDeclaration
+from clrevents.analysis.framework.run.catalogue import find_report, report_names
 from report_slices import activities, compilations, pauses, states
 
 SAMPLES: Final[dict[str, ReportDeclaration[Any, Any]]] = {

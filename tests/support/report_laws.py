@@ -27,14 +27,14 @@ import attrs
 import numpy as np
 
 import clrevents
-from clrevents.analysis.framework.answer import Answer
-from clrevents.analysis.framework.answer_values import Metric, TimeWindow
-from clrevents.analysis.framework.asking import ReportFeed, ask
-from clrevents.analysis.framework.declaration import ReportDeclaration
-from clrevents.analysis.framework.report_reading import Asked
-from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.framework.row_class import columns_of, shape_of, windowed_columns
-from clrevents.analysis.reports import _with_used
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.declaration import ReportDeclaration
+from clrevents.analysis.framework.run.asking import ReportFeed, ask
+from clrevents.analysis.framework.run.catalogue import _with_used
+from clrevents.analysis.framework.run.report_reading import Asked
+from clrevents.analysis.framework.vocabulary.answer_values import Metric, TimeWindow
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import columns_of, shape_of, windowed_columns
 from clrevents.rewrite import redact
 from clrevents.table.read import TableChunk
 from clrevents.table.table import Table

@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 
 import clrevents
-from clrevents.analysis.reports import run_reports
+from clrevents.analysis.framework.run.catalogue import run_reports
 from clrevents.table.display import LINES, WIDTH
 from project_files import ROOT
 

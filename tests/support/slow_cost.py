@@ -1,6 +1,6 @@
 """What the sample profiler cost, worked out one event at a time and one suspension against every other.
 
-The long way round `analysis.recording.recording_cost`, to compare with. Shares only the class of the answer with it.
+The long way round `recording_cost`, to compare with. Shares only the class of the answer with it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Literal
 
 import attrs
 
-from clrevents.analysis.recording.recording_cost import RecordingCost
+from clrevents.analysis.framework.recording.recording_cost import RecordingCost
 
 ANY_COUNT = 0xFFFF_FFFF
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from clrevents.analysis.threads.thread_rows import TIMES, ThreadsReport
+from clrevents.analysis.reports.threads.thread_rows import TIMES, ThreadsReport
 
 
 def tiles(report: ThreadsReport) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import clrevents
-from clrevents.analysis import counters_report, read_samples, run_reports
+from clrevents.analysis import read_samples, run_reports
 
 Sums: TypeAlias = dict[tuple[str, int | None, str], tuple[int, int]]
 """By what it is, its thread (None: the process) and its name: how many, and nanoseconds of those that have an end."""
@@ -88,7 +88,7 @@ def sums_of_calls(trace: clrevents.Trace) -> dict[tuple[int | None, str], int]:
 def sums_of_counters(trace: clrevents.Trace) -> dict[str, list[float]]:
     """The values of each series, by its provider, name and tags."""
     found: dict[str, list[float]] = defaultdict(list)
-    for row in counters_report(trace).values:
+    for row in trace.report("counters").values:
         if row.value is not None:
             found[f"{row.provider}/{row.label}"].append(row.value)
     return dict(found)

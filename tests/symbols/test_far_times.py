@@ -8,7 +8,7 @@ import pytest
 
 import clrevents
 from clrevents import Decoder
-from clrevents.analysis.reports import run_reports
+from clrevents.analysis.framework.run.catalogue import run_reports
 from clrevents.decode.header_columns import HEADERS
 from support import costly_containers as costly
 

@@ -14,7 +14,7 @@ from clrevents.decode.payload.columns.column import ColumnType
 from clrevents.decode.payload.columns.column_values import from_values
 from clrevents.decode.payload.records.record_decoder import TextCache, record_decoder
 from clrevents.events import GCPerHeapHistory_V3, MethodLoadVerbose_V1
-from clrevents.export.jsonl import EventJson
+from clrevents.export.files.jsonl import EventJson
 from clrevents.reference import codec
 from clrevents.table.event_schema import payload_fields
 from clrevents.table.stacks import stack_table

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import clrevents
+from clrevents._util.words import safe
 from clrevents.testing.builder import TraceBuilder
-from clrevents.words import safe
 from project_files import fixture, unpacked
 
 HOSTILE = "A\x1b]0;owned\x07\r\n\u202eB\x9b2J\u2028"

@@ -9,7 +9,7 @@ from typing import Annotated, reveal_type
 
 import clrevents
 from clrevents import Decoder, EventKey, FilterOptions, Moment, Registry, Selector, Stacks, ThreadIds, event, struct
-from clrevents.analysis import JitReport, jit_report, run_reports, startup_report
+from clrevents.analysis import JitReport, run_reports
 from clrevents.events import ILStubGenerated_V0, MethodFlags, MethodILToNativeMap_V1, MethodLoadVerbose_V2, StubFlags
 from clrevents.rewrite import cut
 from clrevents.types import Counted, Pointer, UInt16, UnicodeString, by
@@ -155,7 +155,7 @@ def wrong_filters(trace: clrevents.Trace, out: Path) -> None:
 
 
 def reports(trace: clrevents.Trace) -> None:
-    jit = jit_report(trace, raw=True, start="1s", process_id=7)
+    jit = trace.report("jit", raw=True, start="1s", process_id=7)
     reveal_type(jit)  # -> JitReport
     reveal_type(jit.methods)  # -> ReportTable[JittedMethod]
     for method in jit.methods:
@@ -164,8 +164,8 @@ def reports(trace: clrevents.Trace) -> None:
         reveal_type(method.lossy)  # -> bool
     reveal_type(jit.facts)  # -> JitFacts
     reveal_type(jit.metrics["compile_total"].value)  # -> int | float | None
-    reveal_type(startup_report(trace).facts.verdict)  # -> str | None
+    reveal_type(trace.report("startup").facts.verdict)  # -> str | None
     reveal_type(run_reports(trace, ["jit"]))  # -> dict[str, Answer[Any]]
     reveal_type(JitReport.from_dict({}))  # -> JitReport
     print(jit.methods[0].name_of_nothing)  # error: attr-defined
-    jit_report(trace, begin=1)  # error: call-arg
+    trace.report("jit", begin=1)  # error: call-arg

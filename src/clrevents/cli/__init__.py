@@ -15,7 +15,7 @@ from typing import Any, Final
 import click
 
 import clrevents
-from clrevents.analysis.listing import report_names, report_summaries
+from clrevents.analysis.framework.run.listing import report_names, report_summaries
 from clrevents.cli.output import say
 from clrevents.errors import DamageError, PayloadError, TraceError
 
@@ -147,7 +147,7 @@ def root() -> None:
 
 def main() -> None:
     """The script `clrevents`."""
-    importlib.import_module("clrevents.one_thread")
+    importlib.import_module("clrevents._util.one_thread")
     clrevents.tune_process()
     atexit.register(gc.freeze)
     root.main(prog_name="clrevents")

@@ -13,7 +13,7 @@ import clrevents
 from clrevents.cli.output import Output, event_label, safe
 from clrevents.cli.reading import FailOn, Reading, fail_on_option, file_argument
 from clrevents.cli.troubles import show_losses, show_problems
-from clrevents.export.facts import loss_object, problem_object
+from clrevents.export.files.facts import loss_object, problem_object
 
 
 @click.command(name="check")

@@ -9,6 +9,7 @@ from typing import Final
 import click
 
 import clrevents
+from clrevents._util.outputs import whole_file
 from clrevents.cli.output import safe, say
 from clrevents.cli.reading import (
     FailOn,
@@ -21,8 +22,8 @@ from clrevents.cli.reading import (
 )
 from clrevents.cli.sampling import Chosen, in_all, samples_of, sampling_options, say_how_sure, say_what_is_missing
 from clrevents.errors import AmbiguousEventError, DamageError, ErrorMode, PayloadError, UnknownEventError
-from clrevents.export.flame import FLAME_FORMATS, FlameFormat, Look, compared_bytes, flame_bytes, flame_format
-from clrevents.outputs import whole_file
+from clrevents.export.flame.flame_formats import FLAME_FORMATS, FlameFormat, compared_bytes, flame_bytes, flame_format
+from clrevents.export.look import Look
 
 _OPENS: Final[dict[str, str]] = {
     "speedscope": "; open it at https://www.speedscope.app",

@@ -12,15 +12,15 @@ from typing import Any, Final
 import click
 
 import clrevents
-from clrevents.analysis.framework.needs import record_needs
-from clrevents.analysis.recording.answerable import trace_answers
-from clrevents.analysis.reports import find_report
+from clrevents._util.words import counted
+from clrevents.analysis.framework.model.needs import record_needs
+from clrevents.analysis.framework.run.answerable import trace_answers
+from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.cli.output import Output, event_label
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, means_many
 from clrevents.cli.troubles import show_losses, show_problems, thread_text
 from clrevents.errors import DamageError, ErrorMode, PayloadError
-from clrevents.export.facts import trace_object
-from clrevents.words import counted
+from clrevents.export.files.facts import trace_object
 
 _TOP: Final = 20
 _MANY: Final = {

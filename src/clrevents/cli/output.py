@@ -15,9 +15,9 @@ from typing import Any, Final
 
 import click
 
-from clrevents.export.json_pieces import json_pieces
+from clrevents._util.words import safe as safe
+from clrevents.export.files.json_pieces import json_pieces
 from clrevents.schema.registry import SHORT_PROVIDERS
-from clrevents.words import safe as safe
 
 _BATCH: Final = 1000
 _PIECES: Final = 1 << 7

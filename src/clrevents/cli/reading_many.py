@@ -15,12 +15,12 @@ from typing import Final
 import click
 
 import clrevents
+from clrevents._util.meter import Meter
+from clrevents._util.words import counted
 from clrevents.cli.output import say
 from clrevents.cli.reading import FailOn
 from clrevents.errors import ErrorMode, TraceError
 from clrevents.fleet import Traces
-from clrevents.meter import Meter
-from clrevents.words import counted
 
 _LISTED: Final = 10
 _BAD: Final = ("damage", "payload")

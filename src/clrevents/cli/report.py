@@ -7,6 +7,8 @@ import sys
 
 import click
 
+from clrevents._util.outputs import whole_file
+from clrevents._util.words import counted
 from clrevents.cli.output import say
 from clrevents.cli.reading import (
     FailOn,
@@ -21,8 +23,6 @@ from clrevents.errors import ErrorMode
 from clrevents.export.page.page_against import PageAgainst
 from clrevents.export.page.page_charts import NO_CHARTS, charts_possible
 from clrevents.export.page.report_page import report_page
-from clrevents.outputs import whole_file
-from clrevents.words import counted
 
 
 @click.command(name="report")

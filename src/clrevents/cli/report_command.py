@@ -11,21 +11,22 @@ from typing import Any, Final
 
 import click
 
-from clrevents.analysis.framework.answer import Answer
-from clrevents.analysis.framework.cells import ColumnDeclaration, heading, is_number
-from clrevents.analysis.framework.declaration import (
+from clrevents._util.words import counted
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.declaration import (
     ParameterDeclaration,
     ReportDeclaration,
     WindowOptions,
     parameters_of,
 )
-from clrevents.analysis.framework.needs import NOT_RECORDED, record_needs
-from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.framework.row_class import columns_of
-from clrevents.analysis.framework.show import column_texts, fact_lines, note_text, people_columns, text_last
-from clrevents.analysis.framework.trends import ASCII_BARS, BARS, Trend, trend_texts
-from clrevents.analysis.listing import report_summaries
-from clrevents.analysis.reports import ask_one, find_report
+from clrevents.analysis.framework.model.needs import NOT_RECORDED, record_needs
+from clrevents.analysis.framework.model.trends import ASCII_BARS, BARS, Trend, trend_texts
+from clrevents.analysis.framework.render.show import column_texts, fact_lines, note_text, people_columns, text_last
+from clrevents.analysis.framework.run.catalogue import ask_one, find_report
+from clrevents.analysis.framework.run.listing import report_summaries
+from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, heading, is_number
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.cli.output import Output, say
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, means_many, spreadsheet_option
 from clrevents.cli.report_rows import (
@@ -43,7 +44,6 @@ from clrevents.cli.report_rows import (
     write_json_lines,
 )
 from clrevents.errors import DamageError, PayloadError
-from clrevents.words import counted
 
 _MANY: Final = (
     "Of many traces ({places}): the metrics over all of them, and a line for each; or one table of all, which begins "

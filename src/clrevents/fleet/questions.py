@@ -11,11 +11,11 @@ from typing import Any
 
 import attrs
 
-from clrevents.analysis.framework.answer import Answer
-from clrevents.analysis.framework.answer_values import Coverage, Metric, Note
-from clrevents.analysis.framework.declaration import WindowOptions
-from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.reports import ask_one, find_report, run_reports
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.declaration import WindowOptions
+from clrevents.analysis.framework.run.catalogue import ask_one, find_report, run_reports
+from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.decode.kinds import EventKey
 from clrevents.decode.selection import FilterOptions, Selector
 from clrevents.errors import UnknownEventError

@@ -12,9 +12,9 @@ from typing import Any, TypeAlias, TypeVar, Unpack
 
 import attrs
 
-from clrevents.analysis.framework.declaration import WindowOptions
-from clrevents.analysis.listing import report_names
-from clrevents.analysis.reports import find_report
+from clrevents.analysis.framework.model.declaration import WindowOptions
+from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.listing import report_names
 from clrevents.decode.selection import FilterOptions, Filters, Selector
 from clrevents.errors import ERROR_MODES, AmbiguousEventError, ErrorMode, Limits, UnknownEventError
 from clrevents.fleet.fleet_answer import FleetAnswer, fleet_answer

@@ -23,10 +23,9 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
+from clrevents._util.process import serve_parent, tune_process
 from clrevents.fleet.outcome import Opening, Question, TraceOutcome, asked
 from clrevents.schema.registry import Registry
-from clrevents.serving import serve_parent
-from clrevents.tuning import tune_process
 
 T = TypeVar("T")
 

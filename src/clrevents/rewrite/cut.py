@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable
 from typing import Final, Unpack
 
-from clrevents.outputs import whole_file
+from clrevents._util.outputs import whole_file
 from clrevents.rewrite.copy import Copied, Copier
 from clrevents.trace import FilterOptions, Loss, Selector, Trace, passes_of
 

@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 import numpy as np
 
+from clrevents._util.words import counted
 from clrevents.decode.kernels.objects import Maker
 from clrevents.decode.payload.payload_decoder import RawPayload
 from clrevents.decode.selection import Selector
@@ -22,7 +23,6 @@ from clrevents.table.table import Table
 from clrevents.trace.batch_tables import BatchTables
 from clrevents.trace.event import SLOTS, Event
 from clrevents.trace.event_rows import EventRows
-from clrevents.words import counted
 
 _EVENTS: Maker[Event[Any]] = Maker(Event, SLOTS)
 

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any, Final, Protocol
 from weakref import WeakKeyDictionary
 
+from clrevents._util.words import counted, safe
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.kinds import EventKey
 from clrevents.decode.stream.losses import Loss
@@ -28,7 +29,6 @@ from clrevents.table.display import (
     text_rows,
 )
 from clrevents.table.event_schema import is_address
-from clrevents.words import counted, safe
 
 _TOP: Final = 10
 _FIELDS: Final = 40

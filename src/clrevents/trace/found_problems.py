@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 
+from clrevents._util.words import lost_events, safe
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import Limits, Problem
 from clrevents.sources import Source
 from clrevents.trace.warn import warn_caller
-from clrevents.words import lost_events, safe
 
 
 class FoundProblems:

@@ -7,12 +7,12 @@ from typing import Final
 
 import attrs
 
+from clrevents._util.words import counted, lost_events
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.kinds import EventKey
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import Problem
 from clrevents.trace.display import report_html, report_text
-from clrevents.words import counted, lost_events
 
 _MISFITS: Final = "payloads do not fit their layout"
 

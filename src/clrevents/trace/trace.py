@@ -7,15 +7,17 @@ that only need headers share one cached scan. Knows no analysis and prints nothi
 from __future__ import annotations
 
 import functools
+import importlib
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from types import TracebackType
-from typing import Any, TypeVar, Unpack, overload
+from typing import Any, Final, TypeVar, Unpack, overload
 
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.kinds import EventKey
+from clrevents.decode.moment import Moment
 from clrevents.decode.payload.payload_decoder import RawPayload
 from clrevents.decode.selection import EventName, FilterOptions, Filters, Selector
 from clrevents.decode.stream.losses import Loss
@@ -42,6 +44,10 @@ from clrevents.trace.told_windows import Progress
 from clrevents.trace.whole_tables import frames_table, methods_table, stacks_table, threads_table
 
 C = TypeVar("C")
+A = TypeVar("A")
+
+_REPORTS: Final = "clrevents.analysis.framework.run.catalogue"
+"""Found by its name when a report is asked for: it stands above this room and reads traces."""
 
 
 class Trace:
@@ -284,6 +290,66 @@ class Trace:
         """
         tables = tables_in_sql(self)
         return ask(sql, tables.table, tables.unknown, files, self._databases)
+
+    @overload
+    def report(
+        self,
+        report: type[A],
+        /,
+        *,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        process_id: int | None = None,
+        **parameters: Any,
+    ) -> A: ...
+    @overload
+    def report(
+        self,
+        report: str,
+        /,
+        *,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        process_id: int | None = None,
+        **parameters: Any,
+    ) -> Any: ...
+    def report(
+        self,
+        report: str | type[Any],
+        /,
+        *,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        process_id: int | None = None,
+        **parameters: Any,
+    ) -> Any:
+        """Ask one report about the trace: `trace.report("gc")`. Reads the trace once.
+
+        `report` is its name, or the class of its answer, which tells type checkers what comes back. `start`, `end` and
+        `process_id` choose a part of the trace; `parameters` are the report's own, each an option of its sub-command.
+
+        Raises ValueError for an unknown report, TypeError for an unknown parameter, TypeError or ValueError for a bad
+        one or a bad moment, and what `table` raises for a parameter that selects events. A TraceError that ends the
+        reading has the answer so far as its `report`.
+        """
+        window = {"start": start, "end": end, "process_id": process_id}
+        return importlib.import_module(_REPORTS).report_of(self, report, window, parameters)
+
+    def reports(
+        self,
+        *names: str,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        process_id: int | None = None,
+    ) -> dict[str, Any]:
+        """Ask several reports (all of them, unless `names` says which) in one pass: their answers by name.
+
+        Raises ValueError for an unknown report. A TraceError that ends the reading has the answers so far as its
+        `report`.
+        """
+        window = {"start": start, "end": end, "process_id": process_id}
+        answers: dict[str, Any] = importlib.import_module(_REPORTS).run_reports(self, names or None, **window)
+        return answers
 
     def check(self) -> Report:
         """Decode every event and report the result for each payload.

@@ -11,11 +11,11 @@ import pytest
 
 import clrevents
 import report_laws
-from clrevents.analysis.framework.answer import Answer
-from clrevents.analysis.framework.report_table import columns_of
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.run.catalogue import run_reports
+from clrevents.analysis.framework.vocabulary.report_table import columns_of
 from clrevents.analysis.gathering.distant_times import FAR_NS, near_ns, near_table, near_times
-from clrevents.analysis.reports import run_reports
-from clrevents.analysis.sampled.samples import read_samples
+from clrevents.analysis.shared.samples.samples import read_samples
 from project_files import fixture, unpacked
 
 # What the clock's zero is: all events are long before it, long after it, or some of each.

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import built_pauses
 import report_laws
-from clrevents.analysis.framework.answer import Answer
-from clrevents.analysis.framework.declaration import NoParameters
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.declaration import NoParameters
 from clrevents.testing.builder import Format
 from drawn_answers import answers
 from project_files import fixture, fixtures, unpacked

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from built_counters import SECOND, counter, increased, polled, told
-from clrevents.analysis.counters.report import REPORT
-from clrevents.analysis.framework.trends import ASCII_BARS, BARS, Trend, sparkline, trend_texts
+from clrevents.analysis.framework.model.trends import ASCII_BARS, BARS, Trend, sparkline, trend_texts
+from clrevents.analysis.reports.counters.report import REPORT
 from clrevents.testing.builder import TraceBuilder
 
 TREND = Trend("values", "time_ns", "value", of="series_row", to="row", since="interval_ns")

@@ -12,10 +12,10 @@ import clrevents
 import report_laws
 from built_collections import BACKGROUND, FOR_PREPARATION, GcTrace, collections, with_background
 from built_pauses import FORMATS
-from clrevents.analysis import GcReport, gc_report
-from clrevents.analysis.framework.declaration import WindowOptions
-from clrevents.analysis.gc.gc_words import compact_words, condemned_words, expand_words, mechanism_words
-from clrevents.analysis.gc.report import REPORT, GcParameters
+from clrevents.analysis import GcReport
+from clrevents.analysis.framework.model.declaration import WindowOptions
+from clrevents.analysis.reports.gc.gc_words import compact_words, condemned_words, expand_words, mechanism_words
+from clrevents.analysis.reports.gc.report import REPORT, GcParameters
 from clrevents.testing.builder import Format
 from project_files import fixture
 from together import PROCESSES, together
@@ -26,7 +26,7 @@ def asked(data: bytes, callers: bool = False, **window: Any) -> GcReport:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", clrevents.TraceWarning)
         with clrevents.open(data, errors="salvage") as trace:
-            return gc_report(trace, callers=callers, **options)
+            return trace.report("gc", callers=callers, **options)
 
 
 def rows(found: GcReport, *names: str) -> list[tuple[Any, ...]]:
@@ -447,7 +447,7 @@ def test_words() -> None:
 
 def test_a_real_one() -> None:
     with clrevents.open(fixture("net10-servergc")) as trace:
-        found = gc_report(trace, callers=True)
+        found = trace.report("gc", callers=True)
     assert rows(found, "number", "generation", "kind", "reason", "pause_ns", "requested_by") == [
         (1, 0, "blocking", "AllocSmall", 2_242_977, "Scenarios.Garbage(Random)"),
         (2, 2, "background", "AllocLarge", 7_461_198, "Scenarios.Garbage(Random)"),

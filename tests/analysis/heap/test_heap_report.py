@@ -28,7 +28,7 @@ from built_heaps import (
     add_heap,
     heap_trace,
 )
-from clrevents.analysis import HeapReport, HeapSnapshot, heap_growth, heap_report, heap_snapshots
+from clrevents.analysis import HeapReport, HeapSnapshot, heap_growth, heap_snapshots
 from clrevents.testing.builder import TraceBuilder
 from together import PROCESSES, together
 
@@ -48,7 +48,7 @@ SMALL = Heap(
 
 def report_of(data: bytes, **options: Any) -> HeapReport:
     with clrevents.open(data, errors="salvage") as trace:
-        return heap_report(trace, **options)
+        return trace.report("heap", **options)
 
 
 def snapshots_of(data: bytes) -> tuple[HeapSnapshot, ...]:

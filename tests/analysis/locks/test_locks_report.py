@@ -10,9 +10,9 @@ import pytest
 import built_waits
 import report_laws
 from built_waits import CALLBACK, ENTER, USER, asked, named, numbers_of, start, start_v1, stop, stop_v0
-from clrevents.analysis import LocksReport, locks_report
-from clrevents.analysis.locks.convoys import LockWait, convoys
-from clrevents.analysis.reports import find_report
+from clrevents.analysis import LocksReport
+from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.reports.locks.convoys import LockWait, convoys
 from clrevents.testing.builder import Format, TraceBuilder
 from together import together
 
@@ -20,7 +20,7 @@ STACK = (ENTER, USER, CALLBACK)
 
 
 def told(builder: TraceBuilder, **options: Any) -> LocksReport:
-    found: LocksReport = asked(locks_report, builder, **options)
+    found: LocksReport = asked("locks", builder, **options)
     return found
 
 
@@ -117,7 +117,7 @@ def test_equal_ids_in_two_processes_are_two_locks() -> None:
         builder = TraceBuilder().thread(7).sample(0x1000).at(1000).event(start(0x70)).at(2000).event(stop(length))
         traces.append(builder.build())
     _, both = together(tuple(traces))
-    found = asked(locks_report, both)
+    found = asked("locks", both)
     assert sorted((row.process_id, row.lock_id, row.waited_ns) for row in found.locks) == [
         (101, 0x70, 100),
         (202, 0x70, 300),

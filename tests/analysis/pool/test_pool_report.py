@@ -27,7 +27,7 @@ from built_pool import (
     worker,
 )
 from built_waits import asked, numbers_of
-from clrevents.analysis import PoolReport, pool_report
+from clrevents.analysis import PoolReport
 from clrevents.events import (
     IOThreadCreate_V1,
     ThreadPoolWorkerThreadAdjustmentSample_V0,
@@ -39,7 +39,7 @@ METHOD = "Shop.Orders.GetTotal()"
 
 
 def told(builder: TraceBuilder, **options: object) -> PoolReport:
-    found: PoolReport = asked(pool_report, builder, **options)
+    found: PoolReport = asked("pool", builder, **options)
     return found
 
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import clrevents
 from analysis.threads.test_threads_report import MS, SLEEP, WAIT, WORK, begun, contends, created, enters, sampled
-from clrevents.analysis import threads_report
 from clrevents.events import (
     GCRestartEEEnd_V1,
     GCSuspendEEBegin_V1,
@@ -72,7 +71,7 @@ def test_states_tile_built_traces(steps: list[tuple[str, int, int]]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with clrevents.open(acted(steps)) as trace:
-            tiles(threads_report(trace))
+            tiles(trace.report("threads"))
 
 
 @settings(max_examples=20, deadline=None)
@@ -85,4 +84,4 @@ def test_states_tile_damaged_copies(steps: list[tuple[str, int, int]], seed: int
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with clrevents.open(bytes(data), errors="salvage") as trace:
-            tiles(threads_report(trace))
+            tiles(trace.report("threads"))

@@ -18,7 +18,7 @@ from built_waits import (
     task_wait,
     waiting,
 )
-from clrevents.analysis import WaitsReport, waits_report
+from clrevents.analysis import WaitsReport
 from clrevents.testing.builder import TraceBuilder
 from together import together
 
@@ -36,7 +36,7 @@ def methods() -> TraceBuilder:
 
 
 def told(builder: TraceBuilder, **options: object) -> WaitsReport:
-    found: WaitsReport = asked(waits_report, builder, **options)
+    found: WaitsReport = asked("waits", builder, **options)
     return found
 
 
@@ -183,7 +183,7 @@ def test_processes_are_apart() -> None:
         builder = TraceBuilder().thread(7).sample(0x1000).at(1000).event(waiting()).at(1000 + length)
         traces.append(builder.event(signaled()).build())
     _, both = together(tuple(traces))
-    found = asked(waits_report, both)
+    found = asked("waits", both)
     assert sorted((row.process_id, row.duration_ns) for row in found.waits) == [(101, 1000), (202, 3000)]
 
 

@@ -10,14 +10,23 @@ from typing import Any, Final
 
 import attrs
 
-from clrevents.analysis.framework.answer import Answer, answer, table
-from clrevents.analysis.framework.answer_values import MetricDeclaration, TimeWindow
-from clrevents.analysis.framework.cells import Count, DurationNs, Guid, Ns, PrivateText, RowNumber, ThreadId, Word
-from clrevents.analysis.framework.collector import Collector, Context, ReportChunk
-from clrevents.analysis.framework.declaration import ReportDeclaration, parameter, parameters
-from clrevents.analysis.framework.needs import Need
-from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.framework.row_class import Row, SpanRow, column, row
+from clrevents.analysis.framework.model.answer import Answer, answer, table
+from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration, TimeWindow
+from clrevents.analysis.framework.vocabulary.cells import (
+    Count,
+    DurationNs,
+    Guid,
+    Ns,
+    PrivateText,
+    RowNumber,
+    ThreadId,
+    Word,
+)
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
 
 _TASKS: Final = "System.Threading.Tasks.TplEventSource"
 _SUFFIXES: Final = ("Start", "Stop")

@@ -7,9 +7,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from clrevents.analysis.framework.answer import Answer, answer, table
-from clrevents.analysis.framework.answer_values import MetricDeclaration
-from clrevents.analysis.framework.cells import (
+from clrevents.analysis.framework.model.answer import Answer, answer, table
+from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.model.kept import Kept
+from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
+from clrevents.analysis.framework.vocabulary.cells import (
     Address,
     Bytes,
     CodeName,
@@ -21,12 +25,8 @@ from clrevents.analysis.framework.cells import (
     ThreadId,
     Word,
 )
-from clrevents.analysis.framework.collector import Collector, Context, ReportChunk
-from clrevents.analysis.framework.declaration import ReportDeclaration, parameter, parameters
-from clrevents.analysis.framework.kept import Kept
-from clrevents.analysis.framework.needs import Need
-from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.framework.row_class import Row, SpanRow, column, row
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
 from clrevents.analysis.gathering.gather import Gathered, matched
 
 STARTED: Final = "runtime/MethodJittingStarted"

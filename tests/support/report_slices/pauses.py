@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from clrevents.analysis.framework.answer import Answer, answer, table
-from clrevents.analysis.framework.answer_values import MetricDeclaration
-from clrevents.analysis.framework.cells import Count, DurationNs, Ns, StackId, ThreadId
-from clrevents.analysis.framework.collector import Collector, Context, ReportChunk
-from clrevents.analysis.framework.declaration import NoParameters, ReportDeclaration
-from clrevents.analysis.framework.needs import Need
-from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.framework.row_class import SpanRow, column, row
+from clrevents.analysis.framework.model.answer import Answer, answer, table
+from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
+from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
+from clrevents.analysis.framework.vocabulary.cells import Count, DurationNs, Ns, StackId, ThreadId
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import SpanRow, column, row
 
 SUSPEND: Final = "runtime/GCSuspendEEBegin"
 RESTART: Final = "runtime/GCRestartEEEnd"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from clrevents.analysis.framework.answer import Answer
-from clrevents.analysis.framework.show import question_text
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.render.show import question_text
 from clrevents.export.page.page_assembly import assembled_page, page_texts_of
 from clrevents.export.page.page_charts import page_charts
 from clrevents.export.page.page_sections import page_sections

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from clrevents.export.flame_html import escaped_json, filled_page
+from clrevents.export.flame.flame_html import escaped_json, filled_page
 
 
 def assembled_page(template: str, styles: Sequence[str], scripts: Sequence[str], data: dict[str, Any]) -> bytes:

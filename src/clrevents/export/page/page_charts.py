@@ -8,8 +8,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any, Final
 
-from clrevents.analysis.framework.answer import Answer
-from clrevents.analysis.framework.charts import COARSE, Chart
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.render.charts import COARSE, Chart
 
 NO_CHARTS: Final = "charts need the extra plot: pip install 'clrevents[plot]'"
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from clrevents.analysis.framework.answer import Answer
-from clrevents.analysis.framework.needs import NOT_RECORDED
-from clrevents.analysis.framework.show import fact_lines, note_text
-from clrevents.analysis.reports import find_report
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.needs import NOT_RECORDED
+from clrevents.analysis.framework.render.show import fact_lines, note_text
+from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.export.page.page_charts import page_charts
 from clrevents.export.page.page_tables import page_tables
 from clrevents.export.page.page_texts import PageTexts, shown_text

@@ -11,14 +11,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from clrevents.analysis.framework.answer import Answer
-from clrevents.analysis.framework.cells import ColumnDeclaration, cell_text, heading, is_number
-from clrevents.analysis.framework.declaration import ReportDeclaration
-from clrevents.analysis.framework.report_table import ReportTable, TableDeclaration
-from clrevents.analysis.framework.row_class import shape_of
-from clrevents.analysis.framework.show import column_texts, people_columns, text_last
+from clrevents._util.words import counted
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.declaration import ReportDeclaration
+from clrevents.analysis.framework.render.show import column_texts, people_columns, text_last
+from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, cell_text, heading, is_number
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, TableDeclaration
+from clrevents.analysis.framework.vocabulary.row_class import shape_of
 from clrevents.export.page.page_texts import PageTexts
-from clrevents.words import counted
 
 _EXACT: Final = 1 << 53
 """Integers below this are exact in JavaScript, and numbers have a fraction."""

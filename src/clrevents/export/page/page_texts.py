@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from clrevents.words import safe
+from clrevents._util.words import safe
 
 _LONG: Final = 600
 

@@ -13,12 +13,12 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.framework.answer import Answer
-from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.sampled.leaf_states import STATES
+from clrevents._util.words import counted
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.shared.samples.leaf_states import STATES
 from clrevents.export.page.page_texts import PageTexts
 from clrevents.trace import Loss
-from clrevents.words import counted
 
 Ints: TypeAlias = NDArray[np.int64]
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 from typing import Any, Final
 
-from clrevents.analysis.reports import run_reports
+from clrevents._util.outputs import whole_file
+from clrevents._util.version import __version__
+from clrevents.analysis.framework.run.catalogue import run_reports
 from clrevents.errors import DamageError, PayloadError, TraceError
-from clrevents.export.flame_html import FLAME_SCRIPT, FLAME_STYLE
+from clrevents.export.flame.flame_html import FLAME_SCRIPT, FLAME_STYLE
 from clrevents.export.page.page_against import PageAgainst
 from clrevents.export.page.page_assembly import assembled_page, page_texts_of
 from clrevents.export.page.page_flames import PageStacks, page_flames
@@ -19,9 +21,7 @@ from clrevents.export.page.page_head import page_facts, page_kinds, page_missing
 from clrevents.export.page.page_sections import charts_of, page_sections
 from clrevents.export.page.page_texts import PageTexts
 from clrevents.export.page.page_timeline import page_timeline
-from clrevents.outputs import whole_file
 from clrevents.trace import Trace, passes_of
-from clrevents.version import __version__
 
 MOST_BYTES: Final = 3_000_000
 """Tables are shortened further where the page would be larger."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from clrevents.export.jsonl import EventJson
+from clrevents.export.files.jsonl import EventJson
 from clrevents.export.timeline.thread_items import track_of
 from clrevents.export.timeline.timeline_items import Instant, Placed, Track
 from clrevents.trace import Selector, Trace

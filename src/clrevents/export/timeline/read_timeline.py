@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from clrevents.analysis import Answer, read_samples, run_reports
-from clrevents.analysis.sampled.samples import Samples
-from clrevents.export.flame import Look
+from clrevents.analysis.shared.samples.samples import Samples
+from clrevents.export.look import Look
 from clrevents.export.timeline.linked_items import activities, counters, requests, task_runs
 from clrevents.export.timeline.process_items import collections, pauses
 from clrevents.export.timeline.table_rows import without

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 import numpy as np
 
 from clrevents.analysis import ReportTable
-from clrevents.analysis.sampled.weighing import Ints
+from clrevents.analysis.shared.weights.weighing import Ints
 
 R = TypeVar("R")
 Keys: TypeAlias = tuple[Any, ...]

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from clrevents.analysis.sampled.samples import Samples
-from clrevents.export.flame import Look, frame_names
+from clrevents.analysis.shared.samples.samples import Samples
+from clrevents.export.look import Look, frame_names
+from clrevents.export.sampled_calls import calls, rows_by_thread
 from clrevents.export.timeline.lanes import placed
-from clrevents.export.timeline.sampled_calls import calls, rows_by_thread
 from clrevents.export.timeline.table_rows import grouped
 from clrevents.export.timeline.timeline_items import GROUPS, Arrows, Details, Group, Instant, Placed, Stretch, Track
 

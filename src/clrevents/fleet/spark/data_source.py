@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-from clrevents.analysis.framework.declaration import WindowOptions
-from clrevents.analysis.reports import find_report
+from clrevents.analysis.framework.model.declaration import WindowOptions
+from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.decode.selection import FilterOptions, Filters
 from clrevents.errors import ERROR_MODES, Limits, UnknownEventError
 from clrevents.fleet.joined import TRACE, Joined, with_trace

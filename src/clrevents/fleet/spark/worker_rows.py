@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol, TypeAlias
 
 import attrs
 
-from clrevents.analysis.reports import find_report
+from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.decode.selection import FilterOptions, Selector
 from clrevents.errors import UnknownEventError
 from clrevents.fleet.fleet_answer import fleet_answer
