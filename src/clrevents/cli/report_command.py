@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import click
 
+from clrevents._util.fitting import Column, column_width, fitted_table
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import (
@@ -21,10 +22,17 @@ from clrevents.analysis.framework.model.declaration import (
 )
 from clrevents.analysis.framework.model.needs import NOT_RECORDED, record_needs
 from clrevents.analysis.framework.model.trends import ASCII_BARS, BARS, Trend, trend_texts
-from clrevents.analysis.framework.render.show import column_texts, fact_lines, note_text, people_columns, text_last
+from clrevents.analysis.framework.render.show import (
+    column_texts,
+    fact_lines,
+    note_text,
+    people_columns,
+    text_last,
+    told_columns,
+)
 from clrevents.analysis.framework.run.catalogue import ask_one, find_report
 from clrevents.analysis.framework.run.listing import report_summaries
-from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, heading, is_number
+from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, cell_text, heading
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.cli.output import Output, say
@@ -145,6 +153,12 @@ def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
         click.option(
             "--jobs", type=click.IntRange(min=1), metavar="N", help="Read N traces in parallel. [default: all cores]"
         ),
+        click.option(
+            "--raw-units",
+            "raw_units",
+            is_flag=True,
+            help="Durations in nanoseconds and sizes in bytes, with every digit.",
+        ),
         spreadsheet_option,
         errors_option,
         fail_on_option("damage", also=NOTHING),
@@ -211,6 +225,7 @@ def _run(
     as_json: bool,
     errors: Any,
     fail_on: FailOn,
+    raw_units: bool,
     chart: str | None = None,
 ) -> int:
     if as_csv + as_json + (chart is not None) > 1:
@@ -250,7 +265,7 @@ def _run(
             else:
                 shown = {t: sorted_rows(t) for t in (name, *(declared.beside if table is None else ()))}
                 limit = LIMIT if limit is None else limit
-                _text(out, declared, found, shown, lambda rows: first_rows(rows, limit, sort), chosen)
+                _text(out, declared, found, shown, lambda rows: first_rows(rows, limit, sort), chosen, raw_units)
         _say_notes(declared, found, quiet=as_json or as_csv or chart is not None)
         try:
             unmet = found.unmet(*conditions)
@@ -288,8 +303,9 @@ def _text(
     shown: Mapping[str, ReportTable[Any]],
     head_of: Callable[[ReportTable[Any]], ReportTable[Any]],
     chosen: Sequence[ColumnDeclaration] | None,
+    raw: bool,
 ) -> None:
-    out.facts([("coverage", found.coverage), *fact_lines(found)])
+    out.facts([("coverage", found.coverage), *fact_lines(found, raw)])
     for name, rows in shown.items():
         head = head_of(rows)
         if len(head):
@@ -298,13 +314,13 @@ def _text(
                 out.line(out.bold(name))
             trend = declared.trend if chosen is None and name == declared.headline else None
             columns = chosen or _shown(head, declared.shown if name in _headlines(declared) else ())
-            _rows(out, head, columns, found, trend)
+            _rows(out, head, columns, found, trend, raw)
         if len(head) < len(rows):
             out.line(f"{len(head):,} of {counted(len(rows), 'row')} of {name} (-n shows more)")
     others = [f"{t.name} ({len(found.table(t.name)):,})" for t in found.tables() if t.name not in shown]
     if others:
         out.line()
-        out.line(f"other tables, for --table: {', '.join(others)}")
+        out.text(f"other tables, for --table: {', '.join(others)}", 2)
 
 
 def _headlines(declared: ReportDeclaration[Any, Any]) -> tuple[str, ...]:
@@ -317,44 +333,26 @@ def _rows(
     chosen: Sequence[ColumnDeclaration],
     found: Answer[Any],
     trend: Trend | None,
+    raw: bool,
 ) -> None:
-    titles = [heading(c.name, c.cell) for c in chosen]
-    texts = column_texts(head, chosen)
+    texts = column_texts(head, chosen, lambda column, value: cell_text(column.cell, value, raw))
     if any("\n" in text for column in texts for text in column):
-        write_blocks(out, titles, texts)
+        write_blocks(out, [heading(c.name, c.cell, raw) for c in chosen], texts)
         return
+    columns = told_columns(chosen, texts, raw)
     marks = ["!" if lossy else "" for lossy in head.column("lossy").tolist()]
     if any(marks):
-        titles, texts = ["", *titles], [marks, *texts]
-    right = {heading(c.name, c.cell) for c in chosen if is_number(c.cell)}
+        columns = [Column("", marks, "word", 0), *columns]
     if trend is not None:
-        # Before the names, which may be long.
-        place = next((i for i, title in enumerate(titles) if title and title not in right), len(titles))
-        drawn = _trends(out, trend, found, head, titles, texts)
-        titles, texts = [*titles[:place], _TREND, *titles[place:]], [*texts[:place], drawn, *texts[place:]]
-    out.filled(titles, list(zip(*texts, strict=True)), right)
+        # Before the names, which may be long; in the room that the other columns leave.
+        place = next((i for i, column in enumerate(columns) if column.title and column.kind != "number"), len(columns))
+        room = (out.width or shutil.get_terminal_size().columns) - sum(map(column_width, columns))
+        bars = BARS if out.shows(BARS) else ASCII_BARS
+        drawn = trend_texts(found, trend, head, max(_NARROWEST, min(room, _WIDEST)), bars)
+        columns = [*columns[:place], Column(_TREND, drawn, "word", 3), *columns[place:]]
+    out.fitted(fitted_table(columns, out.width), "; a wider terminal or --columns shows them")
     if any(marks):
         out.line("! events of this row were lost or destroyed")
-
-
-def _trends(
-    out: Output,
-    trend: Trend,
-    found: Answer[Any],
-    rows: ReportTable[Any],
-    titles: Sequence[str],
-    texts: Sequence[Sequence[str]],
-) -> list[str]:
-    """Sparklines in the room that the other columns leave."""
-    # Columns of dashes are left out.
-    taken = sum(
-        max(map(len, [title, *column])) + 2
-        for title, column in zip(titles, texts, strict=True)
-        if not title or any(text not in ("", "-") for text in column)
-    )
-    room = shutil.get_terminal_size().columns - taken
-    bars = BARS if out.shows(BARS) else ASCII_BARS
-    return trend_texts(found, trend, rows, max(_NARROWEST, min(room, _WIDEST)), bars)
 
 
 def _shown(rows: ReportTable[Any], wanted: Sequence[str]) -> list[ColumnDeclaration]:
