@@ -38,6 +38,17 @@ def say(text: str) -> None:
         click.echo(line, err=True)
 
 
+def record_lines(providers: str, width: int | None) -> list[str]:
+    """The command that records these providers; on a narrow terminal on several lines that a shell reads as one."""
+    line = f"dotnet-trace collect --providers {providers}"
+    if width is None or len(line) <= width:
+        return [line]
+    head, *rest = line.split(",")
+    first, _, provider = head.rpartition(" ")
+    # A line that goes on must not be indented: the blanks would end the list.
+    return [f"{first} \\", *(f"{part},\\" for part in [provider, *rest][:-1]), (rest or [provider])[-1]]
+
+
 class Output:
     """Standard output. On a terminal each line is written at once; into a pipe many at a time."""
 
@@ -128,22 +139,32 @@ class Output:
         right: Collection[str] = (),
         *,
         names: Collection[str] = (),
+        whole: Collection[str] = (),
         keep: Collection[str] = (),
     ) -> None:
-        """Write columns under headings: those named in `right` are numbers, in `names` names, others words or texts.
+        """Write columns under headings: those named in `right` are numbers, in `names` names, others are texts.
 
-        Where a terminal has no room for all, those in `keep` stay longest, the others go from the right.
+        Where a terminal has no room for all, names and texts are shortened, but for those in `whole`; those in `keep`
+        stay longest, the others go from the right.
         """
         columns = []
         for place, title in enumerate(head):
-            kind: Kind = "number" if title in right else "name" if title in names else "text"
+            kind: Kind = (
+                "number" if title in right else "word" if title in whole else "name" if title in names else "text"
+            )
             columns.append(Column(title, [safe(row[place]) for row in rows], kind, 0 if title in keep else 2))
         self.fitted(fitted_table(columns, self.width))
 
-    def filled(self, head: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str] = ()) -> None:
+    def filled(
+        self,
+        head: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        right: Collection[str] = (),
+        names: Collection[str] = (),
+    ) -> None:
         """Like `table`, without columns (other than marks) in which every row has at most a dash."""
         kept = [i for i, name in enumerate(head) if not name or any(row[i] not in ("", "-") for row in rows)]
-        self.table([head[i] for i in kept], [[row[i] for i in kept] for row in rows], right)
+        self.table([head[i] for i in kept], [[row[i] for i in kept] for row in rows], right, names=names)
 
     def fitted(self, table: Fitted, more: str = "") -> None:
         """Write a table that was made to fit, and in one line what had no room; `more` says how to see it."""
