@@ -52,7 +52,7 @@ def test_text(run: Run) -> None:
     found = facts(result)
     assert found["coverage"] == "partial"
     assert found["compilations"] == "146"
-    assert found["compile total"] == "37.799 ms"
+    assert found["compile total"] == "37.8 ms"
     assert found["il total"] == "8,889 bytes"
     assert found["never tiered up"] == "56"
     assert found["unknown"].endswith(": the trace does not tell")
@@ -176,7 +176,7 @@ def loads(tmp_path: Path) -> Path:
 def test_columns_that_say_nothing_are_not_shown(run: Run, loads: Path) -> None:
     result = run("jit", loads)
     assert table(result)[0].split()[-1] == "method"
-    assert "compile ms" not in result.stdout
+    assert "compile" not in result.stdout
     assert "0.000" not in result.stdout
     assert facts(result)["native total"] == "30 bytes"
     assert "times and IL sizes (no MethodJittingStarted)" in result.stderr
@@ -215,7 +215,7 @@ def shop(tmp_path: Path) -> Path:
 
 def test_top(run: Run, shop: Path) -> None:
     result = run("top", shop)
-    assert (result.exit_code, facts(result)["total"]) == (0, "10.000 ms")
+    assert (result.exit_code, facts(result)["total"]) == (0, "10.0 ms")
     assert [line.split() for line in table(result)[1:]] == [
         ["60.00", "%", "6.000", "0.000", "6.000", "9.000", "1", "Shop.Pay(int)"],
         ["30.00", "%", "0.000", "0.000", "3.000", "3.000", "1", r"Shop.Wait\x1b[2J(int)"],

@@ -60,6 +60,8 @@ def metric_text(metric: Metric, raw: bool = False) -> str:
     text = write(metric.value, metric.unit)
     if metric.low is not None and metric.high is not None:
         text += f" (between {write(metric.low, metric.unit)} and {write(metric.high, metric.unit)})"
+    elif metric.low is not None or metric.high is not None:
+        text = f"at {'most' if metric.low is None else 'least'} {text}"
     return text
 
 
