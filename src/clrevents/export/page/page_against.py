@@ -6,6 +6,7 @@ from typing import Final
 
 import attrs
 
+from clrevents._util.units import duration_text
 from clrevents.export.page.page_flames import PageStacks, compared_names
 from clrevents.export.page.page_head import page_trust
 from clrevents.export.page.page_texts import shown_text
@@ -34,7 +35,7 @@ class PageAgainst:
         """What is compared and what is not, and whether this trace can be trusted."""
         both = compared_names(stacks, self.stacks)
         parts = [
-            f"{self.stacks.name}, {self.duration_ns / 1e9:,.3f} s",
+            f"{self.stacks.name}, {duration_text(self.duration_ns)}",
             f"flame graphs of {', '.join(both) or 'nothing'}",
         ]
         for name in stacks.samples:
