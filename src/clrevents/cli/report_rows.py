@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import click
 
+from clrevents._util.words import unknown
 from clrevents.analysis.framework.model.conditions import Condition
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.model.needs import record_needs
@@ -35,7 +36,7 @@ def chosen_columns(known: Sequence[ColumnDeclaration], columns: str) -> list[Col
     names = [name.strip() for name in columns.split(",")]
     for name in names:
         if name not in by_name:
-            raise click.UsageError(f"no column {name!r}; there are {', '.join(by_name)}")
+            raise click.UsageError(unknown("column", name, by_name))
     return [by_name[name] for name in names]
 
 
@@ -45,10 +46,10 @@ def order_of(known: Sequence[ColumnDeclaration], order: str | None) -> tuple[str
         return None
     name, _, direction = order.partition(":")
     by_name = {c.name: c for c in known}
-    if name not in by_name or direction not in ("", "asc", "desc"):
-        raise click.UsageError(
-            f"--sort takes a column, such as {next(iter(by_name))}:desc; there are {', '.join(by_name)}"
-        )
+    if name not in by_name:
+        raise click.UsageError(f"--sort: {unknown('column', name, by_name)}")
+    if direction not in ("", "asc", "desc"):
+        raise click.UsageError(f"--sort takes a column with :asc or :desc, such as {name}:desc")
     ascending = direction == "asc" if direction else by_name[name].cell.name in _ASCENDING
     return name, not ascending
 

@@ -12,6 +12,7 @@ import importlib
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, Unpack
 
+from clrevents._util.words import unknown
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, WindowOptions, parameters_of
 from clrevents.analysis.framework.run.asking import ReportFeed, ask
@@ -29,7 +30,7 @@ A = TypeVar("A", bound=Answer[Any])
 def find_report(name: str) -> ReportDeclaration[Any, Any]:
     """The declaration of a report. Raises ValueError if there is none of this name."""
     if name not in report_names():
-        raise ValueError(f"no report {name!r}; there are {', '.join(report_names())}")
+        raise ValueError(unknown("report", name, report_names()))
     found: ReportDeclaration[Any, Any] = importlib.import_module(f"{ROOM}.{name}.report").REPORT
     return found
 
