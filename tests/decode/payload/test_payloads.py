@@ -15,8 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents import Limits, PayloadError, RawPayload, Registry, event
-from clrevents import struct as group
+from clrevents import Limits, PayloadError, RawPayload
 from clrevents.errors import ErrorMode
 from clrevents.events import (
     MethodExtent,
@@ -33,7 +32,23 @@ from clrevents.events import (
 from clrevents.reference import codec
 from clrevents.schema.registry import DEFAULT, RUNTIME, EventInfo
 from clrevents.testing.strategies import records
-from clrevents.types import Boolean, Bytes, Counted, Guid, Int8, Pointer, UInt8, UInt16, UInt32, UnicodeString, by, pad
+from clrevents.types import (
+    Boolean,
+    Bytes,
+    Counted,
+    Guid,
+    Int8,
+    Pointer,
+    Registry,
+    UInt8,
+    UInt16,
+    UInt32,
+    UnicodeString,
+    by,
+    event,
+    pad,
+)
+from clrevents.types import struct as group
 from nettrace4_writer import Blob, Writer, utf16z
 from payload_encoder import encode
 from registered import FAMILIES
