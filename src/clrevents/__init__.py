@@ -17,6 +17,7 @@ from clrevents._util.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from clrevents._util.process import tune_process as tune_process
+    from clrevents._util.sample import sample_trace as sample_trace
     from clrevents.decode.container.blocks import TraceInfo as TraceInfo
     from clrevents.decode.kernels.engine import engine as engine
     from clrevents.decode.kinds import EventKey as EventKey
@@ -88,6 +89,7 @@ _HOMES = {
     "table.table": ("Table",),
     "trace": ("CheckResult", "PayloadCounts", "ThreadInfo", "Trace", "open"),
     "_util.process": ("tune_process",),
+    "_util.sample": ("sample_trace",),
 }
 _HOME = {name: f"clrevents.{module}" for module, names in _HOMES.items() for name in names}
 

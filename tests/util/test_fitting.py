@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents._util.fitting import Column, fitted_table, shortened, text_width, wrapped
+from clrevents._util.fitting import TextColumn, fitted_table, shortened, text_width, wrapped
 
 NAME = "System.Threading.Tasks.Task.SpinThenBlockingWait(int32,value class CancellationToken)"
 
@@ -38,10 +38,10 @@ def test_other_names_and_texts() -> None:
 
 def test_columns_go_by_importance_and_names_give_way() -> None:
     columns = [
-        Column("number", ["1", "12"], "number", 2),
-        Column("pause", ["1.78 s", "12.2 ms"], "number", 1),
-        Column("reason", ["AllocSmall", "Induced"], "word", 3),
-        Column("asked by", ["Shop.Orders.Basket.Pay(int)", "a.B"], "name", 0),
+        TextColumn("number", ["1", "12"], "number", 2),
+        TextColumn("pause", ["1.78 s", "12.2 ms"], "number", 1),
+        TextColumn("reason", ["AllocSmall", "Induced"], "word", 3),
+        TextColumn("asked by", ["Shop.Orders.Basket.Pay(int)", "a.B"], "name", 0),
     ]
     assert fitted_table(columns, None).lines[1] == "     1   1.78 s  AllocSmall  Shop.Orders.Basket.Pay(int)"
     # No blanks behind the last text of a line.
@@ -53,7 +53,7 @@ def test_columns_go_by_importance_and_names_give_way() -> None:
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> list[Column]:
+def tables(draw: st.DrawFn) -> list[TextColumn]:
     rows = draw(st.integers(1, 3))
     made = []
     for place in range(draw(st.integers(1, 7))):
@@ -65,12 +65,12 @@ def tables(draw: st.DrawFn) -> list[Column]:
             "text": st.text(st.characters(exclude_categories=("C", "Z")), max_size=70),
         }[kind]
         cells = draw(st.lists(texts, min_size=rows, max_size=rows))
-        made.append(Column(f"title {place}", cells, kind, draw(st.integers(0, 3))))
+        made.append(TextColumn(f"title {place}", cells, kind, draw(st.integers(0, 3))))
     return made
 
 
 @given(tables(), st.integers(12, 130))
-def test_nothing_is_broken_at_any_width(columns: list[Column], width: int) -> None:
+def test_nothing_is_broken_at_any_width(columns: list[TextColumn], width: int) -> None:
     fitted = fitted_table(columns, width)
     assert all(text_width(line) <= width for line in fitted.lines)
     head, *rows = fitted.lines

@@ -9,9 +9,7 @@ import re
 import textwrap
 import unicodedata
 from collections.abc import Sequence
-from typing import Final, Literal, TypeAlias
-
-import attrs
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 Kind: TypeAlias = Literal["number", "word", "name", "text"]
 """What a column holds: a `number` is flush right; a `name` can lose parts, a `text` its end, the others nothing."""
@@ -24,8 +22,7 @@ _UNIT: Final = re.compile(r"(?<=\d) (?=(?:ns|µs|ms|s|min|h|B|[kMGTPE]B)(?:/s)?\
 _PARTS: Final = re.compile(r"(?<=[./\\])")
 
 
-@attrs.frozen
-class Column:
+class TextColumn(NamedTuple):
     """A heading and its cells, made safe and of one line each. Columns of a higher `rank` go first."""
 
     title: str
@@ -34,8 +31,7 @@ class Column:
     rank: int = 0
 
 
-@attrs.frozen
-class Fitted:
+class Fitted(NamedTuple):
     """Lines of a table, its heading first, and the titles of columns that had no room."""
 
     lines: tuple[str, ...]
@@ -51,12 +47,12 @@ def text_width(text: str) -> int:
     )
 
 
-def column_width(column: Column) -> int:
+def column_width(column: TextColumn) -> int:
     """How many places it takes, with the gap behind it."""
     return max(map(text_width, (column.title, *column.cells))) + GAP
 
 
-def fitted_table(columns: Sequence[Column], width: int | None) -> Fitted:
+def fitted_table(columns: Sequence[TextColumn], width: int | None) -> Fitted:
     """A table that is at most so wide; None for as wide as it is."""
     wanted = [column_width(column) - GAP for column in columns]
     kept = list(range(len(columns)))
@@ -77,13 +73,13 @@ def fitted_table(columns: Sequence[Column], width: int | None) -> Fitted:
     return Fitted(tuple(lines), tuple(c.title for i, c in enumerate(columns) if i not in kept and c.title))
 
 
-def _least(column: Column, wanted: int, width: int) -> int:
+def _least(column: TextColumn, wanted: int, width: int) -> int:
     """How narrow a column may become before another one has to go."""
     share = _LEAST.get(column.kind)
     return wanted if share is None else min(wanted, max(int(share * width), text_width(column.title)))
 
 
-def _narrow(columns: Sequence[Column], wanted: list[int], least: list[int], kept: list[int], width: int) -> None:
+def _narrow(columns: Sequence[TextColumn], wanted: list[int], least: list[int], kept: list[int], width: int) -> None:
     """Take from the widest name or text until all fit."""
     while (over := _sum(wanted, kept) - width) > 0:
         gives = [i for i in kept if wanted[i] > least[i]]

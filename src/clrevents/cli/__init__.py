@@ -33,6 +33,7 @@ _COMMANDS: Final = {
     "check": "Decode everything and report whether the trace is intact.",
     "cut": "Write a smaller trace with only some of the events.",
     "redact": "Write the same trace without sensitive strings.",
+    "sample": "Write a small trace to try the other commands on.",
 }
 
 _REPORTS_AFTER: Final = "events"

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import click
 
-from clrevents._util.fitting import Column, Fitted, Kind, fitted_table, wrapped
+from clrevents._util.fitting import Fitted, Kind, TextColumn, fitted_table, wrapped
 from clrevents._util.words import safe as safe
 from clrevents.export.files.json_pieces import json_pieces
 from clrevents.schema.registry import SHORT_PROVIDERS
@@ -152,7 +152,7 @@ class Output:
             kind: Kind = (
                 "number" if title in right else "word" if title in whole else "name" if title in names else "text"
             )
-            columns.append(Column(title, [safe(row[place]) for row in rows], kind, 0 if title in keep else 2))
+            columns.append(TextColumn(title, [safe(row[place]) for row in rows], kind, 0 if title in keep else 2))
         self.fitted(fitted_table(columns, self.width))
 
     def filled(

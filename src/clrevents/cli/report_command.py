@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import click
 
-from clrevents._util.fitting import Column, column_width, fitted_table
+from clrevents._util.fitting import TextColumn, column_width, fitted_table
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import (
@@ -342,14 +342,14 @@ def _rows(
     columns = told_columns(chosen, texts, raw)
     marks = ["!" if lossy else "" for lossy in head.column("lossy").tolist()]
     if any(marks):
-        columns = [Column("", marks, "word", 0), *columns]
+        columns = [TextColumn("", marks, "word", 0), *columns]
     if trend is not None:
         # Before the names, which may be long; in the room that the other columns leave.
         place = next((i for i, column in enumerate(columns) if column.title and column.kind != "number"), len(columns))
         room = (out.width or shutil.get_terminal_size().columns) - sum(map(column_width, columns))
         bars = BARS if out.shows(BARS) else ASCII_BARS
         drawn = trend_texts(found, trend, head, max(_NARROWEST, min(room, _WIDEST)), bars)
-        columns = [*columns[:place], Column(_TREND, drawn, "word", 3), *columns[place:]]
+        columns = [*columns[:place], TextColumn(_TREND, drawn, "word", 3), *columns[place:]]
     out.fitted(fitted_table(columns, out.width), "; a wider terminal or --columns shows them")
     if any(marks):
         out.line("! events of this row were lost or destroyed")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from clrevents._util.fitting import Column, fitted_table, shortened
+from clrevents._util.fitting import TextColumn, fitted_table, shortened
 from clrevents._util.units import amount_text, moment_text, raw_text
 from clrevents._util.words import counted, safe
 from clrevents.analysis.framework.render.charts import Chart
@@ -195,11 +195,11 @@ def _table_lines(name: str, rows: ReportTable[Any], room: int) -> list[str]:
 
 def told_columns(
     columns: Sequence[ColumnDeclaration], texts: Sequence[Sequence[str]], raw: bool = False
-) -> list[Column]:
+) -> list[TextColumn]:
     """Columns for a table that fits, but those of dashes. The first name, which says what a row is about, stays."""
     named = next((c for c in columns if text_kind(c.cell) in ("name", "text")), None)
     return [
-        Column(
+        TextColumn(
             heading(c.name, c.cell, raw),
             list(map(safe, cells)),
             text_kind(c.cell),
