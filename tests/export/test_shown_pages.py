@@ -213,6 +213,7 @@ def test_without_a_browser_it_says_where_the_page_is(monkeypatch: pytest.MonkeyP
     assert b"Main" in path.read_bytes()
 
 
+@pytest.mark.full
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium on the path")
 def test_tables_of_an_answer_are_sorted_and_searched_inside_of_the_frame(tmp_path: Path) -> None:
     from playwright.sync_api import sync_playwright
@@ -239,6 +240,7 @@ def test_tables_of_an_answer_are_sorted_and_searched_inside_of_the_frame(tmp_pat
     assert said == []
 
 
+@pytest.mark.full
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium on the path")
 def test_it_zooms_inside_of_its_frame_and_reaches_nothing_else(tmp_path: Path) -> None:
     from playwright.sync_api import sync_playwright
