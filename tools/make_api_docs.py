@@ -69,10 +69,10 @@ SECTIONS: Final = (
             "engine",
             "tune_process",
         ),
-        ("trace.report.KindReport",),
+        ("trace.check_result.PayloadCounts",),
     ),
     Section("Selecting events", "clrevents", ("Selector", "FilterOptions", "Moment", "ThreadIds")),
-    Section("About the whole trace", "clrevents", ("TraceInfo", "ThreadInfo", "Loss", "Report")),
+    Section("About the whole trace", "clrevents", ("TraceInfo", "ThreadInfo", "Loss", "CheckResult")),
     Section(
         "Tables and stacks",
         "clrevents",
@@ -110,8 +110,8 @@ SECTIONS: Final = (
     ),
     Section(
         "Declaring events",
-        "clrevents",
-        ("event", "struct", "register", "asdict", "Registry"),
+        "clrevents.types",
+        ("event", "struct", "register", "Registry"),
         ("schema.registry.EventInfo", "schema.registry.Entry"),
     ),
     Section("Many traces", "clrevents", ("open_many", "Traces"), ("fleet.fleet_answer.FleetAnswer",)),
