@@ -56,7 +56,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """What was collected stays to the end: no collection of garbage, which some tests ask for, goes through it again."""
+    """What was collected stays to the end: no collection of garbage goes through it again, which some tests ask for."""
     gc.collect()
     gc.freeze()
 

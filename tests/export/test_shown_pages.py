@@ -17,9 +17,7 @@ from typing import Any, Final
 from urllib.parse import unquote, urlparse
 
 import attrs
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
 import clrevents
 from clrevents.analysis import ReportTable, ThreadsReport, read_samples
@@ -171,11 +169,15 @@ def test_an_answer_has_its_tables_in_the_frame_as_far_as_it_may_be_large() -> No
 
 
 def executed(*cells: str) -> Any:
+    import nbformat
+    from nbclient import NotebookClient
+
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     NotebookClient(book, timeout=120, kernel_name="python3").execute()
     return book
 
 
+@pytest.mark.full
 def test_a_notebook_has_the_frame_and_a_text_for_who_cannot_see_it() -> None:
     path = str(fixture("net8-netperf3"))
     book = executed(
