@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import clrevents
-from clrevents.analysis import JitReport
+from clrevents.analysis.reports.jit import JitReport
 from clrevents.analysis.gathering.gather import gather
 from clrevents.analysis.shared.events.compilations import compilations, inside
 from clrevents.events import (
