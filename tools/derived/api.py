@@ -19,7 +19,6 @@ from typing import Any, Final
 
 import attrs
 
-
 HEAD: Final = """\
 # Public names
 

@@ -1,4 +1,4 @@
-"""`schema/_index.py`, from the event families: which of them holds which event, so that a name loads one and not all."""
+"""`schema/_index.py`, from the event families: which holds which event, so that a name loads one and not all."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The notebooks of docs/notebooks/ with what their cells show now.
 
-A cell that fails or complains ends it, and so does an output that is too large. Pictures are not compared: their letters
-are as wide as the machine's fonts.
+A cell that fails or complains ends it, and so does an output that is too large. Pictures are not compared: their
+letters are as wide as the machine's fonts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`clrevents schema NAME` of a report: its parameters, metrics, facts and tables as text, or the JSON schema of its answer.
+"""`clrevents schema NAME` of a report: its metrics, facts and tables as text, or the JSON schema of its answer.
 
 Reads the declaration and no trace.
 """
