@@ -57,11 +57,11 @@ SECTIONS: Final = (
             "__version__",
             "engine",
             "tune_process",
+            "asdict",
         ),
-        ("trace.report.KindReport",),
     ),
     Section("Selecting events", "clrevents", ("Selector", "FilterOptions", "Moment", "ThreadIds")),
-    Section("About the whole trace", "clrevents", ("TraceInfo", "ThreadInfo", "Loss", "Report")),
+    Section("About the whole trace", "clrevents", ("TraceInfo", "ThreadInfo", "Loss", "CheckResult", "PayloadCounts")),
     Section(
         "Tables and stacks",
         "clrevents",
@@ -99,8 +99,8 @@ SECTIONS: Final = (
     ),
     Section(
         "Declaring events",
-        "clrevents",
-        ("event", "struct", "register", "asdict", "Registry"),
+        "clrevents.types",
+        ("event", "struct", "register", "Registry"),
         ("schema.registry.EventInfo", "schema.registry.Entry"),
     ),
     Section("Many traces", "clrevents", ("open_many", "Traces"), ("fleet.fleet_answer.FleetAnswer",)),
@@ -145,7 +145,8 @@ SECTIONS: Final = (
             "analysis.framework.vocabulary.answer_values.TraceIdentity",
             "analysis.framework.vocabulary.report_table.TableDeclaration",
         ),
-        "[Reports](reports.md) lists the tables, columns, metrics and facts of each.",
+        "The class of a report's answer is in its folder, such as `clrevents.analysis.reports.gc.GcReport`; "
+        "[reports](reports.md) lists the tables, columns, metrics and facts of each.",
     ),
     Section(
         "Writing smaller traces",
