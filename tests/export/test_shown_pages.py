@@ -20,7 +20,8 @@ import attrs
 import pytest
 
 import clrevents
-from clrevents.analysis import ReportTable, ThreadsReport, read_samples
+from clrevents.analysis import ReportTable, read_samples
+from clrevents.analysis.reports.threads import ThreadsReport
 from clrevents.analysis.shared.samples.calltree import call_tree
 from clrevents.export.flame.flame_cut import SMALL, FlameCut
 from clrevents.export.flame.flame_html import render

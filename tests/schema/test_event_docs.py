@@ -13,7 +13,7 @@ DOCUMENT = ROOT / "docs" / "events.md"
 
 
 def test_document_is_current() -> None:
-    assert DOCUMENT.read_text(encoding="utf-8") == tool("make_event_docs").render(), "run tools/make_event_docs.py"
+    assert DOCUMENT.read_text(encoding="utf-8") == tool("derived/events").render(), "run python tools/make.py"
 
 
 def test_every_heading_is_its_own_place() -> None:

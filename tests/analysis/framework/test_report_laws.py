@@ -35,7 +35,8 @@ MADE_FOR: Final = {
     "modules": "net8-unload-verbose",
 }
 """The fixture with most of what a report is about."""
-# Recorded alike, as processes of one trace are: that something was recorded is known of all of them together.
+# Recorded unlike: what one of them recorded proves nothing of another.
+TRIPLE = ("net10-garbage", "net10-method-interop", "net10-exceptions")
 PAIRS = (
     ("net8-method-interop", "net8-unload-verbose"),
     ("net10-method-interop", "net8-method-interop"),
@@ -100,6 +101,16 @@ def test_a_report_keeps_processes_apart(name: str, names: tuple[str, str]) -> No
     report_laws.processes_do_not_disturb(declaration, declaration.parameters(), alone, both, PROCESSES)
 
 
+@pytest.mark.parametrize(
+    "name", [n if n in ("jit", "gc") else pytest.param(n, marks=pytest.mark.full) for n in REPORTS]
+)
+def test_what_was_recorded_is_judged_by_process(name: str) -> None:
+    processes = (*PROCESSES, 303)
+    alone, all_three = together(tuple(unpacked(fixture(one)) for one in TRIPLE), processes)
+    declaration = REPORTS[name]
+    report_laws.processes_do_not_disturb(declaration, declaration.parameters(), alone, all_three, processes)
+
+
 def test_processes_that_stop_in_turn_are_kept_apart() -> None:
     built = tuple(built_pauses.pauses(seed=seed) for seed in (1, 2))
     alone, both = together(built)
@@ -116,7 +127,7 @@ def test_no_cut_and_no_window_of_small_traces_matters(seed: int, trace: int) -> 
 
 @pytest.mark.parametrize("name", REPORTS)
 def test_rows_of_any_content_are_shown_safely_and_read_back(name: str) -> None:
-    @settings(max_examples=8, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=settings().max_examples // 8, suppress_health_check=list(HealthCheck))
     @given(answers(REPORTS[name]))
     def check(report: Answer[Any]) -> None:
         report_laws.shows_safely(report)
