@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any, Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-for place in (ROOT / "src", ROOT / "tests" / "support"):
+for place in (ROOT / "src", ROOT / "tests" / "support", ROOT / "tests" / "support" / "built"):
     sys.path.insert(0, os.fspath(place))
 
 import clrevents  # noqa: E402

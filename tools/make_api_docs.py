@@ -143,7 +143,7 @@ SECTIONS: Final = (
         (
             "run_reports",
             "feed_reports",
-            *(public for name in report_names() for public in (f"{name}_report", f"{name.title()}Report")),
+            *(f"{name.title()}Report" for name in report_names()),
             "Answer",
             "ReportTable",
             "Metric",
@@ -153,9 +153,9 @@ SECTIONS: Final = (
             "ReportFeed",
         ),
         (
-            "analysis.framework.values.answer_values.TimeWindow",
-            "analysis.framework.values.answer_values.TraceIdentity",
-            "analysis.framework.values.report_table.TableDeclaration",
+            "analysis.framework.vocabulary.answer_values.TimeWindow",
+            "analysis.framework.vocabulary.answer_values.TraceIdentity",
+            "analysis.framework.vocabulary.report_table.TableDeclaration",
         ),
         "[Reports](reports.md) lists the tables, columns, metrics and facts of each of them.",
     ),
