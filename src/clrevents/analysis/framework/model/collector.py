@@ -299,6 +299,10 @@ class Context:
             reason=reason,
         )
 
+    def at_least(self, name: str, value: int | float | None) -> Metric:
+        """A metric of which only a lower bound is known: its value is the bound, and `high` is null."""
+        return attrs.evolve(self.metric(name, value), low=value)
+
     def _given(self, value: int | float | Metric | None, name: str) -> Metric:
         return value if isinstance(value, Metric) else self.metric(name, value)
 

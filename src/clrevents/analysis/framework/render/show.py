@@ -53,6 +53,8 @@ def metric_text(metric: Metric) -> str:
     text = _amount(metric.value, metric.unit)
     if metric.low is not None and metric.high is not None:
         text += f" (between {_amount(metric.low, metric.unit)} and {_amount(metric.high, metric.unit)})"
+    elif metric.low is not None or metric.high is not None:
+        text = f"at {'most' if metric.low is None else 'least'} {text}"
     return text
 
 

@@ -44,7 +44,10 @@ class MetricDeclaration:
 
 @attrs.frozen
 class Metric:
-    """A number with its unit; null has a `reason`, an estimate lies between `low` and `high`."""
+    """A number with its unit; null has a `reason`, an estimate lies between `low` and `high`.
+
+    With only `low` it is at least so much, with only `high` at most. Without either it is exact.
+    """
 
     value: int | float | None
     unit: str
