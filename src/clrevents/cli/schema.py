@@ -1,4 +1,4 @@
-"""`clrevents schema`: what the registry knows about events, without a trace.
+"""`clrevents schema`: what the registry knows about events, and what reports declare, without a trace.
 
 Formats versions, fields, enums and bit fields, as text and as one JSON object. Declares nothing itself.
 """
@@ -12,8 +12,11 @@ from typing import Any, Final
 
 import click
 
+from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.listing import report_names
 from clrevents.cli.output import Output, safe, say
 from clrevents.cli.reading import Reading
+from clrevents.cli.schema_report import write_report_schema
 from clrevents.errors import UnknownEventError
 from clrevents.schema.flags import OpenFlag, named_values
 from clrevents.schema.keywords import KEYWORDS
@@ -31,14 +34,16 @@ _LEVELS: Final = {1: "critical", 2: "error", 3: "warning", 4: "informational", 5
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--write", "trace", metavar="FILE", help="Print a class for NAME as this trace describes it.")
 def command(name: str | None, as_json: bool, trace: str | None) -> int:
-    """List the known events, or describe one of them.
+    """List the known events, or describe one of them, or a report.
 
     NAME is a selector as in `clrevents events`: MethodLoadVerbose, Method/LoadVerbose, runtime/MethodLoad, or a
-    pattern ('MethodJit*').
+    pattern ('MethodJit*'); or the name of a report, whose --json is the JSON schema of its answer.
 
     \b
     Which fields does it have, and what do its flags mean?
         clrevents schema MethodLoadVerbose
+    Which metrics, tables and columns does this report have?
+        clrevents schema gc
     Which events are known?
         clrevents schema
     How do I declare my own event, which only the trace describes?
@@ -46,6 +51,10 @@ def command(name: str | None, as_json: bool, trace: str | None) -> int:
     """
     if trace is not None:
         return _write(name, trace)
+    if name in report_names():
+        with Output() as out:
+            write_report_schema(out, find_report(name), as_json)
+        return 0
     entries = sorted(DEFAULT.entries(), key=lambda e: (e.provider, e.id))
     with Output() as out:
         if name is None:
@@ -109,7 +118,7 @@ def _object(entry: Entry) -> dict[str, Any]:
     infos = [info for v in entry.versions if (info := DEFAULT.get(entry.provider, entry.id, v)) is not None]
     enums: dict[str, Any] = {}
     for info in infos:
-        for enum in _enums(info.layout):
+        for enum in (enum for layout in info.layouts for enum in _enums(layout)):
             enums.setdefault(enum.__name__, _enum_object(enum))
             if issubclass(enum, OpenFlag):
                 for bits in enum.bit_fields():
@@ -118,6 +127,7 @@ def _object(entry: Entry) -> dict[str, Any]:
 
 
 def _version_object(info: EventInfo) -> dict[str, Any]:
+    other = {} if info.otherwise is None else {"otherwise": list(_field_objects(info.layouts[-1]))}
     return {
         "version": info.version,
         "class": info.record.__name__,
@@ -126,6 +136,7 @@ def _version_object(info: EventInfo) -> dict[str, Any]:
         "keyword_names": _keyword_names(info.provider, info.keywords),
         "level": info.level,
         "fields": list(_field_objects(info.layout)),
+        **other,
     }
 
 
@@ -201,6 +212,9 @@ def _show_version(out: Output, version: dict[str, Any], older: dict[str, Any] | 
     if not shown:
         out.line("    nothing more" if appended else "    no fields")
     _show_fields(out, shown, "    ")
+    if "otherwise" in version:
+        out.line("    or, if these do not fit:")
+        _show_fields(out, version["otherwise"], "    ")
 
 
 def _show_fields(out: Output, fields: list[dict[str, Any]], indent: str) -> None:

@@ -16,7 +16,7 @@ from clrevents._util.version import __version__
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.collector import Collector, Context, LateNaming, ReportChunk, Troubles
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
-from clrevents.analysis.framework.model.needs import SeenKinds
+from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKinds
 from clrevents.analysis.framework.run.processes import merged
 from clrevents.analysis.framework.run.selectors import fits, is_glob, patient
 from clrevents.analysis.framework.vocabulary.answer_values import (
@@ -52,7 +52,7 @@ class ReadingEnd:
 
     info: TraceInfo
     duration_ns: int
-    kinds: SeenKinds
+    kinds: KindsOfProcesses
     holes: tuple[Hole, ...]
     damaged: int
     complete: bool
@@ -152,16 +152,20 @@ class ReportReading:
         """The answers, by the reports' names. `rest` are holes that ended after the last event."""
         places = {one.declaration.name: place for place, one in enumerate(self.asked)}
         default = known.info.process_id if self._only is None else self._only
+        # Reports on no process in particular: nothing that they select occurred in any.
+        idle: set[int] = set()
         for place in reversed(self._order()):
             collectors = self._collectors[place]
             if not collectors:
                 self._told(place, default, window)
+                if self._only is None:
+                    idle.add(place)
             for used in self.asked[place].declaration.uses:
                 for process in collectors:
                     self._told(places[used], process, window)
         # The same for every process.
         nothing = cache(self._nothing)
-        kinds, troubles = known.kinds, Troubles(known.holes, known.damaged, known.complete, window)
+        troubles = Troubles(known.holes, known.damaged, known.complete, window)
         answers: dict[str, dict[int | None, Answer[Any]]] = {}
         for place in self._order():
             one, found = self.asked[place], answers.setdefault(self.asked[place].declaration.name, {})
@@ -171,9 +175,9 @@ class ReportReading:
                 if rest:
                     collector.take(ReportChunk({}, tuple(rest), window))
                 used_here = {name: answers[name][process] for name in one.declaration.uses}
-                found[process] = collector.finish(
-                    self._context(one, process, known, kinds, troubles, used_here, nothing)
-                )
+                kinds = known.kinds.every if place in idle else known.kinds.told_of(process)
+                context = self._context(one, process, known, kinds, troubles, used_here, nothing)
+                found[process] = collector.finish(context)
         return {name: self._noted(merged([*answers[name].values()])) for name in places}
 
     def _noted(self, answer: Answer[Any]) -> Answer[Any]:

@@ -145,6 +145,7 @@ def _near(method: str, samples: Samples) -> list[str]:
 REPORT: Final = ReportDeclaration(
     answer=CallersReport,
     question="Who calls this method, and what does it call?",
+    topic="time",
     needs=SAMPLE_NEEDS,
     metrics=_METRICS,
     collector=CallersCollector,

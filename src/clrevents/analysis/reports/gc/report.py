@@ -287,6 +287,7 @@ def _numbers(built: Built) -> list[int | None]:
 REPORT: Final = ReportDeclaration(
     answer=GcReport,
     question="Which garbage collections ran, and how long did they stop the program?",
+    topic="memory",
     needs=(Need("collections", ("GCStart", "GCEnd", "GCSuspendEEBegin"), 0x1, essential=True),),
     metrics=_METRICS,
     collector=GcCollector,

@@ -226,6 +226,7 @@ def _metric(context: Context, name: str, value: int, found: BuiltCompilations) -
 REPORT: Final = ReportDeclaration(
     answer=JitReport,
     question="What did the JIT compile, and how long did it take?",
+    topic="program",
     needs=_NEEDS,
     metrics=_METRICS,
     collector=JitCollector,

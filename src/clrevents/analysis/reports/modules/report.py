@@ -275,6 +275,7 @@ _JIT: Final = ("MethodLoadVerbose", "MethodLoad", "MethodJittingStarted")
 REPORT: Final = ReportDeclaration(
     answer=ModulesReport,
     question="Which modules did the process have, and what was compiled of them?",
+    topic="program",
     needs=(
         Need("modules", ("ModuleLoad", "rundown/ModuleDCEnd", "rundown/ModuleDCStart"), 0x8, 4, essential=True),
         Need("when modules were loaded", ("ModuleLoad",), 0x8, 4),

@@ -83,6 +83,7 @@ def _share(part: int | float | None, whole: int | float) -> float | None:
 REPORT: Final = ReportDeclaration(
     TopReport,
     "Where is the time?",
+    "time",
     SAMPLE_NEEDS,
     (
         # A sample that reaches into the next window is in both.

@@ -1,13 +1,11 @@
-#!/usr/bin/env python
-"""Run the example notebooks of docs/notebooks/ and keep what their cells show.
+"""The notebooks of docs/notebooks/ with what their cells show now.
 
-`--check` writes nothing: it fails if a cell fails, if one says something else than what is kept, or if a notebook or an
-output is too large. Pictures are not compared: their letters are as wide as the machine's fonts.
+A cell that fails or complains ends it, and so does an output that is too large. Pictures are not compared: their
+letters are as wide as the machine's fonts.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,10 +14,24 @@ from typing import Any, Final
 import nbformat
 from nbclient import NotebookClient
 
-FOLDER: Final = Path(__file__).resolve().parent.parent / "docs" / "notebooks"
+FOLDER: Final = Path(__file__).resolve().parents[2] / "docs" / "notebooks"
 MOST_BYTES: Final = 3_000_000
 MOST_OUTPUT: Final = 100_000
 """Of a cell, unless it shows an interactive page."""
+
+
+def files() -> dict[Path, str]:
+    """The notebooks, executed."""
+    books = {path: executed(path) for path in sorted(FOLDER.glob("*.ipynb"))}
+    if wrong := [line for path, book in books.items() for line in complaints(path, book)]:
+        sys.exit("\n".join(wrong))
+    return {path: nbformat.writes(book) for path, book in books.items()}
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two notebooks say the same."""
+    kept, new = (said(nbformat.reads(text, as_version=4)) for text in (one, other))
+    return bool(kept == new)
 
 
 def executed(path: Path) -> Any:
@@ -51,24 +63,3 @@ def said(book: Any) -> list[list[str]]:
     """The texts of each cell's outputs."""
     cells = [cell.outputs for cell in book.cells if cell.cell_type == "code"]
     return [[o.text if o.output_type == "stream" else o.data.get("text/plain", "") for o in cell] for cell in cells]
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; fail if something changed")
-    check = parser.parse_args().check
-    wrong: list[str] = []
-    for path in sorted(FOLDER.glob("*.ipynb")):
-        book = executed(path)
-        wrong += complaints(path, book)
-        if check:
-            if said(book) != said(nbformat.read(path, as_version=4)):
-                wrong.append(f"{path.name} says something else: run python tools/make_notebooks.py")
-        else:
-            nbformat.write(book, path)
-    print(*wrong, sep="\n", end="\n" if wrong else "")
-    return 1 if wrong else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

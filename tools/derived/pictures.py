@@ -1,7 +1,4 @@
-"""Writes docs/pictures: top.svg, README's, what `clrevents top` prints of a fixture, as in a terminal; and charts.
-
-    python tools/make_picture.py           write them
-    python tools/make_picture.py --check   end with 1 if one no longer says what the command does
+"""docs/pictures: top.svg, README's, what `clrevents top` prints of a fixture, as in a terminal; and charts.
 
 Compares texts only: how a terminal or a chart is drawn is another library's business and changes with its versions.
 """
@@ -22,7 +19,7 @@ from xml.etree import ElementTree
 from rich.console import Console
 from rich.text import Text
 
-ROOT: Final = Path(__file__).resolve().parents[1]
+ROOT: Final = Path(__file__).resolve().parents[2]
 PICTURES: Final = ROOT / "docs" / "pictures"
 ARGUMENTS: Final = ("top", "fixtures/net8-netperf3.netperf.gz", "-n", "8")
 COLUMNS: Final = 112
@@ -37,6 +34,18 @@ CHARTS: Final = {
 
 PAGE_CHARTS: Final = {"requests-waterfall.svg": ("cookbook/slowest-requests.md", "waterfall")}
 """Charts of the `report` that the examples of a page make, where no fixture has such events."""
+
+
+def files() -> dict[Path, str]:
+    """The pictures with their texts."""
+    pictures = {"top.svg": drawn(), **{name: printed(*chart) for name, chart in CHARTS.items()}}
+    pictures |= {name: of_page(*chart) for name, chart in PAGE_CHARTS.items()}
+    return {PICTURES / name: svg for name, svg in pictures.items()}
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two pictures say the same."""
+    return words(one) == words(other)
 
 
 def drawn() -> str:
@@ -72,19 +81,3 @@ def words(svg: str) -> list[str]:
     """The words in a picture, in the order in which they are read."""
     texts = ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
     return "".join(text.text or "" for text in texts).replace("\N{NO-BREAK SPACE}", " ").split()
-
-
-def main() -> None:
-    """Write or check."""
-    pictures = {"top.svg": drawn(), **{name: printed(*chart) for name, chart in CHARTS.items()}}
-    pictures |= {name: of_page(*chart) for name, chart in PAGE_CHARTS.items()}
-    for name, svg in pictures.items():
-        path = PICTURES / name
-        if "--check" not in sys.argv[1:]:
-            path.write_text(svg, encoding="utf-8", newline="\n")
-        elif words(svg) != words(path.read_text(encoding="utf-8")):
-            sys.exit(f"{path.relative_to(ROOT)} is out of date: python tools/make_picture.py")
-
-
-if __name__ == "__main__":
-    main()
