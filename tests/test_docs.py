@@ -30,13 +30,7 @@ from clrevents.decode.stream.stream import Stream
 from project_files import FIXTURES, ROOT, SHARED, SOURCE, tool, without_shared
 from tiers import few
 
-FRAGMENTS: Final = sorted((ROOT / "changelog.d").glob("*.*.md"))
-PAGES: Final = [
-    *sorted(ROOT.glob("*.md")),
-    *sorted((ROOT / "docs").rglob("*.md")),
-    ROOT / "changelog.d" / "README.md",
-    *FRAGMENTS,
-]
+PAGES: Final = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE: Final = re.compile(
     r"^(?P<indent> *)```(?P<info>[^\n]*)\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL
 )
@@ -145,9 +139,14 @@ def test_links_lead_somewhere() -> None:
 
 
 def test_what_is_read_elsewhere_has_whole_links() -> None:
-    """README.md stands on the package index, and a release moves what is in changelog.d into another folder."""
-    for page in (ROOT / "README.md", *FRAGMENTS):
-        assert [target for target in _links(page) if not target.startswith("https://")] == [], _page_name(page)
+    """README.md stands on the package index."""
+    assert [target for target in _links(ROOT / "README.md") if not target.startswith("https://")] == []
+
+
+def test_the_changes_begin_with_this_version() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    first = next(re.finditer(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE))
+    assert first[1] == version
 
 
 def test_links_of_the_readme_have_targets() -> None:

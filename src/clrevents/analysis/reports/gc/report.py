@@ -71,7 +71,7 @@ _EVENTS: Final[Mapping[str, tuple[str, ...]]] = {
         *(*_PLAIN, INSTANCE, "NumHeaps", "CondemnedGeneration", "GlobalMechanisms", "PauseMode"),
         *("MemoryPressure", "Values"),
     ),
-    PER_HEAP: (*_PLAIN, INSTANCE, *_PER_HEAP, "FreeListAllocated", "FreeListRejected", "Values"),
+    PER_HEAP: (*_PLAIN, INSTANCE, *_PER_HEAP, "Values"),
     TRIGGERED: (*_HEADERS, INSTANCE, "Reason"),
     MARKED: (*_PLAIN, INSTANCE, "HeapNum", "Type", "Bytes"),
     DYNAMIC: (*_PLAIN, INSTANCE, "Name", "Data"),

@@ -52,7 +52,7 @@ _KEPT: Final[Mapping[str, tuple[str, ...]]] = {
     BEGIN: ("MethodID", "ModuleID", "MethodILSize", *_NAMES),
     LOADS[0]: _CODE,
     LOADS[1]: (*_CODE, *_NAMES),
-    MEMORY: ("MethodID", "JitHotCodeRequestSize", "JitRODataRequestSize", "AllocatedSizeForJitCode"),
+    MEMORY: ("MethodID", "JitHotCodeRequestSize"),
     LOOKUP: ("MethodID",),
     FOUND: ("MethodID", "EntryPoint"),
     **dict.fromkeys(SETTINGS, ("Flags",)),

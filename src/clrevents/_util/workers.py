@@ -1,7 +1,7 @@
-"""Processes that are asked about traces: how they start, when they are ready, how they end.
+"""Processes that work for this one: how they start, when they are ready, how they are told to stop, how they end.
 
 A program on Linux that runs no other thread is simply forked. Where that is not safe a server forks them, which has
-imported what this program has, and elsewhere they are new programs. Knows nothing of bundles, order or deaths.
+imported what this program has, and elsewhere they are new programs. Knows nothing of what they do.
 """
 
 from __future__ import annotations
@@ -15,50 +15,56 @@ import signal
 import site
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from contextlib import suppress
 from importlib.machinery import PathFinder
-from typing import Any, Final, Literal, TypeAlias, TypeVar
-
-import numpy as np
+from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
 
 from clrevents._util.process import serve_parent, tune_process
-from clrevents.fleet.outcome import Opening, Question, TraceOutcome, asked
-from clrevents.schema.registry import Registry
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 StartMethod: TypeAlias = Literal["fork", "forkserver", "spawn"]
 
 _PACKAGE: Final = __name__.partition(".")[0]
 _TASKS: Final = "/proc/self/task"
-_NUMBER_OF_THREADS: Final = (
-    "scipy_openblas_get_num_threads64_",
-    "scipy_openblas_get_num_threads",
-    "openblas_get_num_threads64_",
-    "openblas_get_num_threads",
+_FILES: Final = "/proc/self/maps"
+_THREADS_OF_OPENBLAS: Final = tuple(
+    f"{before}openblas_get_num_threads{after}" for before in ("scipy_", "") for after in ("64_", "")
 )
-"""What tells how many threads numpy's linear algebra library has, with the one that calls it."""
+"""What tells how many threads it has, with the one that calls it; numpy brings a build with names of its own."""
 
 
-class WorkerPool:
-    """Processes, and the flag that makes them give up. `ready` says that they have started, or that they cannot."""
+class Workers:
+    """Up to `jobs` processes that call what they are given. `ready` says that they have started, or that they cannot.
 
-    def __init__(self, jobs: int, opening: Opening, method: StartMethod) -> None:
-        context: Any = multiprocessing.get_context(method)
-        if method == "forkserver":
+    Each first imports `modules` and then calls `prepare`. `broken` is for who finds that one died.
+    """
+
+    def __init__(
+        self,
+        jobs: int,
+        method: StartMethod | None = None,
+        *,
+        modules: Iterable[str] = (),
+        prepare: Callable[[], object] | None = None,
+    ) -> None:
+        self.method = method or start_method()
+        context: Any = multiprocessing.get_context(self.method)
+        if self.method == "forkserver":
             # One process imports what the others need, for as long as this program runs: a third of the start. They
             # also import the program's main module, and with it what is loaded here.
             loaded = sorted(name for name in sys.modules if name.startswith(f"{_PACKAGE}."))
-            context.set_forkserver_preload([f"{_PACKAGE}.one_thread", *loaded])
-        self.method = method
+            context.set_forkserver_preload([f"{_PACKAGE}._util.one_thread", *loaded])
         self._stop = context.Event()
-        modules = sorted(declaring_modules(opening.registry) - {"__main__"})
-        self._executor = ProcessPoolExecutor(jobs, context, _begin, (__file__, opening, modules, self._stop, method))
+        self._executor = ProcessPoolExecutor(
+            jobs, context, _begin, (__file__, self.method, self._stop, tuple(modules), prepare)
+        )
         self.broken = False
         self.ready = threading.Event()
-        if method == "fork":
+        if self.method == "fork":
             # All of them, before there is a thread that serves them.
             self._executor.submit(_ready)
             self.ready.set()
@@ -77,12 +83,12 @@ class WorkerPool:
         """Return when a process has started. Raises BrokenProcessPool if none does."""
         self._executor.submit(_ready).result()
 
-    def ask(self, question: Question[T], paths: tuple[str, ...]) -> Future[list[TraceOutcome[T]]]:
-        """The outcomes of these traces, from one of the processes."""
-        return self._executor.submit(_asked, question, paths)
+    def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """The value that one of the processes gives."""
+        return self._executor.submit(function, *args, **kwargs)
 
     def end(self, wait: bool) -> None:
-        """End the processes; what they are reading is given up."""
+        """End the processes; what they are doing is given up where they call `give_up_if_told`."""
         self._stop.set()
         self._executor.shutdown(wait=wait, cancel_futures=True)
 
@@ -97,26 +103,26 @@ def start_method() -> StartMethod:
 
 
 def _runs_alone() -> bool:
-    """Whether this process has one thread: another may hold a lock in the moment of the fork, and it would stay held.
-    Those of the linear algebra library end when a process forks.
-    """
+    """Whether this process has one thread: a lock that another holds in the moment of the fork would stay held."""
     # A process that is being started runs the program again, if that has no main guard; only other methods refuse it.
     importing = getattr(multiprocessing.current_process(), "_inheriting", False)
     if importing or threading.active_count() > 1:
         return False
     try:
-        return len(os.listdir(_TASKS)) == _linear_algebra_threads()
+        return len(os.listdir(_TASKS)) == 1 + _threads_of_openblas()
     except OSError:
         return False
 
 
-def _linear_algebra_threads() -> int:
-    numpy: Any = np.linalg
-    library = ctypes.CDLL(numpy._umath_linalg.__file__)
-    for name in _NUMBER_OF_THREADS:
-        if hasattr(library, name):
-            return int(getattr(library, name)())
-    return 1
+def _threads_of_openblas() -> int:
+    """How many threads of OpenBLAS wait, which numpy brings along: they end when a process forks, and hold nothing."""
+    with open(_FILES, encoding="utf-8", errors="surrogateescape") as files:
+        libraries = {line.split(maxsplit=5)[-1].rstrip("\n") for line in files if "openblas" in line}
+    found = 0
+    for library in map(ctypes.CDLL, libraries):
+        name = next((name for name in _THREADS_OF_OPENBLAS if hasattr(library, name)), None)
+        found += 0 if name is None else int(getattr(library, name)()) - 1
+    return found
 
 
 def _found_anew() -> bool:
@@ -129,24 +135,18 @@ def _found_anew() -> bool:
     return found is not None and found.origin == sys.modules[_PACKAGE].__file__
 
 
-def declaring_modules(registry: Registry) -> set[str]:
-    """The modules that declare events which are not built in."""
-    own = [entry for entry in registry.entries() if not entry.module]
-    infos = (registry.get(entry.provider, entry.id, version) for entry in own for version in entry.versions)
-    return {info.record.__module__ for info in infos if info is not None}
-
-
-_how: Opening | None = None
 _stop: Any = None
 
 
-def _begin(file: str, opening: Opening, modules: Sequence[str], stop: Any, method: StartMethod) -> None:
-    """Runs in each process, which only reads traces."""
-    global _how, _stop
+def _begin(
+    file: str, method: StartMethod, stop: Any, modules: tuple[str, ...], prepare: Callable[[], object] | None
+) -> None:
+    """Runs in each process."""
+    global _stop
     if file != __file__:
         # The server of forks found another clrevents after all.
         os._exit(1)
-    _how, _stop = opening, stop
+    _stop = stop
     if method == "fork":
         # What the program does when it is told to end is not this one's to do, nor are its objects to be looked
         # through: that would copy them.
@@ -157,17 +157,16 @@ def _begin(file: str, opening: Opening, modules: Sequence[str], stop: Any, metho
     tune_process()
     for module in modules:
         importlib.import_module(module)
+    if prepare is not None:
+        prepare()
 
 
 def _ready() -> bool:
     return True
 
 
-def _asked(question: Question[T], paths: tuple[str, ...]) -> list[TraceOutcome[T]]:
-    assert _how is not None
-    return [asked(question, path, _how, _stopping) for path in paths]
-
-
-def _stopping(done: int, total: int) -> None:
+def give_up_if_told(*progress: float) -> None:
+    """To be called now and then in a process that works for another, as its function of progress: raises
+    KeyboardInterrupt if that one ends its processes."""
     if _stop is not None and _stop.is_set():
         raise KeyboardInterrupt
