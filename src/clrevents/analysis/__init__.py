@@ -1,15 +1,13 @@
 """Answers that need more than one event: reports on what the runtime did, durations, weighted stacks.
 
-The public names live here; each loads what it needs when it is first used. Of a report `NAME` it is the class of its
-answer, `NameReport`, found by the report's folder; `Trace.report` asks it.
+The public names live here; each loads what it needs when it is first used. Of a report there is none: `Trace.report`
+asks it by name, or by the class of its answer, which its folder has: `clrevents.analysis.reports.gc.GcReport`.
 """
 
 from __future__ import annotations
 
 import importlib
 from typing import TYPE_CHECKING, Any
-
-from clrevents.analysis.framework.run.listing import report_names
 
 if TYPE_CHECKING:
     from clrevents.analysis.framework.model.answer import Answer as Answer
@@ -41,7 +39,6 @@ _HOMES = {
     "framework.run.catalogue": ("feed_reports", "run_reports"),
     "shared.samples.samples": ("read_samples",),
     "shared.samples.hot": ("hottest",),
-    **{f"reports.{name}.report": (f"{name.title()}Report",) for name in report_names()},
 }
 _HOME = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
 
