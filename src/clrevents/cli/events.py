@@ -26,7 +26,7 @@ _RAW: Final = 64
 @file_argument
 @click.argument("selectors", nargs=-1, metavar="[SELECTOR]...")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines, with all header fields.")
-@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="Stop after N events.")
+@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Stop after N events.")
 @click.option("--provider", metavar="P", help="Only this provider: a name, short name (runtime) or pattern.")
 @click.option(
     "--thread",

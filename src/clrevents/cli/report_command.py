@@ -265,7 +265,16 @@ def _run(
             else:
                 shown = {t: sorted_rows(t) for t in (name, *(declared.beside if table is None else ()))}
                 limit = LIMIT if limit is None else limit
-                _text(out, declared, found, shown, lambda rows: first_rows(rows, limit, sort), chosen, raw_units)
+                _text(
+                    out,
+                    declared,
+                    found,
+                    shown,
+                    lambda rows: first_rows(rows, limit, sort),
+                    chosen,
+                    raw_units,
+                    table is not None,
+                )
         _say_notes(declared, found, quiet=as_json or as_csv or chart is not None)
         try:
             unmet = found.unmet(*conditions)
@@ -304,12 +313,18 @@ def _text(
     head_of: Callable[[ReportTable[Any]], ReportTable[Any]],
     chosen: Sequence[ColumnDeclaration] | None,
     raw: bool,
+    alone: bool,
 ) -> None:
-    out.facts([("coverage", found.coverage), *fact_lines(found, raw)])
+    """The answer for people; `alone` is a table that was asked for by its name."""
+    if not alone:
+        out.facts([("coverage", found.coverage), *fact_lines(found, raw)])
+    elif found.coverage != "full":
+        out.facts([("coverage", found.coverage)])
     for name, rows in shown.items():
         head = head_of(rows)
         if len(head):
-            out.line()
+            if not alone or found.coverage != "full":
+                out.line()
             if len(shown) > 1:
                 out.line(out.bold(name))
             trend = declared.trend if chosen is None and name == declared.headline else None
@@ -318,7 +333,7 @@ def _text(
         if len(head) < len(rows):
             out.line(f"{len(head):,} of {counted(len(rows), 'row')} of {name} (-n shows more)")
     others = [f"{t.name} ({len(found.table(t.name)):,})" for t in found.tables() if t.name not in shown]
-    if others:
+    if others and not alone:
         out.line()
         out.text(f"other tables, for --table: {', '.join(others)}", 2)
 
