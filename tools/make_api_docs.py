@@ -141,7 +141,6 @@ SECTIONS: Final = (
         "Reports",
         "clrevents.analysis",
         (
-            "run_reports",
             "feed_reports",
             *(f"{name.title()}Report" for name in report_names()),
             "Answer",

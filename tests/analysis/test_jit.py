@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import clrevents
-from clrevents.analysis import JitReport
 from clrevents.analysis.gathering.gather import gather
+from clrevents.analysis.reports.jit.report import JitReport
 from clrevents.analysis.shared.events.compilations import compilations, inside
 from clrevents.events import (
     AssemblyLoad_V1,

@@ -22,7 +22,8 @@ import pytest
 from nbclient import NotebookClient
 
 import clrevents
-from clrevents.analysis import ReportTable, ThreadsReport, read_samples
+from clrevents.analysis import ReportTable, read_samples
+from clrevents.analysis.reports.threads.report import ThreadsReport
 from clrevents.analysis.shared.samples.calltree import call_tree
 from clrevents.export.flame.flame_cut import SMALL, FlameCut
 from clrevents.export.flame.flame_html import render

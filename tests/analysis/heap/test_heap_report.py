@@ -28,7 +28,8 @@ from built_heaps import (
     add_heap,
     heap_trace,
 )
-from clrevents.analysis import HeapReport, HeapSnapshot, heap_growth, heap_snapshots
+from clrevents.analysis import HeapSnapshot, heap_growth, heap_snapshots
+from clrevents.analysis.reports.heap.report import HeapReport
 from clrevents.testing.builder import TraceBuilder
 from together import PROCESSES, together
 

@@ -10,9 +10,9 @@ import pytest
 import built_waits
 import report_laws
 from built_waits import CALLBACK, ENTER, USER, asked, named, numbers_of, start, start_v1, stop, stop_v0
-from clrevents.analysis import LocksReport
 from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.analysis.reports.locks.convoys import LockWait, convoys
+from clrevents.analysis.reports.locks.report import LocksReport
 from clrevents.testing.builder import Format, TraceBuilder
 from together import together
 

@@ -27,7 +27,7 @@ from built_pool import (
     worker,
 )
 from built_waits import asked, numbers_of
-from clrevents.analysis import PoolReport
+from clrevents.analysis.reports.pool.report import PoolReport
 from clrevents.events import (
     IOThreadCreate_V1,
     ThreadPoolWorkerThreadAdjustmentSample_V0,

@@ -10,7 +10,6 @@ from typing import Any
 import jsonschema
 
 import clrevents
-from clrevents.analysis.framework.run.catalogue import run_reports
 from clrevents.table.display import LINES, WIDTH
 from project_files import ROOT
 
@@ -39,7 +38,7 @@ def validate(path: Path) -> None:
     with warnings.catch_warnings(), clrevents.open(path, errors="salvage") as trace:
         # Of losses and damage the notes speak too.
         warnings.simplefilter("ignore", clrevents.TraceWarning)
-        for name, answer in run_reports(trace).items():
+        for name, answer in trace.reports().items():
             data = json.loads(json.dumps(answer.to_dict(), allow_nan=False))
             validator(name).validate(data)
             lines = repr(answer).splitlines()
