@@ -22,7 +22,8 @@ from report_slices import pauses
 from together import PROCESSES, together
 
 REPORTS = every_report()
-# Recorded alike, as processes of one trace are: that something was recorded is known of all of them together.
+# Recorded unlike: what one of them recorded proves nothing of another.
+TRIPLE = ("net10-garbage", "net10-method-interop", "net10-exceptions")
 PAIRS = (
     ("net8-method-interop", "net8-unload-verbose"),
     ("net10-method-interop", "net8-method-interop"),
@@ -50,6 +51,16 @@ def test_a_report_keeps_processes_apart(name: str, names: tuple[str, str]) -> No
     alone, both = together(tuple(unpacked(fixture(one)) for one in names))
     declaration = REPORTS[name]
     report_laws.processes_do_not_disturb(declaration, declaration.parameters(), alone, both, PROCESSES)
+
+
+@pytest.mark.parametrize(
+    "name", [n if n in ("jit", "gc") else pytest.param(n, marks=pytest.mark.full) for n in REPORTS]
+)
+def test_what_was_recorded_is_judged_by_process(name: str) -> None:
+    processes = (*PROCESSES, 303)
+    alone, all_three = together(tuple(unpacked(fixture(one)) for one in TRIPLE), processes)
+    declaration = REPORTS[name]
+    report_laws.processes_do_not_disturb(declaration, declaration.parameters(), alone, all_three, processes)
 
 
 def test_processes_that_stop_in_turn_are_kept_apart() -> None:

@@ -141,6 +141,7 @@ def processes_do_not_disturb(
         both = answered(declaration, parameters, trace)
         each = [answered(declaration, parameters, trace, process_id=process) for process in processes]
     for one, other in zip(single, each, strict=True):
+        assert other.coverage == one.coverage
         assert other.facts == one.facts
         assert other.metrics == one.metrics
         for table in one.tables():

@@ -16,7 +16,7 @@ from clrevents._util.version import __version__
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.collector import Collector, Context, LateNaming, ReportChunk, Troubles
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
-from clrevents.analysis.framework.model.needs import SeenKinds
+from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKinds
 from clrevents.analysis.framework.run.processes import merged
 from clrevents.analysis.framework.run.selectors import fits, is_glob, patient
 from clrevents.analysis.framework.vocabulary.answer_values import (
@@ -52,7 +52,7 @@ class ReadingEnd:
 
     info: TraceInfo
     duration_ns: int
-    kinds: SeenKinds
+    kinds: KindsOfProcesses
     holes: tuple[Hole, ...]
     damaged: int
     complete: bool
@@ -153,10 +153,12 @@ class ReportReading:
         default = known.info.process_id if self._only is None else self._only
         # The same for every process.
         nothing = cache(self._nothing)
-        kinds, troubles = known.kinds, Troubles(known.holes, known.damaged, known.complete, window)
+        troubles = Troubles(known.holes, known.damaged, known.complete, window)
         answers: dict[str, Answer[Any]] = {}
         for place, one in enumerate(self.asked):
             collectors = self._collectors[place]
+            # Nothing that the report selects occurred in any process: then it is about no one of them.
+            idle = not collectors and self._only is None
             if not collectors:
                 self._told(place, default, window)
             found = []
@@ -164,6 +166,7 @@ class ReportReading:
                 collector = collectors[process]
                 if rest:
                     collector.take(ReportChunk({}, tuple(rest), window))
+                kinds = known.kinds.every if idle else known.kinds.told_of(process)
                 found.append(collector.finish(self._context(one, process, known, kinds, troubles, nothing)))
             answers[one.declaration.name] = self._noted(merged(found))
         return answers
