@@ -11,6 +11,7 @@ from typing import Final
 
 import pytest
 
+from clrevents.schema._index import EXPORTS
 from house import dotted, tree
 from project_files import SOURCE, tool
 
@@ -132,6 +133,13 @@ def test_payload_fields_are_named_once() -> None:
 
 
 def test_generated_files_are_current() -> None:
-    """`tools/make_index.py --check`, without a process of its own."""
-    for path, text in tool("make_index").render().items():
-        assert path.read_text(encoding="utf-8") == text, f"{path.name} is stale: run python tools/make_index.py"
+    """`tools/make.py --check`, without a process of its own."""
+    for path, text in tool("derived/index").files().items():
+        assert path.read_text(encoding="utf-8") == text, f"{path.name} is stale: run python tools/make.py"
+
+
+def test_type_checkers_find_every_family() -> None:
+    """`clrevents.events` names the modules that hold its exports, and no others."""
+    body = next(node.body for node in tree(SOURCE / "events.py").body if isinstance(node, ast.If))
+    named = [node.module for node in body if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"]
+    assert named == sorted(set(EXPORTS.values()))

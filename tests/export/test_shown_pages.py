@@ -23,7 +23,7 @@ from nbclient import NotebookClient
 
 import clrevents
 from clrevents.analysis import ReportTable, read_samples
-from clrevents.analysis.reports.threads.report import ThreadsReport
+from clrevents.analysis.reports.threads import ThreadsReport
 from clrevents.analysis.shared.samples.calltree import call_tree
 from clrevents.export.flame.flame_cut import SMALL, FlameCut
 from clrevents.export.flame.flame_html import render

@@ -15,7 +15,7 @@ EACH = pytest.mark.parametrize("info", list(DEFAULT.events()), ids=lambda i: i.r
 
 
 def test_document_is_current() -> None:
-    assert DOCUMENT.read_text(encoding="utf-8") == tool("make_event_docs").render(), "run tools/make_event_docs.py"
+    assert DOCUMENT.read_text(encoding="utf-8") == tool("derived/events").render(), "run python tools/make.py"
 
 
 def test_every_heading_is_its_own_place() -> None:

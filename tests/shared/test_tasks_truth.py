@@ -11,7 +11,7 @@ from shared_files import SHARED, Shared, needs_shared, traces
 
 import clrevents
 from clrevents.analysis import read_samples
-from clrevents.analysis.reports.tasks.report import TasksReport
+from clrevents.analysis.reports.tasks import TasksReport
 
 SCENARIOS = SHARED / "scenarios"
 SMALL = [

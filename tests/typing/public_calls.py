@@ -9,8 +9,8 @@ from typing import Annotated, reveal_type
 
 import clrevents
 from clrevents import Decoder, EventKey, FilterOptions, Moment, Selector, Stacks, ThreadIds
-from clrevents.analysis.reports.jit.report import JitReport
-from clrevents.analysis.reports.startup.report import StartupReport
+from clrevents.analysis.reports.jit import JitReport
+from clrevents.analysis.reports.startup import StartupReport
 from clrevents.events import ILStubGenerated_V0, MethodFlags, MethodILToNativeMap_V1, MethodLoadVerbose_V2, StubFlags
 from clrevents.rewrite import cut
 from clrevents.types import Counted, Pointer, Registry, UInt16, UnicodeString, by, event, struct

@@ -1,8 +1,8 @@
 """Answers that need more than one event: reports on what the runtime did, durations, weighted stacks.
 
-The public names live here; each loads what it needs when it is first used. Reports are asked of a trace: see
-`Trace.report`. The class of a report's answer, which type checkers need, is in its folder: for `gc`,
-`from clrevents.analysis.reports.gc.report import GcReport`.
+The public names live here; each loads what it needs when it is first used. Reports are asked of a trace, as
+`Trace.report` says, by name or by the class of the answer, which is in the report's folder:
+`from clrevents.analysis.reports.gc import GcReport`.
 """
 
 from __future__ import annotations

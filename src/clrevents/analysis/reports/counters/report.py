@@ -248,6 +248,7 @@ def _fits(pattern: str | None, text: str) -> bool:
 REPORT: Final = ReportDeclaration(
     answer=CountersReport,
     question="What did counters and metrics say over time?",
+    topic="program",
     needs=_NEEDS,
     metrics=_METRICS,
     collector=CountersCollector,
