@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import click
 
@@ -21,7 +21,6 @@ from clrevents.analysis.framework.model.declaration import (
     parameters_of,
 )
 from clrevents.analysis.framework.model.needs import NOT_RECORDED, record_needs
-from clrevents.analysis.framework.model.trends import ASCII_BARS, BARS, Trend, trend_texts
 from clrevents.analysis.framework.render.show import (
     column_texts,
     fact_lines,
@@ -57,9 +56,13 @@ _MANY: Final = (
     "Of many traces ({places}): the metrics over all of them, and a line for each; or one table of all, which begins "
     "with a column trace. Conditions must hold of each trace."
 )
-_TREND: Final = "over time"
+_Draw: TypeAlias = Callable[[Any, ReportTable[Any], int, str], list[str]]
+_SPARKLINES: Final = "over time"
 _NARROWEST, _WIDEST = 10, 40
-"""Of how many characters a trend is."""
+"""Of how many characters a sparkline is."""
+_BARS: Final = "▁▂▃▄▅▆▇█"
+_ASCII_BARS: Final = "_.-~=+*#"
+"""For terminals that have no others."""
 
 
 def report_command(name: str) -> click.Command:
@@ -327,9 +330,9 @@ def _text(
                 out.line()
             if len(shown) > 1:
                 out.line(out.bold(name))
-            trend = declared.trend if chosen is None and name == declared.headline else None
+            draw = declared.sparklines if chosen is None and name == declared.headline else None
             columns = chosen or _shown(head, declared.shown if name in _headlines(declared) else ())
-            _rows(out, head, columns, found, trend, raw)
+            _rows(out, head, columns, found, draw, raw)
         if len(head) < len(rows):
             out.line(f"{len(head):,} of {counted(len(rows), 'row')} of {name} (-n shows more)")
     others = [f"{t.name} ({len(found.table(t.name)):,})" for t in found.tables() if t.name not in shown]
@@ -347,7 +350,7 @@ def _rows(
     head: ReportTable[Any],
     chosen: Sequence[ColumnDeclaration],
     found: Answer[Any],
-    trend: Trend | None,
+    draw: _Draw | None,
     raw: bool,
 ) -> None:
     texts = column_texts(head, chosen, lambda column, value: cell_text(column.cell, value, raw))
@@ -358,13 +361,13 @@ def _rows(
     marks = ["!" if lossy else "" for lossy in head.column("lossy").tolist()]
     if any(marks):
         columns = [TextColumn("", marks, "word", 0), *columns]
-    if trend is not None:
+    if draw is not None:
         # Before the names, which may be long; in the room that the other columns leave.
         place = next((i for i, column in enumerate(columns) if column.title and column.kind != "number"), len(columns))
         room = (out.width or shutil.get_terminal_size().columns) - sum(map(column_width, columns))
-        bars = BARS if out.shows(BARS) else ASCII_BARS
-        drawn = trend_texts(found, trend, head, max(_NARROWEST, min(room, _WIDEST)), bars)
-        columns = [*columns[:place], TextColumn(_TREND, drawn, "word", 3), *columns[place:]]
+        bars = _BARS if out.shows(_BARS) else _ASCII_BARS
+        drawn = draw(found, head, max(_NARROWEST, min(room, _WIDEST)), bars)
+        columns = [*columns[:place], TextColumn(_SPARKLINES, drawn, "word", 3), *columns[place:]]
     out.fitted(fitted_table(columns, out.width), "; a wider terminal or --columns shows them")
     if any(marks):
         out.line("! events of this row were lost or destroyed")
