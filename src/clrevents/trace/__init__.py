@@ -9,7 +9,7 @@ from clrevents.decode.stream.losses import Loss
 from clrevents.errors import DamageError
 from clrevents.trace.batch import Batch
 from clrevents.trace.batch_tables import BatchTables, tables_of_registry
-from clrevents.trace.decoder import Decoder, duration_so_far, occurred_in, stream_moment, stream_of
+from clrevents.trace.decoder import Decoder, duration_so_far, occurred_in, stopped_so_far, stream_moment, stream_of
 from clrevents.trace.event import label_list
 from clrevents.trace.event_rows import EventRows
 from clrevents.trace.report import KindReport, Report, ThreadInfo
@@ -42,6 +42,7 @@ __all__ = [
     "occurred_in",
     "open",
     "passes_of",
+    "stopped_so_far",
     "stream_moment",
     "stream_of",
     "tables_in_sql",

@@ -109,8 +109,8 @@ class ReportDeclaration(Generic[P, A]):
 
     `question` is put as a user would; the line on it in lists is its folder's docstring. `headline` names the table
     that is shown, with `shown` its columns for people, in order (all that are not hidden, when empty), and `trend` what
-    is drawn beside its rows; below it come the tables `beside`, which have the same class of rows. `uses` are reports
-    whose answers its collectors get.
+    is drawn beside its rows; below it come the tables `beside`, which have the same class of rows. Where the table
+    `urgent` has rows, it comes before all. `uses` are reports whose answers its collectors get.
     """
 
     answer: type[A]
@@ -122,6 +122,7 @@ class ReportDeclaration(Generic[P, A]):
     parameters: type[P]
     shown: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
+    urgent: str | None = None
     sort: str | None = None
     examples: tuple[tuple[str, str], ...] = ()
     """Questions and the command lines that answer them, for the help."""

@@ -52,8 +52,8 @@ def metric_text(metric: Metric) -> str:
         return f"unknown: {metric.reason}"
     text = _amount(metric.value, metric.unit)
     if metric.low is not None and metric.high is not None:
-        text += f" (between {_amount(metric.low, metric.unit)} and {_amount(metric.high, metric.unit)})"
-    return text
+        return f"{text} (between {_amount(metric.low, metric.unit)} and {_amount(metric.high, metric.unit)})"
+    return f"at least {text}" if metric.at_least else text
 
 
 def question_text(question: Question) -> str:
@@ -109,7 +109,7 @@ def people_columns(rows: ReportTable[Any]) -> list[ColumnDeclaration]:
     for column in columns_of(rows.row_class):
         if column.name in hidden or (column.nullable and not any(v is not None for v in _values(rows, column.name))):
             continue
-        if column.name in ("process_id", "clipped", "lossy"):
+        if column.name in ("process_id", "clipped", "lossy", "open"):
             values = set(_values(rows, column.name))
             if values <= {None, False} or (column.name == "process_id" and len(values) < 2):
                 continue

@@ -44,7 +44,10 @@ class MetricDeclaration:
 
 @attrs.frozen
 class Metric:
-    """A number with its unit; null has a `reason`, an estimate lies between `low` and `high`."""
+    """A number with its unit; null has a `reason`, an estimate lies between `low` and `high`.
+
+    With a `low` and no `high` it is a bound: at least so much, and nobody knows how much more.
+    """
 
     value: int | float | None
     unit: str
@@ -54,6 +57,11 @@ class Metric:
     high: int | float | None = None
     evidence: Evidence = "event"
     reason: str | None = None
+
+    @property
+    def at_least(self) -> bool:
+        """Whether it has no bound above."""
+        return self.low is not None and self.high is None
 
 
 @attrs.frozen
