@@ -139,7 +139,7 @@ def read_columns(path: Path, phases: Phases) -> None:
 
     with clrevents.open(path) as trace:
         for name in ("GCBulkNode", "GCBulkEdge"):
-            for table in trace.batches(name):
+            for table in trace.table_parts(name):
                 table.column("Values")
     phases.done("columns")
 

@@ -438,7 +438,19 @@ def test_names_are_refused() -> None:
 
 TRACE: Final = {
     *("close", "info", "duration_ns", "threads", "losses", "lost", "problems", "methods", "stacks", "event_counts"),
-    *("events", "table", "batches", "tables", "headers", "query", "report", "reports", "check", "summary"),
+    *(
+        "events",
+        "table",
+        "table_parts",
+        "batches",
+        "tables",
+        "headers",
+        "query",
+        "report",
+        "reports",
+        "check",
+        "summary",
+    ),
 }
 
 EVENT: Final = {

@@ -86,5 +86,5 @@ def test_a_failure_is_a_problem_of_one_of_many(failing: tuple[str, Reads], jobs:
         assert (row["trace"], row["kind"], row["severity"]) == (url, "source", "error")
         assert is_place(row["offset"], reads)
         assert row["message"].startswith("cannot be read")
-        assert traces.info()["trace"].tolist() == [url, near]
-        assert traces.info()["events"].tolist()[0] == sum(clrevents.open(DATA).event_counts().values())
+        assert traces.overview()["trace"].tolist() == [url, near]
+        assert traces.overview()["events"].tolist()[0] == sum(clrevents.open(DATA).event_counts().values())

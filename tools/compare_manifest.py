@@ -145,7 +145,7 @@ def compare(manifest: dict[str, Any]) -> list[Difference]:
                 found.append(Difference(where, f"keywords are {mask:#x}, in the registry {info.keywords:#x}"))
             if info.level != event["level"]:
                 found.append(Difference(where, f"the level is {event['level']}, in the registry {info.level}"))
-            found += _fields(f"{where}/", event["fields"], info.layout, enums)
+            found += _fields(f"{where}/", event["fields"], info.layouts[-1], enums)
         for map_name, entry in provider["maps"].items():
             found += _map(f"{short} {map_name}", entry, enums.get(map_name, set()))
     return found

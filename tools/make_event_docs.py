@@ -111,6 +111,10 @@ def _event(versions: list[EventInfo], aliases: tuple[str, ...], enums: dict[str,
             yield f"{title} adds {what}" if adds else f"{title[:-2]}.** {version.meaning}"
             yield ""
         yield from _table(shape, enums)
+        other: Any = shape[-1].otherwise
+        if other is not None:
+            yield from (f"Payloads that these fields do not fit are `{other.__name__}`: {other.__doc__}", "")
+            yield from _fields(other.__layout__.fields, enums)
 
 
 def _changing(what: str, values: list[tuple[EventInfo, str]]) -> Iterator[str]:
@@ -139,11 +143,20 @@ def _table(shape: list[EventInfo], enums: dict[str, type[Enum]]) -> Iterator[str
         yield from ("No fields.", "")
         return
     several = len(shape) > 1
-    yield "| field | type | since |" if several else "| field | type |"
-    yield "|---|---|---|" if several else "|---|---|"
+    if not several:
+        yield from _fields(fields, enums)
+        return
+    yield "| field | type | since |"
+    yield "|---|---|---|"
     for index, field in enumerate(fields):
         since = next(v.version for v in shape if len(v.layout) > index)
-        yield f"| {field.name} | {_type(field, enums)} |" + (f" {since} |" if several else "")
+        yield f"| {field.name} | {_type(field, enums)} | {since} |"
+    yield ""
+
+
+def _fields(fields: tuple[Field, ...], enums: dict[str, type[Enum]]) -> Iterator[str]:
+    yield from ("| field | type |", "|---|---|")
+    yield from (f"| {field.name} | {_type(field, enums)} |" for field in fields)
     yield ""
 
 

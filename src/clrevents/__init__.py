@@ -40,15 +40,12 @@ if TYPE_CHECKING:
     from clrevents.export.page.report_page import write_report as write_report
     from clrevents.fleet import Traces as Traces
     from clrevents.fleet import open_many as open_many
-    from clrevents.schema.describe import register as register
     from clrevents.schema.event import asdict as asdict
-    from clrevents.schema.event import event as event
-    from clrevents.schema.event import struct as struct
-    from clrevents.schema.registry import Registry as Registry
     from clrevents.symbols.frame import Frame as Frame
     from clrevents.symbols.methods import Methods as Methods
     from clrevents.table.table import Table as Table
-    from clrevents.trace import Report as Report
+    from clrevents.trace import CheckResult as CheckResult
+    from clrevents.trace import PayloadCounts as PayloadCounts
     from clrevents.trace import ThreadInfo as ThreadInfo
     from clrevents.trace import Trace as Trace
     from clrevents.trace import open as open
@@ -85,13 +82,11 @@ _HOMES = {
     "export.page.report_page": ("write_report",),
     "trace.decoder": ("Decoder",),
     "fleet": ("Traces", "open_many"),
-    "schema.describe": ("register",),
-    "schema.event": ("asdict", "event", "struct"),
-    "schema.registry": ("Registry",),
+    "schema.event": ("asdict",),
     "symbols.methods": ("Methods",),
     "trace.stacks": ("Stacks",),
     "table.table": ("Table",),
-    "trace": ("Report", "ThreadInfo", "Trace", "open"),
+    "trace": ("CheckResult", "PayloadCounts", "ThreadInfo", "Trace", "open"),
     "_util.process": ("tune_process",),
 }
 _HOME = {name: f"clrevents.{module}" for module, names in _HOMES.items() for name in names}

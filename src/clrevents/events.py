@@ -307,6 +307,7 @@ if TYPE_CHECKING:
     from clrevents.schema.method_flags import JitAllocFlag as JitAllocFlag
     from clrevents.schema.events.jit import JitInstrumentationDataVerbose_V0 as JitInstrumentationDataVerbose_V0
     from clrevents.schema.events.jit import JitInstrumentationData_V0 as JitInstrumentationData_V0
+    from clrevents.schema.events.private_method import JittedMethodRichDebugInfoPiece as JittedMethodRichDebugInfoPiece
     from clrevents.schema.events.private_method import JittedMethodRichDebugInfo_V0 as JittedMethodRichDebugInfo_V0
     from clrevents.schema.events.assembly_loader import KnownPathProbed_V0 as KnownPathProbed_V0
     from clrevents.schema.events.assembly_loader import KnownPathSource as KnownPathSource
@@ -541,6 +542,10 @@ if TYPE_CHECKING:
     from clrevents.schema.events.assembly_loader import ResolutionAttemptedResult as ResolutionAttemptedResult
     from clrevents.schema.events.assembly_loader import ResolutionAttemptedStage as ResolutionAttemptedStage
     from clrevents.schema.events.assembly_loader import ResolutionAttempted_V0 as ResolutionAttempted_V0
+    from clrevents.schema.events.private_method import RichDebugInfoHead as RichDebugInfoHead
+    from clrevents.schema.events.private_method import RichDebugMapping as RichDebugMapping
+    from clrevents.schema.events.private_method import RichDebugSource as RichDebugSource
+    from clrevents.schema.events.private_method import RichInlineNode as RichInlineNode
     from clrevents.schema.keywords import RundownKeyword as RundownKeyword
     from clrevents.schema.events.runtime_info import RuntimeInformationDCStart_V0 as RuntimeInformationDCStart_V0
     from clrevents.schema.events.runtime_info import RuntimeInformationStart_V0 as RuntimeInformationStart_V0

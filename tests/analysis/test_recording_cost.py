@@ -263,6 +263,7 @@ def test_fixtures(path: Path) -> None:
     assert (found.stops, (found.own_stops, found.other_stops)) == (stops, others)
     assert (found.held_ns is None) == (stops == 0)
     samples = {
+        fixture("net8-rich"): (6293, 1_098_138, "samples"),
         fixture("net8-netperf3"): (1288, 1_117_437, "samples"),
         fixture("net10-convoy"): (2486, 1_104_438, "stops"),
         fixture("net10-exceptions"): (885, 1_085_420, "stops"),

@@ -26,7 +26,7 @@ NAMES: Final = [
 
 @pytest.mark.parametrize("mode", ["report", "salvage"])
 def test_lines_of_each_byte(mode: str) -> None:
-    script = ROOT / "tests" / "support" / "costly_lines.py"
+    script = ROOT / "tests" / "support" / "costs" / "costly_lines.py"
     search = os.pathsep.join((str(SOURCE.parent), str(script.parent)))
     done = subprocess.run(
         [sys.executable, str(script), mode, *NAMES],

@@ -22,7 +22,7 @@ from clrevents.encode.values import EventRecord, Label, MetadataRecord, ThreadRo
 from clrevents.export.files.jsonl import EventJson
 from clrevents.schema.codes import LAST_LABEL, LabelKind
 from costly import long_label_list, long_override_list, short_label_lists
-from support.counting import lines
+from counting import lines
 
 SIZES = (1000, 2000, 4000)
 

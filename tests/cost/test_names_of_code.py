@@ -16,7 +16,7 @@ import pytest
 
 import clrevents
 from clrevents import Trace
-from clrevents.analysis.framework.run import registry as reports
+from clrevents.analysis.framework.run import catalogue as reports
 from clrevents.analysis.shared.samples.samples import read_samples
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow

@@ -72,7 +72,7 @@ def test_tables_of_a_thousand(traces: Traces, singly: dict[str, tuple[Any, ...]]
     expected = all_rows({path: loads for path, (_, loads, *_) in singly.items()})
     assert len(expected) > 5 * COUNT * 0.7
     assert rows_of(traces.table("MethodLoadVerbose")) == expected
-    assert [row for part in traces.batches("MethodLoadVerbose") for row in rows_of(part)] == expected
+    assert [row for part in traces.table_parts("MethodLoadVerbose") for row in rows_of(part)] == expected
 
 
 def test_headers_of_a_thousand(traces: Traces, singly: dict[str, tuple[Any, ...]]) -> None:

@@ -77,7 +77,7 @@ def test_counts(fleet: BuiltFleet, traces: Traces) -> None:
 
 def test_info(fleet: BuiltFleet, traces: Traces) -> None:
     expected = [(path, *found) for path, found in alone(fleet, lambda t: (t.info.process_id, t.duration_ns, t.lost))]
-    found = traces.info()
+    found = traces.overview()
     columns = [found[name].tolist() for name in ("trace", "process_id", "duration_ns", "lost")]
     assert list(zip(*columns, strict=True)) == expected
     assert any(lost for *_, lost in expected)
@@ -86,8 +86,8 @@ def test_info(fleet: BuiltFleet, traces: Traces) -> None:
 def test_info_of_traces_that_cannot_be_read(traces: Traces, tmp_path: Path) -> None:
     (tmp_path / "none.nettrace").write_bytes(b"no trace")
     with clrevents.open_many(tmp_path) as unreadable:
-        found = unreadable.info()
-        assert (len(found), found.columns) == (0, traces.info().columns)
+        found = unreadable.overview()
+        assert (len(found), found.columns) == (0, traces.overview().columns)
         assert unreadable.problems["trace"].tolist() == [str(tmp_path / "none.nettrace")]
 
 
@@ -96,7 +96,7 @@ def test_tables_of_events(fleet: BuiltFleet, traces: Traces, event: str) -> None
     expected = [row for path, table in alone(fleet, lambda t: t.table(event)) for row in rows_of(path, table)]
     table = traces.table(event)
     assert list(table.rows()) == expected
-    assert [row for part in traces.batches(event) for row in part.rows()] == expected
+    assert [row for part in traces.table_parts(event) for row in part.rows()] == expected
     _, first = next(alone(fleet, lambda t: t.table(event)))
     assert table.fields[1:] == first.fields
     assert expected or event == "runtime/MethodUnloadVerbose"
@@ -290,7 +290,7 @@ def test_a_process_that_dies_takes_one_trace_with_it(fleet: BuiltFleet) -> None:
         assert set(found) == set(fleet.readable) & set(some) - {row["trace"]}
         # And those after it are read as before.
         assert list(found) == sorted(found)
-        assert len(traces.info()) == len(found) + 1
+        assert len(traces.overview()) == len(found) + 1
 
 
 def test_what_no_trace_can_answer(traces: Traces) -> None:
@@ -321,7 +321,7 @@ def test_an_iterator_that_is_given_up(fleet: BuiltFleet) -> None:
     with clrevents.open_many(fleet.folder, jobs=2) as traces:
         for _path, _names in traces.each(names_of):
             break
-        assert len(traces.info()) == READABLE
+        assert len(traces.overview()) == READABLE
 
 
 def test_few_small_traces_are_read_without_other_processes(fleet: BuiltFleet, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,6 @@ import pytest
 
 import clrevents.events
 import clrevents.schema.events
-from clrevents import Registry, event
 from clrevents.schema._index import EVENTS
 from clrevents.schema.flags import OpenEnum, OpenFlag
 from clrevents.schema.layout import Layout
@@ -29,7 +28,7 @@ from clrevents.schema.registry import (
     provider_name,
 )
 from clrevents.schema.wire import EnumType
-from clrevents.types import UInt16, UInt32
+from clrevents.types import Registry, UInt16, UInt32, event
 from project_files import tool
 from registered import each_event
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 import clrevents
+import costly_containers as costly
 from clrevents import Decoder
 from clrevents.analysis.framework.run.catalogue import run_reports
 from clrevents.decode.header_columns import HEADERS
-from support import costly_containers as costly
 
 MOST = (1 << 63) - 1
 pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")

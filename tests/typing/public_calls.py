@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Annotated, reveal_type
 
 import clrevents
-from clrevents import Decoder, EventKey, FilterOptions, Moment, Registry, Selector, Stacks, ThreadIds, event, struct
+from clrevents import Decoder, EventKey, FilterOptions, Moment, Selector, Stacks, ThreadIds
 from clrevents.analysis import JitReport, run_reports
 from clrevents.events import ILStubGenerated_V0, MethodFlags, MethodILToNativeMap_V1, MethodLoadVerbose_V2, StubFlags
 from clrevents.rewrite import cut
-from clrevents.types import Counted, Pointer, UInt16, UnicodeString, by
+from clrevents.types import Counted, Pointer, Registry, UInt16, UnicodeString, by, event, struct
 
 
 @struct
@@ -79,7 +79,7 @@ def questions(path: Path) -> None:
         reveal_type(trace.info.start)  # -> datetime | None
         reveal_type(trace.event_counts())  # -> dict[EventKey, int]
         reveal_type(trace.problems)  # -> tuple[Problem, ...]
-        reveal_type(trace.check())  # -> Report
+        reveal_type(trace.check())  # -> CheckResult
 
 
 def filters(trace: clrevents.Trace, out: Path, moment: Moment, threads: ThreadIds, wanted: Selector) -> None:
@@ -87,7 +87,8 @@ def filters(trace: clrevents.Trace, out: Path, moment: Moment, threads: ThreadId
     chosen: FilterOptions = {"provider": "runtime", "process_id": 7, "thread_id": threads, "start": moment, "end": None}
     reveal_type(trace.events(wanted, order="file", **chosen))  # -> Iterator[Event[Any]]
     reveal_type(trace.table(wanted, columns=["time"], enum_names=True, **chosen))  # -> Table
-    reveal_type(trace.batches(wanted, rows=10, order="time", **chosen))  # -> Iterator[Table]
+    reveal_type(trace.table_parts(wanted, rows=10, order="time", **chosen))  # -> Iterator[Table]
+    reveal_type(trace.batches(wanted, wanted, rows=10, order="file", **chosen))  # -> Iterator[Batch]
     reveal_type(trace.tables(wanted, wanted, rows=10, **chosen))  # -> Iterator[dict[tuple[str, str], Table]]
     reveal_type(trace.headers(columns=("time", "name"), **chosen))  # -> Table
     reveal_type(Decoder(wanted, errors="strict", symbols=True, **chosen))  # -> Decoder
@@ -138,8 +139,8 @@ def wrong_filters(trace: clrevents.Trace, out: Path) -> None:
     trace.table("GCStart", start=1.5)  # error: arg-type
     trace.table("GCStart", order="random")  # error: arg-type
     trace.table("GCStart", "GCStop")  # error: call-arg
-    trace.batches("GCStart", thread=1)  # error: call-arg
-    trace.batches("GCStart", end=1.5)  # error: arg-type
+    trace.table_parts("GCStart", thread=1)  # error: call-arg
+    trace.table_parts("GCStart", end=1.5)  # error: arg-type
     trace.tables("GCStart", thread=1)  # error: call-arg
     trace.tables("GCStart", order="newest")  # error: arg-type
     trace.headers(thread=1)  # error: call-arg

@@ -44,7 +44,7 @@ def command(file: str, as_json: bool, fail_on: FailOn) -> int:
         return code
 
 
-def _object(report: clrevents.Report) -> dict[str, Any]:
+def _object(report: clrevents.CheckResult) -> dict[str, Any]:
     return {
         "schema": "clrevents.check/1",
         "file": report.info.path,
@@ -75,7 +75,7 @@ def _object(report: clrevents.Report) -> dict[str, Any]:
     }
 
 
-def _show(out: Output, name: str, report: clrevents.Report) -> None:
+def _show(out: Output, name: str, report: clrevents.CheckResult) -> None:
     out.line(out.bold(safe(f"{name}: {report.verdict}")))
     if report.kinds:
         out.line()

@@ -87,7 +87,7 @@ def _many(files: Sequence[str], as_json: bool, jobs: int | None, errors: ErrorMo
             for _, found in reading.asked.each(_ask):
                 out.line(json.dumps(found, allow_nan=False))
         else:
-            rows = [[_fact_text(name, row[name]) for name in _MANY] for row in reading.asked.info().rows()]
+            rows = [[_fact_text(name, row[name]) for name in _MANY] for row in reading.asked.overview().rows()]
             out.filled([*_MANY.values()], rows, {_MANY[name] for name in _NUMBERS})
         return reading.finish(fail_on)
 

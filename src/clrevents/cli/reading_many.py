@@ -70,5 +70,5 @@ class ReadingMany:
             say(f"{counted(len(of['damage']), 'trace')} of {len(self.asked)} damaged; the table problems says where")
         met = {"damage": bool(of["damage"]), "problem": bool(of["damage"] or of["payload"]), "loss": False}
         if "loss" in fail_on:
-            met["loss"] = any(self.asked.info()["lost"].tolist())
+            met["loss"] = any(self.asked.overview()["lost"].tolist())
         return 2 if errors else 3 if any(met.get(kind, False) for kind in fail_on) else 0

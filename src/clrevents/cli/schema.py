@@ -109,7 +109,7 @@ def _object(entry: Entry) -> dict[str, Any]:
     infos = [info for v in entry.versions if (info := DEFAULT.get(entry.provider, entry.id, v)) is not None]
     enums: dict[str, Any] = {}
     for info in infos:
-        for enum in _enums(info.layout):
+        for enum in (enum for layout in info.layouts for enum in _enums(layout)):
             enums.setdefault(enum.__name__, _enum_object(enum))
             if issubclass(enum, OpenFlag):
                 for bits in enum.bit_fields():
@@ -118,6 +118,7 @@ def _object(entry: Entry) -> dict[str, Any]:
 
 
 def _version_object(info: EventInfo) -> dict[str, Any]:
+    other = {} if info.otherwise is None else {"otherwise": list(_field_objects(info.layouts[-1]))}
     return {
         "version": info.version,
         "class": info.record.__name__,
@@ -126,6 +127,7 @@ def _version_object(info: EventInfo) -> dict[str, Any]:
         "keyword_names": _keyword_names(info.provider, info.keywords),
         "level": info.level,
         "fields": list(_field_objects(info.layout)),
+        **other,
     }
 
 
@@ -201,6 +203,9 @@ def _show_version(out: Output, version: dict[str, Any], older: dict[str, Any] | 
     if not shown:
         out.line("    nothing more" if appended else "    no fields")
     _show_fields(out, shown, "    ")
+    if "otherwise" in version:
+        out.line("    or, if these do not fit:")
+        _show_fields(out, version["otherwise"], "    ")
 
 
 def _show_fields(out: Output, fields: list[dict[str, Any]], indent: str) -> None:

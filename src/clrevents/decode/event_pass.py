@@ -38,8 +38,8 @@ class Observer:
 class EventPass:
     """Feeds a stream, selects rows, decodes their payloads. After a TraceError each call raises the same one.
 
-    `duration_ns` is called if a filter is a percentage. Without `decode` payloads stay bytes.
-    `tracing` sees all rows, selected or not.
+    `duration_ns` is called if a filter is a percentage. Without `decode` payloads stay bytes. There are never more
+    than `rows` rows at once. `tracing` sees all rows, selected or not.
     """
 
     def __init__(
@@ -51,6 +51,7 @@ class EventPass:
         decode: bool = True,
         observer: Observer | None = None,
         tracing: TracingEnd | None = None,
+        rows: int = MOST_ROWS,
     ) -> None:
         self.stream = stream
         self.latest: int | None = None
@@ -64,7 +65,8 @@ class EventPass:
         self._tracing = tracing
         self._decoder: PayloadDecoder | None = None
         self._record_maker: RecordMaker | None = None
-        self._most_rows = _FIRST_ROWS
+        self._limit = rows
+        self._most_rows = min(_FIRST_ROWS, rows)
         self._problems_given = 0
         self._losses_given = 0
         self._error: TraceError | None = None
@@ -140,7 +142,7 @@ class EventPass:
             part = slice(at, at + self._most_rows)
             yield self._decode(rows.take(part), places.slice(part), info)
             at = part.stop
-            self._most_rows = min(4 * self._most_rows, MOST_ROWS)
+            self._most_rows = min(4 * self._most_rows, self._limit)
 
     def _undecoded(self, rows: Rows, places: PayloadPlaces, info: TraceInfo) -> DecodedRows:
         stream = self.stream

@@ -90,7 +90,7 @@ class TraceBatches:
         self.problems = (*rows, *found_in(self.path, trace))
 
     def _batches(self, trace: Trace) -> Iterator[Any]:
-        for table in trace.batches(
+        for table in trace.table_parts(
             self.selector, rows=self.rows, enum_names=self.enum_names, columns=self.columns, **self.filters
         ):
             own = with_trace(self.path, table)

@@ -163,7 +163,7 @@ class Traces:
         if refused is not None and not answered:
             raise refused
 
-    def info(self) -> Table:
+    def overview(self) -> Table:
         """What each trace is, from its header and one scan of all headers: a row for each that can be read.
 
         Columns: `trace`, `format`, `format_version`, `process_id`, `pointer_size`, `processors`, `start` (ISO 8601),
@@ -202,7 +202,7 @@ class Traces:
         question = self._table_question(selector, columns, enum_names, order, filters)
         return self._joined(self._each(question))
 
-    def batches(
+    def table_parts(
         self,
         selector: Selector,
         /,
@@ -273,7 +273,7 @@ class Traces:
     def query(self, sql: str, *, files: bool = False) -> Any:
         """Run the SQL query `sql` with duckdb over all traces: every table of `Trace.query`, with a column `trace`.
 
-        `traces` is the table that `info` gives, `problems` has what is wrong, and `tables` counts over all traces.
+        `traces` is the table that `overview` gives, `problems` has what is wrong, and `tables` counts over all traces.
         With `files` the query may read other files, too.
         Tables are gathered in temporary files, so that memory does not grow with them: use what this returns before
         these traces are closed. Raises what `Trace.query` raises.
@@ -282,7 +282,8 @@ class Traces:
         self._held.append(held)
 
         def table(name: str) -> Any:
-            whole = {"traces": self.info, "problems": lambda: self.problems, "tables": self._tables}.get(name.lower())
+            own = {"traces": self.overview, "problems": lambda: self.problems, "tables": self._tables}
+            whole = own.get(name.lower())
             if whole is not None:
                 return whole()
             gathered = held.gather()

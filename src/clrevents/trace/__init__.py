@@ -9,28 +9,29 @@ from clrevents.decode.stream.losses import Loss
 from clrevents.errors import DamageError
 from clrevents.trace.batch import Batch
 from clrevents.trace.batch_tables import BatchTables, tables_of_registry
+from clrevents.trace.check_result import CheckResult, PayloadCounts
 from clrevents.trace.decoder import Decoder, duration_so_far, occurred_in, stopped_so_far, stream_moment, stream_of
 from clrevents.trace.event import label_list
 from clrevents.trace.event_rows import EventRows
-from clrevents.trace.report import KindReport, Report, ThreadInfo
+from clrevents.trace.scan import ThreadInfo
 from clrevents.trace.stream_chunks import StreamChunks
 from clrevents.trace.trace import Trace, open, passes_of, tables_in_sql
 
 __all__ = [
     "Batch",
     "BatchTables",
+    "CheckResult",
     "DamageError",
     "DecodedRows",
     "Decoder",
     "EventRows",
     "FilterOptions",
     "Filters",
-    "KindReport",
     "Loss",
     "Moment",
+    "PayloadCounts",
     "PayloadDecoder",
     "RawPayload",
-    "Report",
     "Selector",
     "StreamChunks",
     "ThreadIds",

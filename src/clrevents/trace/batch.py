@@ -29,7 +29,8 @@ _EVENTS: Maker[Event[Any]] = Maker(Event, SLOTS)
 
 @attrs.define(eq=False, repr=False, slots=False)
 class Batch(EventRows):
-    """Consecutive selected events, in order, made by `Decoder`. Iterating yields `Event` objects; `len` counts them.
+    """Consecutive selected events, in order, from a `Decoder` or `Trace.batches`. Iterating yields `Event` objects;
+    `len` counts them.
 
     The events own their data and stay usable after the batch.
     """

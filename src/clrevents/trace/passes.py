@@ -16,7 +16,7 @@ from clrevents.decode.clock import Clock
 from clrevents.decode.column_pass import Chunk, ColumnPass
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows
-from clrevents.decode.event_pass import EventPass
+from clrevents.decode.event_pass import MOST_ROWS, EventPass
 from clrevents.decode.header_columns import DEFAULT_HEADERS, EVENT_HEADERS
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.moment import Moment, to_ns
@@ -160,12 +160,14 @@ class Passes:
 
     # Passes over events.
 
-    def rows(self, stream: Stream, selection: Selection, decode: bool = True) -> Iterator[DecodedRows]:
+    def rows(
+        self, stream: Stream, selection: Selection, decode: bool = True, most: int = MOST_ROWS
+    ) -> Iterator[DecodedRows]:
         """Feed the whole source through a stream; exceptions get this trace's path.
 
-        Without `decode` payloads stay bytes.
+        At most `most` rows at once. Without `decode` payloads stay bytes.
         """
-        events = EventPass(stream, selection, self.duration_ns, decode=decode)
+        events = EventPass(stream, selection, self.duration_ns, decode=decode, rows=most)
         with self._noting(stream):
             for data in self._windows():
                 for rows in events.feed(data):
@@ -182,16 +184,21 @@ class Passes:
         order: Order = "time",
         always: Iterable[Selector] = (),
         decode: bool = True,
+        most: int = MOST_ROWS,
         filters: FilterOptions | None = None,
     ) -> Iterator[DecodedRows]:
         """The selected events as rows; `always` names kinds that pass every filter."""
+        if most < 1:
+            raise ValueError(f"rows must be positive, not {most!r}")
         selection = self.selection(selectors, Filters.of(filters or {}), always)
-        return self.selected_rows(self.stream(order), selection, decode)
+        return self.selected_rows(self.stream(order), selection, decode, most)
 
-    def selected_rows(self, stream: Stream, selection: Selection, decode: bool = True) -> Iterator[DecodedRows]:
+    def selected_rows(
+        self, stream: Stream, selection: Selection, decode: bool = True, most: int = MOST_ROWS
+    ) -> Iterator[DecodedRows]:
         """The same as `rows`, without reading a trace that is known to have none of them."""
         if not self.none_of(selection):
-            yield from self.rows(stream, selection, decode)
+            yield from self.rows(stream, selection, decode, most)
 
     def class_bodies(self, selector: Selector) -> list[str]:
         """Class bodies to paste, one for each matching kind of event, as the trace describes it."""

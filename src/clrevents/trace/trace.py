@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any, Final, TypeVar, Unpack, overload
 
 from clrevents.decode.container.blocks import TraceInfo
+from clrevents.decode.event_pass import MOST_ROWS
 from clrevents.decode.kinds import EventKey
 from clrevents.decode.moment import Moment
 from clrevents.decode.payload.payload_decoder import RawPayload
@@ -33,12 +34,13 @@ from clrevents.table.read import Wanted, header_names, read_headers
 from clrevents.table.table import Table
 from clrevents.trace.batch import Batch
 from clrevents.trace.batch_tables import BatchTables
+from clrevents.trace.check_result import CheckResult, PayloadCounts
 from clrevents.trace.display import trace_html, trace_line, trace_text
 from clrevents.trace.event import Event
 from clrevents.trace.late_names import LateNames
 from clrevents.trace.passes import Order, Passes
 from clrevents.trace.query_tables import HEADERS_IN_SQL, OF_FRAMES, QueryTables
-from clrevents.trace.report import KindReport, Report, ThreadInfo
+from clrevents.trace.scan import ThreadInfo
 from clrevents.trace.stacks import Stacks
 from clrevents.trace.told_windows import Progress
 from clrevents.trace.whole_tables import frames_table, methods_table, stacks_table, threads_table
@@ -65,7 +67,7 @@ class Trace:
     * `order`: "time" sorts by time, "file" keeps the order of the file. Raises ValueError for anything else.
     * `columns`: the names of the columns to make, in this order. None means the default ones.
     * `enum_names`: whether enums become text instead of numbers.
-    * `rows`: the largest number of rows in one table. Raises ValueError unless positive.
+    * `rows`: the largest number of rows in one table, or of events in one batch. Raises ValueError unless positive.
 
     Methods that read the trace raise DamageError if it is damaged, unless it was opened with `errors="salvage"`, and
     LimitError if it exceeds `Limits`. Iterators first yield everything before that point. After `close`, methods that
@@ -194,9 +196,18 @@ class Trace:
         neither the registry nor the trace knows. With `errors="strict"` a payload that does not fit its layout
         raises PayloadError; otherwise the event has a `RawPayload` and is reported in `problems`.
         """
-        rows = self._passes.event_rows(*selectors, order=order, filters=filters)
         # A batch must live exactly as long as its events.
-        return chain.from_iterable(Batch(found, self._names, tables=self._tables).hand_out() for found in rows)
+        return chain.from_iterable(batch.hand_out() for batch in self.batches(*selectors, order=order, **filters))
+
+    def batches(
+        self, *selectors: Selector, rows: int = MOST_ROWS, order: Order = "time", **filters: Unpack[FilterOptions]
+    ) -> Iterator[Batch]:
+        """The events of `events`, in batches of at most `rows` events each, as a `Decoder` gives them.
+
+        Uses bounded memory and raises what `events` raises.
+        """
+        found = self._passes.event_rows(*selectors, order=order, most=rows, filters=filters)
+        return (Batch(part, self._names, tables=self._tables) for part in found)
 
     def table(
         self,
@@ -219,7 +230,7 @@ class Trace:
         wanted = Wanted.of(columns, enum_names)
         return self._passes.table(selector, wanted, Filters.of(filters), order)[0]
 
-    def batches(
+    def table_parts(
         self,
         selector: Selector,
         /,
@@ -232,8 +243,8 @@ class Trace:
     ) -> Iterator[Table]:
         """The rows of `table`, in tables of at most `rows` rows each, in bounded memory.
 
-        All of them have the same columns. Raises what `table` raises, in some cases only when the first table is
-        requested.
+        All of them have the same columns; without any event there is one table without rows. Raises what `table`
+        raises, in some cases only when the first table is requested.
         """
         wanted = Wanted.of(columns, enum_names)
         return self._passes.tables(selector, wanted, Filters.of(filters), order, rows)
@@ -351,8 +362,8 @@ class Trace:
         answers: dict[str, Any] = importlib.import_module(_REPORTS).run_reports(self, names or None, **window)
         return answers
 
-    def check(self) -> Report:
-        """Decode every event and report the result for each payload.
+    def check(self) -> CheckResult:
+        """Decode every event and count how the payloads came out.
 
         Continues after damage and does not raise for it, whatever `errors` the trace was opened with.
         """
@@ -368,10 +379,10 @@ class Trace:
                     counts["tail" if row in rows.tails else "exact"] += 1
                 else:
                     counts["short" if row in rows.misfits else "unknown"] += 1
-        return Report(
+        return CheckResult(
             info=self.info,
             complete=stream.complete,
-            kinds={key: KindReport(**tally[key]) for key in sorted(tally)},
+            kinds={key: PayloadCounts(**tally[key]) for key in sorted(tally)},
             problems=stream.problems.items,
             problem_counts=dict(stream.problems.counts),
             severities={str(kind): n for kind, n in stream.problems.severities.items()},

@@ -14,6 +14,7 @@ from built_collections import BACKGROUND, FOR_PREPARATION, GcTrace, collections,
 from built_pauses import FORMATS
 from clrevents.analysis import GcReport
 from clrevents.analysis.framework.model.declaration import WindowOptions
+from clrevents.analysis.framework.render.show import metric_text
 from clrevents.analysis.reports.gc.gc_words import compact_words, condemned_words, expand_words, mechanism_words
 from clrevents.analysis.reports.gc.report import REPORT, GcParameters
 from clrevents.testing.builder import Format
@@ -119,7 +120,7 @@ def test_histories_of_earlier_runtimes_come_before_the_end() -> None:
     made.history(520, 2, (((7000, 6000, 0, 0),),), mechanisms=0x5, thread=6).end(530, 2, 2, 6, promoted=1)
     found = asked(made.build())
     assert rows(found, "number", "heap_before_bytes", "heaps") == [(1, 1000, 1), (2, 7000, 1)]
-    assert not found.notes
+    assert [note.id for note in found.notes] == ["allocated-in-background"]
 
 
 def test_announced_as_background_and_blocking_after_all() -> None:
@@ -311,6 +312,46 @@ def test_allocated_between_collections() -> None:
     assert values(found, "allocated_total", "allocation_rate") == [1660, 660_000]
 
 
+def test_allocated_during_a_background_collection_is_not_known() -> None:
+    """9,000 bytes are allocated while it runs; the next collection only sees what came after it."""
+    made = GcTrace().blocking(100, 1)
+    made.suspend(1090).start(1100, 2, 2, BACKGROUND).restart(1110)
+    made.suspend(1800, 6, FOR_PREPARATION, 2).restart(1810, 6)
+    made.end(1900, 2, 2, 6, promoted=1).history(1905, 2, (((1000, 10_000, 0, 0),),), mechanisms=0x5, thread=6)
+    made.suspend(2990).start(3000, 3).history(3050, 0, (((10_500, 400, 100, 200),),)).end(3060, 3).restart(3070)
+    found = asked(made.build())
+    assert rows(found, "number", "kind", "allocated_bytes") == [
+        (1, "blocking", 1000),
+        (2, "background", 660),
+        (3, "blocking", 10_500 - 9940),
+    ]
+    total = found.metrics["allocated_total"]
+    assert (total.value, total.low, total.high) == (2220, 2220, None)
+    assert metric_text(total) == "at least 2,220 bytes"
+    assert [(note.id, dict(note.numbers)) for note in found.notes] == [("allocated-in-background", {"collections": 1})]
+    # In a window without it the number is exact.
+    assert asked(made.build(), end="1ms").metrics["allocated_total"].low is None
+
+
+def test_sums_without_lost_collections_are_lower_bounds() -> None:
+    found = asked(GcTrace().blocking(100, 1).lose(count=40).blocking(500, 4).build())
+    assert found.coverage == "partial"
+    for name in ("count", "pause_total", "pause_max", "paused", "suspend_total", "full_blocking", "heap_peak"):
+        metric = found.metrics[name]
+        assert metric.value is not None
+        assert (metric.low, metric.high) == (metric.value, None), name
+    assert asked(GcTrace().blocking(100, 1).blocking(500, 2).build()).metrics["count"].low is None
+
+
+def test_survivors_of_other_heaps_are_no_share_of_one() -> None:
+    """As in a collection of .NET 8's server GC: regions move between heaps while it collects."""
+    heaps = ((336, 400, 0, 1000),), ((3000, 100, 0, 100),)
+    made = GcTrace().suspend(100).start(110, 1).history(150, 0, heaps).end(160, 1, promoted=1100).restart(170)
+    found = asked(made.build())
+    assert [(h.heap, h.survived_bytes, h.survival) for h in found.heaps] == [(0, 1000, None), (1, 100, None)]
+    assert rows(found, "survival") == [(1100 / 3336,)]
+
+
 def test_a_request_is_for_the_collection_of_its_reason() -> None:
     made = GcTrace().trigger(80, 4, thread=8).trigger(85, 0, thread=7).trigger(90, 0, thread=6).blocking(100, 1)
     made.blocking(300, 2)
@@ -473,4 +514,6 @@ def test_a_real_one() -> None:
     assert [h.moved_in_bytes for h in first if h.generation == "gen1"] == [2_240_440, 2_121_624]
     assert (found.facts.flavor, found.facts.flavor_evidence, found.facts.most_heaps) == ("server", "event", 2)
     assert found.coverage == "full"
-    assert not found.notes
+    assert [note.id for note in found.notes] == ["allocated-in-background"]
+    total = found.metrics["allocated_total"]
+    assert (total.value, total.low, total.high) == (114_146_472, 114_146_472, None)

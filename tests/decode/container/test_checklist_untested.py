@@ -23,6 +23,7 @@ from clrevents.encode.values import (
     ThreadRow,
 )
 from clrevents.schema.codes import HeaderFlag, LabelKind
+from clrevents.schema.registry import Registry
 
 GUID = bytes(range(16))
 M32 = (1 << 32) - 1
@@ -201,7 +202,7 @@ def test_a_cut_anywhere_gives_a_prefix(name: str, errors: Any) -> None:
     whole = kept(sound(data).events)
     assert len(whole) == 4
     longest = 0
-    nothing_known = clrevents.Registry(parent=None)
+    nothing_known = Registry(parent=None)
     for size in range(len(data)):
         read = Read(data[:size], errors, nothing_known)
         found = kept(read.events)

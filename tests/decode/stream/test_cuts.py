@@ -112,8 +112,9 @@ def test_rows_of_a_cut_file_are_a_prefix_in_each_thread(path: Path, errors: Erro
     assert counts == sorted(counts), "a longer piece never gives fewer events"
     assert counts[0] == 0
     assert counts[-1] == len(whole), "only the end mark is missing"
-    # Not only whole blocks: at most lengths more comes out than at the one before. Heap snapshots have few events.
-    assert len(set(counts)) > cuts(path) // (4 if "heap" in path.name else 2)
+    # Not only whole blocks: at most lengths more comes out than at the one before. Heap snapshots have few events, and
+    # the Linux recorder's order is known at the end.
+    assert len(set(counts)) > (1 if "linux" in path.name else cuts(path) // (4 if "heap" in path.name else 2))
 
 
 @OWN

@@ -21,7 +21,7 @@ from clrevents.trace import Trace, passes_of
 
 
 def export_table(trace: Trace, selector: Any, path: Path, options: Options) -> Written:
-    """Write the table of one event, whatever `options` select. Raises what `Trace.batches` raises, and OSError."""
+    """Write the table of one event, whatever `options` select. Raises what `Trace.table_parts` raises, and OSError."""
     passes = passes_of(trace)
     event = passes.one_event(selector)
     wanted = Wanted(enum_names=options.names, default=options.columns)

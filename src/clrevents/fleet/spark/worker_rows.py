@@ -117,7 +117,7 @@ class AskThrough:
     filters: FilterOptions
 
     def __call__(self, trace: Trace) -> None:
-        for _ in trace.batches(self.selector, **self.filters):
+        for _ in trace.table_parts(self.selector, **self.filters):
             pass
 
 
@@ -130,7 +130,7 @@ class AskFields:
 
     def __call__(self, trace: Trace) -> Table | None:
         try:
-            first = next(iter(trace.batches(self.selector, enum_names=self.enum_names)))
+            first = next(iter(trace.table_parts(self.selector, enum_names=self.enum_names)))
         except UnknownEventError:
             return None
         return Table(first.fields)

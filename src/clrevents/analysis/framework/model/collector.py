@@ -303,7 +303,7 @@ class Context:
     ) -> Metric:
         """A metric as it is declared, but for its evidence and why it is null. StopIteration if none has the name.
 
-        With `least` it is at least so much, and nobody knows how much more.
+        With `least` only a lower bound is known: the value is the bound, and `high` is null.
         """
         declared = next(metric for metric in self.metrics if metric.name == name)
         if value is None and reason is None:

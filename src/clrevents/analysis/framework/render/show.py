@@ -52,8 +52,10 @@ def metric_text(metric: Metric) -> str:
         return f"unknown: {metric.reason}"
     text = _amount(metric.value, metric.unit)
     if metric.low is not None and metric.high is not None:
-        return f"{text} (between {_amount(metric.low, metric.unit)} and {_amount(metric.high, metric.unit)})"
-    return f"at least {text}" if metric.at_least else text
+        text += f" (between {_amount(metric.low, metric.unit)} and {_amount(metric.high, metric.unit)})"
+    elif metric.low is not None or metric.high is not None:
+        text = f"at {'most' if metric.low is None else 'least'} {text}"
+    return text
 
 
 def question_text(question: Question) -> str:

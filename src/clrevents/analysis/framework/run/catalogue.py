@@ -1,7 +1,8 @@
 """Which reports there are, and asking one of them or several at once.
 
-A report is a folder of `clrevents.analysis.reports` with a module `report`, whose `REPORT` is its declaration; the first line
-of the folder's docstring says in lists what it is about (see `listing`). So a new report touches its own folder only.
+A report is a folder of `clrevents.analysis.reports` with a module `report`, whose `REPORT` is its declaration; the
+first line of the folder's docstring says in lists what it is about (see `listing`). So a new report touches its own
+folder only.
 """
 
 from __future__ import annotations

@@ -85,6 +85,11 @@ def merged_metric(found: Sequence[Metric], several: str = _SEVERAL) -> Metric:
     for bound in ("low", "high"):
         limits = [getattr(m, bound) if getattr(m, bound) is not None else m.value for m in found]
         known = any(getattr(m, bound) is not None for m in found)
-        known &= bound == "low" or not any(m.at_least for m in found)
+        # One that has only the other bound may be anything on this side.
+        known = known and not any(_bounded(m) and getattr(m, bound) is None for m in found)
         bounds[bound] = merge[first.merge]([limit for limit in limits if limit is not None]) if known else None
     return attrs.evolve(first, value=merge[first.merge](values), reason=None, **bounds)
+
+
+def _bounded(metric: Metric) -> bool:
+    return metric.low is not None or metric.high is not None

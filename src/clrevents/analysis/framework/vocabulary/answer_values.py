@@ -46,7 +46,7 @@ class MetricDeclaration:
 class Metric:
     """A number with its unit; null has a `reason`, an estimate lies between `low` and `high`.
 
-    With a `low` and no `high` it is a bound: at least so much, and nobody knows how much more.
+    With only `low` it is at least so much, with only `high` at most. Without either it is exact.
     """
 
     value: int | float | None
@@ -57,11 +57,6 @@ class Metric:
     high: int | float | None = None
     evidence: Evidence = "event"
     reason: str | None = None
-
-    @property
-    def at_least(self) -> bool:
-        """Whether it has no bound above."""
-        return self.low is not None and self.high is None
 
 
 @attrs.frozen

@@ -6,6 +6,7 @@ Adds up what lies in the window: times of pauses that overlap it, numbers of col
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 import attrs
@@ -27,6 +28,13 @@ LISTED: Final = "rundown/RuntimeInformationDCStart"
 SETTINGS: Final = "rundown/GCSettingsRundown"
 _CONCURRENT_GC: Final = 0x1
 _SERVER_GC: Final = 0x1000
+_ADDED_UP: Final = frozenset(
+    (
+        *("count", "full_blocking", "background", "induced", "pause_total", "paused", "pause_max", "suspend_total"),
+        *("heap_peak", "committed_peak", "promoted_total", "allocated_total"),
+    )
+)
+"""What can only grow with collections that are not in the trace."""
 _PERCENTILES: Final = {"pause_p50": 50, "pause_p95": 95, "pause_p99": 99}
 
 
@@ -39,6 +47,8 @@ class WindowedCollections:
     suspensions: ReportTable[GcSuspension]
     pieces: Mapping[tuple[int, int | None, int | None], Sequence[tuple[int, int]]]
     """The pauses of each collection, by its number and times."""
+    built: Sequence[Built]
+    """All collections, whatever the window."""
 
     def values(self, name: str) -> list[Any]:
         """A column of the collections."""
@@ -61,6 +71,17 @@ class WindowedCollections:
                 continue
             edges = np.array(mine, dtype=np.int64).reshape(-1, 2)
             found.append(int(window.overlap(edges[:, 0], edges[:, 1]).sum()))
+        return found
+
+    def lost(self) -> int:
+        """How many collections between those of the window left no event, as the numbers tell."""
+        window = self.context.window
+        found = 0
+        for runtime in self.built:
+            known = sorted((one.number, one.first.time_ns) for one in runtime.collections)
+            for (number, since), (following, until) in pairwise(known):
+                if following > number + 1 and since < window.high and until >= window.low:
+                    found += following - number - 1
         return found
 
     def stopping(self) -> int:
@@ -103,15 +124,16 @@ def totals(listed: WindowedCollections) -> list[dict[str, Any]]:
 
 
 def metrics(listed: WindowedCollections, parts: ReportTable[Any], committed: ReportTable[Any]) -> Any:
-    """All numbers."""
+    """All numbers; lower bounds where a part of what they count or add up is not known."""
     context = listed.context
+    lost = bool(listed.lost())
     begun = listed.begun
     rows = [row for row, counts in enumerate(begun) if counts]
     generation, kind, reason = (listed.values(name) for name in ("generation", "kind", "reason"))
-    whole = listed.suspensions.column("pause_ns").known.all()
+    pauses_known, stops_known = (bool(listed.suspensions.column(n).known.all()) for n in ("pause_ns", "suspend_ns"))
     total = int(context.overlap(listed.suspensions).sum())
     pauses = sorted(value for value in listed.values("pause_ns") if value is not None)
-    allocated = listed.values("allocated_bytes")
+    allocated, promoted = listed.values("allocated_bytes"), listed.values("promoted_bytes")
     sizes = [value for name in ("heap_before_bytes", "heap_after_bytes") for value in listed.values(name)]
     length = _length(context)
     numbers: dict[str, int | float | Metric | None] = {
@@ -120,17 +142,27 @@ def metrics(listed: WindowedCollections, parts: ReportTable[Any], committed: Rep
         "full_blocking": sum(generation[row] == 2 and kind[row] not in (None, "background") for row in rows),
         "induced": sum(reason[row] in INDUCED for row in rows),
         "pause_total": total,
-        "paused": share(total, length) if whole else None,
+        "paused": share(total, length) if pauses_known else None,
         "pause_max": max(pauses, default=None),
         **{name: nearest_rank(pauses, percent) for name, percent in _PERCENTILES.items()},
         "suspend_total": listed.stopping(),
         "heap_peak": max((size for size in sizes if size is not None), default=None),
-        "promoted_total": _sum(listed.values("promoted_bytes"), rows),
+        "promoted_total": _sum(promoted, rows),
         "allocated_total": _sum(allocated, rows),
         "allocation_rate": _rate(listed, rows),
         **_shares(parts),
         "committed_peak": max(committed.column("committed_bytes").tolist(), default=None),
     }
+    # What was allocated while a background collection ran is in no event.
+    at_least = {
+        "pause_total": not pauses_known,
+        "suspend_total": not stops_known,
+        "promoted_total": any(promoted[row] is None for row in rows),
+        "allocated_total": any(allocated[row] is None for row in rows) or not {None, "background"}.isdisjoint(kind),
+    }
+    for name, value in numbers.items():
+        if not isinstance(value, Metric) and (at_least.get(name) or (lost and name in _ADDED_UP)):
+            numbers[name] = context.metric(name, value, least=True)
     return numbers
 
 
@@ -166,13 +198,18 @@ def _flavor(built: Sequence[Built], rows: Mapping[str, Gathered]) -> tuple[str |
     return None, None, None
 
 
-def notes(listed: WindowedCollections, built: Sequence[Built]) -> list[Note]:
+def left_out(listed: WindowedCollections) -> list[Note]:
+    """Which collections the answer is not about."""
+    lost = listed.lost()
+    if not lost:
+        return []
+    text = f"{counted(lost, 'collection')} between others left no event, as the numbers tell; sums are at least so much"
+    return [Note("numbers-missing", "warning", text, ("collections", *sorted(_ADDED_UP)), {"collections": lost})]
+
+
+def notes(listed: WindowedCollections) -> list[Note]:
     """What limits the answer."""
-    found = []
-    missing = sum(map(_gaps, built))
-    if missing:
-        text = f"{counted(missing, 'collection')} between others left no event, as the numbers tell"
-        found.append(Note("numbers-missing", "warning", text, ("collections",), {"collections": missing}))
+    found, built = [], listed.built
     orphans = sum(runtime.walk.orphans for runtime in built)
     if orphans:
         text = f"{counted(orphans, 'event')} about a collection cannot be given to one of them"
@@ -186,17 +223,16 @@ def notes(listed: WindowedCollections, built: Sequence[Built]) -> list[Note]:
     if silent and listed.collections:
         text = f"{counted(silent, 'collection')} of {len(listed.collections):,} cannot tell what was allocated before"
         found.append(Note("allocated-unknown", "info", text, ("allocated_total",), {"collections": silent}))
+    inside = sum(word == "background" for word in listed.values("kind"))
+    if inside:
+        text = f"what was allocated during {counted(inside, 'background collection')} is not known"
+        numbers = {"collections": inside}
+        found.append(Note("allocated-in-background", "info", text, ("allocated_total",), numbers))
     unread = sum(runtime.dynamic.unread for runtime in built)
     if unread:
         text = f"{counted(unread, 'event')} of the GC's own kinds {'has' if unread == 1 else 'have'} another layout"
         found.append(Note("dynamic-unread", "warning", text, ("committed", "tunings"), {"events": unread}))
     return found
-
-
-def _gaps(built: Built) -> int:
-    """How many numbers lie between those that are known."""
-    numbers = {one.number for one in built.collections}
-    return max(numbers) - min(numbers) + 1 - len(numbers) if numbers else 0
 
 
 def _rate(listed: WindowedCollections, rows: Sequence[int]) -> int | None:

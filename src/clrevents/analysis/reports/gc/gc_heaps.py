@@ -89,7 +89,14 @@ class HeapParts:
     def columns(self) -> dict[str, Any]:
         """The columns that a table of these rows has of them."""
         known = self.condemned, self.budgeted, self.after_told
-        return {"generation": words(self.generation), **sized(self.values, self.live_before, *known)}
+        found = {"generation": words(self.generation), **sized(self.values, self.live_before, *known)}
+        # Server GC moves regions between heaps while it collects: where more survived in one heap than it had,
+        # survivors of others were counted there, and no heap's share is known.
+        group = self.collection * len(GENERATIONS) + self.generation
+        moved = np.isin(group, group[self.condemned & (self.survived > self.live_before)])
+        survival = found["survival"]
+        found["survival"] = known_column("float64", survival.values, survival.known & ~moved)
+        return found
 
     def total(self, values: Ints, chosen: Mask | None = None, known: Mask | None = None) -> list[int | None]:
         """A sum for each collection; None where not all heaps told, or one of the values is not `known`."""
@@ -160,8 +167,8 @@ def sized(
         if name != "others_survived_bytes"
     }
     made["survived_bytes"] = known_column("int64", survived, condemned)
-    shares = survived / np.maximum(live_before, 1)
-    made["survival"] = known_column("float64", shares, condemned & (live_before > 0))
+    told = condemned & (live_before > 0) & (survived <= live_before)
+    made["survival"] = known_column("float64", survived / np.maximum(live_before, 1), told)
     return made
 
 
@@ -171,8 +178,8 @@ def known_column(kind: str, values: NDArray[Any], known: Mask) -> Column:
 
 
 def share(part: int | None, whole: int | None) -> float | None:
-    """A part of a whole; None where either is unknown or the whole is nothing."""
-    return part / whole if part is not None and whole is not None and whole > 0 else None
+    """A part of a whole; None where either is unknown, the whole is nothing, or the part is more than it."""
+    return part / whole if part is not None and whole is not None and 0 <= part <= whole > 0 else None
 
 
 def words(generation: Ints) -> Column:

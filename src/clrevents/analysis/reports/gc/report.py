@@ -23,6 +23,7 @@ from clrevents.analysis.reports.gc.gc_answer import (
     STARTED,
     WindowedCollections,
     facts,
+    left_out,
     metrics,
     notes,
     totals,
@@ -213,7 +214,7 @@ class GcCollector(Collector[GcReport]):
         """Give the answer."""
         rows = self._kept.all(self.selectors, context.nothing)
         named = _namer(context)
-        runtimes, left_out = by_runtime(rows, _EVENTS)
+        runtimes, others_left_out = by_runtime(rows, _EVENTS)
         built = [Built(context, mine, named if self._callers else _nobody) for mine in runtimes]
         collections = context.table(GarbageCollection, joined([b.collection_columns() for b in built]))
         held = [suspension_columns(b, b.held, b.owners) for b in built]
@@ -224,7 +225,7 @@ class GcCollector(Collector[GcReport]):
             for c in b.collections
             if c.pieces is not None
         }
-        listed = WindowedCollections(context, collections, suspensions, pieces)
+        listed = WindowedCollections(context, collections, suspensions, pieces, built)
         others = [suspension_columns(b, b.others, [()] * len(b.others)) for b in built]
         generations = context.table(CollectedGeneration, joined([generation_columns(b) for b in built]))
         committed = context.table(
@@ -241,8 +242,8 @@ class GcCollector(Collector[GcReport]):
             GcReport,
             facts=facts(listed, built, rows, len(other)),
             metrics={name: None if context.unknown else value for name, value in numbers.items()},
-            notes=notes(listed, built),
-            left_out=left_out,
+            notes=notes(listed),
+            left_out=[*others_left_out, *left_out(listed)],
             collections=collections,
             totals=context.table(GcTotal, as_columns(GcTotal, totals(listed))),
             suspensions=suspensions,

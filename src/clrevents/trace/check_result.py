@@ -1,4 +1,4 @@
-"""Values that describe a whole trace: its threads, and the results of `Trace.check`. Reads nothing."""
+"""`CheckResult`: what `Trace.check` found out about a whole trace, as a value. Reads nothing."""
 
 from __future__ import annotations
 
@@ -12,32 +12,14 @@ from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.kinds import EventKey
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import Problem
-from clrevents.trace.display import report_html, report_text
+from clrevents.trace.display import check_html, check_text
 
 _MISFITS: Final = "payloads do not fit their layout"
 
 
 @attrs.frozen
-class ThreadInfo:
-    """A thread that events are about."""
-
-    thread_id: int
-    """The thread's id; -1 for events whose thread NetTrace 6 does not name."""
-    events: int
-    """The number of its events."""
-    first_ns: int
-    """The time of its first event, in nanoseconds since the session started."""
-    last_ns: int
-    """The time of its last event, in nanoseconds since the session started."""
-    process_id: int | None = None
-    """Its process; None if the trace does not say."""
-    name: str | None = None
-    """Its name, which only NetTrace 6 has; None if unknown."""
-
-
-@attrs.frozen
-class KindReport:
-    """How the payloads of one kind of event decoded, as numbers of events: a value of `Report.kinds`."""
+class PayloadCounts:
+    """How the payloads of one kind of event decoded, as numbers of events: a value of `CheckResult.kinds`."""
 
     exact: int = 0
     """Events whose fields account for the whole payload."""
@@ -57,14 +39,14 @@ class KindReport:
 
 
 @attrs.frozen(repr=False)
-class Report:
+class CheckResult:
     """The result of `Trace.check`, which decodes every event and counts every problem."""
 
     info: TraceInfo
     """The contents of the trace's header."""
     complete: bool
     """Whether the trace has a proper end."""
-    kinds: Mapping[EventKey, KindReport]
+    kinds: Mapping[EventKey, PayloadCounts]
     """How the payloads of each kind of event decoded."""
     problems: tuple[Problem, ...]
     """The first problems, at most `Limits.problems` of each severity."""
@@ -121,7 +103,7 @@ class Report:
         return f"{counted(self.events, 'event')}; " + ("; ".join(parts) if parts else "sound and complete")
 
     def __repr__(self) -> str:
-        return report_text(self)
+        return check_text(self)
 
     def _repr_html_(self) -> str:
-        return report_html(self)
+        return check_html(self)

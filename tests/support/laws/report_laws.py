@@ -307,6 +307,31 @@ def marks_what_holes_touch(declaration: Declaration, parameters: Any, data: byte
                 assert row["lossy"] == any(_touches(row, shape, *hole) for hole in holes), f"{table.name}: {row}"
 
 
+def numbers_are_possible(declaration: Declaration, parameters: Any, data: bytes) -> None:
+    """What is declared a share lies from 0 to 1, and a number within its bounds."""
+    are_possible(whole_answer(declaration, parameters, data))
+
+
+def are_possible(report: Answer[Any]) -> None:
+    """The same of an answer that is there already."""
+    for name, metric in report.metrics.items():
+        if metric.value is None:
+            assert metric.low is None, f"{name}: bounds of nothing"
+            assert metric.high is None, f"{name}: bounds of nothing"
+            assert metric.reason, f"{name} is null without a reason"
+            continue
+        for value in (metric.value, metric.low, metric.high):
+            assert value is None or metric.unit != "ratio" or 0 <= value <= 1, f"{name}: {metric}"
+        assert metric.low is None or metric.low <= metric.value, f"{name}: {metric}"
+        assert metric.high is None or metric.value <= metric.high, f"{name}: {metric}"
+    for table in report.tables():
+        for column in columns_of(table.row_class):
+            if column.cell.name == "ratio" and not column.many:
+                values = report.table(table.name).column(column.name).tolist()
+                wrong = [value for value in values if value is not None and not 0 <= value <= 1]
+                assert not wrong, f"{table.name}.{column.name}: {wrong[:3]}"
+
+
 LAWS: Final[tuple[Law, ...]] = (
     any_cut_gives_the_same,
     the_whole_window_changes_nothing,
@@ -317,6 +342,7 @@ LAWS: Final[tuple[Law, ...]] = (
     shows_itself_safely,
     is_a_plain_value,
     marks_what_holes_touch,
+    numbers_are_possible,
 )
 """Those that need nothing but a trace."""
 
