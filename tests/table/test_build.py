@@ -63,6 +63,7 @@ def test_values_and_types() -> None:
     assert table.metadata == {"name": "rows"}
 
 
+@pytest.mark.full
 def test_libraries_take_it() -> None:
     table = row_table(Row, [ROW, ROW])
     assert table.to_arrow().schema.field("names").type == pa.list_(pa.string())
