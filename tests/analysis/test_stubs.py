@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import clrevents
-from clrevents.analysis import StubsReport
+from clrevents.analysis.reports.stubs import StubsReport
 from clrevents.analysis.reports.stubs.stub_texts import kind_text
 from clrevents.events import (
     ILStubCacheHit_V0,

@@ -29,8 +29,6 @@ class SeriesSums:
 
     count: int
     empty: int
-    first_ns: int | None = None
-    last_ns: int | None = None
     first: float | None = None
     last: float | None = None
     min: float | None = None
@@ -40,8 +38,6 @@ class SeriesSums:
     per_second: float | None = None
     measurements: int | None = None
     interval_ns: int | None = None
-    shortest_ns: int | None = None
-    longest_ns: int | None = None
 
 
 def series_sums(values: CounterValues, keys: Sequence[SeriesKey]) -> list[tuple[int, SeriesSums]]:
@@ -58,21 +54,12 @@ def series_sums(values: CounterValues, keys: Sequence[SeriesKey]) -> list[tuple[
 def _summed(values: CounterValues, rows: Ints, key: SeriesKey) -> SeriesSums:
     intervals = np.sort(values.interval_ns[rows])
     intervals = intervals[intervals != NO_INTERVAL]
-    lengths = {
-        "interval_ns": nearest_rank(intervals, 50),
-        "shortest_ns": nearest_rank(intervals[:1], 50),
-        "longest_ns": nearest_rank(intervals[-1:], 50),
-    }
+    interval = nearest_rank(intervals, 50)
     known = rows[values.known[rows]]
     if not len(known):
-        return SeriesSums(0, len(rows), **lengths)
+        return SeriesSums(0, len(rows), interval_ns=interval)
     value = values.value[known]
-    found: dict[str, Any] = {
-        "first_ns": int(values.time_ns[known[0]]),
-        "last_ns": int(values.time_ns[known[-1]]),
-        "first": _number(value[0]),
-        "last": _number(value[-1]),
-    }
+    found: dict[str, Any] = {"interval_ns": interval, "first": _number(value[0]), "last": _number(value[-1])}
     if key.kind in MEASURED and key.quantile is None:
         found |= _of_measurements(values, known, key.kind)
     else:
@@ -84,7 +71,7 @@ def _summed(values: CounterValues, rows: Ints, key: SeriesKey) -> SeriesSums:
         found["total"] = _total(value)
         increase = _total(value[timed])
         found["per_second"] = None if increase is None or not seconds else _number(increase / seconds)
-    return SeriesSums(len(known), len(rows) - len(known), **found, **lengths)
+    return SeriesSums(len(known), len(rows) - len(known), **found)
 
 
 def _of_measurements(values: CounterValues, known: Ints, kind: str) -> dict[str, Any]:

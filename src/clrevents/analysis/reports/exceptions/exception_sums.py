@@ -60,10 +60,6 @@ class ExceptionSums:
         count = len(first)
         times = self._times(self._context.window)
         caught = self._listed.column("catching_method").known
-        dispatch = self._listed.column("dispatch_ns")
-        longest = np.full(count, -1, dtype=np.int64)
-        held = self._begun & dispatch.known
-        np.maximum.at(longest, of[held], dispatch.values[held])
         columns: dict[str, Any] = {
             **{name: self._text(name, first) for name in names},
             "thrown": _added(of, self.thrown, count),
@@ -74,7 +70,6 @@ class ExceptionSums:
             "uncaught": self._if(self._handled, _added(of, self._begun & ~caught, count)),
             "dispatch_ns": self._if(self._handled, _added(of, times[0], count)),
             "handling_ns": self._if(self._handled, _added(of, times[1], count)),
-            "longest_ns": [None if value < 0 else value for value in longest.tolist()],
             "hresult": self._common("hresult", of, first),
             "lossy": _added(of, self._listed["lossy"], count) + self._missing() > 0,
         }

@@ -35,6 +35,8 @@ _VALUES: Final[Mapping[str, str]] = {
     "free_objects_after_bytes": "FreeObjAfter",
     "budget_bytes": "NewAllocation",
 }
+_INNER: Final = ("others_survived_bytes", "free_list_before_bytes", "free_objects_before_bytes")
+"""What is in other columns."""
 _AFTER: Final = ("size_after_bytes", "free_list_after_bytes", "free_objects_after_bytes")
 _OF_OBJECTS: Final = (0, 3, 4)
 """The generations that objects are allocated in."""
@@ -164,7 +166,7 @@ def sized(
     made: dict[str, Any] = {
         name: known_column("int64", numbers, known[name]) if name in known else numbers
         for name, numbers in values.items()
-        if name != "others_survived_bytes"
+        if name not in _INNER
     }
     made["survived_bytes"] = known_column("int64", survived, condemned)
     told = condemned & (live_before > 0) & (survived <= live_before)

@@ -58,8 +58,6 @@ def snapshot_columns(snapshots: Sequence[HeapSnapshot], shown: HeapSnapshot | No
                 "complete": coverage.complete,
                 "linked": coverage.linked,
                 "edges_announced": coverage.edges_announced,
-                "known_edges": _share(coverage.edges_known, coverage.edges_seen) if coverage.linked else None,
-                "missing_blocks": coverage.missing_node_blocks + coverage.missing_edge_blocks,
                 "unknown_roots": coverage.unknown_roots,
                 "weak_roots": coverage.weak_roots,
                 "dependents": len(one.dependents[0]),
@@ -71,10 +69,6 @@ def snapshot_columns(snapshots: Sequence[HeapSnapshot], shown: HeapSnapshot | No
     return as_columns(Snapshot, found)
 
 
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
-
-
 def type_columns(snapshot: HeapSnapshot, name: Namer, chosen: Sequence[int] | None = None) -> Columns:
     """A row for each type, or for those that are chosen; those that keep the most alive come first.
 
@@ -82,9 +76,8 @@ def type_columns(snapshot: HeapSnapshot, name: Namer, chosen: Sequence[int] | No
     """
     count = len(snapshot.types)
     objects = np.bincount(snapshot.type, minlength=count)
-    size, largest = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    size = np.zeros(count, dtype=np.int64)
     np.add.at(size, snapshot.type, snapshot.size)
-    np.maximum.at(largest, snapshot.type, snapshot.size)
     retained: list[int | None] = [None] * count
     unreached: list[int | None] = [None] * count
     if snapshot.coverage.linked:
@@ -99,7 +92,6 @@ def type_columns(snapshot: HeapSnapshot, name: Namer, chosen: Sequence[int] | No
             "module": snapshot.types[k].module,
             "count": int(objects[k]),
             "bytes": int(size[k]),
-            "largest_bytes": int(largest[k]),
             "retained_bytes": retained[k],
             "unreached": unreached[k],
             "type_id": snapshot.types[k].type_id,
@@ -260,7 +252,6 @@ def growth_columns(before: HeapSnapshot, after: HeapSnapshot, name: Namer) -> Co
                 "count_before": count,
                 "count_after": counts,
                 "count_change": counts - count,
-                "bytes_before": bytes,
                 "bytes_after": sizes,
                 "bytes_change": sizes - bytes,
             }

@@ -28,25 +28,21 @@ TAIL_CALL: Final = "tail call"
 
 @attrs.frozen
 class DecisionEvent:
-    """An event that tells a decision: its selector, the outcome, and its fields for the reason and the mark.
-
-    A mark is set on calls whose callee will be inlined nowhere, or which the IL marks as tail calls.
-    """
+    """An event that tells a decision: its selector, the outcome, and its field for the reason."""
 
     selector: str
     what: str
     accepted: bool
     reason: str | None = None
-    mark: str | None = None
 
 
 EVENTS: Final = (
     DecisionEvent("runtime/MethodJitInliningSucceeded", INLINING, True),
-    DecisionEvent("runtime/MethodJitInliningFailed", INLINING, False, "FailReason", "FailAlways"),
-    DecisionEvent("runtime/MethodJitInliningFailedAnsi", INLINING, False, "FailReason", "FailAlways"),
-    DecisionEvent("runtime/MethodJitTailCallSucceeded", TAIL_CALL, True, "TailCallType", "TailPrefix"),
-    DecisionEvent("runtime/MethodJitTailCallFailed", TAIL_CALL, False, "FailReason", "TailPrefix"),
-    DecisionEvent("runtime/MethodJitTailCallFailedAnsi", TAIL_CALL, False, "FailReason", "TailPrefix"),
+    DecisionEvent("runtime/MethodJitInliningFailed", INLINING, False, "FailReason"),
+    DecisionEvent("runtime/MethodJitInliningFailedAnsi", INLINING, False, "FailReason"),
+    DecisionEvent("runtime/MethodJitTailCallSucceeded", TAIL_CALL, True, "TailCallType"),
+    DecisionEvent("runtime/MethodJitTailCallFailed", TAIL_CALL, False, "FailReason"),
+    DecisionEvent("runtime/MethodJitTailCallFailedAnsi", TAIL_CALL, False, "FailReason"),
 )
 OUTCOMES: Final = {
     "inlined": (INLINING, True),
@@ -75,7 +71,6 @@ class Decisions:
     time: Ints
     thread: NDArray[np.uint64]
     kind: NDArray[np.int32]
-    marked: NDArray[np.bool_]
 
     def by_compilation(self, made: Compilations) -> dict[str, Ints]:
         """How many of each of `OUTCOMES` each compilation has."""
@@ -95,7 +90,6 @@ class Decisions:
         """The columns of the table of decisions in a window, most frequent first for each outcome."""
         held = window.holds(self.time)
         counts = np.bincount(self.kind[held], minlength=len(self.kinds)).tolist()
-        marks = np.bincount(self.kind[held & self.marked], minlength=len(self.kinds)).tolist()
         order = [n for n, count in enumerate(counts) if count]
         order.sort(key=lambda n: _order(self.kinds[n], counts[n]))
         kinds = [self.kinds[n] for n in order]
@@ -103,8 +97,6 @@ class Decisions:
             "what": [kind.what for kind in kinds],
             "accepted": [kind.accepted for kind in kinds],
             "count": [counts[n] for n in order],
-            "always": [marks[n] if self.kinds[n].what == INLINING else None for n in order],
-            "explicit": [marks[n] if self.kinds[n].what == TAIL_CALL else None for n in order],
             "reason": [kind.reason for kind in kinds],
         }
 
@@ -132,15 +124,13 @@ class DecisionLog:
 
     def all(self) -> Decisions:
         """Everything that came."""
-        types: Sequence[Any] = (np.int64, np.int64, np.uint64, np.int32, np.bool_)
+        types: Sequence[Any] = (np.int64, np.int64, np.uint64, np.int32)
         empty = tuple(np.zeros(0, dtype=type) for type in types)
         columns = [np.concatenate(parts) for parts in zip(empty, *self._parts, strict=True)]
         return Decisions(tuple(self._kinds), *columns)
 
     def _part(self, event: DecisionEvent, rows: Gathered) -> tuple[NDArray[Any], ...]:
-        marked = np.zeros(len(rows), dtype=np.bool_) if event.mark is None else rows.numbers(event.mark) != 0
-        kinds = self._numbered(event, rows)
-        return rows.places, rows.numbers("time_ns"), rows.numbers("thread_id"), kinds, marked
+        return rows.places, rows.numbers("time_ns"), rows.numbers("thread_id"), self._numbered(event, rows)
 
     def _numbered(self, event: DecisionEvent, rows: Gathered) -> NDArray[np.int32]:
         """The kind of each row, as its number."""

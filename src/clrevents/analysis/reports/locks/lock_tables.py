@@ -103,8 +103,6 @@ class LockTables:
                     "lock_id": int(self.found.lock[row]) or None,
                     "native": bool(self.found.native[row]),
                     **self._sums(mine),
-                    "median_ns": self.percentile(mine, 50),
-                    "p95_ns": self.percentile(mine, 95),
                     "threads": len(set(self.found.thread[mine].tolist())),
                     "most_waiters": self._most(mine) if self.found.lock[row] else None,
                     "method": self._longest_method(mine),

@@ -232,6 +232,7 @@ def _notes(context: Context, tables: LockTables, convoys: ReportTable[Convoy]) -
 REPORT: Final = ReportDeclaration(
     answer=LocksReport,
     question="Which locks did threads wait for, and who held them?",
+    topic="waiting",
     needs=_NEEDS,
     metrics=_METRICS,
     collector=LocksCollector,

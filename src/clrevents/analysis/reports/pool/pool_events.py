@@ -30,11 +30,7 @@ _WORKER: Final = tuple(
 )
 """Their thread is a worker, and they tell how many there are."""
 _IO: Final = tuple(f"runtime/IOThread{name}" for name in ("Create", "Terminate", "Retire", "Unretire"))
-_LONGEST: Final = 1e9
-"""No measurement takes so many seconds."""
-_MEASURED: Final = (
-    *("Throughput", "ThroughputRatio", "Confidence", "NewControlSetting", "ThroughputErrorEstimate", "Duration"),
-)
+_MEASURED: Final = ("Throughput", "ThroughputRatio", "Confidence", "NewControlSetting")
 
 POOL_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     ADJUSTED: (*_HEADERS, "AverageThroughput", "NewWorkerThreadCount", "Reason"),
@@ -145,14 +141,8 @@ class PoolEvents:
             "ratio": told("ThroughputRatio"),
             "confidence": told("Confidence"),
             "control": told("NewControlSetting"),
-            "error": told("ThroughputErrorEstimate"),
-            "duration_ns": [_ns(value) for value in told("Duration")],
             "thread_id": [row[1] for row in found],
         }
-
-
-def _ns(seconds: float | None) -> int | None:
-    return None if seconds is None or not 0 <= seconds < _LONGEST else round(seconds * 1e9)
 
 
 def _times(rows: Gathered) -> Ints:
