@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.gathering.groups import changes, groups
 from clrevents.analysis.shared.samples.leaf_states import STATES
 from clrevents.export.page.page_texts import PageTexts
 from clrevents.trace import Loss
@@ -146,7 +147,7 @@ def _pieces(rows: ReportTable[Any], scale: _Scale) -> dict[str, Any]:
     states = np.array([places[state] for state in rows.column("state").tolist()], dtype=np.int64)
     sums = np.zeros((count, len(STATES)), dtype=np.int64)
     np.add.at(sums, (group, states), np.maximum(lasted, 1))
-    first = np.flatnonzero(np.diff(group, prepend=-1))
+    first = np.flatnonzero(changes(group))
     last = np.append(first[1:], len(group)) - 1 if count else first
     state = sums.argmax(axis=1) if count else np.zeros(0, dtype=np.int64)
     whole = np.maximum(sums.sum(axis=1), 1)
@@ -163,7 +164,7 @@ def _grouped(starts: Ints, lasted: Ints, part: int) -> Ints:
     """The group of each interval, in order: those that last a part stand alone, the others of a part together."""
     alone = lasted >= part
     place = starts // part
-    begins = alone | np.append(True, alone[:-1]) | np.append(True, place[1:] != place[:-1]) if len(starts) else alone
+    begins = alone | np.append(True, alone[:-1]) | changes(place) if len(starts) else alone
     return np.cumsum(begins) - 1
 
 
@@ -234,11 +235,9 @@ def _items(starts: Ints, until: Ints, scale: _Scale) -> list[_Item]:
         alone[np.argsort(-lasted, kind="stable")[_LONGEST:]] = False
     items = [_Item(int(starts[place]), int(until[place]), 1, place) for place in np.flatnonzero(alone).tolist()]
     others = np.flatnonzero(~alone)
-    cuts = np.flatnonzero(np.diff(starts[others] // scale.part)) + 1
-    for group in np.split(others, cuts):
-        if len(group):
-            longest = int(group[np.argmax(until[group] - starts[group])])
-            items.append(_Item(int(starts[group].min()), int(until[group].max()), len(group), longest))
+    for _, group in groups(starts // scale.part, others):
+        longest = int(group[np.argmax(until[group] - starts[group])])
+        items.append(_Item(int(starts[group].min()), int(until[group].max()), len(group), longest))
     return sorted(items, key=lambda item: (item.start, item.end))
 
 
