@@ -12,6 +12,8 @@ from nbclient import NotebookClient
 from clrevents.analysis.framework.run.listing import report_names
 from project_files import ROOT, fixture, tool
 
+pytestmark = pytest.mark.full
+
 SHOWS: Final = {
     "activities": "net10-exceptions",
     "alloc": "net10-servergc",

@@ -19,8 +19,9 @@ from clrevents.analysis.framework.run.listing import report_names, report_summar
 from clrevents.analysis.framework.vocabulary.cells import CELLS
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.cli import root
-from project_files import ROOT, fixture, fixtures, tool
+from project_files import ROOT, fixture, tool
 from report_schemas import validate, validator
+from tiers import each_fixture
 
 NAMES: Final = report_names()
 
@@ -92,7 +93,7 @@ def test_the_command_knows_it(name: str) -> None:
     assert "dotnet-trace collect --providers" in shown
 
 
-@pytest.mark.parametrize("path", fixtures(), ids=lambda path: path.name)
+@each_fixture("net10-exceptions")
 def test_fixtures_give_what_the_schemas_say(path: Path) -> None:
     validate(path)
 

@@ -32,6 +32,8 @@ from clrevents.testing.builder import TraceBuilder
 from costly import operations
 from counting import lines
 
+pytestmark = pytest.mark.full
+
 SIZES = (100, 200, 400)
 
 

@@ -18,7 +18,7 @@ from clrevents.analysis.reports.startup.self_time import NONE, ThreadSpans, dept
 from costly import operations
 
 SIZES = (250, 500, 1000)
-pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
+pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")]
 
 
 def work(data: bytes) -> int:

@@ -19,7 +19,7 @@ from clrevents.export.timeline.timeline_file import TimelineFormat, write_timeli
 from costly import operations
 
 SIZES = (200, 1000)
-pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
+pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")]
 
 
 def more(work: Any) -> float:

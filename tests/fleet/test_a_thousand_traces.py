@@ -16,6 +16,8 @@ from clrevents.analysis.framework.run.catalogue import find_report, run_reports
 from clrevents.export.files.facts import problem_object
 from clrevents.table.table import Table
 
+pytestmark = pytest.mark.full
+
 COUNT, DAMAGED, EMPTY = 1000, 20, 5
 COLUMNS = ("time_ns", "name", "thread_id", "stack_id")
 REPORT = "gc"

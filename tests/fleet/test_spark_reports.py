@@ -20,7 +20,7 @@ from clrevents.table.table import Table
 from local_spark import local_session, plain, rows_of
 from project_files import fixture
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("ignore")]
 pytest.importorskip("pyspark", reason="needs pyspark")
 
 SUMMARIES = import_module("clrevents.fleet.spark.worker_rows").SUMMARIES
