@@ -1,12 +1,12 @@
 """What happened when: a lane for each thread, and tracks of collections, locks, exceptions, requests, compilations.
 
-Reads the answers' tables. What is shorter than a two-thousandth of the trace is put together with what lies beside it,
-and says how many it stands for; so the size of the picture does not grow with the trace.
+Shows what every timeline does. What is shorter than a two-thousandth of the trace is put together with what lies beside
+it, and says how many it stands for; so the size of the picture does not grow with the trace.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import attrs
@@ -19,6 +19,8 @@ from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.groups import changes, groups
 from clrevents.analysis.shared.samples.leaf_states import STATES
 from clrevents.export.page.page_texts import PageTexts
+from clrevents.export.timeline.report_items import SHOWN, ShownRows
+from clrevents.export.timeline.timeline_items import GROUPS
 from clrevents.trace import Loss
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -31,41 +33,11 @@ _LONGEST: Final = 800
 _ROWS: Final = 6
 
 
-@attrs.frozen
-class _Track:
-    """What is drawn in one track: the rows of a report's table, from `start` to `end`, with a name for each."""
-
-    title: str
-    report: str
-    table: str
-    start: str
-    end: str | None
-    label: Callable[[Mapping[str, Any]], str]
-    columns: tuple[str, ...]
-
-
-def _joined(*parts: Any) -> str:
-    return " ".join(str(part) for part in parts if part is not None)
-
-
-def _collection(row: Mapping[str, Any]) -> str:
-    generation = "" if row["generation"] is None else f"generation {row['generation']}"
-    return _joined(f"#{row['number']}", generation, row["kind"], row["reason"])
-
-
-_TRACKS: Final = (
-    _Track("garbage collections", "gc", "collections", "start_ns", "end_ns", _collection,
-           ("number", "generation", "kind", "reason")),
-    _Track("program stopped", "gc", "suspensions", "start_ns", "end_ns", lambda row: row["reason"] or "", ("reason",)),
-    _Track("waits for locks", "locks", "contentions", "start_ns", "end_ns",
-           lambda row: f"thread {row['thread_id']}", ("thread_id",)),
-    _Track("exceptions", "exceptions", "exceptions", "start_ns", None, lambda row: row["type"] or "", ("type",)),
-    _Track("requests", "requests", "requests", "start_ns", "end_ns",
-           lambda row: _joined(row["side"], row["method"], row["host"], row["url_path"], row["status"]),
-           ("side", "method", "host", "url_path", "status")),
-    _Track("compilations", "jit", "compilations", "start_ns", "end_ns",
-           lambda row: _joined(row["method"], row["tier"]), ("method", "tier")),
-)  # fmt: skip
+_TRACKS: Final = tuple(
+    next(shown for shown in SHOWN if shown.group == group)
+    for group in ("collections", "pauses", "locks", "exceptions", "requests", "jit")
+)
+"""What has a track, in this order; requests of both sides have one."""
 
 
 def page_timeline(
@@ -168,7 +140,7 @@ def _grouped(starts: Ints, lasted: Ints, part: int) -> Ints:
     return np.cumsum(begins) - 1
 
 
-def _track(found: Answer[Any], track: _Track, scale: _Scale, texts: PageTexts) -> dict[str, Any] | None:
+def _track(found: Answer[Any], track: ShownRows, scale: _Scale, texts: PageTexts) -> dict[str, Any] | None:
     rows = found.table(track.table)
     if not len(rows) or rows.left_out is not None:
         return None
@@ -179,10 +151,9 @@ def _track(found: Answer[Any], track: _Track, scale: _Scale, texts: PageTexts) -
     order = np.argsort(starts, kind="stable")
     starts, until, known = starts[order], np.maximum(until[order], starts[order]), known[order]
     items = _items(starts, until, scale)
-    labels = rows.take(known[[item.longest for item in items]])
-    columns = {name: labels.column(name).tolist() for name in track.columns}
-    names = [track.label(dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
-    return _bars(track.title, items, names, (len(rows), len(rows) - len(known)), scale, texts)
+    label = track.label or track.name
+    names = [label(row) for row in rows.take(known[[item.longest for item in items]])]
+    return _bars(GROUPS[track.group], items, names, (len(rows), len(rows) - len(known)), scale, texts)
 
 
 def _lost(losses: Sequence[Loss], scale: _Scale, texts: PageTexts) -> dict[str, Any] | None:
