@@ -23,7 +23,7 @@ from project_files import fixture
 
 Run = Callable[..., Result]
 MS = 1_000_000
-ENDINGS = {"speedscope": "json", "folded": "folded", "html": "html", "pprof": "pb.gz", "chrome": "trace.json"}
+ENDINGS = {"speedscope": "json", "folded": "folded", "html": "html", "pprof": "pb.gz"}
 
 
 @pytest.fixture
