@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 import clrevents
 from built_page import MS, built_page
-from clrevents.analysis.framework.run.catalogue import run_reports
 from clrevents.analysis.shared.samples.calltree import call_tree
 from clrevents.export.flame.flame_cut import FlameCut
 from clrevents.export.page import page_timeline
@@ -61,7 +60,7 @@ def test_light_boxes_lose_their_names_and_no_weight(rows: list[Row], most: int) 
 def timeline(trace: bytes) -> tuple[dict[str, Any], list[str]]:
     texts = PageTexts()
     with clrevents.open(trace) as opened:
-        made = page_timeline.page_timeline(run_reports(opened), (), opened.duration_ns, texts)
+        made = page_timeline.page_timeline(opened.reports(), (), opened.duration_ns, texts)
     return made, texts.all
 
 

@@ -130,7 +130,6 @@ SECTIONS: Final = (
         "Reports",
         "clrevents.analysis",
         (
-            "run_reports",
             "feed_reports",
             "Answer",
             "ReportTable",

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from clrevents.analysis import Answer, read_samples, run_reports
+from clrevents.analysis import Answer, read_samples
+from clrevents.analysis.framework.run.catalogue import reports_of
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.export.look import Look
 from clrevents.export.timeline.report_items import SHOWN, counters, sample_calls
@@ -70,6 +71,6 @@ class Timeline:
 
 
 def read_timeline(trace: Trace, look: Look) -> Timeline:
-    """Ask for all reports that a timeline shows. Raises what `run_reports` and `read_samples` raise."""
-    answers = run_reports(trace, REPORTS)
+    """Ask for all reports that a timeline shows. Raises what `Trace.reports` and `read_samples` raise."""
+    answers = reports_of(trace, REPORTS, {})
     return Timeline(look, trace.duration_ns, read_samples(trace), answers)

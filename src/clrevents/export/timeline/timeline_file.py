@@ -49,7 +49,7 @@ def write_timeline(
 ) -> WrittenTimeline:
     """Write the timeline of a trace, with the selected events, or those of users, as instants.
 
-    `pack` compresses it. Raises what `run_reports`, `read_samples` and `Trace.events` raise, and OSError.
+    `pack` compresses it. Raises what `Trace.reports`, `read_samples` and `Trace.events` raise, and OSError.
     """
     timeline = read_timeline(trace, look)
     wanted = list(selectors) or events_of_users(trace)
