@@ -25,7 +25,7 @@ def read(source, **options):
         n = len(list(trace.events()))
         repr(trace), trace.summary(), trace.check(), trace.methods, trace.stacks
         [len(table) for tables in trace.tables() for table in tables.values()]
-        [repr(answer) for answer in clrevents.analysis.run_reports(trace).values()]
+        [repr(answer) for answer in trace.reports().values()]
         return n
 """
 OWN: Final = """

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import clrevents
 from clrevents.analysis.framework.model.declaration import parameters_of
 from clrevents.analysis.framework.model.json_schema import report_schema
-from clrevents.analysis.framework.run.catalogue import find_report, run_reports
+from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.analysis.framework.run.listing import report_names, report_summaries
 from clrevents.analysis.framework.vocabulary.cells import CELLS
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
@@ -103,7 +103,7 @@ def test_what_is_not_declared_is_refused() -> None:
     name = NAMES[0]
     check = validator(name)
     with clrevents.open(fixture("net10-method-interop")) as trace:
-        data = run_reports(trace, [name])[name].to_dict()
+        data = trace.report(name).to_dict()
     check.validate(data)
     for change in (
         lambda d: d.update(more=1),

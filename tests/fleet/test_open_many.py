@@ -19,7 +19,6 @@ import pytest
 import clrevents
 from built_fleet import BuiltFleet, build_fleet
 from clrevents import AmbiguousEventError, Trace, Traces, TraceWarning, UnknownEventError
-from clrevents.analysis import run_reports
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.analysis.framework.run.listing import report_names
@@ -146,7 +145,7 @@ def test_an_event_that_traces_describe_differently(fleet: BuiltFleet, traces: Tr
 
 def test_every_report(fleet: BuiltFleet) -> None:
     some = fleet.paths[8:16]
-    single = dict(alone(fleet, run_reports, some))
+    single = dict(alone(fleet, clrevents.Trace.reports, some))
     with clrevents.open_many(some, jobs=2) as traces:
         found = traces.reports()
     assert tuple(found) == tuple(report_names())
