@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 import pyarrow as pa
+import pytest
 
 from clrevents.schema.method_flags import OptimizationTier
 from clrevents.table.build import UInt64, plain, row_table
