@@ -12,6 +12,8 @@ from nbclient import NotebookClient
 from clrevents.analysis.framework.run.listing import report_names
 from project_files import ROOT, fixture, tool
 
+pytestmark = pytest.mark.full
+
 SHOWS: Final = {
     "activities": "net10-exceptions",
     "alloc": "net10-servergc",
@@ -121,7 +123,7 @@ EXAMPLES: Final = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs_and_says_what_it_said(path: Path) -> None:
-    made = tool("make_notebooks")
+    made = tool("derived/notebooks")
     book = made.executed(path)
     assert list(made.complaints(path, book)) == []
     kept = nbformat.read(path, as_version=4)

@@ -102,7 +102,7 @@ def test_two_threads_in_a_deadlock_are_told_first_and_waited_until_tracing_stopp
     with clrevents.open(path) as trace:
         until, found = stopped(trace), trace.report("locks")
         waiting = open_contentions(trace, until)
-    assert sorted(waiting.values()) == [3_357_362_938, 3_357_732_829], truth
+    assert sorted(waiting.values()) == [3_357_363_439, 3_357_733_290], truth
     assert [(row.thread_id, row.owner_thread_id) for row in found.deadlocks] == [(27399, 27400), (27400, 27399)]
     assert found.metrics["deadlocks"].value == 1
     assert found.metrics["waited_total"].low == found.metrics["waited_total"].value == sum(waiting.values())

@@ -1,4 +1,4 @@
-"""`clrevents schema`: what the registry knows about events, without a trace.
+"""`clrevents schema`: what the registry knows about events, and what reports declare, without a trace.
 
 Formats versions, fields, enums and bit fields, as text and as one JSON object. Declares nothing itself.
 """
@@ -12,8 +12,11 @@ from typing import Any, Final
 
 import click
 
+from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.listing import report_names
 from clrevents.cli.output import Output, safe, say
 from clrevents.cli.reading import Reading
+from clrevents.cli.schema_report import write_report_schema
 from clrevents.errors import UnknownEventError
 from clrevents.schema.flags import OpenFlag, named_values
 from clrevents.schema.keywords import KEYWORDS
@@ -31,14 +34,16 @@ _LEVELS: Final = {1: "critical", 2: "error", 3: "warning", 4: "informational", 5
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--write", "trace", metavar="FILE", help="Print a class for NAME as this trace describes it.")
 def command(name: str | None, as_json: bool, trace: str | None) -> int:
-    """List the known events, or describe one of them.
+    """List the known events, or describe one of them, or a report.
 
     NAME is a selector as in `clrevents events`: MethodLoadVerbose, Method/LoadVerbose, runtime/MethodLoad, or a
-    pattern ('MethodJit*').
+    pattern ('MethodJit*'); or the name of a report, whose --json is the JSON schema of its answer.
 
     \b
     Which fields does it have, and what do its flags mean?
         clrevents schema MethodLoadVerbose
+    Which metrics, tables and columns does this report have?
+        clrevents schema gc
     Which events are known?
         clrevents schema
     How do I declare my own event, which only the trace describes?
@@ -46,6 +51,10 @@ def command(name: str | None, as_json: bool, trace: str | None) -> int:
     """
     if trace is not None:
         return _write(name, trace)
+    if name in report_names():
+        with Output() as out:
+            write_report_schema(out, find_report(name), as_json)
+        return 0
     entries = sorted(DEFAULT.entries(), key=lambda e: (e.provider, e.id))
     with Output() as out:
         if name is None:

@@ -56,8 +56,8 @@ class EventPass:
         self.stream = stream
         self.latest: int | None = None
         """The last tick of all events so far, selected or not."""
-        self.occurred: set[int] = set()
-        """The indexes of their kinds."""
+        self.occurred: set[tuple[int, int | None]] = set()
+        """The indexes of their kinds, with the processes that the thread table of NetTrace 6 names."""
         self._selection = selection
         self._duration = duration_ns
         self._decodes = decode
@@ -128,7 +128,7 @@ class EventPass:
             self.latest = last if self.latest is None else max(self.latest, last)
             if self._tracing is not None:
                 self._tracing.see(rows, stream.kinds.all)
-            self.occurred.update(np.flatnonzero(np.bincount(rows.kind_indexes)).tolist())
+            self.occurred.update(rows.kinds_and_processes())
         if self._observer is not None:
             chosen = self._observer.selection
             seen = chosen.rows(rows, stream.kinds.all, stream.clock, self._duration, info.process_id)

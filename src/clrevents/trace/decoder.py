@@ -133,9 +133,12 @@ def stopped_so_far(decoder: Decoder) -> int:
     return duration_so_far(decoder) if tick is None else decoder._stream.clock.ns(tick)
 
 
-def occurred_in(decoder: Decoder) -> list[EventKind]:
-    """The kinds of event that came out in order so far, selected or not."""
-    return [decoder._stream.kinds.all[index] for index in sorted(decoder._pass.occurred)]
+def occurred_in(decoder: Decoder) -> list[tuple[int | None, EventKind]]:
+    """The kinds of event that came out in order so far, selected or not, each with its process where the thread table
+    names it."""
+    kinds = decoder._stream.kinds.all
+    pairs = sorted(decoder._pass.occurred, key=lambda pair: (pair[0], -1 if pair[1] is None else pair[1]))
+    return [(process, kinds[index]) for index, process in pairs]
 
 
 def _no_duration() -> int:

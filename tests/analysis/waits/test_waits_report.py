@@ -18,7 +18,7 @@ from built_waits import (
     task_wait,
     waiting,
 )
-from clrevents.analysis import WaitsReport
+from clrevents.analysis.reports.waits import WaitsReport
 from clrevents.testing.builder import TraceBuilder
 from together import together
 

@@ -5,7 +5,7 @@ Tells "it was recorded, and nothing happened" from "nobody knows": an event prov
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
@@ -15,6 +15,9 @@ from clrevents.analysis.framework.recording.record_line import ProviderNeed, rec
 from clrevents.analysis.framework.recording.recorded import proves
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Note
 from clrevents.schema.registry import RUNTIME, provider_name
+
+_MACHINE: Final = "Universal."
+"""Providers of the Linux recorder, which records all processes alike."""
 
 Met: TypeAlias = Literal["seen", "quiet", "unknown"]
 
@@ -75,6 +78,30 @@ class SeenKinds(tuple[SeenKind, ...]):
     def recorded(self) -> set[tuple[str, int, int]]:
         """The different providers, keywords and levels."""
         return {(kind.provider, kind.keywords, kind.level) for kind in self}
+
+
+@attrs.frozen(eq=False)
+class KindsOfProcesses:
+    """The kinds of a trace, and of each of its processes where it has several: what one recorded proves nothing of
+    another, but for what the machine's own recorder writes of all."""
+
+    every: SeenKinds
+    by_process: Mapping[int | None, SeenKinds] | None = None
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[int | None, SeenKind]]) -> KindsOfProcesses:
+        """Of the kinds that occurred, each with the process that it occurred in."""
+        found = list(pairs)
+        machine = [kind for _, kind in found if kind.provider.startswith(_MACHINE)]
+        by_process: dict[int | None, list[SeenKind]] = {None: machine}
+        for process, kind in found:
+            by_process.setdefault(process, [*machine]).append(kind)
+        every = SeenKinds(dict.fromkeys(kind for _, kind in found))
+        return cls(every, {process: SeenKinds(dict.fromkeys(kinds)) for process, kinds in by_process.items()})
+
+    def told_of(self, process: int | None) -> SeenKinds:
+        """Those that tell of one process."""
+        return self.every if self.by_process is None else self.by_process.get(process, self.by_process[None])
 
 
 def met(need: Need, kinds: Iterable[SeenKind]) -> Met:

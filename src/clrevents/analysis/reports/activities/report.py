@@ -205,6 +205,7 @@ def _notes(forest: ActivityForest, official: OfficialParents, numbers: dict[str,
 REPORT: Final = ReportDeclaration(
     answer=ActivitiesReport,
     question="Which activities were there, how long did each take, and what started them?",
+    topic="time",
     needs=_NEEDS,
     metrics=_METRICS,
     collector=ActivitiesCollector,

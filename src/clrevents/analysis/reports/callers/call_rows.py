@@ -31,7 +31,6 @@ class CallNode(Row):
     exclusive: Number | None = column("As `exclusive_ns`; null unless a field without a unit is the weight.")
     samples: Count = column("How many samples or events have a stack that goes this way.")
     name: CodeName = column("The method as C# writes it; of several that are added up, the pattern that they match.")
-    runtime_name: CodeName = column("The method as the runtime writes it, after its module and `!`.", hidden=True)
     module: CodeName | None = column("The module; null if unknown.", hidden=True)
 
 
@@ -40,7 +39,6 @@ class CalledMethod(Row):
     """One of the methods that match, with its weights alone."""
 
     name: CodeName = column("The method as C# writes it.")
-    runtime_name: CodeName = column("The method as the runtime writes it, after its module and `!`.", hidden=True)
     module: CodeName | None = column("The module; null if unknown.")
     samples: Count = column("How many samples or events were taken in it.")
     inclusive_samples: Count = column("How many were taken in it or in what it called.")

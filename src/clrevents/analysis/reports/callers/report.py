@@ -96,7 +96,6 @@ class CallersCollector(SampleCollector[CallersReport]):
             **found.columns("exclusive", nodes.exclusive),
             "samples": nodes.samples,
             "name": text_column([raw if self._raw else name for name, raw, _ in labels], places),
-            "runtime_name": text_column([raw for _, raw, _ in labels], places),
             "module": text_column([module or None for _, _, module in labels], places),
             "lossy": np.full(len(nodes), found.lossy),
         }
@@ -105,7 +104,6 @@ class CallersCollector(SampleCollector[CallersReport]):
     def _methods(self, found: CollectedSamples, methods: Sequence[HotMethod]) -> ReportTable[CalledMethod]:
         values: dict[str, Any] = {
             "name": [hot.raw if self._raw else hot.name for hot in methods],
-            "runtime_name": [hot.raw for hot in methods],
             "module": [hot.module or None for hot in methods],
             "samples": [hot.samples for hot in methods],
             "inclusive_samples": [hot.inclusive_samples for hot in methods],
@@ -147,6 +145,7 @@ def _near(method: str, samples: Samples) -> list[str]:
 REPORT: Final = ReportDeclaration(
     answer=CallersReport,
     question="Who calls this method, and what does it call?",
+    topic="time",
     needs=SAMPLE_NEEDS,
     metrics=_METRICS,
     collector=CallersCollector,

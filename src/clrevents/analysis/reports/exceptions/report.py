@@ -146,6 +146,7 @@ class ExceptionsCollector(Collector[ExceptionsReport]):
 REPORT: Final = ReportDeclaration(
     answer=ExceptionsReport,
     question="What is thrown, where, and what does it cost?",
+    topic="program",
     needs=_NEEDS,
     metrics=_METRICS,
     collector=ExceptionsCollector,

@@ -41,7 +41,6 @@ def suspension_columns(built: Built, chosen: Suspensions, owners: Sequence[Seque
         "suspend_ns": known_column("int64", chosen.times[1] - chosen.times[0], stopping),
         "held_up_ns": known_column("int64", held_up, stopping),
         "stopped_ns": times[1],
-        "restart_ns": times[2],
         "reason": text_column(texts, which),
         "number": [mine[0].number if mine else None for mine in owners],
         "others": [[c.number for c in mine[1:]] for mine in owners],

@@ -42,8 +42,6 @@ class ContendedLock(Row):
     count: Count = column("How many contentions began.")
     waited_ns: DurationNs = column("How long all threads together waited.")
     share: Ratio | None = column("Its share of all waiting of its kind, native or not; null if that is 0.")
-    median_ns: DurationNs | None = column("The median wait, by the nearest rank.", hidden=True)
-    p95_ns: DurationNs | None = column("The wait that 95 % are no longer than, by the nearest rank.", hidden=True)
     max_ns: DurationNs | None = column("The longest wait.")
     open: Count = column("How many waits went on when tracing stopped: times are at least so long.")
     threads: Count = column("How many threads waited.")

@@ -270,6 +270,7 @@ def _notes(tables: LockTables, convoys: ReportTable[Convoy]) -> list[Note]:
 REPORT: Final = ReportDeclaration(
     answer=LocksReport,
     question="Which locks did threads wait for, and who held them?",
+    topic="waiting",
     needs=_NEEDS,
     metrics=_METRICS,
     collector=LocksCollector,

@@ -271,6 +271,7 @@ def _notes(found: list[Items]) -> list[Note]:
 REPORT: Final = ReportDeclaration(
     answer=PoolReport,
     question="Is the thread pool starved, and by whom?",
+    topic="waiting",
     needs=_NEEDS,
     metrics=_METRICS,
     collector=PoolCollector,

@@ -319,6 +319,7 @@ def _limits(insides: RequestInsides, lines_left_out: int) -> list[Note]:
 REPORT: Final = ReportDeclaration(
     answer=RequestsReport,
     question="Which requests were slow, and what took their time?",
+    topic="time",
     needs=_NEEDS,
     metrics=_METRICS,
     collector=RequestsCollector,

@@ -233,6 +233,7 @@ def _sum(values: list[int | None]) -> int | None:
 REPORT: Final = ReportDeclaration(
     answer=StubsReport,
     question="Which calls between managed and native code needed a stub, and what did it cost?",
+    topic="program",
     needs=_NEEDS,
     metrics=_METRICS,
     collector=StubCollector,

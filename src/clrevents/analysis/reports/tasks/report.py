@@ -255,6 +255,7 @@ def _notes(context: Context, tables: TaskTables) -> list[Note]:
 REPORT: Final = ReportDeclaration(
     answer=TasksReport,
     question="Which tasks and awaits ran, what started them, and what blocks on tasks?",
+    topic="waiting",
     needs=_NEEDS,
     metrics=_METRICS,
     collector=TasksCollector,

@@ -245,6 +245,7 @@ _DOES: Final = {
 REPORT: Final = ReportDeclaration(
     answer=ThreadsReport,
     question="What did each thread do at every moment?",
+    topic="waiting",
     needs=(
         Need(
             _ANYTHING,

@@ -192,6 +192,7 @@ def _notes(context: Context, tables: WaitTables) -> list[Note]:
 REPORT: Final = ReportDeclaration(
     answer=WaitsReport,
     question="What did threads wait for, and which methods blocked them?",
+    topic="waiting",
     needs=_NEEDS,
     metrics=_METRICS,
     collector=WaitsCollector,
