@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from clrevents._util.words import safe
-from clrevents.analysis.gathering.groups import Numbers
+from clrevents.analysis.gathering.groups import Interned
 from clrevents.export.flame.flame_html import escaped_json, filled_page
 
 _LONG: Final = 600
@@ -23,7 +23,7 @@ class PageTexts:
     """Texts in order of their first use."""
 
     def __init__(self) -> None:
-        self._places: Numbers[str] = Numbers()
+        self._places: Interned[str] = Interned()
 
     def place(self, text: str) -> int:
         """The number of a text, as it is shown."""
