@@ -25,9 +25,6 @@ ROWS: list[Row] = [(7, 5, ("a", "b"), False), (8, 3, ("a",), True), (7, 2, ("a",
         ("X.HTM", "html"),
         ("x.json", "speedscope"),
         ("x.speedscope.json.gz", "speedscope"),
-        ("x.trace.json", "chrome"),
-        ("x.chrome.json.gz", "chrome"),
-        ("x.perfetto.json", "chrome"),
         ("x.folded", "folded"),
         ("x.collapsed.gz", "folded"),
         ("x.txt", "folded"),
@@ -99,6 +96,4 @@ def test_samples_refuse_to_write_what_makes_no_sense(tmp_path: Path) -> None:
         samples.write(tmp_path / "a.html", format="svg")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="compared on a page only, not in the format folded"):
         samples.write(tmp_path / "a.txt", against=samples)
-    with pytest.raises(ValueError, match="cannot be merged"):
-        samples.write(tmp_path / "a.trace.json", merge_threads=True)
     assert list(tmp_path.iterdir()) == []

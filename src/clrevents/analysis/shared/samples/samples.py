@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 SAMPLES: Final = f"{SAMPLE}/ThreadSample"
 """The sample profiler's event."""
 
-FlameFormat: TypeAlias = Literal["speedscope", "folded", "html", "pprof", "chrome"]
+FlameFormat: TypeAlias = Literal["speedscope", "folded", "html", "pprof"]
 """What samples can be written as."""
 
 _NO_RUNDOWN: Final = "no rundown"
@@ -232,8 +232,8 @@ class Samples:
     ) -> None:
         """Write a flame graph, or a file for another viewer. It appears whole or not at all; `.gz` compresses it.
 
-        `format` is `"html"`, `"speedscope"`, `"folded"`, `"pprof"` or `"chrome"`, by default what the path's suffix
-        means (docs/flame.md). `title` is by default the trace's file name; `raw` writes names as the runtime does. With
+        `format` is `"html"`, `"speedscope"`, `"folded"` or `"pprof"`, by default what the path's suffix means
+        (docs/flame.md). `title` is by default the trace's file name; `raw` writes names as the runtime does. With
         other samples `against` which to compare these, the page shows how shares changed since those.
 
         Raises ValueError for a format that is unknown or cannot do what was asked for, and for samples of different
