@@ -11,33 +11,25 @@ from nbclient import NotebookClient
 
 from clrevents.analysis.framework.run.listing import report_names
 from project_files import ROOT, fixture, tool
+from report_cases import made_for
 
-TOLD: Final = {
-    "net10-convoy": ("locks", "threads", "waits"),
-    "net10-exceptions": ("activities", "exceptions", "requests"),
-    "net10-servergc": ("alloc", "gc"),
-    "net10-starvation": ("pool", "tasks"),
-    "net8-counters": ("counters",),
-    "net8-heap": ("heap",),
-    "net8-netperf3": ("callers", "top"),
-}
-"""What these traces tell; a report that is not here is asked of one that has something of most."""
-SHOWS: Final = dict.fromkeys(report_names(), "net10-method-interop") | {
-    name: trace for trace, names in TOLD.items() for name in names
-}
+pytestmark = pytest.mark.full
+
+SHOWS: Final = {name: made_for(name) for name in report_names()}
 CELL_BYTES: Final = 50_000
 
 
 @pytest.fixture(scope="module")
 def executed() -> Any:
     """A notebook with a cell for each report, and one for its charts."""
-    cells = ["import clrevents", "import clrevents.analysis as analysis"]
+    cells = ["import clrevents"]
     for name, trace in SHOWS.items():
-        asked = f"with clrevents.open({str(fixture(trace))!r}) as trace:\n    {name} = analysis.{name}_report(trace)"
+        asked = f"with clrevents.open({str(fixture(trace))!r}) as trace:\n    {name} = trace.report({name!r})"
         cells.append(f"{asked}\n{name}")
         cells.append(f"display(*{name}.charts())")
     cells.append(
-        f"import clrevents.analysis.shared.samples.samples\ntrace = clrevents.open({str(fixture('net10-garbage'))!r})"
+        f"from clrevents.analysis import read_samples
+trace = clrevents.open({str(fixture('net10-garbage'))!r})"
     )
     cells += OTHERS
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
@@ -85,7 +77,7 @@ OTHERS: Final = {
     "next(trace.events('GCStart'))": "<b>GCStart</b>",
     "trace.check()": "<table>",
     "gc.collections": "<table>",
-    "analysis.shared.samples.samples.read_samples(trace)": "samples of",
+    "read_samples(trace)": "samples of",
 }
 
 

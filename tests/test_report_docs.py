@@ -14,13 +14,14 @@ from click.testing import CliRunner
 import clrevents
 from clrevents.analysis.framework.model.declaration import parameters_of
 from clrevents.analysis.framework.model.json_schema import report_schema
-from clrevents.analysis.framework.run.catalogue import find_report, run_reports
+from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.analysis.framework.run.listing import report_names, report_summaries
 from clrevents.analysis.framework.vocabulary.cells import CELLS
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.cli import root
-from project_files import ROOT, fixture, fixtures, tool
+from project_files import ROOT, fixture, tool
 from report_schemas import validate, validator
+from tiers import each_fixture
 
 NAMES: Final = report_names()
 
@@ -92,7 +93,7 @@ def test_the_command_knows_it(name: str) -> None:
     assert "dotnet-trace collect --providers" in shown
 
 
-@pytest.mark.parametrize("path", fixtures(), ids=lambda path: path.name)
+@each_fixture("net10-exceptions")
 def test_fixtures_give_what_the_schemas_say(path: Path) -> None:
     validate(path)
 
@@ -102,7 +103,7 @@ def test_what_is_not_declared_is_refused() -> None:
     name = NAMES[0]
     check = validator(name)
     with clrevents.open(fixture("net10-method-interop")) as trace:
-        data = run_reports(trace, [name])[name].to_dict()
+        data = trace.report(name).to_dict()
     check.validate(data)
     for change in (
         lambda d: d.update(more=1),

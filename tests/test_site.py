@@ -17,6 +17,8 @@ from clrevents.analysis.framework.run.listing import report_names
 from clrevents.cli import root
 from project_files import ROOT, tool
 
+pytestmark = pytest.mark.full
+
 _ID: Final = re.compile(r'\bid="([^"]+)"')
 
 _LOADED: Final = re.compile(r'<(?:script|link rel="stylesheet"|img)[^>]*(?:src|href)="(https?:[^"]+)"')

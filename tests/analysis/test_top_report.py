@@ -199,7 +199,7 @@ def test_one_thread() -> None:
 def test_a_decoder_gives_the_same_answer(netperf: clrevents.Trace) -> None:
     expected = netperf.report("top")
     data = gzip.decompress(NETPERF.read_bytes())
-    feed = feed_reports(["top"])
+    feed = feed_reports("top")
     decoder = clrevents.Decoder(*feed.selectors, symbols=True)
     for start in range(0, len(data), 9973):
         feed.take(decoder, decoder.feed(data[start : start + 9973]))

@@ -27,6 +27,8 @@ from clrevents.table.build import ColumnType, TableField, number_column
 from clrevents.table.portions import portions
 from costly import empty_fields, many_tables, null_columns, wide_kinds
 
+pytestmark = pytest.mark.full
+
 FIELDS = 10
 LIMITS = clrevents.Limits(fields=FIELDS)
 EVENT = ("P", "E")

@@ -25,6 +25,8 @@ from clrevents.export.look import Look, thread_labels
 from npm_packages import npm_package
 from project_files import FIXTURES
 
+pytestmark = pytest.mark.full
+
 KINDS: Final = (("net10-convoy", None), ("net10-starvation", "alloc"))
 _DECODE: Final = """
 import { readFileSync } from "node:fs";

@@ -82,9 +82,6 @@ def _report(declared: ReportDeclaration[Any, Any]) -> Iterator[str]:
     yield ""
     yield declared.description
     yield ""
-    if declared.uses:
-        yield f"Uses {', '.join(f'[{used}](#{used})' for used in declared.uses)}."
-        yield ""
     yield f"Record with `dotnet-trace collect --providers {record_needs(declared.needs)}`, which gives:"
     yield ""
     for need in declared.needs:

@@ -359,7 +359,7 @@ class Trace:
         `report`.
         """
         window = {"start": start, "end": end, "process_id": process_id}
-        answers: dict[str, Any] = importlib.import_module(_REPORTS).run_reports(self, names or None, **window)
+        answers: dict[str, Any] = importlib.import_module(_REPORTS).reports_of(self, names, window)
         return answers
 
     def check(self) -> CheckResult:

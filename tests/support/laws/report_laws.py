@@ -30,7 +30,6 @@ import clrevents
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.run.asking import ReportFeed, ask
-from clrevents.analysis.framework.run.catalogue import _with_used
 from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, TimeWindow
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
@@ -61,7 +60,7 @@ def opened(data: bytes) -> Iterator[clrevents.Trace]:
 def answered(declaration: Declaration, parameters: Any, trace: clrevents.Trace, **more: Any) -> Answer[Any]:
     """The report's answer; `more` are the window's options and `cut`."""
     cut = more.pop("cut", iter)
-    return ask(trace, _with_used([Asked(declaration, parameters)]), more, cut)[declaration.name]
+    return ask(trace, [Asked(declaration, parameters)], more, cut)[declaration.name]
 
 
 @lru_cache(maxsize=64)
@@ -161,7 +160,7 @@ def a_decoder_gives_the_same(declaration: Declaration, parameters: Any, data: by
     """Bytes that come in pieces give the answer of the whole file, but for names of code that come too late."""
     rng = random.Random(seed)
     whole = whole_answer(declaration, parameters, data)
-    feed = ReportFeed(_with_used([Asked(declaration, parameters)]))
+    feed = ReportFeed([Asked(declaration, parameters)])
     decoder = clrevents.Decoder(*feed.selectors, errors="salvage", symbols=True)
     at = 0
     while at < len(data):

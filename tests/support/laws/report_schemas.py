@@ -11,7 +11,7 @@ import jsonschema
 
 import clrevents
 from clrevents.analysis.framework.model.json_schema import report_schema
-from clrevents.analysis.framework.run.catalogue import find_report, run_reports
+from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.table.display import LINES, WIDTH
 
 
@@ -39,7 +39,7 @@ def validate(path: Path) -> None:
     with warnings.catch_warnings(), clrevents.open(path, errors="salvage") as trace:
         # Of losses and damage the notes speak too.
         warnings.simplefilter("ignore", clrevents.TraceWarning)
-        for name, answer in run_reports(trace).items():
+        for name, answer in trace.reports().items():
             data = json.loads(json.dumps(answer.to_dict(), allow_nan=False))
             validator(name).validate(data)
             lines = repr(answer).splitlines()

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.analysis.gathering.groups import Numbers
 from clrevents.table.build import Column
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -79,10 +80,10 @@ def _unsigned(values: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 def _text_codes(parts: Sequence[Column]) -> tuple[Ints, int]:
-    known: dict[Any, int] = {}
+    known: Numbers[Any] = Numbers()
     found = []
     for column in parts:
         held = column.texts if column.texts is not None else column
-        codes = np.array([known.setdefault(text, len(known)) for text in held.tolist()], dtype=np.int64)
+        codes = known.of(held.tolist())
         found.append(codes if held is column or not len(codes) else codes[column.values])
     return np.concatenate(found), max(len(known), 1)

@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 
 from clrevents._util.words import counted
+from clrevents.analysis.gathering.groups import sum_by
 from clrevents.analysis.shared.samples.calltree import CallTree, Ints
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.analysis.shared.weights.weighing import Weights
@@ -60,9 +61,7 @@ class FlameCut:
 
     def moved(self, own: Weights) -> Weights:
         """The weights of the whole tree's nodes, where they went."""
-        found = np.zeros_like(own, shape=len(self.tree.parent))
-        np.add.at(found, self.place, own)
-        return found
+        return sum_by(self.place, own, len(self.tree.parent))
 
     def data(self, samples: Samples, look: Look) -> dict[str, Any]:
         """What the script draws of the tree of these samples, without names and threads that no box has any more."""

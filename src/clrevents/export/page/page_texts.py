@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from clrevents._util.words import safe
+from clrevents.analysis.gathering.groups import Numbers
 
 _LONG: Final = 600
 
@@ -16,11 +17,11 @@ class PageTexts:
     """Texts in order of their first use."""
 
     def __init__(self) -> None:
-        self._places: dict[str, int] = {}
+        self._places: Numbers[str] = Numbers()
 
     def place(self, text: str) -> int:
         """The number of a text, as it is shown."""
-        return self._places.setdefault(shown_text(text), len(self._places))
+        return self._places[shown_text(text)]
 
     @property
     def all(self) -> list[str]:

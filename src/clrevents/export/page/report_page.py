@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from clrevents._util.outputs import whole_file
 from clrevents._util.version import __version__
-from clrevents.analysis.framework.run.catalogue import run_reports
+from clrevents.analysis.framework.run.catalogue import reports_of
 from clrevents.errors import DamageError, PayloadError, TraceError
 from clrevents.export.flame.flame_html import FLAME_SCRIPT, FLAME_STYLE
 from clrevents.export.page.page_against import PageAgainst
@@ -48,7 +48,7 @@ def report_page(trace: Trace, against: PageAgainst | None = None) -> bytes:
     """The page that `write_report` writes: the same bytes for the same traces."""
     broken: TraceError | None = None
     try:
-        answers = run_reports(trace)
+        answers = reports_of(trace, (), {})
     except (DamageError, PayloadError) as error:
         if not isinstance(error.report, dict):
             raise

@@ -123,8 +123,6 @@ class Context:
     metrics: tuple[MetricDeclaration, ...]
     kinds: SeenKinds
     troubles: Troubles
-    results: Mapping[str, Answer[Any]]
-    """The answers of the reports that this one uses, by name."""
     nothing: Callable[[str], Gathered]
     """The columns of a selector's event, without a row; only header columns where neither the registry nor the trace
     knows it."""

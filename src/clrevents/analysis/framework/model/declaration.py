@@ -12,8 +12,8 @@ import attrs
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.collector import Collector
 from clrevents.analysis.framework.model.needs import Need
-from clrevents.analysis.framework.model.trends import Trend
 from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.trace import Moment
 
 P = TypeVar("P")
@@ -111,10 +111,10 @@ class ReportDeclaration(Generic[P, A]):
     """One report. Its name is that of its answer's class, its description that class's docstring.
 
     `question` is put as a user would, and pages list it under `topic`; the line on the report in other lists is its
-    folder's docstring. `headline` names the table
-    that is shown, with `shown` its columns for people, in order (all that are not hidden, when empty), and `trend` what
-    is drawn beside its rows; below it come the tables `beside`, which have the same class of rows. `uses` are reports
-    whose answers its collectors get.
+    folder's docstring. `headline` names the table that is shown, with `shown` its columns for people, in order (all
+    that are not hidden, when empty); below it come the tables `beside`, which have the same class of rows. `sparklines`
+    draws a line beside each of some of its rows: it takes the answer, the rows, the width, and the characters of which
+    the bars are made, lowest first.
     """
 
     answer: type[A]
@@ -130,15 +130,7 @@ class ReportDeclaration(Generic[P, A]):
     sort: str | None = None
     examples: tuple[tuple[str, str], ...] = ()
     """Questions and the command lines that answer them, for the help."""
-    uses: tuple[str, ...] = ()
-    trend: Trend | None = attrs.field(default=None)
-
-    @trend.validator
-    def _check_trend(self, attribute: Any, trend: Trend | None) -> None:
-        tables = {declared.name: declared.row_class for declared in self.answer.tables()} if trend else {}
-        wrong = None if trend is None else trend.wrong(tables, self.headline)
-        if wrong is not None:
-            raise TypeError(f"{self.name}: the trend does not fit: {wrong}")
+    sparklines: Callable[[A, ReportTable[Any], int, str], list[str]] | None = None
 
     @property
     def name(self) -> str:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.gathering.groups import groups, numbered
 from clrevents.analysis.gathering.nearest_rank import nearest_rank
 from clrevents.analysis.gathering.optional_rows import NONE, nulled
 from clrevents.analysis.reports.activities.activity_rows import ActivityLeak, ActivityName, ActivityRow, OrphanStop
@@ -50,9 +51,7 @@ class ActivityTables:
         self.parent, self._by_task = self._parents()
         self.parents_by_task = int(self._by_task.sum())
         self.end_kind = self._end_kinds()
-        sources: dict[ActivitySource, int] = {}
-        self._source = np.array([sources.setdefault(s, len(sources)) for s in forest.source], dtype=np.int64)
-        self._sources = tuple(sources)
+        self._source, self._sources = numbered(forest.source)
 
     def activities(self) -> ReportTable[ActivityRow]:
         """Each activity, in order of its start."""
@@ -87,11 +86,8 @@ class ActivityTables:
     def names(self) -> ReportTable[ActivityName]:
         """Sums of those that started in the window, the longest first."""
         rows: list[dict[str, Any]] = []
-        chosen = np.flatnonzero(self.begun)
-        order = chosen[np.argsort(self._source[chosen], kind="stable")]
-        edges = np.flatnonzero(np.diff(self._source[order])) + 1
-        for mine in np.split(order, edges) if len(order) else ():
-            source = self._sources[self._source[mine[0]]]
+        for number, mine in groups(self._source, np.flatnonzero(self.begun)):
+            source = self._sources[number]
             took = np.sort(self.duration[mine[self.stopped[mine]]])
             rows.append(
                 {

@@ -5,7 +5,6 @@ Sums are made of the contentions in the window; who held a lock and which convoy
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
@@ -16,6 +15,7 @@ from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import as_columns
+from clrevents.analysis.gathering.groups import groups, numbered
 from clrevents.analysis.gathering.nearest_rank import nearest_rank
 from clrevents.analysis.gathering.optional_rows import nulled
 from clrevents.analysis.reports.locks.convoys import LockWait, bounded, convoys
@@ -96,7 +96,7 @@ class LockTables:
     def locks(self) -> ReportTable[ContendedLock]:
         """By lock, native ones last, the longest waiting first."""
         rows = []
-        for _, mine in self._groups(self._numbers, self.inside):
+        for _, mine in groups(self._numbers, np.flatnonzero(self.inside)):
             row = mine[0]
             rows.append(
                 {
@@ -115,13 +115,9 @@ class LockTables:
 
     def methods(self) -> ReportTable[WaitingMethod]:
         """By the method that waited."""
-        names: dict[str | None, int] = {}
-        numbers = np.array(
-            [names.setdefault(self._names.method(row), len(names)) for row in range(len(self.found))], dtype=np.int64
-        )
-        texts = list(names)
+        numbers, texts = numbered(self._names.method(row) for row in range(len(self.found)))
         rows = []
-        for number, mine in self._groups(numbers, self._managed):
+        for number, mine in groups(numbers, np.flatnonzero(self._managed)):
             threads, locks = set(self.found.thread[mine].tolist()), set(self._numbers[mine].tolist())
             sums = self._sums(mine)
             rows.append(
@@ -138,7 +134,7 @@ class LockTables:
     def threads(self) -> ReportTable[WaitingThread]:
         """By the thread that waited."""
         rows = []
-        for _, mine in self._groups(self.found.thread, self._managed):
+        for _, mine in groups(self.found.thread, np.flatnonzero(self._managed)):
             thread = int(self.found.thread[mine[0]])
             rows.append(
                 {"thread_id": thread, "thread_name": self._context.thread_names.get(thread), **self._sums(mine)}
@@ -148,11 +144,9 @@ class LockTables:
 
     def owners(self) -> ReportTable[LockOwner]:
         """By lock and the owner at the begin."""
-        keys: dict[tuple[int, int], int] = {}
-        pairs = zip(self._numbers.tolist(), self.found.owner.tolist(), strict=True)
-        numbers = np.array([keys.setdefault(pair, len(keys)) for pair in pairs], dtype=np.int64)
+        numbers, _ = numbered(zip(self._numbers.tolist(), self.found.owner.tolist(), strict=True))
         rows = []
-        for _, mine in self._groups(numbers, self._managed):
+        for _, mine in groups(numbers, np.flatnonzero(self._managed)):
             runs = [run for run in self._next_samples[mine].tolist() if run >= 0]
             seen: dict[str | None, int] = {}
             for run in runs:
@@ -209,7 +203,7 @@ class LockTables:
     def convoys(self) -> ReportTable[Convoy]:
         """The convoys of the whole trace, cut to the window."""
         rows = []
-        for _, mine in self._groups(self._convoy_numbers, ~self.found.native & self.found.spans.begun):
+        for _, mine in groups(self._convoy_numbers, np.flatnonzero(~self.found.native & self.found.spans.begun)):
             told = bool(self.found.lock[mine[0]])
             waits = [self._waits[row] for row in mine]
             for one in convoys(waits, told):
@@ -260,16 +254,6 @@ class LockTables:
             "share": waited / total if total else None,
             "max_ns": self.longest(mine),
         }
-
-    def _groups(self, numbers: NDArray[Any], which: Mask) -> Iterable[tuple[int, Ints]]:
-        """The rows of each number, among some of them."""
-        rows = np.flatnonzero(which)
-        rows = rows[np.argsort(numbers[rows], kind="stable")]
-        if not len(rows):
-            return
-        bounds = np.flatnonzero(np.diff(numbers[rows])) + 1
-        for part in np.split(rows, bounds):
-            yield int(numbers[part[0]]), part
 
     def _longest_method(self, rows: Ints) -> str | None:
         sums: dict[str | None, int] = {}

@@ -1,20 +1,19 @@
-"""Sparklines: what they draw, where, and that a trend that does not fit its tables is refused."""
+"""Sparklines: what they draw, and where."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from built_counters import SECOND, counter, increased, polled, told
-from clrevents.analysis.framework.model.trends import ASCII_BARS, BARS, Trend, sparkline, trend_texts
-from clrevents.analysis.reports.counters.report import REPORT
+from clrevents.analysis.reports.counters.sparklines import sparkline, sparklines
 from clrevents.testing.builder import TraceBuilder
 
-TREND = Trend("values", "time_ns", "value", of="series_row", to="row", since="interval_ns")
+BARS = "▁▂▃▄▅▆▇█"
+OTHERS = "_.-~=+*#"
 
 
 @pytest.mark.parametrize(
@@ -33,13 +32,13 @@ TREND = Trend("values", "time_ns", "value", of="series_row", to="row", since="in
     ],
 )
 def test_bars(values: list[float | None], wanted: str) -> None:
-    assert sparkline(values) == wanted
-    assert sparkline(values, ASCII_BARS) == wanted.translate(str.maketrans(BARS, ASCII_BARS))
+    assert sparkline(values, BARS) == wanted
+    assert sparkline(values, OTHERS) == wanted.translate(str.maketrans(BARS, OTHERS))
 
 
 @given(st.lists(st.none() | st.floats(allow_nan=False, allow_infinity=False), max_size=30))
 def test_higher_bars_are_larger_values(values: list[float | None]) -> None:
-    drawn = sparkline(values)
+    drawn = sparkline(values, BARS)
     assert len(drawn) == len(values)
     pairs = sorted((value, BARS.index(bar)) for value, bar in zip(values, drawn, strict=True) if value is not None)
     assert [bar for _, bar in pairs] == sorted(bar for _, bar in pairs)
@@ -48,7 +47,7 @@ def test_higher_bars_are_larger_values(values: list[float | None]) -> None:
 
 def drawn(builder: TraceBuilder, width: int, **options: Any) -> dict[str, str]:
     found = told(builder, **options)
-    return dict(zip(found.series["name"], trend_texts(found, TREND, found.series, width), strict=True))
+    return dict(zip(found.series["name"], sparklines(found, found.series, width, BARS), strict=True))
 
 
 def counters() -> TraceBuilder:
@@ -82,7 +81,7 @@ def test_a_value_without_an_interval_is_at_its_moment() -> None:
 def test_what_was_left_out_of_a_saved_answer_is_not_drawn() -> None:
     found = told(counters())
     short = type(found).from_dict(found.to_dict())
-    assert trend_texts(short, TREND, short.series, 8) == ["", "", ""]
+    assert sparklines(short, short.series, 8, BARS) == ["", "", ""]
 
 
 def test_crafted_times_are_drawn_somewhere() -> None:
@@ -90,19 +89,3 @@ def test_crafted_times_are_drawn_somewhere() -> None:
     counter(builder.at(1 << 61), polled(IntervalSec=1.0))
     (text,) = drawn(builder, 10).values()
     assert len(text) == 10
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"table": "rows"}, "no table 'rows'"),
-        ({"x": "interval_ns"}, "'interval_ns' is not a time"),
-        ({"since": "time_ns"}, "'time_ns' is not a duration"),
-        ({"of": "count"}, "'count' is not a row"),
-        ({"y": "name"}, "'name' is not a number"),
-        ({"to": "name"}, "'name' is not a row"),
-    ],
-)
-def test_a_trend_that_does_not_fit_is_refused_where_it_is_declared(change: dict[str, str], message: str) -> None:
-    with pytest.raises(TypeError, match=f"counters: the trend does not fit: {message}"):
-        attrs.evolve(REPORT, trend=attrs.evolve(TREND, **change))
