@@ -27,10 +27,8 @@ def executed() -> Any:
         asked = f"with clrevents.open({str(fixture(trace))!r}) as trace:\n    {name} = trace.report({name!r})"
         cells.append(f"{asked}\n{name}")
         cells.append(f"display(*{name}.charts())")
-    cells.append(
-        f"from clrevents.analysis import read_samples
-trace = clrevents.open({str(fixture('net10-garbage'))!r})"
-    )
+    garbage = str(fixture("net10-garbage"))
+    cells.append(f"from clrevents.analysis import read_samples\ntrace = clrevents.open({garbage!r})")
     cells += OTHERS
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     NotebookClient(book, timeout=300, kernel_name="python3").execute()
