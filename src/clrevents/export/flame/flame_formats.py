@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import gzip
 import importlib
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, get_args
 
-from clrevents.analysis.shared.samples.samples import Samples
+from clrevents.analysis.shared.samples.samples import FlameFormat, Samples
 from clrevents.export.look import Look
 
-FlameFormat: TypeAlias = Literal["speedscope", "folded", "html", "pprof"]
 FLAME_FORMATS: Final[tuple[FlameFormat, ...]] = get_args(FlameFormat)
 
 _ROOM: Final = "clrevents.export.flame"

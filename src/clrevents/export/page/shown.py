@@ -1,4 +1,5 @@
-"""What `show()` of samples and of answers shows: which page, how high, in a frame or in a browser.
+"""What `show()` of samples and of answers shows: which page, how high, in a frame or in a browser; and what `write()`
+of samples writes.
 
 A frame holds a whole page as text, in a sandbox, so that neither it nor the notebook reaches the other; it is cut until
 it is small enough to be kept in a file. Called by name from the room below, where these methods are
@@ -15,11 +16,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from clrevents._util.notebook import notebook_shell, show_html
+from clrevents._util.outputs import whole_file
+from clrevents._util.version import __version__
 from clrevents._util.words import safe
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.render.show import question_text
 from clrevents.analysis.shared.samples.calltree import CallTree, call_tree
-from clrevents.analysis.shared.samples.samples import Samples
+from clrevents.analysis.shared.samples.samples import FlameFormat, Samples
+from clrevents.export.flame.flame_formats import FLAME_FORMATS, compared_bytes, flame_bytes, flame_format
 from clrevents.export.flame.flame_html import FlameCut, flame_page, render
 from clrevents.export.look import Look
 from clrevents.export.page.page_assembly import PageTexts, assembled_page, page_texts_of, shown_text
@@ -97,6 +101,35 @@ def show_samples(samples: Samples, title: str, merge_threads: bool, height: int 
     """The flame graph's page."""
     look = Look(title=title, merge_threads=merge_threads)
     show_page(lambda: render(samples, look), lambda: flame_frame(samples, look, height), lambda: repr(samples))
+
+
+def write_samples(
+    samples: Samples,
+    path: str | os.PathLike[str],
+    format: FlameFormat | None,
+    title: str,
+    merge_threads: bool,
+    raw: bool,
+    against: Samples | None,
+) -> None:
+    """The file of a flame graph."""
+    name = os.fspath(path)
+    chosen = format or flame_format(name)
+    if chosen not in FLAME_FORMATS:
+        meant = f"the suffix of {name!r} means no format" if format is None else f"unknown format {format!r}"
+        raise ValueError(f"{meant}; formats are {', '.join(FLAME_FORMATS)}")
+    info, pack = samples.info, name.lower().endswith(".gz")
+    look = Look(title, f"clrevents {__version__}", merge_threads, raw, None if info is None else info.start)
+    if against is None:
+        data = flame_bytes(samples, chosen, look, pack)
+    elif chosen != "html":
+        raise ValueError(f"samples are compared on a page only, not in the format {chosen}")
+    else:
+        before = "" if against.info is None else os.path.basename(against.info.path or "")
+        other = before or "the other trace"
+        data = compared_bytes(samples, against, other, look._replace(title=f"{title} compared with {other}"), pack)
+    with whole_file(path) as file:
+        file.write(data)
 
 
 def show_answer(found: Answer[Any], height: int | None) -> None:
