@@ -17,7 +17,7 @@ from clrevents.analysis.reports.pool.pool_rows import PoolFacts, PoolShortage
 from clrevents.analysis.reports.pool.starvation import BlockedWorkers, Shortage, Verdict, verdict
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
 from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
-from clrevents.schema.thread_pool_flags import ThreadAdjustmentReason
+from clrevents.schema.runtime_flags import ThreadAdjustmentReason
 
 _WORDS: Final = {
     ThreadAdjustmentReason.Starvation: "nothing was taken from the queue for half a second or longer",
