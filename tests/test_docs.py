@@ -275,8 +275,8 @@ def test_pairs_without_real_bytes_are_those_that_the_document_lists() -> None:
 
 # The evidence in docs/errata.md
 
-_SIZES: Final = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q"}
-_LINE: Final = re.compile(r"\+(\d+) +((?:[0-9a-f]{2} )+)(…)? *(.+?) (u8|u16|u32|u64|str)(?:\[(\d+)\])? = (.*)")
+_SIZES: Final = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q", "i32": "i"}
+_LINE: Final = re.compile(r"\+(\d+) +((?:[0-9a-f]{2} )+)(…)? *(.+?) (u8|u16|u32|u64|i32|str)(?:\[(\d+)\])? = (.*)")
 
 EVIDENCE: Final = [b for b in _blocks(ROOT / "docs" / "errata.md") if b.info.startswith("bytes ")]
 

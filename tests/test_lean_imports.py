@@ -109,9 +109,13 @@ def test_every_public_name_is_there() -> None:
 
     for name in clrevents.__all__:
         assert getattr(clrevents, name) is not None
-        assert name in dir(clrevents)
+    modules = set(dir(clrevents)) - set(clrevents.__all__)
+    assert modules == {"analysis", "errors", "events", "rewrite", "testing", "types"}
+    for name in modules:
+        assert getattr(clrevents, name).__name__ == f"clrevents.{name}"
+    assert dir(clrevents.analysis) == clrevents.analysis.__all__
     checked = {n for i in imports(tree(SOURCE / "__init__.py")) if i.checking for n in i.names}
-    assert checked == set(clrevents.__all__) - {"__version__"}
+    assert checked == {*clrevents.__all__, *modules} - {"__version__"}
     assert dir(clrevents.events) == sorted(EXPORTS)
     for name in EXPORTS:
         assert getattr(clrevents.events, name).__name__ == name

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import clrevents
 from built_page import MS, built_page
 from clrevents.analysis.shared.samples.calltree import call_tree
-from clrevents.export.flame.flame_cut import FlameCut
+from clrevents.export.flame.flame_html import FlameCut
 from clrevents.export.page import page_timeline
-from clrevents.export.page.page_texts import PageTexts, shown_text
+from clrevents.export.page.page_assembly import PageTexts, shown_text
 from clrevents.trace import Loss
 from hand_made import Row, hand_made
 
@@ -73,7 +73,7 @@ def test_lanes_and_tracks() -> None:
     assert [lane["starts"][0] * tick, lane["ends"][0] * tick] == pytest.approx([10 * MS, 21.5 * MS], abs=tick)
     track, compiled = made["tracks"]
     # The begins of their compilations are not in the trace.
-    assert (compiled["title"], compiled["count"], compiled["unplaced"]) == ("compilations", 2, 2)
+    assert (compiled["title"], compiled["count"], compiled["unplaced"]) == ("JIT", 2, 2)
     assert compiled["starts"] == []
     assert (track["title"], track["count"], track["unplaced"]) == ("exceptions", 2, 0)
     assert [start * tick for start in track["starts"]] == pytest.approx([22 * MS, 23 * MS], abs=tick)

@@ -107,9 +107,8 @@ SECTIONS: Final = (
     Section(
         "Durations and weighted stacks",
         "clrevents.analysis",
-        ("spans", "read_samples", "hottest"),
+        ("spans", "read_samples", "Samples", "hottest", "add_leaf", "add_artefact"),
         (
-            "analysis.shared.samples.samples.Samples",
             "analysis.shared.samples.samples.SampledThread",
             "analysis.gathering.merged.StackFrame",
             "analysis.shared.samples.hot.HotMethod",

@@ -15,7 +15,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclarat
 from clrevents.analysis.framework.vocabulary.cells import CELLS
 from clrevents.analysis.framework.vocabulary.report_table import TableDeclaration
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
-from clrevents.cli.schema_report import type_text
+from clrevents.cli.schema import type_text
 
 HEAD: Final = """\
 # Reports: every question, table, column and metric
@@ -82,9 +82,6 @@ def _report(declared: ReportDeclaration[Any, Any]) -> Iterator[str]:
     yield ""
     yield declared.description
     yield ""
-    if declared.uses:
-        yield f"Uses {', '.join(f'[{used}](#{used})' for used in declared.uses)}."
-        yield ""
     yield f"Record with `dotnet-trace collect --providers {record_needs(declared.needs)}`, which gives:"
     yield ""
     for need in declared.needs:

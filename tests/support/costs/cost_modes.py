@@ -160,7 +160,7 @@ def _logical(data: bytes) -> None:
     with _open(data) as trace:
         samples = read_samples(trace, logical=True)
         for format in FLAME_FORMATS:
-            flame_bytes(samples, format, Look("t", "e", format != "chrome", False, trace.info.start))
+            flame_bytes(samples, format, Look("t", "e", True, False, trace.info.start))
 
 
 def _shaped(data: bytes) -> None:

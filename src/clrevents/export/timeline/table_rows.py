@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 import numpy as np
 
 from clrevents.analysis import ReportTable
+from clrevents.analysis.gathering.groups import changes
 from clrevents.analysis.shared.weights.weighing import Ints
 
 R = TypeVar("R")
@@ -37,12 +38,8 @@ def grouped(
     for column in reversed(columns):
         by += [column.filled(0)[order], column.known[order]]
     order = order[np.lexsort(by)]
-    new = np.zeros(len(order), dtype=np.bool_)
-    new[:1] = True
-    for column in columns:
-        for values in (column.filled(0)[order], column.known[order]):
-            new[1:] |= values[1:] != values[:-1]
-    begins = np.flatnonzero(new)
+    differing = (values[order] for column in columns for values in (column.filled(0), column.known))
+    begins = np.flatnonzero(changes(*differing))
     # There may be as many combinations as rows, and few values are not faster to take than many.
     found = zip(*(column.take(order[begins]).tolist() for column in columns), strict=True)
     rows = _rows(table, order)

@@ -60,7 +60,7 @@ def write_timeline(
             stream = cast(IO[bytes], packed)
         write = _perfetto if format == "perfetto" else _firefox
         write(trace, timeline, wanted, stream)
-    return WrittenTimeline(summary(timeline.samples), timeline.left_out.total())
+    return WrittenTimeline(summary(timeline.samples), sum(timeline.left_out.values()))
 
 
 def _perfetto(trace: Trace, timeline: Timeline, selectors: Sequence[Selector], stream: IO[bytes]) -> None:

@@ -29,6 +29,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
 from clrevents.analysis.framework.vocabulary.marks import Hole
 from clrevents.analysis.gathering.distant_times import near_ns, near_table
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import groups
 from clrevents.table.read import TableChunk
 from clrevents.trace import TraceInfo
 
@@ -58,6 +59,8 @@ class ReadingEnd:
     complete: bool
     names: LateNaming
     thread_names: Mapping[int, str]
+    stopped_ns: Callable[[], int]
+    """When tracing stopped: to be asked only where it matters."""
 
 
 class ReportReading:
@@ -241,6 +244,7 @@ class ReportReading:
             nothing=nothing,
             names=known.names,
             thread_names=known.thread_names,
+            stopped=known.stopped_ns,
         )
 
 
@@ -258,13 +262,10 @@ def _by_process(
     for event, rows in events.items():
         column = rows.table.column(_PROCESS)
         numbers = np.where(column.known, column.values.astype(np.int64), -1)
-        order = np.argsort(numbers, kind="stable")
-        edges = np.flatnonzero(np.diff(numbers[order])) + 1
-        for places in np.split(order, edges) if len(order) else ():
-            number = int(numbers[places[0]])
+        for number, places in groups(numbers):
             process = None if number < 0 else number
             if takes(process):
-                found.setdefault(process, {})[event] = rows.only(places) if len(edges) else rows
+                found.setdefault(process, {})[event] = rows if len(places) == len(numbers) else rows.only(places)
     return found
 
 

@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.analysis.gathering.groups import groups
 from clrevents.analysis.gathering.nearest_rank import nearest_rank
 from clrevents.analysis.reports.counters.counter_columns import NO_COUNT, Floats, Ints, Mask
 from clrevents.analysis.reports.counters.counter_values import NO_INTERVAL, CounterValues, SeriesKey
@@ -42,13 +43,9 @@ class SeriesSums:
 
 def series_sums(values: CounterValues, keys: Sequence[SeriesKey]) -> list[tuple[int, SeriesSums]]:
     """The sums of each series that has a row among these values, by its number."""
-    order = np.argsort(values.series, kind="stable")
-    edges = np.flatnonzero(np.diff(values.series[order])) + 1
-    groups = np.split(order, edges) if len(order) else []
-    numbers = values.series[order[np.append(0, edges)]].tolist() if len(order) else []
     # There may be as many series as values: what can be done once is not done for each.
     with np.errstate(over="ignore", invalid="ignore"):
-        return [(n, _summed(values, rows, keys[n])) for n, rows in zip(numbers, groups, strict=True)]
+        return [(n, _summed(values, rows, keys[n])) for n, rows in groups(values.series)]
 
 
 def _summed(values: CounterValues, rows: Ints, key: SeriesKey) -> SeriesSums:

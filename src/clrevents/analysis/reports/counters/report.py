@@ -138,7 +138,7 @@ class CountersCollector(Collector[CountersReport]):
 
     def finish(self, context: Context) -> CountersReport:
         """Find the intervals, number the series, and sum them up."""
-        keys = self._numbers.keys()
+        keys = list(self._numbers)
         values = CounterValues.joined(self._values)
         sessions = [keys[number].session for number in values.series.tolist()]
         intervals = self._sessions.intervals(values, sessions, context.marks)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import as_columns
+from clrevents.analysis.gathering.groups import sum_by
 from clrevents.analysis.reports.heap.heap_engine import KERNEL, Kernel
 from clrevents.analysis.reports.heap.heap_graph import HeapGraph
 from clrevents.analysis.reports.heap.heap_rows import DominatorLine, RootGroup, Snapshot, TypeGrowth, TypeOnHeap
@@ -76,8 +77,7 @@ def type_columns(snapshot: HeapSnapshot, name: Namer, chosen: Sequence[int] | No
     """
     count = len(snapshot.types)
     objects = np.bincount(snapshot.type, minlength=count)
-    size = np.zeros(count, dtype=np.int64)
-    np.add.at(size, snapshot.type, snapshot.size)
+    size = sum_by(snapshot.type, snapshot.size.astype(np.int64), count)
     retained: list[int | None] = [None] * count
     unreached: list[int | None] = [None] * count
     if snapshot.coverage.linked:
@@ -236,8 +236,7 @@ def growth_columns(before: HeapSnapshot, after: HeapSnapshot, name: Namer) -> Co
     sums: list[dict[str, tuple[int, int]]] = []
     for one in (before, after):
         objects = np.bincount(one.type, minlength=len(one.types)).tolist()
-        size = np.zeros(len(one.types), dtype=np.int64)
-        np.add.at(size, one.type, one.size)
+        size = sum_by(one.type, one.size.astype(np.int64), len(one.types))
         mine: dict[str, tuple[int, int]] = {}
         for type, count, bytes in zip(one.types, objects, size.tolist(), strict=True):
             old = mine.get(name(type), (0, 0))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from clrevents.analysis.framework.model.collector import ReportChunk
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import Interned
 from clrevents.analysis.gathering.keys import group_numbers
 from clrevents.analysis.shared.events.compilations import Compilations, inside
 
@@ -112,7 +113,7 @@ class DecisionLog:
     """Takes the events of decisions. Memory grows with them, by 29 bytes each."""
 
     def __init__(self) -> None:
-        self._kinds: dict[DecisionKind, int] = {}
+        self._kinds: Interned[DecisionKind] = Interned()
         self._parts: list[tuple[NDArray[Any], ...]] = []
 
     def take(self, chunk: ReportChunk) -> None:
@@ -136,15 +137,14 @@ class DecisionLog:
         """The kind of each row, as its number."""
         if event.reason is None:
             kind = DecisionKind(event.what, event.accepted, None)
-            return np.full(len(rows), self._kinds.setdefault(kind, len(self._kinds)), dtype=np.int32)
+            return np.full(len(rows), self._kinds[kind], dtype=np.int32)
         column = rows.column(event.reason)
         enum = next(field.enum for field in rows.payload if field.name == event.reason)
         numbers, _ = group_numbers([[column]], [len(rows)])
         _, first, place = np.unique(numbers, return_index=True, return_inverse=True)
         reasons = [str(enum(value)) if enum else value for value in column.take(first).tolist()]
         kinds = [DecisionKind(event.what, event.accepted, reason) for reason in reasons]
-        known = [self._kinds.setdefault(kind, len(self._kinds)) for kind in kinds]
-        return np.array(known, dtype=np.int32)[place.reshape(-1)]
+        return self._kinds.of(kinds).astype(np.int32)[place.reshape(-1)]
 
 
 def _order(kind: DecisionKind, count: int) -> tuple[Any, ...]:

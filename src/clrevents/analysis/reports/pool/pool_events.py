@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import changes
 from clrevents.analysis.gathering.optional_rows import nulled
 from clrevents.analysis.reports.pool.starvation import Goal, Raise
 from clrevents.analysis.shared.events.wait_events import field_known, field_numbers
-from clrevents.schema.thread_pool_flags import ThreadAdjustmentReason
+from clrevents.schema.runtime_flags import ThreadAdjustmentReason
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -170,8 +171,7 @@ def _series(events: Sequence[Gathered], name: str) -> tuple[Ints, Ints]:
 
 def _changes(times: Ints, numbers: Ints, first: int | None = None) -> tuple[Ints, Ints]:
     """Where a number differs from the one before; the `first` one differs from this."""
-    changed = np.ones(len(numbers), dtype=np.bool_)
-    changed[1:] = numbers[1:] != numbers[:-1]
+    changed = changes(numbers)
     if first is not None and len(numbers):
         changed[0] = numbers[0] != first
     return times[changed], numbers[changed]

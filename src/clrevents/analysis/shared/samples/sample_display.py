@@ -13,6 +13,7 @@ import numpy as np
 
 from clrevents._util.units import amount_text, moment_text
 from clrevents._util.words import counted, safe
+from clrevents.analysis.gathering.groups import sum_by
 from clrevents.analysis.gathering.merged import StackFrame
 from clrevents.analysis.shared.weights.weighing import Ints, Unit, Weights
 from clrevents.table.display import LINES, fitted, framed_html, html_table, shortened, text_rows
@@ -92,8 +93,7 @@ def _head(samples: ShownSamples) -> tuple[str, ...]:
 def _heaviest(samples: ShownSamples) -> list[tuple[str, ...]]:
     """The innermost frames with their own weight and number of samples, the heaviest first."""
     leaf = samples.values[samples.offsets[samples.stack]] if len(samples) else samples.stack
-    weight = np.zeros(len(samples.frames), dtype=samples.weight.dtype)
-    np.add.at(weight, leaf, samples.weight)
+    weight = sum_by(leaf, samples.weight, len(samples.frames))
     count = np.bincount(leaf, minlength=len(samples.frames))
     weights, counts = weight.tolist(), count.tolist()
     order = sorted(np.flatnonzero(count).tolist(), key=lambda i: (-weights[i], -counts[i], samples.frames[i].raw))
