@@ -1,4 +1,4 @@
-"""Runs the examples of pages and writes what they print into the blocks that show it: `tools/refresh_examples.py PAGE…`.
+"""Runs the examples of pages and writes what they print into the blocks that show it: `refresh_examples.py PAGE…`.
 
 Look at what `git diff` says of them. Which blocks run, and where, is what tests/test_docs.py does.
 """

@@ -1,7 +1,7 @@
 """The sections of a page: one for each report that has data, with its headline, caveats, tables and charts.
 
-Values of tables stay numbers where the script can sort and write them as `cell_text` does; what JavaScript's numbers
-cannot hold goes as text. Bulk tables are counted only. Charts are SVG in the page's own ink; without the drawing
+Every cell comes as the text that a terminal shows, and as a number beside it where the script sorts by it and
+JavaScript's numbers hold it. Bulk tables are counted only. Charts are SVG in the page's own ink; without the drawing
 library the page says so. Works nothing out.
 """
 
