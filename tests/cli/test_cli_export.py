@@ -21,6 +21,7 @@ import pytest
 from click.testing import Result
 
 import clrevents
+from clrevents._util import workers
 from clrevents.export.files import buffered, directory, lake
 from clrevents.export.files.sink import FileSink
 from clrevents.table.stacks import stack_table
@@ -41,8 +42,9 @@ def tree(folder: Path) -> list[str]:
 
 
 def values(table: Any) -> list[str]:
-    """Rows as text, in which not-a-number equals itself."""
-    return [repr(row) for row in table.to_pylist()]
+    """Rows as text, in which not-a-number equals itself; moments as nanoseconds, which Python's own cannot hold."""
+    columns = [column.cast("int64") if str(column.type).startswith("timestamp") else column for column in table.columns]
+    return [repr(row) for row in zip(*(column.to_pylist() for column in columns), strict=True)]
 
 
 def facts(folder: Path) -> dict[str, Any]:
@@ -474,12 +476,12 @@ def test_the_others_end_when_the_first_was_killed(
 def test_the_others_are_told_to_stop(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a process of its own does when the first one was interrupted."""
     stop = threading.Event()
-    monkeypatch.setattr(lake, "_stop", stop)
+    monkeypatch.setattr(workers, "_stop", stop)
     (job,) = lake.jobs([str(sample)], tmp_path, directory.Options())
-    assert lake._export(job).written is not None
+    assert lake.export_trace(job, progress=workers.give_up_if_told).written is not None
     stop.set()
     with pytest.raises(KeyboardInterrupt):
-        lake._export(job)
+        lake.export_trace(job, progress=workers.give_up_if_told)
     assert [p.name for p in tmp_path.iterdir()] == ["net8-sample"]
 
 
