@@ -7,11 +7,11 @@ seed, as many from each room. Works on a copy of the checkout, where a kernel th
     python tools/mutate.py run  --copy FOLDER --count 100  plant, run, write FOLDER/faults.jsonl; goes on where it was
     python tools/mutate.py show --copy FOLDER              what the fast tier notices, what the full one, what neither
 
-Of the fast tier only those tests run that come by the changed line (by the module, where import runs that line): no other
-can notice. Without a map, which takes longer than it saves for a few dozen faults, those run that are about the room or
-the report, so that the share of the fast tier comes out lower than it is. A fault that they pass is given to the same
-room's tests of the full tier. A map needs the package `coverage`; limits are of processor time, so that a busy machine
-changes nothing.
+Of the fast tier only those tests run that come by the changed line (by the module, where import runs that line): no
+other can notice. Without a map, which takes longer than it saves for a few dozen faults, those run that are about the
+room or the report: the share of the fast tier comes out lower than it is. A fault that they pass is given to that
+room's tests of the full tier. A map needs the package `coverage`; limits are of processor time, so that a busy
+machine changes nothing.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ NO_MAP: Final = (
     "tests/cost/test_worst_finds.py",
 )
 """They come by everything, or read the source: none of them is about a line."""
-FIRST, REST, FULL = 20, 150, 60
+FIRST, REST, FULL = 20, 150, 45
 """Seconds of processor time that each step may take."""
 
 
@@ -357,53 +357,41 @@ def rebuilt(copy: Path) -> None:
     subprocess.run(command, cwd=copy, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def tried(copy: Path, fault: Fault, lines: LineMap) -> dict[str, Any]:
-    """Plant it, and see who notices."""
+def tried(copy: Path, fault: Fault, lines: LineMap, step: str) -> dict[str, Any]:
+    """Plant it, and see whether this tier notices."""
     began = time.monotonic()
     kernel = any(fault.path == f"{SOURCE}/{name}.py" for name in KERNELS)
     before = planted(copy, fault)
+    tests = about(copy, fault) if kernel else lines.tests(fault)
+    steps = [(part, seconds) for part, seconds in zip(portions(tests, lines.spent), (FIRST, REST), strict=True) if part]
+    if step == "full":
+        steps = [(["--full", "-m", "full", *about(copy, fault)], FULL)]
+    ended, by, took = "passed", "", 0.0
     try:
         if kernel:
             rebuilt(copy)
-            tests = about(copy, fault)
-        else:
-            tests = lines.tests(fault)
-        first, rest = portions(tests, lines.spent)
-        verdict, by, took = "survived", "", 0.0
-        for step, chosen, seconds in (
-            ("fast", first, FIRST),
-            ("fast", rest, REST),
-            ("full", about(copy, fault), FULL),
-        ):
-            if not chosen:
-                continue
-            chosen = [*chosen, *(("--full", "-m", "full") if step == "full" else ())]
+        for chosen, seconds in steps:
             ended, spent = pytest(copy, seconds, *chosen)
             took += spent
             while ended == "failed" and (name := failed_anyway(copy, fault, before)):
                 chosen.append(f"--deselect={name}")
                 ended, spent = pytest(copy, seconds, *chosen)
                 took += spent
-            # The full tier may be longer than its time here; not to have come to its end proves nothing.
-            if ended == "failed" or (ended == "time" and step == "fast"):
-                verdict, by = step, ended
+            if ended != "passed":
                 break
-            if ended == "time":
-                by = "full tier cut short"
     finally:
         (copy / fault.path).write_bytes(before)
         if kernel:
             rebuilt(copy)
-    said = [line for line in (copy / "last.log").read_text().splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return {
-        **fault._asdict(),
-        "verdict": verdict,
-        "by": by,
-        "tests": len(tests),
-        "cpu": round(took, 1),
-        "wall": round(time.monotonic() - began, 1),
-        "said": said[0][:160] if said and verdict != "survived" else "",
-    }
+    # The full tier may be longer than its time here; not to have come to its end proves nothing.
+    noticed = ended == "failed" or (ended == "time" and step == "fast")
+    if noticed:
+        said = [line for line in (copy / "last.log").read_text().splitlines() if line.startswith(("FAILED", "ERROR"))]
+        by = said[0][:160] if said else "its time"
+    elif ended == "time":
+        by = "cut short"
+    wall = round(time.monotonic() - began, 1)
+    return {**fault._asdict(), "step": step, "noticed": noticed, "by": by, "cpu": round(took, 1), "wall": wall}
 
 
 def failed_anyway(copy: Path, fault: Fault, before: bytes) -> str:
@@ -426,29 +414,44 @@ def failed_anyway(copy: Path, fault: Fault, before: bytes) -> str:
 
 
 def run(copy: Path, count: int, seed: int) -> None:
+    """The fast tier first, of all faults; then the full one, of those that it passed."""
     lines = LineMap(copy)
-    log = copy / "faults.jsonl"
-    done = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-    seen = {tuple(d[k] for k in Fault._fields) for d in done}
-    for fault in drawn(copy, count, seed):
-        if fault not in seen:
-            found = tried(copy, fault, lines)
-            with log.open("a") as file:
+    faults = drawn(copy, count, seed)
+    for step in ("fast", "full"):
+        for fault in faults:
+            seen = known(copy).get(fault, {})
+            if step in seen or seen.get("fast", {}).get("noticed"):
+                continue
+            found = tried(copy, fault, lines, step)
+            with (copy / "faults.jsonl").open("a") as file:
                 file.write(json.dumps(found) + "\n")
-            print(f"{found['verdict']:<9}{found['cpu']:>6} s  {fault}", flush=True)
+            print(f"{step}: {'noticed' if found['noticed'] else 'passed':<8}{found['cpu']:>6} s  {fault}", flush=True)
     show(copy)
 
 
+def known(copy: Path) -> dict[Fault, dict[str, dict[str, Any]]]:
+    """What was tried: by fault and tier."""
+    log = copy / "faults.jsonl"
+    found: dict[Fault, dict[str, dict[str, Any]]] = defaultdict(dict)
+    for line in log.read_text().splitlines() if log.exists() else ():
+        one = json.loads(line)
+        found[Fault(*(one[key] for key in Fault._fields))][one["step"]] = one
+    return found
+
+
 def show(copy: Path) -> None:
-    done = [json.loads(line) for line in (copy / "faults.jsonl").read_text().splitlines()]
-    verdicts = Counter(one["verdict"] for one in done)
-    for one in done:
-        if one["verdict"] != "fast":
-            fault = Fault(*(one[k] for k in Fault._fields))
-            print(f"{one['verdict']:<9} {fault} ({one['tests']} fast tests come by; {one['by'] or one['said']})")
-    noticed = verdicts["fast"] + verdicts["full"]
-    share = verdicts["fast"] / noticed if noticed else 0
-    print(f"{len(done)} faults: {dict(verdicts)}; the fast tier notices {share:.0%} of what either notices")
+    tried = known(copy)
+    verdicts: Counter[str] = Counter()
+    for fault, steps in tried.items():
+        noticed = next((step for step in ("fast", "full") if steps.get(step, {}).get("noticed")), "neither")
+        if noticed == "neither" and "full" not in steps:
+            noticed = "full tier not tried"
+        verdicts[noticed] += 1
+        if noticed != "fast":
+            print(f"{noticed:<20} {fault} {steps.get('full', {}).get('by', '')}")
+    either = verdicts["fast"] + verdicts["full"]
+    share = verdicts["fast"] / either if either else 0
+    print(f"{len(tried)} faults: {dict(verdicts)}; the fast tier notices {share:.0%} of what either notices")
 
 
 def main() -> None:

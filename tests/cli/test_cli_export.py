@@ -21,6 +21,7 @@ import pytest
 from click.testing import Result
 
 import clrevents
+from arrow_rows import arrow_rows
 from clrevents._util import workers
 from clrevents.export.files import buffered, directory, lake
 from clrevents.export.files.sink import FileSink
@@ -42,9 +43,8 @@ def tree(folder: Path) -> list[str]:
 
 
 def values(table: Any) -> list[str]:
-    """Rows as text, in which not-a-number equals itself; moments as nanoseconds, which Python's own cannot hold."""
-    columns = [column.cast("int64") if str(column.type).startswith("timestamp") else column for column in table.columns]
-    return [repr(row) for row in zip(*(column.to_pylist() for column in columns), strict=True)]
+    """Rows as text, in which not-a-number equals itself."""
+    return [repr(row) for row in arrow_rows(table)]
 
 
 def facts(folder: Path) -> dict[str, Any]:
@@ -417,6 +417,7 @@ def test_what_a_killed_process_left_is_no_hindrance(run: Run, sample: Path, tmp_
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 @pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.full
 def test_interrupt(
     command: list[str], process_environment: dict[str, str], sample: Path, tmp_path: Path, jobs: str
 ) -> None:
