@@ -107,7 +107,7 @@ SECTIONS: Final = (
     Section(
         "Durations and weighted stacks",
         "clrevents.analysis",
-        ("spans", "read_samples", "Samples", "hottest", "add_leaf"),
+        ("spans", "read_samples", "Samples", "hottest", "add_leaf", "add_artefact"),
         (
             "analysis.shared.samples.samples.SampledThread",
             "analysis.gathering.merged.StackFrame",

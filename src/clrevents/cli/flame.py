@@ -10,6 +10,7 @@ import click
 
 import clrevents
 from clrevents._util.outputs import whole_file
+from clrevents.analysis.shared.samples.samples import FlameFormat
 from clrevents.cli.output import safe, say
 from clrevents.cli.reading import (
     FailOn,
@@ -22,7 +23,7 @@ from clrevents.cli.reading import (
 )
 from clrevents.cli.sampling import Chosen, in_all, samples_of, sampling_options, say_how_sure, say_what_is_missing
 from clrevents.errors import AmbiguousEventError, DamageError, ErrorMode, PayloadError, UnknownEventError
-from clrevents.export.flame.flame_formats import FLAME_FORMATS, FlameFormat, compared_bytes, flame_bytes, flame_format
+from clrevents.export.flame.flame_formats import FLAME_FORMATS, compared_bytes, flame_bytes, flame_format
 from clrevents.export.look import Look
 
 _OPENS: Final[dict[str, str]] = {

@@ -19,7 +19,7 @@ from clrevents.decode.selection import FilterOptions, Filters, Selector
 from clrevents.errors import ERROR_MODES, AmbiguousEventError, ErrorMode, Limits, UnknownEventError
 from clrevents.fleet.fleet_answer import FleetAnswer, fleet_answer
 from clrevents.fleet.joined import Joined, rows_of_traces, with_trace
-from clrevents.fleet.outcome import Opening, Question
+from clrevents.fleet.outcome import Opening, Question, TraceProblem, error_row, problems_table
 from clrevents.fleet.questions import (
     AskCounts,
     AskFacts,
@@ -35,7 +35,6 @@ from clrevents.fleet.questions import (
 from clrevents.fleet.side_by_side import SideBySide, usable_processors
 from clrevents.fleet.sql_files import SqlFiles
 from clrevents.fleet.trace_paths import Places, trace_paths
-from clrevents.fleet.trace_problems import TraceProblem, error_row, problems_table
 from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.table.build import row_table
 from clrevents.table.query import ask
