@@ -10,7 +10,7 @@ from clrevents.errors import DamageError
 from clrevents.trace.batch import Batch
 from clrevents.trace.batch_tables import BatchTables, tables_of_registry
 from clrevents.trace.check_result import CheckResult, PayloadCounts
-from clrevents.trace.decoder import Decoder, duration_so_far, occurred_in, stream_moment, stream_of
+from clrevents.trace.decoder import Decoder, duration_so_far, occurred_in, stopped_so_far, stream_moment, stream_of
 from clrevents.trace.event import label_list
 from clrevents.trace.event_rows import EventRows
 from clrevents.trace.scan import ThreadInfo
@@ -43,6 +43,7 @@ __all__ = [
     "occurred_in",
     "open",
     "passes_of",
+    "stopped_so_far",
     "stream_moment",
     "stream_of",
     "tables_in_sql",
