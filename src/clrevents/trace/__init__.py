@@ -7,7 +7,7 @@ from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
 from clrevents.decode.selection import FilterOptions, Filters, Selector, ThreadIds
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import DamageError
-from clrevents.trace.batch import Batch
+from clrevents.trace.batch import Batch, rows_of, tables_of
 from clrevents.trace.batch_tables import BatchTables, tables_of_registry
 from clrevents.trace.check_result import CheckResult, PayloadCounts
 from clrevents.trace.decoder import Decoder, duration_so_far, occurred_in, stream_moment, stream_of
@@ -43,8 +43,10 @@ __all__ = [
     "occurred_in",
     "open",
     "passes_of",
+    "rows_of",
     "stream_moment",
     "stream_of",
     "tables_in_sql",
+    "tables_of",
     "tables_of_registry",
 ]
