@@ -11,7 +11,7 @@ import pytest
 
 import clrevents
 from clrevents.analysis.reports.stubs import StubsReport
-from clrevents.analysis.reports.stubs.stub_texts import kind_text
+from clrevents.analysis.reports.stubs.report import kind_text
 from clrevents.events import (
     ILStubCacheHit_V0,
     ILStubGenerated_V0,

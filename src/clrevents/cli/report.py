@@ -20,9 +20,8 @@ from clrevents.cli.reading import (
     refuse_same_input,
 )
 from clrevents.errors import ErrorMode
-from clrevents.export.page.page_against import PageAgainst
-from clrevents.export.page.page_charts import NO_CHARTS, charts_possible
-from clrevents.export.page.report_page import report_page
+from clrevents.export.page.page_sections import NO_CHARTS, charts_possible
+from clrevents.export.page.report_page import PageAgainst, report_page
 
 
 @click.command(name="report")

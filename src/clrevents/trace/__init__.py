@@ -10,9 +10,10 @@ from clrevents.errors import DamageError
 from clrevents.trace.batch import Batch, rows_of, tables_of
 from clrevents.trace.batch_tables import BatchTables, tables_of_registry
 from clrevents.trace.check_result import CheckResult, PayloadCounts
-from clrevents.trace.decoder import Decoder, duration_so_far, occurred_in, stream_moment, stream_of
+from clrevents.trace.decoder import Decoder, duration_so_far, occurred_in, stopped_so_far, stream_moment, stream_of
 from clrevents.trace.event import label_list
 from clrevents.trace.event_rows import EventRows
+from clrevents.trace.order import Order
 from clrevents.trace.scan import ThreadInfo
 from clrevents.trace.stream_chunks import StreamChunks
 from clrevents.trace.trace import Trace, open, passes_of, tables_in_sql
@@ -29,6 +30,7 @@ __all__ = [
     "Filters",
     "Loss",
     "Moment",
+    "Order",
     "PayloadCounts",
     "PayloadDecoder",
     "RawPayload",
@@ -44,6 +46,7 @@ __all__ = [
     "open",
     "passes_of",
     "rows_of",
+    "stopped_so_far",
     "stream_moment",
     "stream_of",
     "tables_in_sql",

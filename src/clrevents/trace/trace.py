@@ -37,11 +37,10 @@ from clrevents.trace.batch_tables import BatchTables
 from clrevents.trace.check_result import CheckResult, PayloadCounts
 from clrevents.trace.display import trace_html, trace_line, trace_text
 from clrevents.trace.event import Event
-from clrevents.trace.late_names import LateNames
 from clrevents.trace.passes import Order, Passes
 from clrevents.trace.query_tables import HEADERS_IN_SQL, OF_FRAMES, QueryTables
 from clrevents.trace.scan import ThreadInfo
-from clrevents.trace.stacks import Stacks
+from clrevents.trace.stacks import LateNames, Stacks
 from clrevents.trace.told_windows import Progress
 from clrevents.trace.whole_tables import frames_table, methods_table, stacks_table, threads_table
 
@@ -234,9 +233,9 @@ class Trace:
         selector: Selector,
         /,
         *,
-        rows: int = 1 << 16,
         columns: Sequence[str] | None = None,
         enum_names: bool = False,
+        rows: int = 1 << 16,
         order: Order = "time",
         **filters: Unpack[FilterOptions],
     ) -> Iterator[Table]:

@@ -20,7 +20,7 @@ from drawn_answers import answers
 from project_files import fixture, fixtures, unpacked
 from report_cases import every_report, made_for
 from report_slices import pauses
-from tiers import every
+from tiers import one_in
 from together import PROCESSES, together
 
 REPORTS = every_report()
@@ -32,15 +32,9 @@ PAIRS = (
 )
 
 
-def obeys(name: str, data: bytes, what: str, laws: Sequence[report_laws.Law] = report_laws.LAWS) -> None:
-    """All laws, which share the answers that they judge."""
+def obeys(name: str, data: bytes, laws: Sequence[report_laws.Law] = report_laws.LAWS) -> None:
     declaration = REPORTS[name]
-    for law in laws:
-        try:
-            law(declaration, declaration.parameters(), data)
-        except BaseException as error:
-            error.add_note(f"{name} breaks the law {law.__name__} on {what}")
-            raise
+    report_laws.obeys(declaration, declaration.parameters(), data, laws)
 
 
 def damaged(name: str) -> bytes:
@@ -55,16 +49,15 @@ def damaged(name: str) -> bytes:
 @pytest.mark.parametrize("name", REPORTS)
 def test_a_report_obeys(name: str) -> None:
     """On the fixture made for it, on a trace without events, and on a damaged one."""
-    own = made_for(name)
-    obeys(name, unpacked(fixture(own)), own)
-    obeys(name, TraceBuilder().build(), "nothing")
+    obeys(name, unpacked(fixture(made_for(name))))
+    obeys(name, TraceBuilder().build())
     # A copy is sound, so that nothing touches a hole in it; and where the begin of a compilation is missing, windows
     # before its end do not have it.
     besides = {
         report_laws.a_redacted_copy_says_the_same,
         *([report_laws.adjacent_windows_add_up] if name == "jit" else []),
     }
-    obeys(name, damaged(name), "damage", [law for law in report_laws.LAWS if law not in besides])
+    obeys(name, damaged(name), [law for law in report_laws.LAWS if law not in besides])
 
 
 @pytest.mark.full
@@ -73,16 +66,16 @@ def test_a_report_obeys(name: str) -> None:
 def test_every_report_obeys_on_every_fixture(names: tuple[str, ...], path: Path) -> None:
     for name in names:
         if path.name.partition(".")[0] != made_for(name):
-            obeys(name, unpacked(path), path.name)
+            obeys(name, unpacked(path))
 
 
-@pytest.mark.parametrize("seed", every(4, range(4)))
+@pytest.mark.parametrize("seed", one_in(4, range(4)))
 @pytest.mark.parametrize("format", built_pauses.FORMATS)
 def test_pairs_on_both_sides_of_losses_obey(format: Format, seed: int) -> None:
-    obeys("sample-pauses", built_pauses.pauses(format, seed), "pauses")
+    obeys("sample-pauses", built_pauses.pauses(format, seed))
 
 
-@pytest.mark.parametrize("names", every(2, PAIRS), ids=lambda names: "-and-".join(names))
+@pytest.mark.parametrize("names", one_in(2, PAIRS), ids=lambda names: "-and-".join(names))
 @pytest.mark.parametrize("name", REPORTS)
 def test_a_report_keeps_processes_apart(name: str, names: tuple[str, str]) -> None:
     alone, both = together(tuple(unpacked(fixture(one)) for one in names))

@@ -373,6 +373,16 @@ LAWS: Final[tuple[Law, ...]] = (
 """Those that need nothing but a trace."""
 
 
+def obeys(declaration: Declaration, parameters: Any, data: bytes, laws: Sequence[Law] = LAWS) -> None:
+    """All laws, or these, which share the answers that they judge."""
+    for law in laws:
+        try:
+            law(declaration, parameters, data)
+        except BaseException as error:
+            error.add_note(f"{declaration.name} breaks the law {law.__name__}")
+            raise
+
+
 def recut(chunks: Iterable[TableChunk], rng: random.Random, one_by_one: int) -> Iterator[TableChunk]:
     """The same events in other chunks, empty ones too: the first ones one by one, then as chance will have it."""
     for chunk in chunks:

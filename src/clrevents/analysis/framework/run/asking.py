@@ -38,6 +38,7 @@ from clrevents.trace import (
     occurred_in,
     passes_of,
     rows_of,
+    stopped_so_far,
     stream_moment,
     stream_of,
     tables_of,
@@ -168,6 +169,7 @@ def _known(trace: Trace, names: _TraceNames) -> ReadingEnd:
         scan.complete,
         names,
         {t.thread_id: t.name for t in scan.threads if t.name},
+        passes_of(trace).stopped_ns,
     )
 
 
@@ -230,7 +232,10 @@ class ReportFeed:
         rows = stream.threads.all
         threads = {row.thread_id: row.name for row in rows if row.name and row.thread_id is not None}
         duration_ns = duration_so_far(decoder)
-        reached = ReadingEnd(info, duration_ns, kinds, holes, _damaged(stream), stream.complete, names, threads)
+        stopped = partial(stopped_so_far, decoder)
+        reached = ReadingEnd(
+            info, duration_ns, kinds, holes, _damaged(stream), stream.complete, names, threads, stopped
+        )
         self._info = info
         return self._reading.finish(reached, window, self._holes.rest())
 
