@@ -32,8 +32,14 @@ from clrevents.analysis.shared.samples.sample_states import (
     used,
 )
 from clrevents.analysis.shared.samples.stack_shapes import FOLDED, StackShape
-from clrevents.analysis.shared.weights.allocation_events import ALLOC, EVENTS, best_source
-from clrevents.analysis.shared.weights.allocation_rows import BYTES, SELECTORS, AllocationRows
+from clrevents.analysis.shared.weights.allocation_events import (
+    ALLOC,
+    BYTES,
+    EVENTS,
+    SELECTORS,
+    AllocationRows,
+    best_source,
+)
 from clrevents.analysis.shared.weights.event_weights import event_and_weight, under_texts
 from clrevents.analysis.shared.weights.weighing import (
     SAMPLE_HEADERS,
