@@ -238,7 +238,7 @@ LAYERS: Final = {
         ("payload", "rows"),
         ("header_columns", "selection"),
         ("stream",),
-        ("decoded",),
+        ("decoded", "tracing_end"),
         ("event_pass", "column_pass"),
     ),
     "analysis": (

@@ -45,10 +45,10 @@ def test_a_wait_is_as_long_as_the_runtime_measured_and_lies_where_its_events_are
     assert numbers_of(told(builder, start=3500), "count", "waited_total") == (0, 2250)
 
 
-def test_a_begin_without_an_end_waits_and_is_in_no_sum() -> None:
+def test_a_begin_without_an_end_waits_until_tracing_stopped() -> None:
     found = told(TraceBuilder().thread(7).at(1000).event(start()).thread(8).at(5_001_000).event(start(0x80)))
-    assert [(r.thread_id, r.end_ns, r.duration_ns) for r in found.contentions] == [(7, None, None), (8, None, None)]
-    assert numbers_of(found, "count", "waited_total", "waited_median", "unfinished") == (2, 0, None, 2)
+    assert [(r.thread_id, r.end_ns, r.duration_ns) for r in found.contentions] == [(7, None, 5_000_000), (8, None, 0)]
+    assert numbers_of(found, "count", "waited_total", "waited_median", "unfinished") == (2, 5_000_000, None, 2)
     assert found.metrics["waited_median"].reason == "no contention began and ended"
     (note,) = [note for note in found.notes if note.id == "still-waiting"]
     assert note.numbers == {"threads": 2, "longest_ns": 5_000_000}

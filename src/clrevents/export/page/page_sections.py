@@ -66,7 +66,7 @@ def page_tables(
 ) -> list[dict[str, Any]]:
     """The tables of an answer that have rows, the headline first; none has more than `most` rows."""
     first = (declared.headline, *declared.beside)
-    tables = sorted(found.tables(), key=lambda table: table.name not in first)
+    tables = sorted(found.tables(), key=lambda table: (table.name != declared.urgent, table.name not in first))
     return [_page_table(declared, found, table, most, texts) for table in tables if len(found.table(table.name))]
 
 

@@ -59,6 +59,8 @@ class ReadingEnd:
     complete: bool
     names: LateNaming
     thread_names: Mapping[int, str]
+    stopped_ns: Callable[[], int]
+    """When tracing stopped: to be asked only where it matters."""
 
 
 class ReportReading:
@@ -242,6 +244,7 @@ class ReportReading:
             nothing=nothing,
             names=known.names,
             thread_names=known.thread_names,
+            stopped=known.stopped_ns,
         )
 
 
