@@ -91,7 +91,7 @@ def test_a_page_says_what_it_compared() -> None:
     name, text = data["facts"][-1]
     assert name == "compared with"
     assert text.startswith(
-        "trace in memory, 0.003 s; flame graphs of time; not of exceptions, which it has no stacks of; 7 events were "
+        "trace in memory, 3.00 ms; flame graphs of time; not of exceptions, which it has no stacks of; 7 events were "
     )
     with clrevents.open(lossy) as trace, pytest.warns(clrevents.TraceWarning, match="7 events"):
         text = data_of(report_page(trace, against(built_page())))["facts"][-1][1]

@@ -17,6 +17,7 @@ from typing import Any, Final
 import click
 
 from clrevents._util.fitting import Fitted, Kind, TextColumn, fitted_table, wrapped
+from clrevents._util.outputs import whole_file
 from clrevents._util.words import safe as safe
 from clrevents.export.files.json_pieces import json_pieces
 from clrevents.schema.registry import SHORT_PROVIDERS
@@ -47,6 +48,17 @@ def record_lines(providers: str, width: int | None) -> list[str]:
     first, _, provider = head.rpartition(" ")
     # A line that goes on must not be indented: the blanks would end the list.
     return [f"{first} \\", *(f"{part},\\" for part in [provider, *rest][:-1]), (rest or [provider])[-1]]
+
+
+def write_file(out: str, data: bytes, said: str) -> None:
+    """Write a file at once and say what it is; `-` is standard output, about which nothing is said."""
+    if out == "-":
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    else:
+        with whole_file(out) as target:
+            target.write(data)
+        say(f"{out}: {said}")
 
 
 class Output:

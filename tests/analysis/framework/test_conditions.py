@@ -60,7 +60,7 @@ def test_every_comparison_is_exact(value: int, limit: int) -> None:
 def test_an_estimate_meets_a_condition_with_all_of_its_interval() -> None:
     metric = Metric(100, "bytes", low=80, high=130)
     assert why("count<131", metric) is None
-    assert why("count<130", metric) == "count<130 does not hold: count is 100 bytes (between 80 bytes and 130 bytes)"
+    assert why("count<130", metric) == "count<130 does not hold: count is 100 B (between 80 B and 130 B)"
     assert why("count>80", metric) is not None
 
 

@@ -29,7 +29,7 @@ class ShownSamples(Protocol):
     @property
     def unit(self) -> Unit: ...
     @property
-    def time(self) -> Ints: ...
+    def time_ns(self) -> Ints: ...
     @property
     def weight(self) -> Weights: ...
     @property
@@ -77,7 +77,7 @@ def _title(samples: ShownSamples) -> str:
 def _facts(samples: ShownSamples) -> list[tuple[str, str]]:
     if not len(samples):
         return []
-    first, last = int(samples.time.min()), int(samples.time.max())
+    first, last = int(samples.time_ns.min()), int(samples.time_ns.max())
     found = [
         ("total", _amount(samples, samples.total)),
         ("time", f"{moment_text(first)} to {moment_text(last)}"),
