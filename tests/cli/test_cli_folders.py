@@ -121,7 +121,7 @@ def test_a_report_has_its_metrics_and_a_line_for_each_trace(run: Run, night: Pat
     assert "collections, totals" in hints
     assert result.exit_code == 2
     assert f"{night / 'letter.nettrace'}: this is not a .NET trace" in result.stderr
-    assert "1 of 2 traces does not tell collections (no GCStart); to record that: " in result.stderr
+    assert "not recorded in 1 of 2 traces: collections (no GCStart events); to record it: " in result.stderr
     sorted_lines = run("gc", night / "*.gz", "--sort", "count:asc", "--columns", "count,trace", "-n", 1, "--jobs", 1)
     assert sorted_lines.stdout.splitlines()[-2:] == [f"   11  {night / NAMES[0]}", "1 of 2 rows (-n shows more)"]
     assert sorted_lines.exit_code == 0

@@ -47,8 +47,8 @@ def test_text(run: Run) -> None:
     result = run("jit", INTEROP, "-n", 3)
     assert (result.exit_code, result.stderr) == (
         0,
-        "clrevents: the trace does not tell the background compiler's turns (no TieredCompilationBackgroundJitStart)"
-        f"; to record that: {COLLECT}:0x1000000018:4\n",
+        "clrevents: not recorded: the background compiler's turns (no TieredCompilationBackgroundJitStart events)"
+        f"; to record it: {COLLECT}:0x1000000018:4\n",
     )
     found = facts(result)
     assert found["coverage"] == "partial"
@@ -56,7 +56,7 @@ def test_text(run: Run) -> None:
     assert found["compile total"] == "37.8 ms"
     assert found["il total"] == "8.9 kB"
     assert found["never tiered up"] == "56"
-    assert found["unknown"].endswith(": the trace does not tell")
+    assert found["unknown"].endswith(": not recorded")
     assert table(result)[0].split()[-1] == "method"
     assert len(table(result)) == 4
     assert "3 of 136 rows of methods (-n shows more)" in result.stdout.splitlines()
@@ -158,7 +158,7 @@ def test_a_trace_that_cannot_answer(run: Run, empty: Path, name: str) -> None:
     result = run(name, empty)
     assert result.exit_code == 0
     assert facts(result)["coverage"] == "none"
-    assert "the trace does not tell" in result.stderr
+    assert "not recorded: " in result.stderr
     assert "dotnet-trace collect --providers" in result.stderr
     assert run(name, empty, "--fail-on", "nothing").exit_code == 3
     assert run(name, empty, "--fail-on", "none").exit_code == 0
@@ -246,7 +246,7 @@ def test_conditions_decide_the_exit_code(run: Run, tmp_path: Path) -> None:
     unmet = run("jit", str(INTEROP), "--json", "--assert", "methods<136", "--assert", "turns<1")
     assert unmet.exit_code == 4
     assert "clrevents: methods<136 does not hold: methods is 136\n" in unmet.stderr
-    assert "clrevents: turns<1 cannot be told: the trace does not tell\n" in unmet.stderr
+    assert "clrevents: turns<1 is unknown: not recorded\n" in unmet.stderr
     assert json.loads(unmet.stdout)["metrics"]["methods"]["value"] == 136
 
 

@@ -1,6 +1,6 @@
 """Screens as people see them: every command at three widths on five traces, as files that were looked at one by one.
 
-`python tests/support/screens.py` writes them anew. And on every trace, at every width: no line is wider than the terminal.
+`python tests/support/screens.py` writes them anew. And on every trace, at any width, every line fits the terminal.
 """
 
 from __future__ import annotations

@@ -143,10 +143,13 @@ def _cut(text: str, width: int) -> str:
 
 
 def wrapped(text: str, width: int | None, indent: int = 0) -> list[str]:
-    """Lines of at most this width, broken between words; a number keeps its unit. Later lines are indented."""
+    """Lines of at most this width, broken between words; a number keeps its unit. Later ones are indented."""
     if width is None or text_width(text) <= width:
         return [text]
     held = _UNIT.sub("\N{NO-BREAK SPACE}", text)
+    # A path or a name that is longer than a line is shortened as in a table.
+    room = max(width - indent, 10)
+    held = re.sub(rf"\S{{{room + 1},}}", lambda match: shortened(match[0], room, "name"), held)
     lines = textwrap.wrap(
         held,
         max(width, indent + 10),

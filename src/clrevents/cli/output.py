@@ -32,11 +32,18 @@ def event_label(provider: str, name: str) -> str:
     return f"{_BRIEF.get(provider, provider)}/{name}"
 
 
-def say(text: str) -> None:
-    """Print one sentence on stderr; on a terminal it is broken between words."""
+def say(text: str, record: str = "") -> None:
+    """Print one sentence on stderr, with the command that records these providers behind it.
+
+    On a terminal it is broken between words, and the command stands on lines of its own, to be copied.
+    """
     width = shutil.get_terminal_size().columns if sys.stderr is not None and sys.stderr.isatty() else None
+    if record and width is None:
+        text = f"{text}: {record_lines(record, None)[0]}"
     for line in wrapped(f"clrevents: {safe(text)}", width, 2):
         click.echo(line, err=True)
+    if record and width is not None:
+        click.echo("\n".join(record_lines(record, width)), err=True)
 
 
 def record_lines(providers: str, width: int | None) -> list[str]:

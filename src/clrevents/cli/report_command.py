@@ -304,7 +304,7 @@ def _say_notes(declared: ReportDeclaration[Any, Any], found: Answer[Any], quiet:
     """The notes; those on what was not recorded in one line, with what records all of it."""
     lacking = {touched for note in found.notes if note.id == NOT_RECORDED for touched in note.touches}
     if not quiet:
-        say_not_recorded(declared, lacking, "the trace does")
+        say_not_recorded(declared, lacking, "")
     for note in found.notes:
         if note.id != NOT_RECORDED and (note.severity != "info" or not quiet):
             say(note_text(note))

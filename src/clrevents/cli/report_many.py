@@ -247,7 +247,7 @@ def _say_notes(declared: ReportDeclaration[Any, Any], found: FleetAnswer, quiet:
     lacking = {touched for note in notes if note["id"] == NOT_RECORDED for touched in note["touches"]}
     if not quiet:
         some = len({note["trace"] for note in notes if note["id"] == NOT_RECORDED})
-        who = f"{some:,} of {counted(len(found.traces), 'trace')} {'does' if some == 1 else 'do'}"
+        who = f" in {some:,} of {counted(len(found.traces), 'trace')}"
         say_not_recorded(declared, lacking, who)
     kinds: dict[str, list[dict[str, Any]]] = {}
     for note in notes:

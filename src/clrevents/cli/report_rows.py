@@ -70,11 +70,11 @@ def usage_error(error: Exception) -> click.UsageError:
 
 
 def say_not_recorded(declared: ReportDeclaration[Any, Any], touched: Container[str], who: str) -> None:
-    """What `who` does not tell, if it was touched by what was not recorded, and how to record that."""
+    """What was not recorded, if it was touched, and how to record it; `who` says in which traces, of many."""
     needs = [need for need in declared.needs if need.what in touched]
     if needs:
-        whats = ", ".join(f"{need.what} (no {need.events[0]})" for need in needs)
-        say(f"{who} not tell {whats}; to record that: dotnet-trace collect --providers {record_needs(needs)}")
+        whats = ", ".join(f"{need.what} (no {need.events[0]} events)" for need in needs)
+        say(f"not recorded{who}: {whats}; to record it", record_needs(needs))
 
 
 def first_rows(rows: ReportTable[Any], limit: int, sort: str | None) -> ReportTable[Any]:

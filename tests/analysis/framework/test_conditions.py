@@ -65,8 +65,8 @@ def test_an_estimate_meets_a_condition_with_all_of_its_interval() -> None:
 
 
 def test_what_is_not_known_meets_nothing() -> None:
-    metric = Metric(None, "ns", reason="the trace does not tell")
-    assert why("pause_max<1s", metric) == ("pause_max<1s cannot be told: the trace does not tell")
+    metric = Metric(None, "ns", reason="not recorded")
+    assert why("pause_max<1s", metric) == ("pause_max<1s is unknown: not recorded")
     assert why("pause_max!=1s", metric) is not None
 
 
@@ -94,5 +94,5 @@ def test_of_a_report() -> None:
     assert report.unmet("methods<=136", "native_total>1KiB") == []
     assert report.unmet("methods<136", "turns>=0") == [
         "methods<136 does not hold: methods is 136",
-        "turns>=0 cannot be told: the trace does not tell",
+        "turns>=0 is unknown: not recorded",
     ]

@@ -132,7 +132,7 @@ def test_nothing_of_the_pool_is_unknown() -> None:
     builder = named(TraceBuilder()).thread(7).at(20 * MS).sample(SLEEP, BLOCKS, ROOT, kind=1)
     found = told(builder.rundown())
     assert (found.coverage, found.facts.verdict) == ("none", "unknown")
-    assert found.facts.evidence == ("the trace does not tell how the pool changed its number of workers",)
+    assert found.facts.evidence == ("how the pool changed its number of workers was not recorded",)
     assert numbers_of(found, "starved_total", "adjustments", "items") == (None, None, None)
 
 

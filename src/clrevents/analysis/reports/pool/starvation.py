@@ -177,7 +177,7 @@ def verdict(found: Sequence[Shortage], told: bool, complete: bool, longest_ns: i
         text = f"the pool raised its goal {count:,} times because work was stuck"
         why.append(f"{text}, but the trace does not show that its workers were blocked")
     elif not told:
-        why.append("the trace does not tell how the pool changed its number of workers")
+        why.append("how the pool changed its number of workers was not recorded")
     elif not complete:
         why.append("events are missing, and may be those that would show a shortage")
     if not found and longest_ns is not None and longest_ns >= LONG_NS:
