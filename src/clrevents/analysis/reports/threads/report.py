@@ -53,8 +53,6 @@ from clrevents.analysis.shared.samples.samples import SAMPLES
 from clrevents.analysis.shared.weights.weighing import SAMPLE_TYPE
 from clrevents.schema.registry import SAMPLE, TPL
 
-_TOLERATED: Final = 10
-"""The sampler may be so many periods late, and a thread still be taken to have gone on with what it did."""
 _ANYTHING: Final = "threads"
 _SAMPLED: Final = "what threads do between events"
 _LOCKS: Final = "waits for locks"
@@ -110,10 +108,8 @@ class ThreadsCollector(Collector[ThreadsReport]):
         apart = context.info.version >= MANY_PROCESSES
         names = named(context, runs, waits, context.process_id if apart else None)
         trails = self._trails(events, runs, waits, names)
-        tolerated = _TOLERATED * runs.period_ns
-        late = [(low, high) for low, high in self._stops.delays if high - low <= tolerated]
         stopped = self._stops.spans
-        tiler = Tiler(runs.period_ns, Stops(stopped), Stops([*stopped, *late]))
+        tiler = Tiler(runs.period_ns, Stops(stopped), Stops([*stopped, *runs.sampling.late()]))
         lives = Lives(tiler, context.stopped_ns, terminations(events))
         found = [life for thread, trail in trails.items() for life in lives.of(thread, trail)]
         found.sort(key=lambda life: (life.start, life.thread_id))

@@ -15,8 +15,6 @@ from clrevents.analysis.shared.events.gc_suspensions import FOR_GC
 from clrevents.analysis.shared.events.gc_suspensions import RESTARTED as RESTARTED
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING as SUSPENDING
 
-_LATE_NS: Final = 2_000_000
-"""The sampler means to stop threads every millisecond. Only what is much later matters."""
 _NOBODY: Final = -1
 """The number of collections that a suspension of the sample profiler tells."""
 
@@ -33,9 +31,6 @@ class StopMaker:
         """The same for samples."""
         self.moments: dict[int, tuple[int, int]] = {}
         """The first and the last moment of each thread that stopped the others."""
-        self.delays: list[tuple[int, int]] = []
-        """When the sampler was late: from one of its stops to the next."""
-        self._sampled: int | None = None
         self._begun: dict[int, int] = {}
 
     def take(self, begins: Gathered | None, ends: Gathered | None) -> None:
@@ -47,12 +42,6 @@ class StopMaker:
                 ids, how_many = np.unique(thread[which], return_counts=True)
                 for one, count in zip(ids.tolist(), how_many.tolist(), strict=True):
                     counts[one] = counts.get(one, 0) + count
-            ticks = time[sampling]
-            if len(ticks):
-                before = np.concatenate([ticks[:1] if self._sampled is None else [self._sampled], ticks[:-1]])
-                late = ticks - before > _LATE_NS
-                self.delays += zip(before[late].tolist(), ticks[late].tolist(), strict=True)
-                self._sampled = int(ticks[-1])
             for who in np.unique(thread).tolist():
                 times = time[thread == who].tolist()
                 self.moments[who] = (min(times[0], self.moments.get(who, (times[0], 0))[0]), times[-1])

@@ -17,7 +17,13 @@ from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.model.kept import Kept
 from clrevents.analysis.framework.model.needs import Need
-from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Evidence, Metric, Note
+from clrevents.analysis.framework.vocabulary.answer_values import (
+    MANY_PROCESSES,
+    Evidence,
+    Metric,
+    MetricDeclaration,
+    Note,
+)
 from clrevents.analysis.framework.vocabulary.cells import CodeName, Count, DurationNs, Word
 from clrevents.analysis.framework.vocabulary.row_class import column, row
 from clrevents.analysis.gathering.gather import Gathered
@@ -48,6 +54,14 @@ from clrevents.table.read import Wanted
 A_co = TypeVar("A_co", bound=Answer[Any], covariant=True)
 
 SAMPLE_NEEDS: Final = (Need("where threads spend their time", ("ThreadSample",), 0, 4, SAMPLE, essential=True),)
+SAMPLE_METRICS: Final = (
+    # A sample that reaches into the next window is in both.
+    MetricDeclaration("samples", "count", "The number of samples or events.", windows=False, evidence="sample"),
+    MetricDeclaration("total", "ns", "All their weights together, in bytes or another unit if they are not times."),
+    MetricDeclaration(
+        "unsampled_total", "ns", "How long threads were sampled before and after, but not meanwhile.", "less"
+    ),
+)
 WEIGHTS: Final[Mapping[str, tuple[str | None, str]]] = {
     "nanoseconds": ("_ns", "ns"),
     "bytes": ("_bytes", "bytes"),
@@ -106,6 +120,19 @@ class CollectedSamples:
         if self.known:
             return Metric(value, unit, evidence=self.evidence)
         return Metric(None, unit, evidence=self.evidence, reason="the trace has no such event")
+
+    @property
+    def metrics(self) -> dict[str, Metric | int]:
+        """The metrics of `SAMPLE_METRICS`."""
+        samples = self.samples
+        unsampled = self.weight(samples.unsampled_total)
+        if not samples.timed:
+            unsampled = attrs.evolve(unsampled, value=None, unit="ns", reason="these are no samples of the profiler")
+        return {
+            "samples": samples.count,
+            "total": self.weight(samples.total - samples.unsampled_total),
+            "unsampled_total": unsampled,
+        }
 
     def columns(
         self, name: str, values: list[int | float] | Weights
@@ -215,7 +242,7 @@ class SampleCollector(Collector[A_co]):
             lossy=context.touched(self._asked.thread_id, first),
             known=known,
             evidence="sample" if samples.timed or notes else "event",
-            period_ns=_period(weighed),
+            period_ns=weighed.period_ns or None,
             notes=(*notes, *_notes(samples, self.tables)),
             cannot=cannot,
         )
@@ -228,8 +255,8 @@ class SampleCollector(Collector[A_co]):
                 check_weight(found.event, found.table.fields, self._field, self.texts)
 
     def _of_thread(self, found: Gathered) -> Gathered:
-        """The events of the thread that was asked for."""
-        if self._asked.thread_id is None:
+        """The events of the thread that was asked for; all samples, which tell when the sampler was late."""
+        if self._asked.thread_id is None or self._timed:
             return found
         thread = found.column("thread_id")
         mine = thread.values == self._asked.thread_id
@@ -237,7 +264,8 @@ class SampleCollector(Collector[A_co]):
 
     def _weighed(self, rows: SampleColumns, context: Context) -> WeighedColumns:
         if self._timed:
-            return weigh_times(rows, context.window)
+            only = self._asked.thread_id
+            return weigh_times(rows, context.window, None if only is None else (only,))
         return weigh_events(rows, self._asked.weight if self._allocations is None else BYTES, context.window)
 
     def _needs(self, event: tuple[str, str] | None) -> tuple[Need, ...]:
@@ -252,14 +280,6 @@ class SampleCollector(Collector[A_co]):
         return (Need(f"where {name} events come from", (name,), keywords, level, provider, essential=True),)
 
 
-def _period(weighed: WeighedColumns) -> int | None:
-    """The median time between two samples of a thread; of an even number, the lower one in the middle."""
-    if weighed.gap is None:
-        return None
-    known = np.sort(weighed.gap[weighed.gap >= 0])
-    return int(known[(len(known) - 1) // 2]) if len(known) else None
-
-
 def _occurs(event: tuple[str, str] | None, context: Context) -> bool:
     return any((kind.provider, kind.name) == event for kind in context.kinds)
 
@@ -268,6 +288,10 @@ def _notes(samples: Samples, tables: tuple[str, ...]) -> tuple[Note, ...]:
     found = []
     if samples.timed and len(samples):
         found.append(Note("clock-time", "info", CAVEAT, (*tables, "total")))
+    if samples.timed and samples.unsampled_total:
+        took, whole = samples.unsampled_total, samples.total
+        text = f"{took / 1e6:,.3f} ms ({took / whole:.0%} of the time) are not sampled: nobody knows what threads did"
+        found.append(Note("not-sampled", "info", text, (*tables, "unsampled_total"), {"unsampled_ns": took}))
     if samples.advice is not None:
         nameless = samples.nameless
         frames = counted(len(samples.frames), "frame")

@@ -45,6 +45,10 @@ class ShownSamples(Protocol):
     def advice(self) -> str | None: ...
     @property
     def total(self) -> int | float: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def unsampled_total(self) -> int | float: ...
     def __len__(self) -> int: ...
 
 
@@ -70,7 +74,7 @@ def samples_html(samples: ShownSamples) -> str:
 
 def _title(samples: ShownSamples) -> str:
     threads = counted(len(samples.threads), "thread")
-    return safe(f"{counted(len(samples), 'sample')} of {samples.event or 'no event'} on {threads}")
+    return safe(f"{counted(samples.count, 'sample')} of {samples.event or 'no event'} on {threads}")
 
 
 def _facts(samples: ShownSamples) -> list[tuple[str, str]]:
@@ -83,6 +87,8 @@ def _facts(samples: ShownSamples) -> list[tuple[str, str]]:
         ("time", f"{first:,.3f} ms to {last:,.3f} ms"),
         ("stacks", f"{counted(len(samples.offsets) - 1, 'stack')} of {counted(len(samples.frames), 'frame')}"),
     ]
+    if samples.unsampled_total:
+        found.append(("unsampled", f"{_amount(samples, samples.unsampled_total)}{unit}"))
     return found if samples.advice is None else [*found, ("names", f"some are missing: {safe(samples.advice)}")]
 
 

@@ -1,7 +1,6 @@
 """Runs of equal samples → stretches of time: a state reaches to the middle between two samples.
 
-Where no sample follows within three periods nobody knows, and the stretch ends half a period after the last one.
-Knows no names and no events.
+How far it reaches where no sample is near is the rule of `sampling`. Knows no names and no events.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.shared.samples.sample_runs import HELD, RunMaker, SampleRuns
+from clrevents.analysis.shared.samples.sample_runs import RunMaker, SampleRuns
 from clrevents.analysis.shared.weights.weighing import SAMPLE_TYPE
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -20,9 +19,9 @@ Ints: TypeAlias = NDArray[np.int64]
 
 def stretches(runs: SampleRuns, duration_ns: int) -> tuple[Ints, Ints]:
     """From when to when each run lasted, in ns; no two of a thread overlap."""
-    half = runs.period_ns // 2
+    half = runs.sampling.half_ns
     starts, ends = runs.first - half, runs.last + half
-    near = (runs.thread[1:] == runs.thread[:-1]) & (runs.first[1:] - runs.last[:-1] <= HELD * runs.period_ns)
+    near = (runs.thread[1:] == runs.thread[:-1]) & runs.sampling.near(runs.last[:-1], runs.first[1:])
     middle = runs.last[:-1] + (runs.first[1:] - runs.last[:-1]) // 2
     starts[1:][near] = middle[near]
     ends[:-1][near] = middle[near]

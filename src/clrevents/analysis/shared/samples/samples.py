@@ -11,6 +11,7 @@ import functools
 import os
 from collections import Counter
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import attrs
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from clrevents.analysis.framework.render.showing import show, write
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, TimeWindow
 from clrevents.analysis.gathering.distant_times import near_table
-from clrevents.analysis.gathering.merged import NO_STACK, MergedStacks, StackFrame, merged_stacks
+from clrevents.analysis.gathering.merged import NO_STACK, NOT_SAMPLED, MergedStacks, StackFrame, merged_stacks
 from clrevents.analysis.shared.samples.leaf_states import STATES, ThreadState
 from clrevents.analysis.shared.samples.sample_display import samples_html, samples_text
 from clrevents.analysis.shared.samples.sample_states import (
@@ -91,13 +92,14 @@ class SampledThread:
         return f"{text} ({self.name})" if self.name else text
 
 
-@attrs.frozen(eq=False, repr=False)
+@attrs.frozen(eq=False, repr=False, slots=False)
 class Samples:
     """Weighted stacks in order of time, a number in each array for every one of them; owns its data.
 
     `time` is ns since the session started, `thread` a place in `threads`, `weight` is in `unit`, `external` says which
     samples were in native code or waiting (None where the events do not tell). Stack `stack[i]` is
     `values[offsets[stack[i]]:offsets[stack[i] + 1]]`, places in `frames`, innermost first; no two stacks are alike.
+    Time between two samples of a thread that no sample covers has a stack of the one frame `[not sampled]`.
     """
 
     event: str
@@ -132,7 +134,26 @@ class Samples:
     @property
     def nameless(self) -> int:
         """How many frames lack a name, because the trace does not tell it."""
-        return sum(frame.reason not in (None, NO_STACK, FOLDED) for frame in self.frames)
+        return sum(frame.reason not in (None, NO_STACK, FOLDED, NOT_SAMPLED) for frame in self.frames)
+
+    @cached_property
+    def unsampled(self) -> NDArray[np.bool_]:
+        """Which are no samples, but time between two of a thread that no sample covers."""
+        places = [place for place, frame in enumerate(self.frames) if frame.reason == NOT_SAMPLED]
+        if not places or not len(self):
+            return np.zeros(len(self), dtype=np.bool_)
+        found: NDArray[np.bool_] = self.values[self.offsets[self.stack]] == places[0]
+        return found
+
+    @property
+    def count(self) -> int:
+        """How many samples or events there are."""
+        return int((~self.unsampled).sum())
+
+    @property
+    def unsampled_total(self) -> int | float:
+        """How much of the total no sample covers."""
+        return self.weight_of(self.unsampled)
 
     def in_states(self, *states: ThreadState) -> Samples:
         """Those whose thread was in one of these states; all of them keep their weight.
@@ -162,6 +183,13 @@ class Samples:
         keeps its weight. Patterns are as in docs/top.md. Raises ValueError for a bad pattern.
         """
         return self.in_shape(StackShape.of(group, include, exclude, fold, my_code))
+
+    def seen(self) -> Samples:
+        """Only what was sampled, without time that no sample covers."""
+        if not self.unsampled.any():
+            return self
+        stacks = MergedStacks(self.stack, self.offsets, self.values, self.frames)
+        return self._only(np.flatnonzero(~self.unsampled), stacks)
 
     def in_shape(self, shape: StackShape) -> Samples:
         """The same, asked for by a shape."""
@@ -302,9 +330,10 @@ def read_samples(
     if trace.info.version >= MANY_PROCESSES:
         passes_of(trace).scan(raising=False)  # threads are named from it; it also tells if there is nothing to read
     wanted = Wanted.of([*SAMPLE_HEADERS, "process_id", *([] if field is None else [field])])
-    # The samples before a window say where the threads are when it begins.
-    low, high = (None, None) if timed else (start, end)
-    filters = Filters.of({"thread_id": thread_id, "start": low, "end": high})
+    # The samples before a window say where the threads are when it begins, those of others when the sampler was late.
+    chosen: FilterOptions = {"thread_id": thread_id, "start": start, "end": end}
+    filters = Filters.of({} if timed else chosen)
+    threads = Filters.of(chosen).thread_ids
     selector = SAMPLES if event is None else event
     table, stacks = passes_of(trace).table(selector, wanted, filters, "time", stacks=True)
     name = table.metadata.get("name", "")
@@ -312,7 +341,7 @@ def read_samples(
         found = (table.metadata.get("provider", ""), name)
         check_weight(found, (*table.fields, *passes_of(trace).fields(found)), weight, texts=True)
     rows = SampleColumns.of(table, field)
-    weighed = weigh_times(rows, window) if timed else weigh_events(rows, weight, window)
+    weighed = weigh_times(rows, window, threads) if timed else weigh_events(rows, weight, window)
     return _named(trace, name, weighed, stacks, artefacts, trails)
 
 
@@ -398,13 +427,15 @@ def name_samples(
     threads, of = _sampled_threads(rows, names)
     processes = rows.process if apart else None
     merged = merged_stacks(methods, resolve_stacks(methods, stacks.arrays, rows.stack_id, rows.time, processes))
-    timed = weighed.gap is not None
+    timed = weighed.period_ns is not None
     state = None if not timed or rows.field is None else sampled_states(merged, rows.field)
     merged = merged if artefacts else folded(merged)
     if trails is not None:
         merged = used(trails.joined(merged, rows.time, rows.thread, rows.process))
     if rows.texts is not None and rows.field is not None:
         merged = used(under_texts(merged, rows.field, rows.texts))
+    if weighed.unsampled is not None and weighed.unsampled.any():
+        merged = _with_unsampled(merged, weighed.unsampled)
     lacking = any(frame.reason == _NO_RUNDOWN for frame in merged.frames)
     return Samples(
         event=event,
@@ -422,6 +453,14 @@ def name_samples(
         advice=methods.advice if lacking else None,
         state=state,
     )
+
+
+def _with_unsampled(merged: MergedStacks, unsampled: NDArray[np.bool_]) -> MergedStacks:
+    """The stacks where some uses are time that no sample covers."""
+    frames = (*merged.frames, StackFrame(f"[{NOT_SAMPLED}]", f"[{NOT_SAMPLED}]", reason=NOT_SAMPLED))
+    of = np.where(unsampled, len(merged.offsets) - 1, merged.of)
+    offsets, values = np.append(merged.offsets, len(merged.values) + 1), np.append(merged.values, len(frames) - 1)
+    return used(MergedStacks(of, offsets, values, frames))
 
 
 def _sampled_threads(rows: SampleColumns, names: Mapping[int, str]) -> tuple[tuple[SampledThread, ...], Ints]:
