@@ -5,18 +5,12 @@ Keeps a row for each collection's stop, and none for those of the sample profile
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
-from numpy.typing import NDArray
 
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.shared.events.gc_suspensions import FOR_GC
+from clrevents.analysis.shared.events.gc_suspensions import FOR_GC, of_sampling
 from clrevents.analysis.shared.events.gc_suspensions import RESTARTED as RESTARTED
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING as SUSPENDING
-
-_NOBODY: Final = -1
-"""The number of collections that a suspension of the sample profiler tells."""
 
 
 class StopMaker:
@@ -66,13 +60,6 @@ class StopMaker:
                 start = self._begun.pop(by)
                 if moment > start:
                     self.spans.append((start, moment))
-
-
-def of_sampling(begins: Gathered) -> NDArray[np.bool_]:
-    """Which suspensions may be the sample profiler's: those for no collection that tell no number of one."""
-    number = _numbers(begins, "Count") if "Count" in begins.table else np.zeros(len(begins), dtype=np.int64)
-    found: NDArray[np.bool_] = ~np.isin(_numbers(begins, "Reason"), FOR_GC) & (number == _NOBODY)
-    return found
 
 
 def _numbers(events: Gathered, name: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

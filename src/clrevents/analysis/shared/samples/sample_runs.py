@@ -5,7 +5,7 @@ Keeps a row for each change, not for each sample. Knows numbers of stacks and no
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import attrs
 import numpy as np
@@ -16,7 +16,9 @@ from clrevents.analysis.shared.weights.sampling import FIRST, HELD, Sampling, la
 
 Ints: TypeAlias = NDArray[np.int64]
 
-_UNTIMED = Sampling()
+MANAGED: Final = 2
+"""The type of samples of threads in managed code."""
+_UNTIMED: Final = Sampling()
 
 
 @attrs.frozen(eq=False)
@@ -30,6 +32,8 @@ class SampleRuns:
     type: Ints
     sampling: Sampling
     samples: int
+    managed: int = 0
+    """How many samples say that their thread was in managed code."""
 
     @property
     def period_ns(self) -> int:
@@ -49,8 +53,8 @@ class RunMaker:
         self._period: int | None = None
         self._parts: list[SampleRuns] = []
         self._open: SampleRuns | None = None
-        self._samples = 0
-        self._last: Ints = np.zeros(0, dtype=np.int64)
+        self._samples = self._managed = 0
+        self._stops: Ints = np.zeros(0, dtype=np.int64)
         self._late: list[tuple[Ints, Ints]] = []
 
     def take(self, thread: NDArray[np.uint64], time: Ints, stack_id: Ints, type: Ints) -> None:
@@ -58,16 +62,26 @@ class RunMaker:
         self._waiting.append((thread, time, stack_id, type))
         self._count += len(time)
         self._samples += len(time)
+        self._managed += int((type == MANAGED).sum())
         if self._period is not None or self._count >= FIRST:
             self._make()
+
+    def stops(self, time: Ints) -> None:
+        """The next moments at which the sampler stopped threads."""
+        self._stops = np.concatenate((self._stops, time))
+        if self._period is not None:
+            self._late.append(late_spans(self._stops, self._period))
+            self._stops = self._stops[-1:]
 
     def runs(self) -> SampleRuns:
         """All of them."""
         self._make()
+        self.stops(self._stops[:0])
         parts = [*self._parts, *([self._open] if self._open is not None else [])]
-        late = (np.concatenate([self._last[:0], *side]) for side in zip(*self._late, strict=True))
-        sampling = Sampling(self._period or 0, *late)
-        return _joined(parts, sampling, self._samples)
+        low, high = zip(*self._late, strict=True) if self._late else ((), ())
+        none = self._stops[:0]
+        sampling = Sampling(self._period or 0, np.concatenate((none, *low)), np.concatenate((none, *high)))
+        return attrs.evolve(_joined(parts, sampling, self._samples), managed=self._managed)
 
     def _make(self) -> None:
         if not self._count:
@@ -76,9 +90,6 @@ class RunMaker:
         self._waiting, self._count = [], 0
         if self._period is None:
             self._period = period_of(thread, time)
-        ticks = np.concatenate((self._last, np.sort(time)))
-        self._late.append(late_spans(ticks, self._period))
-        self._last = ticks[-1:]
         held = HELD * self._period
         single = SampleRuns(thread, time, time, stack_id, type, _UNTIMED, 0)
         known = single if self._open is None else _joined([self._open, single], _UNTIMED, 0)

@@ -1,7 +1,7 @@
 """How long a sample of the profiler holds: the one rule for states, weights and pictures.
 
 A sample holds until the next one of its thread. Where none follows within three periods, the two together hold for
-three, and the time between is nobody's. While no thread at all is sampled the sampler is late, which separates no
+three, and the time between is nobody's. Where the stops that the sampler makes show that it was late, that separates no
 samples; after ten periods that is no delay any more. Knows threads and times, no stacks.
 """
 
@@ -36,11 +36,11 @@ def period_of(thread: NDArray[np.uint64] | Ints, time: Ints) -> int:
     return int(gaps[(len(gaps) - 1) // 2]) if len(gaps) else 0
 
 
-def late_spans(time: Ints, period_ns: int) -> tuple[Ints, Ints]:
-    """From when to when the sampler was late, by the times of all samples in order."""
-    gaps = np.diff(time)
+def late_spans(stops: Ints, period_ns: int) -> tuple[Ints, Ints]:
+    """From when to when the sampler was late, by the times of its stops in order."""
+    gaps = np.diff(stops)
     late = (gaps > _LATE * period_ns) & (gaps <= _TOLERATED * period_ns)
-    return time[:-1][late], time[1:][late]
+    return stops[:-1][late], stops[1:][late]
 
 
 @attrs.frozen(eq=False)
@@ -52,10 +52,10 @@ class Sampling:
     late_until: Ints = _NONE
 
     @classmethod
-    def of(cls, thread: Ints, time: Ints) -> Sampling:
-        """Of all samples of a process, in order of time."""
+    def of(cls, thread: Ints, time: Ints, stops: Ints) -> Sampling:
+        """Of all samples and stops of a process, in order of time."""
         period = period_of(thread, time)
-        return cls(period, *late_spans(time, period))
+        return cls(period, *late_spans(stops, period))
 
     @property
     def half_ns(self) -> int:

@@ -6,7 +6,8 @@ Knows no names of events or methods, and reads no trace.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
 import attrs
@@ -120,14 +121,22 @@ class WeighedColumns:
     period_ns: int | None = None
 
 
-def weigh_times(rows: SampleColumns, window: TimeWindow, thread_ids: Sequence[int] | None = None) -> WeighedColumns:
+def weigh_times(
+    rows: SampleColumns,
+    window: TimeWindow,
+    stops: Mapping[int, Ints] = MappingProxyType({}),
+    thread_ids: Sequence[int] | None = None,
+) -> WeighedColumns:
     """All samples of the profiler, whose field is `SAMPLE_TYPE`; those of some threads, or all, are weighed.
 
     A sample weighs the time to its thread's next one, as far as `Sampling` says that it holds; the rest is a row of its
-    own. A window's first stack is the one that a thread was seen with before.
+    own. `stops` are when the sampler stopped each process. A window's first stack is the one that a thread was seen
+    with before.
     """
-    parts = [rows.take(np.flatnonzero(rows.process == process)) for process in np.unique(rows.process)] or [rows]
-    weighed = [_held(part, Sampling.of(part.thread, part.time)) for part in parts]
+    weighed = []
+    for process in np.unique(rows.process).tolist() or [_UNKNOWN]:
+        mine = rows.take(np.flatnonzero(rows.process == process))
+        weighed.append(_held(mine, Sampling.of(mine.thread, mine.time, stops.get(process, rows.time[:0]))))
     periods = [period for _, _, _, period in weighed if period]
     rows = SampleColumns.joined([part for part, _, _, _ in weighed])
     order = np.argsort(np.concatenate([part.time for part, _, _, _ in weighed]), kind="stable")
