@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import Final
 
 import click
 
 import clrevents
-from clrevents._util.outputs import whole_file
 from clrevents.analysis.shared.samples.samples import FlameFormat
-from clrevents.cli.output import safe, say
+from clrevents.cli.output import safe, write_file
 from clrevents.cli.reading import (
     FailOn,
     Reading,
@@ -129,13 +127,7 @@ def command(
             except ValueError as error:
                 raise click.UsageError(str(error)) from None
         code = max(worst, reading.finish(fail_on))
-        if out == "-":
-            sys.stdout.buffer.write(data)
-            sys.stdout.buffer.flush()
-        else:
-            with whole_file(out) as target:
-                target.write(data)
-            say(f"{out}: {in_all(samples)}{_OPENS.get(format, '')}")
+        write_file(out, data, f"{in_all(samples)}{_OPENS.get(format, '')}")
         say_how_sure(samples, weight)
         say_what_is_missing(samples)
         return code

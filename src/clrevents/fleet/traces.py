@@ -39,6 +39,7 @@ from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.table.build import row_table
 from clrevents.table.query import ask
 from clrevents.table.table import Table
+from clrevents.trace import Moment, Order
 
 T = TypeVar("T")
 
@@ -190,7 +191,7 @@ class Traces:
         *,
         columns: Sequence[str] | None = None,
         enum_names: bool = False,
-        order: str = "time",
+        order: Order = "time",
         **filters: Unpack[FilterOptions],
     ) -> Table:
         """All selected events of one name in all traces: `Trace.table` of each, in order.
@@ -208,7 +209,7 @@ class Traces:
         *,
         columns: Sequence[str] | None = None,
         enum_names: bool = False,
-        order: str = "time",
+        order: Order = "time",
         **filters: Unpack[FilterOptions],
     ) -> Iterator[Table]:
         """The rows of `table`, a table for each trace that has some: memory does not grow with the number of traces.
@@ -219,7 +220,7 @@ class Traces:
         return (with_trace(path, table) for path, table in self._each(question) if len(table))
 
     def headers(
-        self, *, columns: Sequence[str] | None = None, order: str = "time", **filters: Unpack[FilterOptions]
+        self, *, columns: Sequence[str] | None = None, order: Order = "time", **filters: Unpack[FilterOptions]
     ) -> Table:
         """The headers of all events of all traces that pass the filters."""
         Filters.of(filters)
@@ -228,21 +229,22 @@ class Traces:
 
     def report(
         self,
-        name: str,
+        report: str | type[Any],
         /,
         *,
         tables: Sequence[str] | None = None,
-        start: Any = None,
-        end: Any = None,
+        start: Moment | None = None,
+        end: Moment | None = None,
         process_id: int | None = None,
         **parameters: Any,
     ) -> FleetAnswer:
-        """The report called `name` about every trace. `tables` are those to keep; by default all that are not bulk.
+        """One report about every trace, by its name or the class of its answer, as `Trace.report` takes it.
 
-        The window and `parameters` are those of the report, and apply to each trace. Raises ValueError for an unknown
-        report, TypeError for an unknown parameter and KeyError for an unknown table.
+        `tables` are those to keep; by default all that are not bulk. The window and `parameters` are those of the
+        report, and apply to each trace. Raises ValueError for an unknown report, TypeError for an unknown parameter and
+        KeyError for an unknown table.
         """
-        declared = find_report(name)
+        declared = find_report(report)
         known = [table.name for table in declared.answer.tables()]
         for table in tables or ():
             if table not in known:
@@ -250,7 +252,7 @@ class Traces:
         given = declared.parameters(**parameters)
         window: WindowOptions = {"start": start, "end": end, "process_id": process_id}
         wanted = None if tables is None else tuple(tables)
-        found = list(self._each(AskReport(name, given, window, wanted)))
+        found = list(self._each(AskReport(declared.name, given, window, wanted)))
         return fleet_answer(declared, given, wanted, found)
 
     def reports(self, *names: str, **window: Unpack[WindowOptions]) -> dict[str, FleetAnswer]:
@@ -311,7 +313,7 @@ class Traces:
         return row_table(_NameRow, sorted(listed, key=lambda row: (row.event is not None, row.name.lower())))
 
     def _table_question(
-        self, selector: Selector, columns: Sequence[str] | None, enum_names: bool, order: str, filters: FilterOptions
+        self, selector: Selector, columns: Sequence[str] | None, enum_names: bool, order: Order, filters: FilterOptions
     ) -> AskTable:
         Filters.of(filters)
         if isinstance(columns, str):

@@ -108,7 +108,7 @@ class Decoder:
         return self._batches(self._pass.close())
 
     def _batches(self, found: Iterable[DecodedRows]) -> Iterator[Batch]:
-        return (Batch(rows, self._live, tables=self._tables) for rows in found)
+        return (Batch(rows, self._live, self._tables) for rows in found)
 
 
 def stream_of(decoder: Decoder) -> Stream:

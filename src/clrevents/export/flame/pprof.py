@@ -50,12 +50,12 @@ def render(samples: Samples, look: Look) -> bytes:
     ]
     if look.start is not None:
         begin = int(look.start.timestamp()) * _EPOCH_SECONDS + look.start.microsecond * 1000
-        begin += int(samples.time[0]) if len(samples) else 0
+        begin += int(samples.time_ns[0]) if len(samples) else 0
         # A number of nanoseconds since 1970 in 63 bits; a trace may claim any date.
         parts.append(number(_TIME, begin if 0 < begin < _TIME_LIMIT else 0))
     if len(samples):
-        end = samples.time + (samples.weight.astype("int64") if samples.timed else 0)
-        parts.append(number(_DURATION, int(end.max()) - int(samples.time[0])))
+        end = samples.time_ns + (samples.weight.astype("int64") if samples.timed else 0)
+        parts.append(number(_DURATION, int(end.max()) - int(samples.time_ns[0])))
     parts.append(message(_COMMENT, varint(strings[f"{look.title} ({look.producer})"])))
     parts.append(number(_DEFAULT_TYPE, strings[what]))
     parts += [text(_STRINGS, one) for one in strings]

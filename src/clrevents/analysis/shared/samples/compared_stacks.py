@@ -56,7 +56,7 @@ def compare_stacks(after: Samples, before: Samples) -> ComparedStacks:
     weight = np.concatenate((after.weight, before.weight))
     joined = attrs.evolve(
         after,
-        time=np.concatenate((after.time, before.time)),
+        time_ns=np.concatenate((after.time_ns, before.time_ns)),
         thread=np.zeros(len(weight), dtype=np.int64),
         weight=weight,
         stack=stacks.of,

@@ -35,9 +35,8 @@ from clrevents.analysis.shared.samples.sample_states import chosen_states, tella
 from clrevents.analysis.shared.samples.sampled_runtime import UNTOLD, VERSION_EVENTS, tells_running, versions_of
 from clrevents.analysis.shared.samples.samples import SAMPLES, Samples, name_samples
 from clrevents.analysis.shared.samples.stack_shapes import StackShape
-from clrevents.analysis.shared.weights.allocation_events import ALLOC, NEEDED
-from clrevents.analysis.shared.weights.allocation_rows import BYTES, AllocationRows, certainty
-from clrevents.analysis.shared.weights.allocation_rows import SELECTORS as ALLOCATIONS
+from clrevents.analysis.shared.weights.allocation_events import ALLOC, BYTES, NEEDED, AllocationRows, certainty
+from clrevents.analysis.shared.weights.allocation_events import SELECTORS as ALLOCATIONS
 from clrevents.analysis.shared.weights.event_weights import THROWN, event_and_weight
 from clrevents.analysis.shared.weights.weighing import (
     CAVEAT,

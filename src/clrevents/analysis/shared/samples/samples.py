@@ -38,8 +38,14 @@ from clrevents.analysis.shared.samples.sample_states import (
 )
 from clrevents.analysis.shared.samples.sampled_runtime import UNTOLD, VERSION, VERSION_EVENTS, tells_running
 from clrevents.analysis.shared.samples.stack_shapes import FOLDED, StackShape
-from clrevents.analysis.shared.weights.allocation_events import ALLOC, EVENTS, best_source
-from clrevents.analysis.shared.weights.allocation_rows import BYTES, SELECTORS, AllocationRows
+from clrevents.analysis.shared.weights.allocation_events import (
+    ALLOC,
+    BYTES,
+    EVENTS,
+    SELECTORS,
+    AllocationRows,
+    best_source,
+)
 from clrevents.analysis.shared.weights.event_weights import event_and_weight, under_texts
 from clrevents.analysis.shared.weights.weighing import (
     SAMPLE_HEADERS,
@@ -101,8 +107,8 @@ class SampledThread:
 class Samples:
     """Weighted stacks in order of time, a number in each array for every one of them; owns its data.
 
-    `time` is ns since the session started, `thread` a place in `threads`, `weight` is in `unit`, `external` says which
-    samples were in native code or waiting (None where the events do not tell). Stack `stack[i]` is
+    `time_ns` counts from the start of the session, `thread` is a place in `threads`, `weight` is in `unit`, `external`
+    says which samples were in native code or waiting (None where the events do not tell). Stack `stack[i]` is
     `values[offsets[stack[i]]:offsets[stack[i] + 1]]`, places in `frames`, innermost first; no two stacks are alike.
     Time between two samples of a thread that no sample covers has a stack of the one frame `[not sampled]`.
     """
@@ -111,7 +117,7 @@ class Samples:
     unit: Unit
     timed: bool
     """Whether a weight is the time that a stack lasted, so that stacks of a thread follow one another."""
-    time: Ints
+    time_ns: Ints
     thread: Ints
     weight: Weights
     stack: Ints
@@ -130,7 +136,7 @@ class Samples:
     """The header of the trace that they are of."""
 
     def __len__(self) -> int:
-        return len(self.time)
+        return len(self.time_ns)
 
     @property
     def total(self) -> int | float:
@@ -214,7 +220,7 @@ class Samples:
         threads, thread = np.unique(self.thread[kept], return_inverse=True)
         return attrs.evolve(
             self,
-            time=self.time[kept],
+            time_ns=self.time_ns[kept],
             thread=thread,
             weight=self.weight[kept],
             stack=merged.of,
@@ -238,7 +244,7 @@ class Samples:
         threads = from_values(ColumnType("uint64"), [thread.thread_id for thread in self.threads])
         processes = from_values(ColumnType("int64"), [thread.process_id for thread in self.threads])
         columns = (
-            number_column("int64", self.time),
+            number_column("int64", self.time_ns),
             threads.take(self.thread),
             processes.take(self.thread),
             number_column("float64" if self.weight.dtype.kind == "f" else "int64", self.weight),
@@ -479,7 +485,7 @@ def name_samples(
         event=event,
         unit=weighed.unit,
         timed=timed,
-        time=weighed.shown,
+        time_ns=weighed.shown,
         thread=of,
         weight=weighed.weight,
         stack=merged.of,
