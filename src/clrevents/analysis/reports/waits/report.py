@@ -69,7 +69,8 @@ class WaitsReport(Answer[WaitsFacts]):
     Events tell when a wait began and ended: contentions for locks, waits for handles and monitors (.NET 9 and later),
     and waits for tasks that block a thread; an `await` blocks none and is not counted. Where no event covers them,
     samples show waits by the methods on the stack: such a wait reaches to the middle between the samples around it, and
-    several short ones that follow one another are one, so that samples give no counts and no longest wait. The column `evidence` says which it was.
+    several short ones that follow one another are one, so that samples give no counts and no longest wait. The column
+    `evidence` says which it was.
 
     Kinds: `lock` (to enter a lock), `handle` (wait handles, events, semaphores), `monitor` (Monitor.Wait), `task`
     (until a task is done), `join`, `sleep`, and `idle`, which is what workers of the pool without work and threads of

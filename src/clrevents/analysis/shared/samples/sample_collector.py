@@ -269,7 +269,7 @@ class SampleCollector(Collector[A_co]):
             lossy=context.touched(self._asked.thread_id, first),
             unknown=unknown,
             evidence="sample" if samples.timed or notes else "event",
-            period_ns=weighed.period_ns or None,
+            period_ns=_period(weighed),
             notes=(*notes, *_notes(samples, self.tables)),
             cannot=cannot,
         )
@@ -307,6 +307,14 @@ class SampleCollector(Collector[A_co]):
         known = [(info.keywords, info.level) for info in infos if info is not None]
         keywords, level = known[0] if known else (0, 5)
         return (Need(f"where {name} events come from", (name,), keywords, level, provider, essential=True),)
+
+
+def _period(weighed: WeighedColumns) -> int | None:
+    """The median time between two samples of a thread; of an even number, the lower one in the middle."""
+    if weighed.gap is None:
+        return None
+    known = np.sort(weighed.gap[weighed.gap >= 0])
+    return int(known[(len(known) - 1) // 2]) if len(known) else None
 
 
 def _occurs(event: tuple[str, str] | None, context: Context) -> bool:

@@ -10,6 +10,7 @@ from html import escape
 from typing import Final, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clrevents._util.words import counted, safe
 from clrevents.analysis.gathering.groups import sum_by
@@ -47,6 +48,8 @@ class ShownSamples(Protocol):
     def total(self) -> int | float: ...
     @property
     def count(self) -> int: ...
+    @property
+    def unsampled(self) -> NDArray[np.bool_]: ...
     @property
     def unsampled_total(self) -> int | float: ...
     def __len__(self) -> int: ...
@@ -101,9 +104,9 @@ def _heaviest(samples: ShownSamples) -> list[tuple[str, ...]]:
     """The innermost frames with their own weight and number of samples, the heaviest first."""
     leaf = samples.values[samples.offsets[samples.stack]] if len(samples) else samples.stack
     weight = sum_by(leaf, samples.weight, len(samples.frames))
-    count = np.bincount(leaf, minlength=len(samples.frames))
+    count = np.bincount(leaf[~samples.unsampled], minlength=len(samples.frames))
     weights, counts = weight.tolist(), count.tolist()
-    order = sorted(np.flatnonzero(count).tolist(), key=lambda i: (-weights[i], -counts[i], samples.frames[i].raw))
+    order = sorted(np.unique(leaf).tolist(), key=lambda i: (-weights[i], -counts[i], samples.frames[i].raw))
     return [(_amount(samples, weights[i]), f"{counts[i]:,}", samples.frames[i].name) for i in order]
 
 

@@ -239,6 +239,8 @@ class Samples:
         writes them. `state` is what the thread did, null except for the profiler's samples. The metadata has `name`
         (the event) and `unit`.
         """
+        if self.unsampled.any():
+            return self.seen().table(raw)
         names = [frame.raw if raw else frame.name for frame in self.frames]
         stacks = [[names[frame] for frame in self.frame_ids(stack)] for stack in range(len(self.offsets) - 1)]
         threads = from_values(ColumnType("uint64"), [thread.thread_id for thread in self.threads])
@@ -365,14 +367,13 @@ def _profiled(
     """All samples are read: those before a window say where threads are when it begins, and those of all threads, when
     the sampler was late."""
     versions: set[int] = set()
-    parts, tables, name = [], [], ""
+    parts, tables, name = [], [], SAMPLES.partition("/")[2]
     stops: dict[int, Ints] = {}
     headers = (*SAMPLE_HEADERS, "process_id")
     for chunk in passes_of(trace).table_chunks(SAMPLES, SUSPENDING, *VERSION_EVENTS, columns=headers, headers=()):
         tables.append(chunk.stacks)
         for event, table in chunk.tables.items():
             if event[0] == SAMPLE:
-                name = event[1]
                 parts.append(SampleColumns.of(table, SAMPLE_TYPE))
             elif event[1] == SUSPENDING.partition("/")[2]:
                 begins = Gathered(event, near_table(table)[0], np.zeros(len(table), dtype=np.int64))
@@ -471,7 +472,7 @@ def name_samples(
     threads, of = _sampled_threads(rows, names)
     processes = rows.process if apart else None
     merged = merged_stacks(methods, resolve_stacks(methods, stacks.arrays, rows.stack_id, rows.time, processes))
-    timed = weighed.period_ns is not None
+    timed = weighed.gap is not None
     state = None if not timed or rows.field is None else sampled_states(merged, rows.field, running_told)
     merged = merged if artefacts else folded(merged)
     if trails is not None:

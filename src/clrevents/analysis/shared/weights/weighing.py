@@ -108,8 +108,9 @@ class SampleColumns:
 class WeighedColumns:
     """The events of a window: `shown` are their times cut to it, while those in `rows` are their own.
 
-    `external`, `unsampled` (what is no sample, but time of a thread that no sample covers) and the period of samples
-    are None unless the weights are times between samples.
+    `external`, `unsampled` (what is no sample, but time of a thread that no sample covers) and `gap` (the time to the
+    next sample of the thread, uncut, -1 for its last and what is none) are None unless the weights are times between
+    samples.
     """
 
     rows: SampleColumns
@@ -118,7 +119,7 @@ class WeighedColumns:
     unit: Unit
     external: NDArray[np.bool_] | None = None
     unsampled: NDArray[np.bool_] | None = None
-    period_ns: int | None = None
+    gap: Ints | None = None
 
 
 def weigh_times(
@@ -137,11 +138,11 @@ def weigh_times(
     for process in np.unique(rows.process).tolist() or [_UNKNOWN]:
         mine = rows.take(np.flatnonzero(rows.process == process))
         weighed.append(_held(mine, Sampling.of(mine.thread, mine.time, stops.get(process, rows.time[:0]))))
-    periods = [period for _, _, _, period in weighed if period]
     rows = SampleColumns.joined([part for part, _, _, _ in weighed])
     order = np.argsort(np.concatenate([part.time for part, _, _, _ in weighed]), kind="stable")
     until = np.concatenate([ends for _, ends, _, _ in weighed])[order]
     unsampled = np.concatenate([alone for _, _, alone, _ in weighed])[order]
+    gap = np.concatenate([gaps for _, _, _, gaps in weighed])[order]
     meets = window.meets(rows.time, until) & (window.high > window.low)
     if thread_ids is not None:
         meets &= np.isin(rows.thread, list(thread_ids))
@@ -150,17 +151,20 @@ def weigh_times(
     rows = rows.take(kept)
     external = None if rows.field is None else rows.field == _EXTERNAL
     shown = np.maximum(rows.time, window.low)
-    return WeighedColumns(rows, shown, weight, "nanoseconds", external, unsampled[kept], periods[0] if periods else 0)
+    return WeighedColumns(rows, shown, weight, "nanoseconds", external, unsampled[kept], gap[kept])
 
 
-def _held(rows: SampleColumns, sampling: Sampling) -> tuple[SampleColumns, Ints, NDArray[np.bool_], int]:
-    """Samples of one process, and time that none covers, in order of time: until when each lasts, and which it is."""
+def _held(rows: SampleColumns, sampling: Sampling) -> tuple[SampleColumns, Ints, NDArray[np.bool_], Ints]:
+    """Samples of one process, and time that none covers, in order of time: until when each lasts, which it is, and how
+    long after it the next sample is."""
     order = np.lexsort((rows.time, rows.thread))
     same = rows.thread[order][1:] == rows.thread[order][:-1]
     rows_of, next_of = order[:-1][same], order[1:][same]
     last, first = rows.time[rows_of], rows.time[next_of]
     until = rows.time.copy()
     until[rows_of] = last + sampling.held(last, first)
+    apart = np.full(len(rows), -1, dtype=np.int64)
+    apart[rows_of] = first - last
     gap = np.flatnonzero(until[rows_of] < first)
     alone = rows.take(rows_of[gap])
     none = np.zeros(len(gap), dtype=np.int64)
@@ -173,7 +177,7 @@ def _held(rows: SampleColumns, sampling: Sampling) -> tuple[SampleColumns, Ints,
     ends = np.concatenate((until, first[gap]))
     in_time = np.argsort(columns[0], kind="stable")
     made = SampleColumns(columns[0], columns[1], columns[2], columns[3], field).take(in_time)
-    return made, ends[in_time], in_time >= len(rows), sampling.period_ns
+    return made, ends[in_time], in_time >= len(rows), np.concatenate((apart, none - 1))[in_time]
 
 
 def weigh_events(rows: SampleColumns, weight: str | None, window: TimeWindow) -> WeighedColumns:
