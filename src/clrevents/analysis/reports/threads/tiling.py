@@ -12,7 +12,7 @@ import attrs
 
 from clrevents.analysis.framework.vocabulary.answer_values import Evidence
 from clrevents.analysis.shared.samples.leaf_states import WAITING, ThreadState
-from clrevents.analysis.shared.weights.sampling import HELD
+from clrevents.analysis.shared.weights.sample_holding import HELD
 
 
 @attrs.frozen

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.gathering.groups import changes
-from clrevents.analysis.shared.weights.sampling import FIRST, HELD, Sampling, late_spans, period_of
+from clrevents.analysis.shared.weights.sample_holding import FIRST, HELD, Sampling, late_spans, period_of
 
 Ints: TypeAlias = NDArray[np.int64]
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.gathering.distant_times import near_times
 from clrevents.analysis.gathering.groups import numbered
-from clrevents.analysis.shared.weights.sampling import Sampling
+from clrevents.analysis.shared.weights.sample_holding import Sampling
 from clrevents.table.build import ColumnType
 from clrevents.table.table import Table
 
