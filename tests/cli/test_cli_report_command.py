@@ -183,7 +183,7 @@ def test_columns_that_say_nothing_are_not_shown(run: Run, loads: Path) -> None:
     assert "compile" not in table(result)[0]
     assert " 0 s" not in result.stdout
     assert facts(result)["native total"] == "30 B"
-    assert "times and IL sizes (no MethodJittingStarted)" in result.stderr
+    assert "times and IL sizes (no MethodJittingStarted events)" in result.stderr
     assert run("jit", loads, "--fail-on", "nothing").exit_code == 0
 
 

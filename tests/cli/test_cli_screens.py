@@ -23,7 +23,7 @@ from clrevents.cli.output import Output
 from project_files import fixtures
 from screens import TRACES, WIDTHS, Terminal, golden, screens
 
-WORD: Final = re.compile(r"[\d,.]+ (?:ns|µs|ms|s|B|kB|MB|GB|%)")
+WORD: Final = re.compile(r"\d[\d,.]* (?:ns|µs|ms|s|B|kB|MB|GB|%)")
 
 
 @pytest.mark.parametrize(("trace", "width"), [("net10-convoy", 80)])
