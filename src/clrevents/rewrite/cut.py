@@ -11,6 +11,7 @@ from typing import Final, Unpack
 
 from clrevents._util.outputs import whole_file
 from clrevents.rewrite.copy import Copied, Copier
+from clrevents.schema.redaction_mark import SELECTOR
 from clrevents.trace import FilterOptions, Loss, Selector, Trace, passes_of
 
 CONTEXT: Final = (
@@ -26,8 +27,9 @@ CONTEXT: Final = (
     "runtime/RuntimeInformationStart",
     "*/ProcessInfo",
     "Universal.System/*",
+    SELECTOR,
 )
-"""Selectors of the events needed to resolve addresses, whenever they were written."""
+"""Selectors of the events needed to resolve addresses, whenever they were written; and the mark of a redaction."""
 
 
 def cut(
