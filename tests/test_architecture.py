@@ -181,7 +181,7 @@ def test_the_table_refuses(module: str, line: str) -> None:
         ("testing.strategies", "if TYPE_CHECKING:\n from hypothesis import strategies"),
         ("clrevents", "if TYPE_CHECKING:\n from clrevents.trace import Trace"),
         ("decode.kernels.engine", "from clrevents.decode.kernels import scan as _scan"),
-        ("schema.events.gc", "from clrevents.schema.gc_flags import GCReason"),
+        ("schema.events.gc", "from clrevents.schema.runtime_flags import GCReason"),
     ],
 )
 def test_the_table_lets_through(module: str, line: str) -> None:
@@ -238,7 +238,7 @@ LAYERS: Final = {
         ("payload", "rows"),
         ("header_columns", "selection"),
         ("stream",),
-        ("decoded",),
+        ("decoded", "tracing_end"),
         ("event_pass", "column_pass"),
     ),
     "analysis": (

@@ -62,6 +62,13 @@ ROOMS: Final = {
     "cli": ["tests/cli"],
 }
 """Each with the tests that are about it. A report has more: those called like it."""
+NO_MAP: Final = (
+    "tests/test_architecture.py",
+    "tests/test_docs.py",
+    "tests/test_api_docs.py",
+    "tests/cost/test_worst_finds.py",
+)
+"""They come by everything, or read the source: none of them is about a line."""
 FIRST, REST, FULL = 20, 90, 150
 """Seconds of processor time that each step may take."""
 
@@ -187,6 +194,7 @@ spent = {}
 def cpu():
     t = os.times()
     return t.user + t.system + t.children_user + t.children_system
+worker = os.environ.get("PYTEST_XDIST_WORKER", "")
 def pytest_configure(config):
     cov.start()
 def pytest_runtest_setup(item):
@@ -201,7 +209,7 @@ def pytest_sessionfinish(session):
     for path in data.measured_files():
         name = os.path.relpath(path)
         lines[name] = {n: c for n, c in data.contexts_by_lineno(path).items()}
-    with open("map.json", "w") as file:
+    with open(f"map{worker}.json", "w") as file:
         json.dump({"spent": spent, "lines": lines}, file)
 """
 
@@ -246,7 +254,8 @@ def make_map(copy: Path) -> None:
     make_copy(copy)
     (copy / "line_map.py").write_text(PLUGIN)
     environment = {**os.environ, "PYTHONPATH": str(copy / "src") + os.pathsep + str(copy)}
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "line_map", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "line_map", "-p", "no:cacheprovider"]
+    command += [f"--ignore={name}" for name in NO_MAP]
     sys.exit(subprocess.run(command, cwd=copy, env=environment).returncode)
 
 
@@ -254,16 +263,19 @@ class LineMap:
     """Which fast test runs which line."""
 
     def __init__(self, copy: Path) -> None:
-        found = json.loads((copy / "map.json").read_text())
-        self.spent: dict[str, float] = found["spent"]
-        self._lines: dict[str, dict[str, list[str]]] = found["lines"]
+        self.spent: dict[str, float] = {}
+        self._lines: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+        for path in copy.glob("map*.json"):
+            found = json.loads(path.read_text())
+            self.spent |= found["spent"]
+            for name, lines in found["lines"].items():
+                for line, tests in lines.items():
+                    self._lines[name][line] |= {test for test in tests if test}
 
     def tests(self, fault: Fault) -> list[str]:
         """Those that come by the line, quick ones first; of a line that import runs those that come by the module."""
         lines = self._lines.get(fault.path, {})
-        here = {test for test in lines.get(str(fault.line), ()) if test}
-        if not here:
-            here = {test for tests in lines.values() for test in tests if test}
+        here = set(lines.get(str(fault.line), ())) or {test for tests in lines.values() for test in tests}
         about = ROOMS[fault.room]
         return sorted(here, key=lambda t: (not t.startswith(tuple(about)), self.spent.get(t, 0)))
 

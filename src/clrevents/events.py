@@ -79,12 +79,9 @@ if TYPE_CHECKING:
     from clrevents.schema.events.types import *
     from clrevents.schema.events.universal import *
     from clrevents.schema.events.wait_handle import *
-    from clrevents.schema.exception_flags import *
-    from clrevents.schema.gc_flags import *
     from clrevents.schema.keywords import *
-    from clrevents.schema.loader_flags import *
     from clrevents.schema.method_flags import *
-    from clrevents.schema.thread_pool_flags import *
+    from clrevents.schema.runtime_flags import *
 
 
 def __getattr__(name: str) -> Any:

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import clrevents
 from built_page import MS, built_page
 from clrevents.analysis.shared.samples.calltree import call_tree
-from clrevents.export.flame.flame_cut import FlameCut
+from clrevents.export.flame.flame_html import FlameCut
 from clrevents.export.page import page_timeline
-from clrevents.export.page.page_texts import PageTexts, shown_text
+from clrevents.export.page.page_assembly import PageTexts, shown_text
 from clrevents.trace import Loss
 from hand_made import Row, hand_made
 

@@ -23,11 +23,9 @@ import clrevents
 from clrevents.analysis import ReportTable, read_samples
 from clrevents.analysis.reports.threads import ThreadsReport
 from clrevents.analysis.shared.samples.calltree import call_tree
-from clrevents.export.flame.flame_cut import SMALL, FlameCut
-from clrevents.export.flame.flame_html import render
+from clrevents.export.flame.flame_html import SMALL, FlameCut, render
 from clrevents.export.look import Look
-from clrevents.export.page.framed import MOST_BYTES, framed
-from clrevents.export.page.shown import answer_frame, flame_frame
+from clrevents.export.page.shown import MOST_BYTES, answer_frame, flame_frame, framed
 from hand_made import Row, hand_made
 from project_files import fixture
 

@@ -226,6 +226,7 @@ def test_damage_ends_a_trace_and_not_the_rest(fleet: BuiltFleet) -> None:
     assert all(errors[path]["offset"] > 0 for path in stopped)
 
 
+@pytest.mark.full
 def test_sql(fleet: BuiltFleet, traces: Traces) -> None:
     counted = {path: len(table) for path, table in alone(fleet, lambda t: t.table("MethodLoadVerbose"))}
     sql = "select trace, count(*) from MethodLoadVerbose group by 1 order by 1"
@@ -246,6 +247,7 @@ def test_sql(fleet: BuiltFleet, traces: Traces) -> None:
     assert traces.query("select count(*), sum(more) from Turn where number >= 0").fetchall()[0][0] > 1000
 
 
+@pytest.mark.full
 def test_sql_that_reaches_out(traces: Traces, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a\n1\n")
     for sql in (f"select * from '{tmp_path}/a.csv'", "set temp_directory = 'x'"):

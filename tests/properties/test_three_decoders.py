@@ -23,7 +23,7 @@ from clrevents.schema.layout import BoundLayout
 from clrevents.schema.registry import DEFAULT, EventInfo
 from clrevents.schema.wire import AnsiZ, StructType
 from clrevents.testing.strategies import records
-from tiers import every
+from tiers import one_in
 
 
 def _cases() -> Iterator[Any]:
@@ -45,7 +45,7 @@ def _shape(layout: BoundLayout) -> tuple[Any, ...]:
 
 
 CASES = list(_cases())
-EACH = pytest.mark.parametrize(("info", "size"), every(9, CASES))
+EACH = pytest.mark.parametrize(("info", "size"), one_in(9, CASES))
 
 
 def _reader(info: EventInfo, size: int) -> Any:

@@ -48,7 +48,7 @@ def test_batches_of_a_decoder_give_the_trace_s_tables(path: Any) -> None:
 
 
 def take(batch: clrevents.Batch, names: Any, rows: Any, head: Any, expected: Any) -> None:
-    met = {(kind.key.provider, kind.key.name) for kind in batch.kinds}
+    met = {(kind.key.provider, kind.key.name) for kind in batch._rows.kinds}
     for event in names:
         if event in met:
             table: Any = batch.table("/".join(event))

@@ -107,7 +107,7 @@ SECTIONS: Final = (
     Section(
         "Durations and weighted stacks",
         "clrevents.analysis",
-        ("spans", "read_samples", "Samples", "hottest", "add_leaf"),
+        ("spans", "read_samples", "Samples", "hottest", "add_leaf", "add_artefact"),
         (
             "analysis.shared.samples.samples.SampledThread",
             "analysis.gathering.merged.StackFrame",
@@ -176,7 +176,6 @@ CONSTRUCTED: Final = frozenset({"Decoder", "EventKey", "Limits", "Registry", "Tr
 SPECIAL: Final = ("__len__", "__iter__", "__getitem__", "__contains__", "__arrow_c_stream__")
 """Special methods that are listed where they have a docstring of their own."""
 HIDDEN: Final = {
-    "Batch": frozenset({"tables", "hand_out"}),
     "Methods": frozenset({"rows_since"}),
     "Modules": frozenset({"gone"}),
     "Registry": frozenset({"declared", "ids", "entry"}),

@@ -15,7 +15,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclarat
 from clrevents.analysis.framework.vocabulary.cells import CELLS
 from clrevents.analysis.framework.vocabulary.report_table import TableDeclaration
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
-from clrevents.cli.schema_report import type_text
+from clrevents.cli.schema import type_text
 
 HEAD: Final = """\
 # Reports: every question, table, column and metric

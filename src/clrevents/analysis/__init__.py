@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from clrevents.analysis.reports.heap.heap_snapshots import heap_snapshots as heap_snapshots
     from clrevents.analysis.reports.heap.heap_tables import heap_growth as heap_growth
     from clrevents.analysis.shared.samples.hot import hottest as hottest
+    from clrevents.analysis.shared.samples.leaf_states import add_artefact as add_artefact
     from clrevents.analysis.shared.samples.leaf_states import add_leaf as add_leaf
     from clrevents.analysis.shared.samples.samples import Samples as Samples
     from clrevents.analysis.shared.samples.samples import read_samples as read_samples
@@ -39,7 +40,7 @@ _HOMES = {
     "reports.heap.heap_tables": ("heap_growth",),
     "pairing": ("spans",),
     "framework.run.catalogue": ("feed_reports",),
-    "shared.samples.leaf_states": ("add_leaf",),
+    "shared.samples.leaf_states": ("add_artefact", "add_leaf"),
     "shared.samples.samples": ("Samples", "read_samples"),
     "shared.samples.hot": ("hottest",),
 }

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import Final
 
 import click
 
 import clrevents
-from clrevents._util.outputs import whole_file
-from clrevents.cli.output import safe, say
+from clrevents.analysis.shared.samples.samples import FlameFormat
+from clrevents.cli.output import safe, write_file
 from clrevents.cli.reading import (
     FailOn,
     Reading,
@@ -22,7 +21,7 @@ from clrevents.cli.reading import (
 )
 from clrevents.cli.sampling import Chosen, in_all, samples_of, sampling_options, say_how_sure, say_what_is_missing
 from clrevents.errors import AmbiguousEventError, DamageError, ErrorMode, PayloadError, UnknownEventError
-from clrevents.export.flame.flame_formats import FLAME_FORMATS, FlameFormat, compared_bytes, flame_bytes, flame_format
+from clrevents.export.flame.flame_formats import FLAME_FORMATS, compared_bytes, flame_bytes, flame_format
 from clrevents.export.look import Look
 
 _OPENS: Final[dict[str, str]] = {
@@ -128,13 +127,7 @@ def command(
             except ValueError as error:
                 raise click.UsageError(str(error)) from None
         code = max(worst, reading.finish(fail_on))
-        if out == "-":
-            sys.stdout.buffer.write(data)
-            sys.stdout.buffer.flush()
-        else:
-            with whole_file(out) as target:
-                target.write(data)
-            say(f"{out}: {in_all(samples)}{_OPENS.get(format, '')}")
+        write_file(out, data, f"{in_all(samples)}{_OPENS.get(format, '')}")
         say_how_sure(samples, weight)
         say_what_is_missing(samples)
         return code

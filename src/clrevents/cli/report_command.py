@@ -252,6 +252,8 @@ def _run(
                 write_csv(out, rows if limit is None else first_rows(rows, limit, sort), chosen or known, spreadsheet)
             else:
                 shown = {t: sorted_rows(t) for t in (name, *(declared.beside if table is None else ()))}
+                if table is None and declared.urgent is not None and len(found.table(declared.urgent)):
+                    shown = {declared.urgent: found.table(declared.urgent), **shown}
                 limit = LIMIT if limit is None else limit
                 _text(out, declared, found, shown, lambda rows: first_rows(rows, limit, sort), chosen)
         _say_notes(declared, found, quiet=as_json or as_csv or chart is not None)

@@ -6,17 +6,21 @@ Formats versions, fields, enums and bit fields, as text and as one JSON object. 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import Any, Final
 
 import click
 
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameters_of
+from clrevents.analysis.framework.model.json_schema import report_schema
+from clrevents.analysis.framework.model.needs import record_needs
 from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.analysis.framework.run.listing import report_names
+from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration
+from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.cli.output import Output, safe, say
 from clrevents.cli.reading import Reading
-from clrevents.cli.schema_report import write_report_schema
 from clrevents.errors import UnknownEventError
 from clrevents.schema.flags import OpenFlag, named_values
 from clrevents.schema.keywords import KEYWORDS
@@ -25,6 +29,40 @@ from clrevents.schema.matching import select_entries
 from clrevents.schema.registry import DEFAULT, Entry, EventInfo
 from clrevents.schema.wire import EnumType, StructType
 from clrevents.trace import passes_of
+
+
+def write_report_schema(out: Output, declared: ReportDeclaration[Any, Any], as_json: bool) -> None:
+    """Write what the report gives."""
+    if as_json:
+        out.json(report_schema(declared))
+        return
+    out.line(f"{out.bold(declared.name)}  {declared.question}")
+    out.line(f"  dotnet-trace collect --providers {record_needs(declared.needs)}")
+    own = [(p.name, repr(p.default), p.description) for p in parameters_of(declared.parameters)]
+    _part(out, ("parameter", "default", ""), own)
+    _part(out, ("metric", "unit", ""), [(m.name, m.unit, m.description) for m in declared.metrics])
+    _part(out, ("fact", "type", ""), _columns(columns_of(declared.answer.facts_class())))
+    for table in declared.answer.tables():
+        out.line()
+        out.line(f"table {out.bold(table.name)}{' (bulk)' if table.bulk else ''}: {table.description}")
+        out.table(("column", "type", ""), _columns(columns_of(table.row_class)))
+
+
+def type_text(column: ColumnDeclaration) -> str:
+    """The type of a column in words."""
+    text = f"list of {column.cell.name}" if column.many else column.cell.name
+    return f"{text}, may be null" if column.nullable else text
+
+
+def _part(out: Output, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    if rows:
+        out.line()
+        out.table(head, rows)
+
+
+def _columns(columns: Sequence[ColumnDeclaration]) -> list[tuple[str, str, str]]:
+    return [(c.name, type_text(c), c.description) for c in columns]
+
 
 _LEVELS: Final = {1: "critical", 2: "error", 3: "warning", 4: "informational", 5: "verbose"}
 

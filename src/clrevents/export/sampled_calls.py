@@ -60,7 +60,7 @@ def calls(samples: Samples, rows: Ints) -> Iterator[Call]:
 
 def _runs(samples: Samples, rows: Ints) -> Iterator[tuple[list[int], int, int]]:
     """Stacks, the outermost frame first, from when to when each was there; those of no length are left out."""
-    stack, start = samples.stack[rows], samples.time[rows]
+    stack, start = samples.stack[rows], samples.time_ns[rows]
     end = start + samples.weight[rows].astype(np.int64)
     new = changes(stack)
     new[1:] |= end[:-1] != start[1:]

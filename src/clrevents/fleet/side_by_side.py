@@ -20,8 +20,7 @@ from typing import Final, Generic, TypeVar
 import attrs
 
 from clrevents._util.workers import Workers, give_up_if_told
-from clrevents.fleet.outcome import Opening, Question, TraceOutcome, asked
-from clrevents.fleet.trace_problems import UNREAD, TraceProblem
+from clrevents.fleet.outcome import UNREAD, Opening, Question, TraceOutcome, TraceProblem, asked
 from clrevents.schema.registry import Registry
 from clrevents.sources import is_url
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -18,23 +18,12 @@ from clrevents.analysis.framework.model.declaration import NoParameters
 from clrevents.testing.builder import Format, TraceBuilder
 from drawn_answers import answers
 from project_files import fixture, fixtures, unpacked
-from report_cases import every_report
+from report_cases import every_report, made_for
 from report_slices import pauses
-from tiers import every
+from tiers import one_in
 from together import PROCESSES, together
 
 REPORTS = every_report()
-MADE_FOR: Final = {
-    **dict.fromkeys(("locks", "waits", "threads", "top", "callers", "sample-states"), "net10-convoy"),
-    **dict.fromkeys(("exceptions",), "net10-exceptions"),
-    **dict.fromkeys(("gc", "alloc", "sample-pauses"), "net10-garbage"),
-    **dict.fromkeys(("jit", "startup", "stubs", "sample-compilations"), "net10-method-interop"),
-    **dict.fromkeys(("pool", "tasks", "requests", "activities", "sample-activities"), "net10-starvation"),
-    "counters": "net8-counters",
-    "heap": "net8-heap",
-    "modules": "net8-unload-verbose",
-}
-"""The fixture with most of what a report is about."""
 # Recorded unlike: what one of them recorded proves nothing of another.
 TRIPLE = ("net10-garbage", "net10-method-interop", "net10-exceptions")
 PAIRS = (
@@ -43,20 +32,14 @@ PAIRS = (
 )
 
 
-def obeys(name: str, data: bytes, what: str, laws: Sequence[report_laws.Law] = report_laws.LAWS) -> None:
-    """All laws, which share the answers that they judge."""
+def obeys(name: str, data: bytes, laws: Sequence[report_laws.Law] = report_laws.LAWS) -> None:
     declaration = REPORTS[name]
-    for law in laws:
-        try:
-            law(declaration, declaration.parameters(), data)
-        except BaseException as error:
-            error.add_note(f"{name} breaks the law {law.__name__} on {what}")
-            raise
+    report_laws.obeys(declaration, declaration.parameters(), data, laws)
 
 
 def damaged(name: str) -> bytes:
     """The report's own fixture with bytes wiped where its events are, so that salvage leaves holes."""
-    data = bytearray(unpacked(fixture(MADE_FOR.get(name, "net8-sample"))))
+    data = bytearray(unpacked(fixture(made_for(name))))
     for part in (3, 5, 7):
         at = len(data) * part // 10
         data[at : at + 700] = bytes(700)
@@ -66,16 +49,15 @@ def damaged(name: str) -> bytes:
 @pytest.mark.parametrize("name", REPORTS)
 def test_a_report_obeys(name: str) -> None:
     """On the fixture made for it, on a trace without events, and on a damaged one."""
-    own = MADE_FOR.get(name, "net8-sample")
-    obeys(name, unpacked(fixture(own)), own)
-    obeys(name, TraceBuilder().build(), "nothing")
+    obeys(name, unpacked(fixture(made_for(name))))
+    obeys(name, TraceBuilder().build())
     # A copy is sound, so that nothing touches a hole in it; and where the begin of a compilation is missing, windows
     # before its end do not have it.
     besides = {
         report_laws.a_redacted_copy_says_the_same,
         *([report_laws.adjacent_windows_add_up] if name == "jit" else []),
     }
-    obeys(name, damaged(name), "damage", [law for law in report_laws.LAWS if law not in besides])
+    obeys(name, damaged(name), [law for law in report_laws.LAWS if law not in besides])
 
 
 @pytest.mark.full
@@ -83,17 +65,17 @@ def test_a_report_obeys(name: str) -> None:
 @pytest.mark.parametrize("names", [tuple(REPORTS)[n::4] for n in range(4)], ids=lambda names: names[0])
 def test_every_report_obeys_on_every_fixture(names: tuple[str, ...], path: Path) -> None:
     for name in names:
-        if path.name.partition(".")[0] != MADE_FOR.get(name):
-            obeys(name, unpacked(path), path.name)
+        if path.name.partition(".")[0] != made_for(name):
+            obeys(name, unpacked(path))
 
 
-@pytest.mark.parametrize("seed", every(4, range(4)))
+@pytest.mark.parametrize("seed", one_in(4, range(4)))
 @pytest.mark.parametrize("format", built_pauses.FORMATS)
 def test_pairs_on_both_sides_of_losses_obey(format: Format, seed: int) -> None:
-    obeys("sample-pauses", built_pauses.pauses(format, seed), "pauses")
+    obeys("sample-pauses", built_pauses.pauses(format, seed))
 
 
-@pytest.mark.parametrize("names", every(2, PAIRS), ids=lambda names: "-and-".join(names))
+@pytest.mark.parametrize("names", one_in(2, PAIRS), ids=lambda names: "-and-".join(names))
 @pytest.mark.parametrize("name", REPORTS)
 def test_a_report_keeps_processes_apart(name: str, names: tuple[str, str]) -> None:
     alone, both = together(tuple(unpacked(fixture(one)) for one in names))

@@ -31,6 +31,7 @@ from clrevents.reference import codec
 from clrevents.schema.registry import DEFAULT, RUNTIME, EventInfo
 from clrevents.testing.builder import Format, TraceBuilder
 from clrevents.testing.strategies import MadeTrace, records, traces
+from clrevents.trace.batch import hand_out
 from properties.test_three_decoders import EACH
 from tiers import each_fixture
 
@@ -331,9 +332,9 @@ def test_a_kept_event_keeps_no_other_payload_alive() -> None:
     decoder = clrevents.Decoder()
     batches = [*decoder.feed(method_trace()), *decoder.close()]
     (batch,) = [batch for batch in batches if len(batch)]
-    batch.rows.records = [Payload() for _ in range(len(batch))]
-    watched = [weakref.ref(payload) for payload in batch.rows.payloads]
-    events = list(batch.hand_out())
+    batch._rows.rows.records = [Payload() for _ in range(len(batch))]
+    watched = [weakref.ref(payload) for payload in batch._rows.rows.payloads]
+    events = list(hand_out(batch))
     assert all(ref() is not None for ref in watched)
     kept = events[7]
     del events
@@ -342,7 +343,7 @@ def test_a_kept_event_keeps_no_other_payload_alive() -> None:
     assert kept.payload is watched[7]()
     assert kept.name
     # What was handed out is gone.
-    assert list(batch.hand_out()) == []
+    assert list(hand_out(batch)) == []
 
 
 def test_batches_iterate_twice() -> None:

@@ -18,7 +18,7 @@ Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
 
 
-class Numbers(dict[K, int]):
+class Interned(dict[K, int]):
     """A number for each thing, from 0 on in the order in which they were first asked for: `numbers[thing]`.
 
     Iteration gives the things by their numbers.
@@ -35,7 +35,7 @@ class Numbers(dict[K, int]):
 
 def numbered(things: Iterable[K]) -> tuple[Ints, list[K]]:
     """The number of each thing, and the different things by their numbers."""
-    numbers: Numbers[K] = Numbers()
+    numbers: Interned[K] = Interned()
     return numbers.of(things), list(numbers)
 
 

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.gathering.groups import Numbers, offsets
+from clrevents.analysis.gathering.groups import Interned, offsets
 from clrevents.symbols.method_names import raw_name
 from clrevents.symbols.methods import Methods
 from clrevents.symbols.stacks import ResolvedStacks
@@ -63,10 +63,10 @@ class MergedStacks:
 
 def merged_stacks(methods: Methods, found: ResolvedStacks) -> MergedStacks:
     """Every use gets a stack: those without one share a stack of one frame that says so."""
-    frames: Numbers[StackFrame] = Numbers()
+    frames: Interned[StackFrame] = Interned()
     place = _frames(methods, found, frames)
     values = place[found.values]
-    stacks: Numbers[bytes] = Numbers()
+    stacks: Interned[bytes] = Interned()
     alike = np.zeros(len(found) + 1, dtype=np.int64)
     for stack in dict.fromkeys(found.of.tolist()):
         piece = values[found.offsets[stack] : found.offsets[stack + 1]] if stack >= 0 else values[:0]
@@ -78,7 +78,7 @@ def merged_stacks(methods: Methods, found: ResolvedStacks) -> MergedStacks:
     return MergedStacks(alike[found.of], ends, np.frombuffer(b"".join(stacks), dtype=np.int64), tuple(frames))
 
 
-def _frames(methods: Methods, found: ResolvedStacks, frames: Numbers[StackFrame]) -> Ints:
+def _frames(methods: Methods, found: ResolvedStacks, frames: Interned[StackFrame]) -> Ints:
     """Which frame each entry of the table is; texts are made once for a method, and not for each address in it."""
     table = found.table
     place = np.zeros(len(table), dtype=np.int64)

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import gzip
 import importlib
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, get_args
 
-from clrevents.analysis.shared.samples.samples import Samples
+from clrevents.analysis.shared.samples.samples import FlameFormat, Samples
 from clrevents.export.look import Look
 
-FlameFormat: TypeAlias = Literal["speedscope", "folded", "html", "pprof"]
 FLAME_FORMATS: Final[tuple[FlameFormat, ...]] = get_args(FlameFormat)
 
 _ROOM: Final = "clrevents.export.flame"
@@ -45,7 +44,7 @@ def flame_bytes(samples: Samples, format: FlameFormat, look: Look, pack: bool = 
 def compared_bytes(after: Samples, before: Samples, name: str, look: Look, pack: bool = False) -> bytes:
     """The page of one flame graph of two traces, the other of which is called `name`. Raises ValueError where their
     weights are of different units."""
-    made: bytes = importlib.import_module(f"{_ROOM}.flame_compared").render_compared(after, before, name, look)
+    made: bytes = importlib.import_module(f"{_ROOM}.flame_html").render_compared(after, before, name, look)
     return _packed(made) if pack else made
 
 

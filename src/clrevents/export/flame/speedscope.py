@@ -52,7 +52,7 @@ def _profile(samples: Samples, rows: np.ndarray[Any, np.dtype[np.int64]], name: 
     stack = samples.stack[rows]
     begins = np.flatnonzero(changes(stack))
     weights = np.add.reduceat(samples.weight[rows], begins).tolist() if len(rows) else []
-    start = int(samples.time[rows[0]]) if samples.timed and len(rows) else 0
+    start = int(samples.time_ns[rows[0]]) if samples.timed and len(rows) else 0
     return {
         "type": "sampled",
         "name": name,

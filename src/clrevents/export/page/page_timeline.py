@@ -18,7 +18,7 @@ from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.groups import changes, groups
 from clrevents.analysis.shared.samples.leaf_states import STATES
-from clrevents.export.page.page_texts import PageTexts
+from clrevents.export.page.page_assembly import PageTexts
 from clrevents.export.timeline.report_items import SHOWN, ShownRows
 from clrevents.export.timeline.timeline_items import GROUPS
 from clrevents.trace import Loss

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from clrevents.analysis.gathering.groups import Numbers
+from clrevents.analysis.gathering.groups import Interned
 from clrevents.analysis.gathering.merged import is_own
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.export.look import Look, frame_names
@@ -16,7 +16,7 @@ OWN, OTHERS, NAMELESS = 0, 1, 2
 """Categories of frames: the program's own, the framework's and runtime's, and those without a name."""
 
 
-FirefoxTexts: TypeAlias = Numbers[str]
+FirefoxTexts: TypeAlias = Interned[str]
 """The table of strings: a place for each."""
 
 
@@ -24,7 +24,7 @@ class FirefoxStacks:
     """`of` has for each stack of the samples its place in the table of stacks."""
 
     def __init__(self, samples: Samples, look: Look, texts: FirefoxTexts) -> None:
-        known: Numbers[tuple[int, int]] = Numbers()
+        known: Interned[tuple[int, int]] = Interned()
         self.of: list[int | None] = []
         for stack in range(len(samples.offsets) - 1):
             place = -1

@@ -112,7 +112,8 @@ class ReportDeclaration(Generic[P, A]):
 
     `question` is put as a user would, and pages list it under `topic`; the line on the report in other lists is its
     folder's docstring. `headline` names the table that is shown, with `shown` its columns for people, in order (all
-    that are not hidden, when empty); below it come the tables `beside`, which have the same class of rows. `sparklines`
+    that are not hidden, when empty); below it come the tables `beside`, which have the same class of rows. Where the
+    table `urgent` has rows, it comes before all. `sparklines`
     draws a line beside each of some of its rows: it takes the answer, the rows, the width, and the characters of which
     the bars are made, lowest first.
     """
@@ -127,6 +128,7 @@ class ReportDeclaration(Generic[P, A]):
     parameters: type[P]
     shown: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
+    urgent: str | None = None
     sort: str | None = None
     examples: tuple[tuple[str, str], ...] = ()
     """Questions and the command lines that answer them, for the help."""

@@ -60,6 +60,8 @@ class ReadingEnd:
     complete: bool
     names: LateNaming
     thread_names: Mapping[int, str]
+    stopped_ns: Callable[[], int]
+    """When tracing stopped: to be asked only where it matters."""
 
 
 class ReportReading:
@@ -244,6 +246,7 @@ class ReportReading:
             nothing=nothing,
             names=known.names,
             thread_names=known.thread_names,
+            stopped=known.stopped_ns,
         )
 
 

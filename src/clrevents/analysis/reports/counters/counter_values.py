@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.gathering.groups import Numbers
+from clrevents.analysis.gathering.groups import Interned
 from clrevents.analysis.reports.counters.counter_columns import NO_COUNT, EventFields, Floats, Ints, Mask
 from clrevents.analysis.reports.counters.counter_texts import NUMBER
 
@@ -40,7 +40,7 @@ class SeriesKey(NamedTuple):
     scale: str
 
 
-SeriesNumbers: TypeAlias = Numbers[SeriesKey]
+SeriesNumbers: TypeAlias = Interned[SeriesKey]
 
 
 @attrs.frozen(eq=False)

@@ -30,7 +30,7 @@ from clrevents.analysis.reports.exceptions.exception_steps import (
     signed,
     thrown_stacks,
 )
-from clrevents.schema.exception_flags import ExceptionThrownFlags
+from clrevents.schema.runtime_flags import ExceptionThrownFlags
 from clrevents.table.build import Column, ColumnType, from_values, text_column
 
 Ints: TypeAlias = NDArray[np.int64]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.model.collector import Context
-from clrevents.analysis.gathering.groups import Numbers
+from clrevents.analysis.gathering.groups import Interned
 from clrevents.analysis.gathering.merged import is_own_name
 from clrevents.symbols.method_names import display_name, raw_name
 from clrevents.symbols.stacks import ResolvedStacks
@@ -104,7 +104,7 @@ def catching_methods(
     """The methods of catch handlers, as places in a list of names: by their address, or as their event says, where no
     code is known there."""
     index, _ = context.methods.find(entries, times, context.process_id)
-    names: Numbers[str | None] = Numbers()
+    names: Interned[str | None] = Interned()
     known, of = np.unique(index, return_inverse=True)
     methods = context.methods
     made = [method_text(context, n, raw) if n >= 0 and methods[n].name else None for n in known.tolist()]

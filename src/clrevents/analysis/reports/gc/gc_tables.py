@@ -16,7 +16,7 @@ from clrevents.analysis.reports.gc.gc_collections import Collected
 from clrevents.analysis.reports.gc.gc_heaps import known_column
 from clrevents.analysis.reports.gc.gc_words import enum_word
 from clrevents.analysis.shared.events.gc_suspensions import NOTHING, SUSPENDING, Suspensions
-from clrevents.schema.gc_flags import GCRootKind
+from clrevents.schema.runtime_flags import GCRootKind
 from clrevents.table.build import Column, ColumnType, from_values, text_column
 
 MARKED: Final = "runtime/GCMarkWithType"

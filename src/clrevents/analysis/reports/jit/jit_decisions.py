@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from clrevents.analysis.framework.model.collector import ReportChunk
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.gathering.groups import Numbers
+from clrevents.analysis.gathering.groups import Interned
 from clrevents.analysis.gathering.keys import group_numbers
 from clrevents.analysis.shared.events.compilations import Compilations, inside
 
@@ -113,7 +113,7 @@ class DecisionLog:
     """Takes the events of decisions. Memory grows with them, by 29 bytes each."""
 
     def __init__(self) -> None:
-        self._kinds: Numbers[DecisionKind] = Numbers()
+        self._kinds: Interned[DecisionKind] = Interned()
         self._parts: list[tuple[NDArray[Any], ...]] = []
 
     def take(self, chunk: ReportChunk) -> None:

@@ -37,7 +37,7 @@ from clrevents.analysis.framework.vocabulary.row_class import column as declared
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.optional_rows import NONE, either, picked
 from clrevents.analysis.shared.events.compilations import column, compilations
-from clrevents.schema.loader_flags import ModuleFlags
+from clrevents.schema.runtime_flags import ModuleFlags
 from clrevents.symbols.modules import Module, Modules
 
 Array: TypeAlias = NDArray[Any]

@@ -16,7 +16,7 @@ from clrevents.analysis.gathering.groups import changes
 from clrevents.analysis.gathering.optional_rows import nulled
 from clrevents.analysis.reports.pool.starvation import Goal, Raise
 from clrevents.analysis.shared.events.wait_events import field_known, field_numbers
-from clrevents.schema.thread_pool_flags import ThreadAdjustmentReason
+from clrevents.schema.runtime_flags import ThreadAdjustmentReason
 
 Ints: TypeAlias = NDArray[np.int64]
 

@@ -277,7 +277,7 @@ REPORT: Final = ReportDeclaration(
     collector=PoolCollector,
     parameters=PoolParameters,
     headline="blockers",
-    shown=("kind", "evidence", "count", "waited_ns", "max_ns", "threads", "method"),
+    shown=("kind", "evidence", "count", "waited_ns", "max_ns", "open", "threads", "method"),
     examples=(
         ("Is the pool starved, and by whom?", "clrevents pool app.nettrace"),
         ("When did the pool change its number of workers, and why?", "clrevents pool app.nettrace --table adjustments"),

@@ -1,7 +1,7 @@
 """Weighted stacks of two traces → one tree of calls, with the weight that each node has in either.
 
 Stacks are joined from the outermost frame on, by the names and modules of methods. Addresses mean nothing in another
-process: frames without a name are alike if their module and the reason are. Numbers of threads mean nothing there
+process: frames without a name are alike if their module and the reason are. Interned of threads mean nothing there
 either, so that threads are merged.
 """
 
@@ -12,7 +12,7 @@ from typing import Final
 import attrs
 import numpy as np
 
-from clrevents.analysis.gathering.groups import Numbers
+from clrevents.analysis.gathering.groups import Interned
 from clrevents.analysis.gathering.merged import NO_STACK, MergedStacks, StackFrame
 from clrevents.analysis.shared.samples.calltree import CallTree, call_tree
 from clrevents.analysis.shared.samples.sample_states import used
@@ -42,7 +42,7 @@ def compare_stacks(after: Samples, before: Samples) -> ComparedStacks:
     """The stacks of both. Raises ValueError where their weights are of different units."""
     if (after.unit, after.timed) != (before.unit, before.timed):
         raise ValueError(f"weights in {after.unit} cannot be compared with weights in {before.unit}")
-    frames: Numbers[StackFrame] = Numbers()
+    frames: Interned[StackFrame] = Interned()
     sides = [(samples, frames.of(map(_without_address, samples.frames))) for samples in (after, before)]
     first = len(after.offsets) - 1
     stacks = used(
@@ -56,7 +56,7 @@ def compare_stacks(after: Samples, before: Samples) -> ComparedStacks:
     weight = np.concatenate((after.weight, before.weight))
     joined = attrs.evolve(
         after,
-        time=np.concatenate((after.time, before.time)),
+        time_ns=np.concatenate((after.time_ns, before.time_ns)),
         thread=np.zeros(len(weight), dtype=np.int64),
         weight=weight,
         stack=stacks.of,

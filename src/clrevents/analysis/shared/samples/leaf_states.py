@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.gathering.groups import Numbers
+from clrevents.analysis.gathering.groups import Interned
 from clrevents.analysis.gathering.merged import StackFrame
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -135,8 +135,8 @@ def stack_states(frames: Sequence[StackFrame], offsets: Ints, values: Ints) -> S
     means = [name.startswith(_MEANS) for name in names]
     rule_of = [_rule(name) for name in names]
     role_of = [_role(name) for name in names]
-    reasons: Numbers[str] = Numbers()
-    roles: Numbers[str] = Numbers()
+    reasons: Interned[str] = Interned()
+    roles: Interned[str] = Interned()
     count = len(offsets) - 1
     states, why, who = (np.full(count, -1, dtype=np.int64) for _ in range(3))
     bounds = offsets.tolist()

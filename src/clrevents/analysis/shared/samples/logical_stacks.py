@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES
-from clrevents.analysis.gathering.groups import Numbers, offsets
+from clrevents.analysis.gathering.groups import Interned, offsets
 from clrevents.analysis.gathering.merged import ASYNC, MergedStacks, StackFrame, merged_stacks
 from clrevents.analysis.shared.samples.sample_states import folded
 from clrevents.symbols.stacks import resolve_stacks
@@ -165,7 +165,7 @@ class _Joiner:
 
     def joined(self, of: Ints, running: Ints) -> MergedStacks:
         """The stack of each use."""
-        stacks: Numbers[tuple[int, ...]] = Numbers()
+        stacks: Interned[tuple[int, ...]] = Interned()
         known: dict[tuple[int, int, bool], int] = {}
         found = np.zeros(len(of), dtype=np.int64)
         resumes = self._trails.resumes.tolist()

@@ -28,7 +28,7 @@ class ShownSamples(Protocol):
     @property
     def unit(self) -> Unit: ...
     @property
-    def time(self) -> Ints: ...
+    def time_ns(self) -> Ints: ...
     @property
     def weight(self) -> Weights: ...
     @property
@@ -76,7 +76,7 @@ def _title(samples: ShownSamples) -> str:
 def _facts(samples: ShownSamples) -> list[tuple[str, str]]:
     if not len(samples):
         return []
-    first, last = samples.time.min() / 1e6, samples.time.max() / 1e6
+    first, last = samples.time_ns.min() / 1e6, samples.time_ns.max() / 1e6
     unit = {"nanoseconds": " ms", "bytes": " bytes"}.get(samples.unit, "")
     found = [
         ("total", f"{_amount(samples, samples.total)}{unit}"),

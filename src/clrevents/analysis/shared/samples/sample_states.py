@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.gathering.groups import Numbers, offsets
+from clrevents.analysis.gathering.groups import Interned, offsets
 from clrevents.analysis.gathering.merged import MergedStacks
 from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, ThreadState, artefact_frames, stack_states
 from clrevents.analysis.shared.samples.stack_shapes import without_frames
@@ -67,7 +67,7 @@ def folded(merged: MergedStacks) -> MergedStacks:
 
 def used(merged: MergedStacks) -> MergedStacks:
     """The same without stacks and frames that nobody uses; stacks that are alike are one."""
-    stacks: Numbers[bytes] = Numbers()
+    stacks: Interned[bytes] = Interned()
     alike = np.zeros(max(len(merged.offsets) - 1, 0), dtype=np.int64)
     for stack in dict.fromkeys(merged.of.tolist()):
         piece = merged.values[merged.offsets[stack] : merged.offsets[stack + 1]]

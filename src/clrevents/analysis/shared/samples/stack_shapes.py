@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.gathering.groups import Numbers, offsets
+from clrevents.analysis.gathering.groups import Interned, offsets
 from clrevents.analysis.gathering.merged import MergedStacks, StackFrame, is_own
 from clrevents.analysis.shared.samples.name_patterns import GroupRule, NamePattern, group_rules, matched, name_patterns
 
@@ -106,7 +106,7 @@ def _folded(merged: MergedStacks, frames: Mask) -> MergedStacks:
     # Its innermost frame is renamed rather than dropped.
     first = np.zeros(len(merged.values), dtype=np.bool_)
     first[merged.offsets[:-1][nothing]] = True
-    known = Numbers({frame: place for place, frame in enumerate(merged.frames)})
+    known = Interned({frame: place for place, frame in enumerate(merged.frames)})
     none = known[StackFrame(f"[{FOLDED}]", f"[{FOLDED}]", reason=FOLDED)]
     return _only(merged, np.where(first, none, merged.values), ~dropped | first, tuple(known))
 
@@ -121,14 +121,14 @@ def _own_code(merged: MergedStacks, others: Mask) -> MergedStacks:
 
 def _grouped(merged: MergedStacks, rules: Sequence[GroupRule]) -> MergedStacks:
     """Frames under their groups' names; those that frames of the same group called are part of these."""
-    known: Numbers[str] = Numbers()
+    known: Interned[str] = Interned()
     found = [_group(frame, rules) for frame in merged.frames]
     group = np.array([-1 if one is None else known[one[0]] for one in found], dtype=np.int64)
     modules: dict[str, set[str]] = {}
     for frame, one in zip(merged.frames, found, strict=True):
         if one is not None:
             modules.setdefault(one[0], set()).add(frame.module)
-    frames: Numbers[StackFrame] = Numbers()
+    frames: Interned[StackFrame] = Interned()
     place = np.zeros(len(merged.frames), dtype=np.int64)
     for number, (frame, one) in enumerate(zip(merged.frames, found, strict=True)):
         if one is not None:

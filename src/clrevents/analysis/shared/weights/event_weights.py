@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.gathering.groups import Numbers, offsets
+from clrevents.analysis.gathering.groups import Interned, offsets
 from clrevents.analysis.gathering.merged import MergedStacks, StackFrame
 from clrevents.analysis.shared.weights.allocation_events import ALLOC
 
@@ -32,7 +32,7 @@ def event_and_weight(weight: str | None) -> tuple[str | None, str | None]:
 def under_texts(merged: MergedStacks, places: NDArray[np.int64], texts: tuple[str | None, ...]) -> MergedStacks:
     """The stacks with one more frame, the outermost: the use's text, which is at `places`; none where it is null."""
     outer = [None if text is None else StackFrame(text, text) for text in texts]
-    numbers = Numbers({frame: place for place, frame in enumerate(merged.frames)})
+    numbers = Interned({frame: place for place, frame in enumerate(merged.frames)})
     of_text = np.array([-1 if frame is None else numbers[frame] for frame in outer], dtype=np.int64)
     pairs, of = np.unique(np.stack((merged.of, of_text[places]), axis=1), axis=0, return_inverse=True)
     values = []
