@@ -82,11 +82,11 @@ def test_all_reports_say_the_same(shared: Shared) -> None:
 @each_trace
 def test_events_but_for_their_ids_are_the_same(shared: Shared) -> None:
     data = gzip.decompress(shared.path.read_bytes())
-    with report_laws.opened(report_laws.redacted_copy(data, blank=False)) as trace:
+    with report_laws.opened(report_laws.redacted_copy(data, pseudonyms=True)) as trace:
         before = list(trace.events())
     threads: dict[Any, Any] = {}
     activities: dict[Any, Any] = {}
-    with report_laws.opened(report_laws.redacted_copy(data, blank=False, ids=True)) as trace:
+    with report_laws.opened(report_laws.redacted_copy(data, pseudonyms=True, ids=True)) as trace:
         assert trace.info.start in (None, ORIGIN)
         for ours, theirs in zip(trace.events(), before, strict=True):
             assert (ours.key, ours.time_ns, ours.processor) == (theirs.key, theirs.time_ns, theirs.processor)

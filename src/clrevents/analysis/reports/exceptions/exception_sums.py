@@ -161,6 +161,7 @@ class ExceptionSums:
             "dispatch_max": int(known[-1]) if len(known) else None,
         }
         return {
+            "count": int((self.thrown | self.nested | self.again).sum()),
             "thrown": int(self.thrown.sum()),
             "rethrown": int(self._numbers("rethrown").sum()) if self._rethrown_known else None,
             "nested": int(self.nested.sum()),
