@@ -35,7 +35,7 @@ def event_and_weight(weight: str | None) -> tuple[str | None, str | None]:
     return WORDS.get(weight or "", (None, weight))
 
 
-def left_out(event: str | None, weight: str | None) -> tuple[str, int] | None:
+def left_out(event: object, weight: str | None) -> tuple[str, int] | None:
     """Of which field which bit leaves events out of what was asked for."""
     return LEFT_OUT if event is None and weight in WORDS else None
 
