@@ -13,11 +13,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import clrevents
+from clrevents._util.varying import message_pattern
 from clrevents.analysis.gathering.distant_times import FAR_NS
 from clrevents.analysis.reports.exceptions import ExceptionsReport
 from clrevents.analysis.reports.exceptions.exception_build import Handler, accepted
 from clrevents.analysis.reports.exceptions.exception_names import handler_name
-from clrevents.analysis.reports.exceptions.message_patterns import message_pattern
 from clrevents.events import (
     ExceptionCatchStart_V0,
     ExceptionCatchStop_V0,
@@ -159,6 +159,7 @@ def test_a_program_says_the_same_of_itself() -> None:
     ("name", "by"),
     [("net10-exceptions-11", "handlers"), ("net8-exceptions-44", "events"), ("net31-exceptions-44", "events")],
 )
+@pytest.mark.shared
 def test_every_runtime_says_the_same_of_a_program(name: str, by: str) -> None:
     report = real(f"scenarios/{name}.nettrace.gz")
     truth = json.loads((SHARED / f"scenarios/{name}.truth.json").read_text())

@@ -115,6 +115,7 @@ def answered(name: str, path: str = "", success: bool = True) -> AssemblyLoadSto
 # Real starts. -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.shared
 def test_a_launched_program() -> None:
     found = real(GAR)
     assert moments(found) == {
@@ -131,7 +132,7 @@ def test_a_launched_program() -> None:
     assert numbers(found, "assembly_load_total", "assembly_load_to_main") == (472_751, 169_634)
     assert numbers(found, "type_load_total", "lookup_total", "jit_missed") == (None, None, None)
     facts = found.facts
-    assert (facts.verdict, facts.evidence, facts.until) == ("launched", "event", "tiering_resumed")
+    assert (facts.verdict, facts.evidence, facts.ended_by) == ("launched", "event", "tiering_resumed")
     assert (facts.main, facts.program) == ("Scenarios.Main(string[])", "/app/scn/Scenarios.dll")
     assert (facts.runtime_version, facts.runtime, facts.command_line) == ("10.0.12", "CoreClr", None)
     assert found.coverage == "partial"
@@ -141,6 +142,7 @@ def test_a_launched_program() -> None:
     assert (program.requesting or "").startswith("System.Private.CoreLib,")
 
 
+@pytest.mark.shared
 def test_everything_on() -> None:
     found = real(ALL)
     assert moments(found)["main"] == (149_745_748, "event")
@@ -158,6 +160,7 @@ def test_everything_on() -> None:
     assert note.numbers["events"] == found.metrics["events_to_main"].value == 5802
 
 
+@pytest.mark.shared
 def test_pairs_of_the_whole_trace() -> None:
     if not ALL.exists():
         pytest.skip(without_shared(ALL.name))
@@ -177,6 +180,7 @@ def test_pairs_of_the_whole_trace() -> None:
     assert int((lookups.begin == -1).sum()) == 20
 
 
+@pytest.mark.shared
 def test_every_module_came_with_an_assembly() -> None:
     if not GAR.exists():
         pytest.skip(without_shared(GAR.name))
@@ -224,6 +228,7 @@ def test_windows_add_up(cut: Any) -> None:
 @pytest.mark.parametrize(
     "name", ["scenarios/net31-states-44", "scenarios/net8-meters-44", "traces/own/net10-lossy", "traces/own/net10-cpu"]
 )
+@pytest.mark.shared
 def test_attached_traces(name: str) -> None:
     check_attached(real(SHARED / f"{name}.nettrace.gz"))
 
@@ -306,7 +311,7 @@ def test_unfinished_and_failed_loads() -> None:
     ]
     (main,) = found.compilations
     assert (main.end_ns, main.compile_ns, main.self_ns, main.tier) == (None, None, None, None)
-    assert (found.facts.until, set(moments(found)) & {"main", "main_ready"}) == ("end_of_trace", {"main"})
+    assert (found.facts.ended_by, set(moments(found)) & {"main", "main_ready"}) == ("end_of_trace", {"main"})
 
 
 @pytest.mark.parametrize(
@@ -372,7 +377,7 @@ def test_compilations_after_the_start() -> None:
     builder.event(TieredCompilationResume_V0(0, 1)).event(jitting(2)).event(jitted(2))
     found = built(builder)
     # The first resumption is before Main.
-    assert (found.facts.until, found.facts.until_ns) == ("tiering_resumed", 13_000)
+    assert (found.facts.ended_by, found.facts.until_ns) == ("tiering_resumed", 13_000)
     assert [c.method for c in found.compilations] == ["App.Program.Main()"]
     assert numbers(found, "jit_count", "runtime_to_resume") == (1, 12_000)
 
