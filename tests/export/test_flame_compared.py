@@ -61,7 +61,7 @@ def test_other_periods_and_events_are_said() -> None:
         return hand_made([(1, period, ("a",), False)] * 3 + [(1, 0, ("a",), False)])
 
     said = compared_data(samples(10 * MS), samples(MS), "b", Look())["note"]
-    assert said.endswith("A thread has a sample every 10.000 ms, and in b every 1.000 ms; weights are times in both")
+    assert said.endswith("A thread has a sample every 10.0 ms, and in b every 1.00 ms; weights are times in both")
     assert "every" not in compared_data(samples(MS), samples(MS + 1), "b", Look())["note"]
     with clrevents.open(built_page()) as trace:
         thrown = clrevents.analysis.read_samples(trace, weight="exceptions")

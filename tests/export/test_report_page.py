@@ -155,10 +155,10 @@ def test_the_timeline_by_keys(browser: Any, tmp_path: Path) -> None:
             page.tab.keyboard.press(key)
             told.append(page.tab.inner_text("#timeline-told"))
         assert told == [
-            "exceptions: Main, at 22.000 ms",
-            "exceptions: Pay, at 23.000 ms",
-            "thread 7 main: running, from 10.000 ms to 21.500 ms, 11.500 ms",
-            "thread 8 main: native, from 10.000 ms to 21.500 ms, 11.500 ms",
+            "exceptions: Main, at 22.0 ms",
+            "exceptions: Pay, at 23.0 ms",
+            "thread 7 main: running, from 10.0 ms to 21.5 ms, 11.5 ms",
+            "thread 8 main: native, from 10.0 ms to 21.5 ms, 11.5 ms",
         ]
         assert page.tab.locator("#timeline-whole").is_disabled()
         page.tab.keyboard.press("+")

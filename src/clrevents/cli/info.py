@@ -163,6 +163,8 @@ def _facts(name: str, found: dict[str, Any]) -> list[tuple[str, str]]:
     ]
     if found["recording"]["share_high"] is not None:
         facts.append(("sampler", _cost_text(found["recording"])))
+    if found["redacted"]:
+        facts.append(("redacted", "yes: words stand for texts that were not to be shared"))
     return facts + list(found["key_values"].items())
 
 

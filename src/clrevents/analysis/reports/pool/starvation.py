@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.units import duration_text
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
 from clrevents.schema.runtime_flags import ThreadAdjustmentReason
 
@@ -181,5 +182,5 @@ def verdict(found: Sequence[Shortage], told: bool, complete: bool, longest_ns: i
     elif not complete:
         why.append("events are missing, and may be those that would show a shortage")
     if not found and longest_ns is not None and longest_ns >= LONG_NS:
-        why.append(f"work waited up to {longest_ns / 1e6:,.3f} ms, though the pool did not add workers for it")
+        why.append(f"work waited up to {duration_text(longest_ns)}, though the pool did not add workers for it")
     return ("unknown", why) if why else ("healthy", [])

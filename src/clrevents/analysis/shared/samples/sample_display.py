@@ -91,7 +91,7 @@ def _facts(samples: ShownSamples) -> list[tuple[str, str]]:
         ("stacks", f"{counted(len(samples.offsets) - 1, 'stack')} of {counted(len(samples.frames), 'frame')}"),
     ]
     if samples.unsampled_total:
-        found.append(("unsampled", f"{_amount(samples, samples.unsampled_total)}{unit}"))
+        found.append(("unsampled", _amount(samples, samples.unsampled_total)))
     return found if samples.advice is None else [*found, ("names", f"some are missing: {safe(samples.advice)}")]
 
 
