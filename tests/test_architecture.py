@@ -68,6 +68,7 @@ ROOMS: Final = {
     "analysis": Room(
         ("errors", "outputs", "version", "words", "schema", "symbols", "table", "trace"), ("attrs", "numpy"), OPTIONAL
     ),
+    "diagnostics": Room(("errors", "schema", "trace"), ("attrs",)),
     "rewrite": Room(("errors", "outputs", "schema", "symbols", "trace", "encode", "reference"), ("attrs",)),
     "export": Room(
         (
@@ -88,7 +89,7 @@ ROOMS: Final = {
     "cli": Room(
         (
             *("clrevents", "events", "errors", "outputs", "one_thread", "words", "meter"),
-            *("schema", "trace", "analysis", "rewrite", "export", "fleet"),
+            *("schema", "trace", "analysis", "diagnostics", "rewrite", "export", "fleet"),
         ),
         ("click", "rich"),
     ),
@@ -212,8 +213,12 @@ def test_every_module_says_what_it_is(path: Path) -> None:
     assert len(text.splitlines()) <= 9
 
 
-BY_NAME: Final = {"analysis.showing": "clrevents.export.shown"}
-"""The only modules that find one of a room above, by its name: `show()` of a value shows the page that it is made."""
+BY_NAME: Final = {
+    "analysis.showing": "clrevents.export.shown",
+    "diagnostics.live_stream": "clrevents.analysis",
+}
+"""The only modules that find one of a room above or beside them, by its name: `show()` of a value shows the page that it
+is made, and a live session gathers reports."""
 
 
 def against_by_name(modules: House) -> Iterator[str]:
