@@ -217,8 +217,8 @@ BY_NAME: Final = {
     "analysis.showing": "clrevents.export.shown",
     "diagnostics.live_stream": "clrevents.analysis",
 }
-"""The only modules that find one of a room above or beside them, by its name: `show()` of a value shows the page that it
-is made, and a live session gathers reports."""
+"""The only modules that find one of a room above or beside them, by its name: `show()` of a value shows the page that
+it is made, and a live session gathers reports."""
 
 
 def against_by_name(modules: House) -> Iterator[str]:

@@ -32,6 +32,9 @@ _COMMANDS: Final = {
     "check": "Decode everything and report whether the trace is intact.",
     "cut": "Write a smaller trace with only some of the events.",
     "redact": "Write the same trace without sensitive strings.",
+    "ps": "List the running .NET processes.",
+    "collect": "Record a running process, or a program that is started.",
+    "tail": "Print the events of a running process as they come.",
 }
 
 _REPORTS_AFTER: Final = "events"

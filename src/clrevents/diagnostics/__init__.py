@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from clrevents.diagnostics.profiles import Profile as Profile
     from clrevents.diagnostics.profiles import find_profile as find_profile
     from clrevents.diagnostics.providers import Provider as Provider
-    from clrevents.diagnostics.requests import RuntimeInfo as RuntimeInfo
+    from clrevents.diagnostics.runtime_requests import RuntimeInfo as RuntimeInfo
     from clrevents.diagnostics.session import Session as Session
 
 _HOMES = {
@@ -31,7 +31,7 @@ _HOMES = {
     "process": ("Process", "find_process", "processes"),
     "profiles": ("PROFILES", "Profile", "find_profile"),
     "providers": ("Provider",),
-    "requests": ("RuntimeInfo",),
+    "runtime_requests": ("RuntimeInfo",),
     "session": ("Session",),
 }
 _HOME = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}

@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 from clrevents.diagnostics.driving import ANSWER_SECONDS, open_request, run
 from clrevents.diagnostics.faults import DiagnosticsError
 from clrevents.diagnostics.messages import StopTracing
-from clrevents.diagnostics.requests import SessionSettings, start_session
+from clrevents.diagnostics.runtime_requests import SessionSettings, start_session
 from clrevents.diagnostics.transports import Connection, Endpoint
 
 End: TypeAlias = Literal["stopped", "ended", "broken", "abandoned"]

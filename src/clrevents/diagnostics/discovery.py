@@ -26,7 +26,7 @@ _PROC: Final = Path("/proc")
 
 
 @attrs.frozen
-class Found:
+class FoundRuntime:
     """A runtime's socket or pipe: which process made it, and why it may not be asked, if so."""
 
     pid: int
@@ -41,7 +41,7 @@ class Found:
     """Whether this user may not ask it."""
 
 
-def find_runtimes(folder: str | None = None) -> list[Found]:
+def find_runtimes(folder: str | None = None) -> list[FoundRuntime]:
     """All runtimes with an endpoint, in the folder where this process would make its own and in those of containers."""
     if sys.platform == "win32":
         return list(_pipes())
@@ -52,7 +52,7 @@ def find_runtimes(folder: str | None = None) -> list[Found]:
     return sorted(found.values(), key=lambda one: (one.elsewhere, one.pid))
 
 
-def _sockets(folder: str) -> Iterator[Found]:
+def _sockets(folder: str) -> Iterator[FoundRuntime]:
     for path, pid, key in _named(folder):
         known = start_key(pid)
         if known == key:
@@ -62,7 +62,7 @@ def _sockets(folder: str) -> Iterator[Found]:
             yield _local(pid, path)
         elif _listens(path):
             # The folder is shared with a container that has processes of its own.
-            yield Found(pid, SocketEndpoint(path), elsewhere=True)
+            yield FoundRuntime(pid, SocketEndpoint(path), elsewhere=True)
 
 
 def _named(folder: str) -> Iterator[tuple[str, int, int]]:
@@ -74,10 +74,10 @@ def _named(folder: str) -> Iterator[tuple[str, int, int]]:
                 yield path, int(match[1]), int(match[2])
 
 
-def _local(pid: int, path: str) -> Found:
+def _local(pid: int, path: str) -> FoundRuntime:
     owner = os.lstat(path).st_uid
     foreign = owner != os.getuid()
-    return Found(
+    return FoundRuntime(
         pid,
         SocketEndpoint(path),
         _command_line(pid),
@@ -86,7 +86,7 @@ def _local(pid: int, path: str) -> Found:
     )
 
 
-def _contained() -> Iterator[Found]:
+def _contained() -> Iterator[FoundRuntime]:
     """Runtimes in other mount namespaces, through /proc/PID/root; only root and their own user may look."""
     with contextlib.suppress(OSError):
         ours = os.readlink("/proc/self/ns/mnt")
@@ -97,14 +97,14 @@ def _contained() -> Iterator[Found]:
                         yield from _in_container(int(entry.name))
 
 
-def _in_container(pid: int) -> Iterator[Found]:
+def _in_container(pid: int) -> Iterator[FoundRuntime]:
     inner = _inner_pid(pid)
     folder = _environment(pid).get("TMPDIR", "/tmp")
     for path, named, key in _named(f"{_PROC}/{pid}/root{folder}"):
         if named == inner and key == start_key(pid):
             owner = os.stat(_PROC / str(pid)).st_uid
             user = _user_name(owner) if owner != os.getuid() else None
-            yield Found(pid, SocketEndpoint(path), _command_line(pid), user, elsewhere=True)
+            yield FoundRuntime(pid, SocketEndpoint(path), _command_line(pid), user, elsewhere=True)
 
 
 def start_key(pid: int) -> int | None:
@@ -167,8 +167,8 @@ def _user_name(uid: int) -> str:
         return f"user {uid}"
 
 
-def _pipes() -> Iterator[Found]:
+def _pipes() -> Iterator[FoundRuntime]:
     for name in os.listdir(r"\\.\pipe\\"):
         match = _PIPE.fullmatch(name)
         if match:
-            yield Found(int(match[1]), PipeEndpoint(rf"\\.\pipe\{name}"))
+            yield FoundRuntime(int(match[1]), PipeEndpoint(rf"\\.\pipe\{name}"))

@@ -9,17 +9,15 @@ from collections.abc import Generator
 from typing import Any, TypeAlias, TypeVar
 
 from clrevents.diagnostics.faults import nonsense, refused
+from clrevents.diagnostics.ipc_answers import Environment, EnvironmentFollows, Refusal
+from clrevents.diagnostics.ipc_values import Malformed, Reader, TextType, read_record
 from clrevents.diagnostics.messages import (
     ERROR,
     HEADER_BYTES,
     MAGIC,
     OK,
     Command,
-    Environment,
-    EnvironmentFollows,
-    Refusal,
 )
-from clrevents.diagnostics.wire import Malformed, Reader, TextType, read_record
 
 A = TypeVar("A")
 Reading: TypeAlias = Generator[int, bytes, A]

@@ -20,9 +20,9 @@ import attrs
 
 from clrevents.diagnostics.driving import receive_exactly
 from clrevents.diagnostics.faults import DiagnosticsError, unreachable
+from clrevents.diagnostics.ipc_values import Malformed
 from clrevents.diagnostics.messages import ADVERTISEMENT_BYTES, Advertisement
 from clrevents.diagnostics.transports import Connection, SocketConnection, SocketEndpoint, endpoint_at
-from clrevents.diagnostics.wire import Malformed
 
 HELLO_SECONDS: Final = 2.0
 """How long one that dialled may take to say who it is, while others wait."""

@@ -52,7 +52,9 @@ class LiveStream:
 
     def begin_file(self, path: str | os.PathLike[str] | None) -> None:
         """Write all that comes to a file too. Raises OSError."""
-        self._file = None if path is None else private_file(path)
+        if path is not None:
+            self._file = private_file(path)
+            os.ftruncate(self._file, 0)
 
     def take(self, data: memoryview) -> list[Batch]:
         """The next bytes; the batches that they complete."""
@@ -108,11 +110,11 @@ class LiveStream:
 
 
 def private_file(path: str | os.PathLike[str]) -> int:
-    """A new or emptied file that only its owner may read: traces hold command lines and whatever programs write.
+    """A file that only its owner may read: traces hold command lines and whatever programs write.
 
-    One that was there keeps its permissions. Raises OSError.
+    One that was there keeps its permissions, and its contents until it is emptied. Raises OSError.
     """
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600)
+    return os.open(path, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
 
 
 def write_all(file: int, data: memoryview) -> None:

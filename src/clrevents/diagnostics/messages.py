@@ -1,4 +1,4 @@
-"""The requests that a runtime takes and its answers, each declared once, as a class with its fields in wire order.
+"""The requests that a runtime takes, each declared once, as a class with its fields in wire order.
 
 Everything is checked before it becomes bytes: a malformed request ends a .NET 8 process with a segmentation fault. Does
 no I/O; `exchange` says how a request and its answer follow each other.
@@ -10,9 +10,16 @@ from typing import Annotated, Any, ClassVar, Final, Generic, TypeVar
 
 import attrs
 
-from clrevents.diagnostics.providers import Provider
-from clrevents.diagnostics.wire import (
-    I32,
+from clrevents.diagnostics.ipc_answers import (
+    Done,
+    EnvironmentFollows,
+    ProcessInfo,
+    ProcessInfo2,
+    ProcessInfo3,
+    ResultCode,
+    SessionId,
+)
+from clrevents.diagnostics.ipc_values import (
     MOST_BYTES,
     U16,
     U32,
@@ -20,13 +27,15 @@ from clrevents.diagnostics.wire import (
     ArrayOf,
     Flag,
     Guid,
+    Malformed,
     OptionalText,
     Reader,
     RecordOf,
     Text,
-    TextType,
+    read_record,
     write_record,
 )
+from clrevents.diagnostics.providers import Provider
 
 A = TypeVar("A")
 
@@ -46,87 +55,6 @@ def message(code: tuple[int, int], payload: bytes) -> bytes:
     if size > MOST_BYTES:
         raise ValueError(f"a request has {MOST_BYTES:,} bytes at most, and this one would have {size:,}; ask for less")
     return MAGIC + size.to_bytes(2, "little") + bytes((*code, 0, 0)) + payload
-
-
-# Answers. ----------------------------------------------------------------------------------------------------------
-
-
-@attrs.frozen
-class Done:
-    """Nothing but that it worked. What some versions add is of no use."""
-
-
-@attrs.frozen
-class Outcome:
-    """How it went: 0, or an error code of the runtime."""
-
-    hresult: I32
-
-
-@attrs.frozen
-class SessionId:
-    """The number of a session."""
-
-    session: U64
-
-
-@attrs.frozen
-class ProcessInfo:
-    """What a process says of itself."""
-
-    pid: U64
-    """In its own namespace: that of its container, if it is in one."""
-    cookie: Guid
-    """The same in every answer of one runtime."""
-    command_line: OptionalText
-    os: OptionalText
-    architecture: OptionalText
-
-
-@attrs.frozen
-class ProcessInfo2(ProcessInfo):
-    """The same from .NET 6 on."""
-
-    entry_assembly: OptionalText
-    runtime_version: OptionalText
-
-
-@attrs.frozen
-class ProcessInfo3:
-    """The same from .NET 8 on."""
-
-    version: U32
-    pid: U64
-    cookie: Guid
-    command_line: OptionalText
-    os: OptionalText
-    architecture: OptionalText
-    entry_assembly: OptionalText
-    runtime_version: OptionalText
-    rid: OptionalText
-    """What the runtime was built for, such as `linux-x64`."""
-
-
-@attrs.frozen
-class EnvironmentFollows:
-    """So many bytes follow, which are an `Environment`."""
-
-    size: U32
-    reserved: U16
-
-
-@attrs.frozen
-class Environment:
-    """Texts `NAME=VALUE`."""
-
-    variables: Annotated[tuple[str | None, ...], ArrayOf(TextType())]
-
-
-@attrs.frozen
-class Refusal:
-    """The runtime's error code."""
-
-    hresult: I32
 
 
 _TOO_MANY: Final = "a process has 64 sessions at most: stop another one"
@@ -266,13 +194,13 @@ def _dump_kind(_: Any, __: Any, value: int) -> None:
 
 
 @attrs.frozen
-class GenerateCoreDump(Command[Outcome]):
+class GenerateCoreDump(Command[ResultCode]):
     """Writes a dump, by the process itself and where it sees that path; answered when it is written."""
 
     what: ClassVar = "a dump"
     code: ClassVar = (1, 1)
     since: ClassVar = ".NET Core 3.0"
-    answer: ClassVar = Outcome
+    answer: ClassVar = ResultCode
     advice: ClassVar = _NO_DUMP
 
     path: Text = attrs.field(validator=_path)
@@ -402,8 +330,6 @@ class Advertisement:
     @classmethod
     def of(cls, data: bytes) -> Advertisement:
         """From the bytes of one. Raises Malformed."""
-        from clrevents.diagnostics.wire import Malformed, read_record
-
         reader = Reader(data)
         if reader.take(len(ADVERTISED)) != ADVERTISED:
             raise Malformed(f"it begins with {data[:8]!r}")

@@ -12,11 +12,11 @@ from typing import Final
 
 import attrs
 
-from clrevents.diagnostics import requests
-from clrevents.diagnostics.discovery import Found, find_runtimes
+from clrevents.diagnostics import runtime_requests as requests
+from clrevents.diagnostics.discovery import FoundRuntime, find_runtimes
 from clrevents.diagnostics.driving import run
 from clrevents.diagnostics.faults import DiagnosticsError
-from clrevents.diagnostics.requests import RuntimeInfo
+from clrevents.diagnostics.runtime_requests import RuntimeInfo
 from clrevents.diagnostics.transports import Endpoint, endpoint_at
 
 DUMP_SECONDS: Final = 600.0
@@ -41,7 +41,7 @@ class Process:
     """Whether this user may not ask it."""
 
     @classmethod
-    def of(cls, found: Found) -> Process:
+    def of(cls, found: FoundRuntime) -> Process:
         """One that was discovered."""
         return cls(found.pid, found.endpoint, found.command_line, found.user, found.elsewhere, found.closed)
 

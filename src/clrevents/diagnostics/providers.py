@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import attrs
 
-from clrevents.diagnostics.wire import U32, U64, OptionalText, Text
+from clrevents.diagnostics.ipc_values import U32, U64, OptionalText, Text
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME, provider_name
 

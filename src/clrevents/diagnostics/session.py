@@ -17,7 +17,7 @@ from clrevents.diagnostics.live_stream import DecodingOptions, LiveStream
 from clrevents.diagnostics.process import Process, find_process
 from clrevents.diagnostics.profiles import joined_profiles
 from clrevents.diagnostics.providers import Provider, united
-from clrevents.diagnostics.requests import SessionSettings
+from clrevents.diagnostics.runtime_requests import SessionSettings
 from clrevents.diagnostics.wanted import providers_for
 from clrevents.errors import ErrorMode, Limits
 from clrevents.schema.registry import DEFAULT, Registry
@@ -129,6 +129,8 @@ class Session(SessionOptions):
     """
 
     _channel: Channel | None = None
+    _asked = 0
+    """To stop once, or to give up twice: done by who iterates, so that signal handlers and threads may ask."""
 
     def __enter__(self) -> Session:
         self._channel = Channel(self.process.endpoint, self.settings, self._stop_seconds)
@@ -158,22 +160,28 @@ class Session(SessionOptions):
         return None if self._channel is None else self._channel.end
 
     def stop(self) -> None:
-        """Ask the process to end the recording: what is left comes, and then iterating ends."""
-        if self._channel is not None:
-            self._channel.stop()
+        """Ask the process to end the recording: what is left comes, and then iterating ends. Any thread, and any
+        signal handler, may ask."""
+        self._asked = max(self._asked, 1)
+
+    def abandon(self) -> None:
+        """Take nothing more, not even what is listed at the end: methods compiled before then have no names."""
+        self._asked = 2
 
     def __iter__(self) -> Iterator[Batch]:
         if self._channel is None:
             raise ValueError("use a session with `with`: that starts it")
         while self._channel.end is None:
+            if self._asked > 1:
+                self._channel.abandon()
+            elif self._asked or self._is_over():
+                self._channel.stop()
             data = self._channel.receive(self._wait())
             if data is None:
                 if self._stream.waits:
                     yield from self._stream.quiet()
             elif data:
                 yield from self._stream.take(data)
-            if self._is_over():
-                self._channel.stop()
         yield from self._stream.end()
 
 

@@ -14,6 +14,7 @@ from clrevents.trace.event import label_list
 from clrevents.trace.event_rows import EventRows
 from clrevents.trace.report import KindReport, Report, ThreadInfo
 from clrevents.trace.stream_chunks import StreamChunks
+from clrevents.trace.stream_tally import StreamTally
 from clrevents.trace.trace import Trace, open, passes_of, tables_in_sql
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Report",
     "Selector",
     "StreamChunks",
+    "StreamTally",
     "ThreadIds",
     "ThreadInfo",
     "Trace",

@@ -13,6 +13,7 @@ import attrs
 from clrevents.diagnostics.driving import Steps, open_request, request, take_in
 from clrevents.diagnostics.exchange import answer_to, environment_after
 from clrevents.diagnostics.faults import UNKNOWN_COMMAND, DiagnosticsError, refused
+from clrevents.diagnostics.ipc_answers import ProcessInfo, ProcessInfo2, ProcessInfo3
 from clrevents.diagnostics.messages import (
     DUMP_KINDS,
     PERF_MAPS,
@@ -28,9 +29,6 @@ from clrevents.diagnostics.messages import (
     GetProcessInfo,
     GetProcessInfo2,
     GetProcessInfo3,
-    ProcessInfo,
-    ProcessInfo2,
-    ProcessInfo3,
     ResumeRuntime,
     SetEnvironmentVariable,
 )

@@ -97,7 +97,7 @@ class TextType:
 
 
 @attrs.frozen
-class GuidType:
+class GuidValue:
     """Sixteen bytes."""
 
     def write(self, value: Any) -> bytes:
@@ -143,7 +143,7 @@ U64: TypeAlias = Annotated[int, Number("Q")]
 Flag: TypeAlias = Annotated[bool, FlagType()]
 Text: TypeAlias = Annotated[str, TextType()]
 OptionalText: TypeAlias = Annotated[str | None, TextType()]
-Guid: TypeAlias = Annotated[UUID, GuidType()]
+Guid: TypeAlias = Annotated[UUID, GuidValue()]
 
 
 def wire_fields(record: type[Any]) -> dict[str, WireType]:
