@@ -71,6 +71,11 @@ def feed_reports(names: Iterable[str] | None = None, **window: Unpack[WindowOpti
     return ReportFeed(_with_used([_asked(name) for name in wanted]), window)
 
 
+def feed_one(declaration: ReportDeclaration[P, A], parameters: P, window: WindowOptions) -> ReportFeed:
+    """A feed for one report with these parameters, and for those that it uses."""
+    return ReportFeed(_with_used([Asked(declaration, parameters)]), window)
+
+
 def _asked(name: str) -> Asked:
     declaration = find_report(name)
     return Asked(declaration, declaration.parameters())

@@ -112,9 +112,7 @@ def chosen_process(pid: int | None, name: str | None, port: str | None, stops: S
     Raises UsageError unless exactly one of them is given, DiagnosticsError where there is none.
     """
     if sum(option is not None for option in (pid, name, port)) != 1:
-        raise click.UsageError(
-            "say which process: -p PID, -n NAME or --diagnostic-port PORT; see `clrevents ps`"
-        )
+        raise click.UsageError("say which process: -p PID, -n NAME or --diagnostic-port PORT; see `clrevents ps`")
     if port is None:
         yield find_process(pid, name), False
     elif port.endswith(",connect"):
