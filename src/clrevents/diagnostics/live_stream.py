@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterable
+import stat
+from collections.abc import Callable, Iterable
 from typing import Any, Final, Unpack
 
 import attrs
 
-from clrevents.errors import ErrorMode, Limits
+from clrevents.errors import DamageError, ErrorMode, Limits
 from clrevents.schema.registry import Registry
 from clrevents.trace import Batch, Decoder, FilterOptions, Selector
 
@@ -26,7 +27,7 @@ class DecodingOptions:
 
     selectors: tuple[Selector, ...]
     filters: FilterOptions
-    errors: ErrorMode = "salvage"
+    errors: ErrorMode = "report"
     limits: Limits | None = None
     registry: Registry | None = None
 
@@ -42,19 +43,19 @@ class LiveStream:
     def __init__(self, decoding: DecodingOptions, reports: Iterable[str]) -> None:
         self.decoder = decoding.decoder(*decoding.selectors, **decoding.filters)
         self.bytes = 0
-        self.events = 0
         self._names = tuple(reports)
         self._feed: Any = importlib.import_module(ANALYSIS).feed_reports(self._names) if self._names else None
         self._feeding = None if self._feed is None else decoding.decoder(*self._feed.selectors)
         self._file: int | None = None
         self._held = False
         self._ended = False
+        self._broken = False
 
     def begin_file(self, path: str | os.PathLike[str] | None) -> None:
         """Write all that comes to a file too. Raises OSError."""
         if path is not None:
             self._file = private_file(path)
-            os.ftruncate(self._file, 0)
+            make_empty(self._file)
 
     def take(self, data: memoryview) -> list[Batch]:
         """The next bytes; the batches that they complete."""
@@ -62,9 +63,7 @@ class LiveStream:
         self._held = True
         if self._file is not None:
             write_all(self._file, data)
-        if self._feeding is not None:
-            self._feed.take(self._feeding, self._feeding.feed(data))
-        return self._given(self.decoder.feed(data))
+        return self._decoded(lambda decoder: decoder.feed(data))
 
     @property
     def waits(self) -> bool:
@@ -75,26 +74,23 @@ class LiveStream:
         """Nothing has come for a while. Runtimes rarely say that nothing earlier can follow, so what waits goes now:
         each writes the buffers of all threads at once, and they have arrived."""
         self._held = False
-        if self._feeding is not None:
-            self._feed.take(self._feeding, self._feeding.flush())
-        return self._given(self.decoder.flush())
+        return self._decoded(Decoder.flush)
 
     def end(self) -> list[Batch]:
-        """Nothing more comes."""
+        """Nothing more comes. That it ends in the middle of something is a problem of the decoder, and no error: the
+        process was killed."""
         if self._ended:
             return []
         self._ended = True
         self.close_file()
-        if self._feeding is not None:
-            self._feed.take(self._feeding, self._feeding.close())
-        return self._given(list(self.decoder.close()))
+        return self._decoded(_closed)
 
     def close_file(self) -> None:
         """Have the file on disk and close it."""
         file, self._file = self._file, None
         if file is not None:
             try:
-                os.fsync(file)
+                keep(file)
             finally:
                 os.close(file)
 
@@ -104,9 +100,28 @@ class LiveStream:
             raise ValueError(f"{name!r} is not gathered by this session: make it with reports=[{name!r}]")
         return self._feed.so_far(self._feeding)[name]
 
-    def _given(self, batches: list[Batch]) -> list[Batch]:
-        self.events += sum(map(len, batches))
-        return batches
+    def _decoded(self, step: Callable[[Decoder], list[Batch]]) -> list[Batch]:
+        """What the decoders make of it. One that was left by an error, or by an interrupt in its middle, is not asked
+        again: then bytes only go to the file."""
+        if self._broken:
+            return []
+        try:
+            if self._feeding is not None:
+                self._feed.take(self._feeding, step(self._feeding))
+            return step(self.decoder)
+        except BaseException:
+            self._broken = True
+            raise
+
+
+def _closed(decoder: Decoder) -> list[Batch]:
+    batches = []
+    try:
+        for batch in decoder.close():
+            batches.append(batch)
+    except DamageError:
+        pass
+    return batches
 
 
 def private_file(path: str | os.PathLike[str]) -> int:
@@ -115,6 +130,18 @@ def private_file(path: str | os.PathLike[str]) -> int:
     One that was there keeps its permissions, and its contents until it is emptied. Raises OSError.
     """
     return os.open(path, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+
+
+def make_empty(file: int) -> None:
+    """Forget what was in it; a device or a pipe has nothing to forget."""
+    if stat.S_ISREG(os.fstat(file).st_mode):
+        os.ftruncate(file, 0)
+
+
+def keep(file: int) -> None:
+    """Have what was written on disk. Raises OSError."""
+    if stat.S_ISREG(os.fstat(file).st_mode):
+        os.fsync(file)
 
 
 def write_all(file: int, data: memoryview) -> None:

@@ -37,6 +37,8 @@ class SessionOptions:
     the events come, for `report`: those that the profile feeds unless you name others; `()` spares their cost.
     After `duration` the session stops by itself. `stop_seconds`: so long it may be silent after that.
 
+    With `errors="salvage"` the last events that came wait for the next ones: only those show that they are whole.
+
     `rundown` and `stacks` may be set to False to have neither names of what was compiled before, nor stacks.
     """
 
@@ -53,7 +55,7 @@ class SessionOptions:
         reports: Iterable[str] | None = None,
         duration: timedelta | float | None = None,
         stop_seconds: float = STOP_SECONDS,
-        errors: ErrorMode = "salvage",
+        errors: ErrorMode = "report",
         limits: Limits | None = None,
         registry: Registry | None = None,
         **filters: Unpack[FilterOptions],

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import attrs
 
 from clrevents.diagnostics.channel import Channel, End
-from clrevents.diagnostics.live_stream import private_file, write_all
+from clrevents.diagnostics.live_stream import keep, make_empty, private_file, write_all
 from clrevents.diagnostics.process import Process
 from clrevents.diagnostics.runtime_requests import SessionSettings
+from clrevents.errors import TraceError
 from clrevents.trace import Decoder, StreamTally
 
 _PIECE: Final = 1 << 20
@@ -93,7 +95,7 @@ class Tape:
         self.began = time.monotonic()
         self._tally = StreamTally()
         self._watch = watch
-        self._watcher = None if watch is None else Decoder(watch.selector, errors="salvage")
+        self._watcher = None if watch is None else Decoder(watch.selector)
         self._counted = 0
         self._spent = 0.0
         # Before the process is asked: where nothing can be written, nothing needs to be recorded. What the file holds
@@ -103,7 +105,7 @@ class Tape:
         self._reader = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         try:
             self._channel = Channel(process.endpoint, settings, stop_seconds)
-            os.ftruncate(self._file, 0)
+            make_empty(self._file)
         except BaseException:
             self._close_files()
             if new:
@@ -163,9 +165,9 @@ class Tape:
                 break
             self._counted += len(piece)
             self._tally.feed(piece)
-            self._look(piece)
-        if self._watcher is not None and self._counted == self.bytes and not self.seen:
-            self._find(self._watcher.flush())
+            self._look(partial(Decoder.feed, buffer=piece))
+        if self._counted == self.bytes:
+            self._look(Decoder.flush)
         self._spent += time.monotonic() - began
 
     def count_a_little(self) -> None:
@@ -173,19 +175,22 @@ class Tape:
         if self._spent < _SHARE * (time.monotonic() - self.began):
             self.count(0.0)
 
-    def _look(self, piece: bytes) -> None:
-        if self._watcher is not None and not self.seen:
-            self._find(self._watcher.feed(piece))
-
-    def _find(self, batches: Sequence[Any]) -> None:
-        assert self._watch is not None
-        self.seen |= any(self._watch.meets(event.payload) for batch in batches for event in batch)
+    def _look(self, step: Callable[[Decoder], Sequence[Any]]) -> None:
+        """Whether the event that is waited for is in what a step brings."""
+        if self._watch is not None and self._watcher is not None and not self.seen:
+            try:
+                found = step(self._watcher)
+            except TraceError:
+                # What cannot be read is recorded all the same.
+                self._watcher = None
+                return
+            self.seen = any(self._watch.meets(event.payload) for batch in found for event in batch)
 
     def recorded(self) -> Recorded:
         """The end: have the file on disk, count the rest within limits, close it."""
         try:
             if self.failure is None:
-                os.fsync(self._file)
+                keep(self._file)
         except OSError as error:
             self.failure = error
         self.count(max(_LAST_SECONDS, _SHARE * (time.monotonic() - self.began)))
