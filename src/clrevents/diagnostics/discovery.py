@@ -108,11 +108,13 @@ def _in_container(pid: int) -> Iterator[FoundRuntime]:
 
 
 def start_key(pid: int) -> int | None:
-    """When a process began, as its socket's name has it; None if there is none."""
+    """When a process began, as its socket's name has it; None if there is none that runs."""
     try:
         text = (_PROC / str(pid) / "stat").read_text()
         # The name of the program stands in brackets, and may have brackets and spaces in it.
-        return int(text.rpartition(")")[2].split()[19])
+        state, *numbers = text.rpartition(")")[2].split()
+        # One that has ended and was not waited for yet is still listed.
+        return None if state in "ZX" else int(numbers[18])
     except (OSError, IndexError, ValueError):
         return None
 

@@ -6,6 +6,7 @@ Joins what discovery sees with the requests that a runtime answers. Each questio
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Final
@@ -13,7 +14,7 @@ from typing import Final
 import attrs
 
 from clrevents.diagnostics import runtime_requests as requests
-from clrevents.diagnostics.discovery import FoundRuntime, find_runtimes
+from clrevents.diagnostics.discovery import FoundRuntime, find_runtimes, start_key
 from clrevents.diagnostics.driving import run
 from clrevents.diagnostics.faults import DiagnosticsError
 from clrevents.diagnostics.runtime_requests import RuntimeInfo
@@ -127,7 +128,7 @@ def find_process(pid: int | None = None, name: str | None = None) -> Process:
 def _why_not(pid: int | None) -> str:
     if pid is None:
         return ""
-    if not os.path.isdir("/proc/self") or os.path.isdir(f"/proc/{pid}"):
+    if sys.platform != "linux" or start_key(pid) is not None:
         return (
             ": the process runs, but is not .NET, is too old, has a TMPDIR of its own, or was started with "
             "DOTNET_EnableDiagnostics=0"

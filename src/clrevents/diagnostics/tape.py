@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,9 +25,9 @@ from clrevents.trace import Decoder, StreamTally
 
 _PIECE: Final = 1 << 20
 _SHARE: Final = 0.1
-"""Of the time of a recording that counting may take beyond the pauses."""
-_LAST_SECONDS: Final = 0.5
-"""So long counting may go on after the last byte, at least."""
+"""Of the work of a recording that counting may be, beyond what it does in pauses."""
+_LITTLE: Final = 32 << 20
+"""So many bytes are counted after the last one, however long it takes."""
 
 
 @attrs.frozen
@@ -92,7 +93,7 @@ class Tape:
         self.bytes = 0
         self.seen = False
         """Whether the event that is waited for was there."""
-        self.began = time.monotonic()
+        self._worked = time.thread_time()
         self._tally = StreamTally()
         self._watch = watch
         self._watcher = None if watch is None else Decoder(watch.selector)
@@ -157,23 +158,29 @@ class Tape:
         self._channel.abandon()
 
     def count(self, seconds: float) -> None:
-        """Count what is in the file, for so long."""
-        began = time.monotonic()
-        while self._counted < self.bytes and time.monotonic() - began < seconds:
+        """Count what is in the file, for so long, and at least a piece of it."""
+        began = time.thread_time()
+        while self._counted < self.bytes:
             piece = self._read(self._counted, min(_PIECE, self.bytes - self._counted))
             if not piece:
                 break
             self._counted += len(piece)
             self._tally.feed(piece)
             self._look(partial(Decoder.feed, buffer=piece))
+            if time.thread_time() - began >= seconds:
+                break
         if self._counted == self.bytes:
             self._look(Decoder.flush)
-        self._spent += time.monotonic() - began
+        self._spent += time.thread_time() - began
 
     def count_a_little(self) -> None:
         """Count although more is waiting, in a small part of the time."""
-        if self._spent < _SHARE * (time.monotonic() - self.began):
+        if self._spent < self._allowed:
             self.count(0.0)
+
+    @property
+    def _allowed(self) -> float:
+        return _SHARE * (time.thread_time() - self._worked)
 
     def _look(self, step: Callable[[Decoder], Sequence[Any]]) -> None:
         """Whether the event that is waited for is in what a step brings."""
@@ -193,7 +200,7 @@ class Tape:
                 keep(self._file)
         except OSError as error:
             self.failure = error
-        self.count(max(_LAST_SECONDS, _SHARE * (time.monotonic() - self.began)))
+        self.count(inf if self.behind <= _LITTLE else self._allowed - self._spent)
         all_counted = self._counted == self.bytes
         if all_counted:
             self._tally.close()

@@ -1,6 +1,7 @@
 // A program with something for every report, until its time is over or it is told to end: Busy SECONDS [STORY].
-// STORY: quiet (one event in 100 ms and nothing else), loud (as many events as it can), crash (ends badly after SECONDS),
-// exit (ends with 7), and busy (garbage, exceptions, a lock that is fought for, work), which is what it does without one.
+// STORY: quiet (one event in 100 ms and nothing else), loud (as many events as it can), work (computes and allocates, as
+// much as it can, and tells how many turns it made), crash (ends badly after SECONDS), exit (ends with 7), and busy
+// (garbage, exceptions, a lock that is fought for, some work), which is what it does without one.
 using System;
 using System.Diagnostics;
 using System.Diagnostics.Tracing;
@@ -46,6 +47,7 @@ public static class Busy
         while (clock.Elapsed.TotalSeconds < seconds)
         {
             if (story == "loud") { for (int i = 0; i < 1000; i++) Log.It.Loud(n++, "a text that makes the event longer than nothing"); continue; }
+            if (story == "work") { var kept = new byte[2000]; Burn(20000); GC.KeepAlive(kept); n++; continue; }
             Log.It.Tick(n++, Now());
             if (story == "busy") { Work(n); Thread.Sleep(5); }
             else Thread.Sleep(100);
