@@ -219,6 +219,7 @@ def test_a_table_renews_itself_until_ctrl_c(runtime: Runtime) -> None:
         text = read_until(ours, ("pause total",) * 3)
         shown.send_signal(signal.SIGINT)
         text += read_until(ours)
+        os.close(ours)
         assert shown.wait(60) == 0
     assert text.count("pause total") >= 4
     assert started.poll() is not None

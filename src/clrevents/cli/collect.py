@@ -17,13 +17,12 @@ from typing import Final
 
 import click
 
+from clrevents.cli.durations import DurationType, duration_option
 from clrevents.cli.live import (
-    DurationType,
     Stops,
     asked_profile,
     chosen_process,
     counted_stops,
-    duration_option,
     on_terminal,
     process_options,
     split_names,

@@ -16,9 +16,8 @@ import click
 from clrevents.analysis.framework.answer import Answer
 from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions
 from clrevents.analysis.reports import feed_one
-from clrevents.cli.live import asked_profile, chosen_process, counted_stops, duration_option
+from clrevents.cli.durations import duration_option
 from clrevents.cli.output import safe, say
-from clrevents.diagnostics.session import Session
 from clrevents.words import lost_events
 
 _EVERY: Final = 1.0
@@ -72,6 +71,10 @@ def live_answers(
 
     Raises DiagnosticsError where it cannot be asked; ValueError for a window in percent.
     """
+    # Who asks about a file need not load all this.
+    from clrevents.cli.live import asked_profile, chosen_process, counted_stops
+    from clrevents.diagnostics.session import Session
+
     feed = feed_one(declared, parameters, window)
     profile = asked_profile((), (declared.name,), asked.providers, None, None)
     with counted_stops() as stops, chosen_process(asked.pid, asked.name, asked.port, stops) as (process, dialled):

@@ -8,12 +8,12 @@ from typing import Any
 import click
 
 import clrevents
+from clrevents.cli.durations import duration_option
 from clrevents.cli.events import json_lines, text_lines
 from clrevents.cli.live import (
     asked_profile,
     chosen_process,
     counted_stops,
-    duration_option,
     process_options,
     split_names,
 )
