@@ -65,8 +65,7 @@ def dialling(path: Path, pid: int, times: int = 3) -> Iterator[list[bytes]]:
 
 def test_one_connection_for_each_request(tmp_path: Path) -> None:
     with Listener(str(tmp_path / "port")) as listener, dialling(tmp_path / "port", 4711) as got:
-        port = listener.wait(5)
-        process = Process(port.pid, port)
+        process = Process.dialled(listener, 5)
         process.resume()
         process.resume()
         assert process.pid == 4711

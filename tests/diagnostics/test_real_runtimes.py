@@ -284,9 +284,8 @@ def test_a_port_that_it_dials(tmp_path: Path) -> None:
         Listener(str(port)) as listener,
         running(NET8, "1", environment={"DOTNET_DiagnosticPorts": f"{port},suspend"}, ready=False) as started,
     ):
-        dialled = listener.wait(20)
-        process = Process(dialled.pid, dialled)
-        assert dialled.pid == started.pid
+        process = Process.dialled(listener, 20)
+        assert process.pid == started.pid
         assert process.info().entry_assembly == "Busy"
         with Session(process, profile="startup", reports=()) as session:
             process.resume()

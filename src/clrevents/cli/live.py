@@ -8,7 +8,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, Final, TypeVar
 
@@ -95,11 +95,8 @@ def chosen_process(pid: int | None, name: str | None, port: str | None, stops: S
 
 def _first(listener: Listener, stops: Stops) -> Process:
     while not stops.count:
-        try:
-            dialled = listener.wait(_LOOK)
-        except DiagnosticsError:
-            continue
-        return Process(dialled.pid, dialled)
+        with suppress(DiagnosticsError):
+            return Process.dialled(listener, _LOOK)
     raise click.Abort
 
 

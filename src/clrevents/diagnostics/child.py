@@ -68,8 +68,7 @@ class Child:
         """
         while not given_up():
             with contextlib.suppress(DiagnosticsError):
-                port = self._listener.wait(_LOOK)
-                self._process = Process(port.pid, port)
+                self._process = Process.dialled(self._listener, _LOOK)
                 return self._process
             if self._program.poll() is not None:
                 raise DiagnosticsError(

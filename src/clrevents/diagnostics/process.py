@@ -17,6 +17,7 @@ from clrevents.diagnostics import runtime_requests as requests
 from clrevents.diagnostics.discovery import FoundRuntime, find_runtimes, start_key
 from clrevents.diagnostics.driving import run
 from clrevents.diagnostics.faults import DiagnosticsError
+from clrevents.diagnostics.listening import Listener
 from clrevents.diagnostics.runtime_requests import RuntimeInfo
 from clrevents.diagnostics.transports import Endpoint, endpoint_at
 
@@ -58,6 +59,12 @@ class Process:
                 raise
             pid = 0
         return cls(pid, endpoint)
+
+    @classmethod
+    def dialled(cls, listener: Listener, seconds: float) -> Process:
+        """The next one that dials in at a port of ours. Raises DiagnosticsError when the limit is over."""
+        port = listener.wait(seconds)
+        return cls(port.pid, port)
 
     @property
     def name(self) -> str:
