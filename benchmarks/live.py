@@ -90,13 +90,13 @@ def bare(sender: Sender) -> Cost:
 def collect(sender: Sender) -> Cost:
     """What `clrevents collect` does, counting included."""
     from clrevents.diagnostics import Process, Provider
-    from clrevents.diagnostics.recorder import Plan, Recorder
+    from clrevents.diagnostics.recorder import Recorder, RecordingPlan
     from clrevents.diagnostics.runtime_requests import SessionSettings
     from clrevents.diagnostics.transports import endpoint_at
 
     began = time.perf_counter(), time.process_time()
     process = Process(1, endpoint_at(sender.socket))
-    recorder = Recorder(process, SessionSettings((Provider("runtime"),)), iter([sender.out]), Plan())
+    recorder = Recorder(process, SessionSettings((Provider("runtime"),)), iter([sender.out]), RecordingPlan())
     recorder.start()
     (file,) = recorder.run()
     took = time.perf_counter() - began[0], time.process_time() - began[1]
@@ -133,12 +133,12 @@ def memory(trace: Path, size: int) -> None:
 
 def one_collect(path: str, out: str) -> None:
     from clrevents.diagnostics import Process, Provider
-    from clrevents.diagnostics.recorder import Plan, Progress, Recorder
+    from clrevents.diagnostics.recorder import Progress, Recorder, RecordingPlan
     from clrevents.diagnostics.runtime_requests import SessionSettings
     from clrevents.diagnostics.transports import endpoint_at
 
     recorder = Recorder(
-        Process(1, endpoint_at(path)), SessionSettings((Provider("runtime"),)), iter([Path(out)]), Plan()
+        Process(1, endpoint_at(path)), SessionSettings((Provider("runtime"),)), iter([Path(out)]), RecordingPlan()
     )
     recorder.start()
     steps = Steps("collect")

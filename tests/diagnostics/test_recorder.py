@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from clrevents.diagnostics import DiagnosticsError, Process, Provider
-from clrevents.diagnostics.recorder import Plan, Progress, Recorder
+from clrevents.diagnostics.recorder import Progress, Recorder, RecordingPlan
 from clrevents.diagnostics.runtime_requests import SessionSettings
-from clrevents.diagnostics.tape import Recorded, Watch
+from clrevents.diagnostics.tape import RecordedFile, Watch
 from clrevents.diagnostics.transports import endpoint_at
 from project_files import fixture, unpacked
 from recorded_files import state_of
@@ -28,7 +28,9 @@ def ring(folder: Path) -> Iterator[Path]:
     return (folder / f"{number}.nettrace" for number in count(1))
 
 
-def record(runtime: ScriptedRuntime, folder: Path, plan: Plan, **options: Any) -> tuple[Recorder, list[Recorded]]:
+def record(
+    runtime: ScriptedRuntime, folder: Path, plan: RecordingPlan, **options: Any
+) -> tuple[Recorder, list[RecordedFile]]:
     process = Process(4711, endpoint_at(runtime.address))
     recorder = Recorder(process, SETTINGS, ring(folder), plan, **options)
     recorder.start()
@@ -43,7 +45,7 @@ def stopped_after(seconds: float, times: int = 1) -> Any:
 def test_a_file_gets_every_byte_and_is_counted(tmp_path: Path) -> None:
     half = len(SAMPLE) // 2
     with ScriptedRuntime(tmp_path / "a", live=pieces(SAMPLE[:half], 3000), rest=pieces(SAMPLE[half:], 3000)) as runtime:
-        recorder, (file,) = record(runtime, tmp_path, Plan(duration=0.3))
+        recorder, (file,) = record(runtime, tmp_path, RecordingPlan(duration=0.3))
     assert file.path.read_bytes() == SAMPLE
     assert file.path.stat().st_mode & 0o777 == 0o600
     assert (file.bytes, file.events, file.lost) == (len(SAMPLE), state_of(file.path).events, 0)
@@ -53,7 +55,7 @@ def test_a_file_gets_every_byte_and_is_counted(tmp_path: Path) -> None:
 
 def test_the_user_stops(tmp_path: Path) -> None:
     with ScriptedRuntime(tmp_path / "a", live=[SAMPLE[:5000]], rest=[SAMPLE[5000:]]) as runtime:
-        recorder, (file,) = record(runtime, tmp_path, Plan(), interrupted=stopped_after(0.2))
+        recorder, (file,) = record(runtime, tmp_path, RecordingPlan(), interrupted=stopped_after(0.2))
     assert recorder.why == "stopped"
     assert file.complete
     assert file.path.read_bytes() == SAMPLE
@@ -63,7 +65,7 @@ def test_a_second_stop_gives_up_what_is_to_come(tmp_path: Path) -> None:
     answers: dict[tuple[int, int], Any] = {STOP: ok(struct.pack("<Q", SESSION))}
     with ScriptedRuntime(tmp_path / "a", live=[SAMPLE[:200_000]], answers=answers) as runtime:
         began = time.monotonic()
-        _, (file,) = record(runtime, tmp_path, Plan(), interrupted=stopped_after(0.2, 2))
+        _, (file,) = record(runtime, tmp_path, RecordingPlan(), interrupted=stopped_after(0.2, 2))
         assert time.monotonic() - began < 3
     assert (file.end, file.complete) == ("abandoned", False)
     assert file.path.read_bytes() == SAMPLE[:200_000]
@@ -74,7 +76,7 @@ def test_a_runtime_that_never_ends_is_given_up_within_the_limit(tmp_path: Path) 
     answers: dict[tuple[int, int], Any] = {STOP: ok(struct.pack("<Q", SESSION))}
     with ScriptedRuntime(tmp_path / "a", live=[SAMPLE[:5000]], answers=answers) as runtime:
         began = time.monotonic()
-        _, (file,) = record(runtime, tmp_path, Plan(duration=0.1, stop_seconds=0.3))
+        _, (file,) = record(runtime, tmp_path, RecordingPlan(duration=0.1, stop_seconds=0.3))
         assert time.monotonic() - began < 3
     assert (file.end, file.complete) == ("abandoned", False)
 
@@ -84,7 +86,7 @@ def test_a_runtime_that_never_ends_is_given_up_within_the_limit(tmp_path: Path) 
 def test_a_process_that_dies_leaves_what_came(tmp_path: Path, cut: int, breaks: bool) -> None:
     """Readable, or nothing; and it says that the end is missing."""
     with ScriptedRuntime(tmp_path / "a", live=[SAMPLE[:cut]], ends=True, breaks=breaks) as runtime:
-        recorder, (file,) = record(runtime, tmp_path, Plan())
+        recorder, (file,) = record(runtime, tmp_path, RecordingPlan())
     found = state_of(file.path)
     assert SAMPLE[:cut].startswith(file.path.read_bytes())
     assert found.readable or file.bytes < 1000
@@ -101,7 +103,7 @@ def test_a_ring_keeps_the_last_files_each_whole(tmp_path: Path) -> None:
     with ScriptedRuntime(tmp_path / "a", live=[SAMPLE]) as runtime:
         runtime.answers |= dict.fromkeys(COLLECT, sessions_of(SAMPLE))
         runtime.answers[STOP] = runtime.answers[COLLECT[0]].stop  # type: ignore[union-attr]
-        _, files = record(runtime, ringed, Plan(duration=2.5, rotate=0.4, keep=3))
+        _, files = record(runtime, ringed, RecordingPlan(duration=2.5, rotate=0.4, keep=3))
     assert [file.path for file in files] == sorted(ringed.iterdir(), key=lambda path: int(path.stem))
     assert len(files) == 3
     assert int(files[-1].path.stem) >= 5
@@ -136,7 +138,7 @@ def test_an_event_that_is_waited_for_ends_it_some_time_later(tmp_path: Path) -> 
     data = unpacked(fixture("net10-garbage"))
     with ScriptedRuntime(tmp_path / "a", live=pieces(data, 50_000)) as runtime:
         began = time.monotonic()
-        recorder, (file,) = record(runtime, tmp_path, Plan(until=Watch.parse("GCStart:Depth=2"), after=0.3))
+        recorder, (file,) = record(runtime, tmp_path, RecordingPlan(until=Watch.parse("GCStart:Depth=2"), after=0.3))
         took = time.monotonic() - began
     assert recorder.found
     assert recorder.why == "GCStart came"
@@ -148,7 +150,7 @@ def test_an_event_that_does_not_come_ends_nothing(tmp_path: Path) -> None:
     data = unpacked(fixture("net10-garbage"))
     with ScriptedRuntime(tmp_path / "a", live=[data]) as runtime:
         watch = Watch.parse("GCStart:Depth=2,Count=123456")
-        recorder, _ = record(runtime, tmp_path, Plan(duration=0.5, until=watch, after=0.1))
+        recorder, _ = record(runtime, tmp_path, RecordingPlan(duration=0.5, until=watch, after=0.1))
     assert not recorder.found
     assert recorder.why == "the time was over"
 
@@ -166,7 +168,7 @@ def test_a_full_disk_ends_the_session_in_order(tmp_path: Path) -> None:
         yield Path("/dev/full")
 
     with ScriptedRuntime(tmp_path / "a", live=[SAMPLE[:5000]], rest=[SAMPLE[5000:]]) as runtime:
-        recorder = Recorder(Process(1, endpoint_at(runtime.address)), SETTINGS, paths(), Plan())
+        recorder = Recorder(Process(1, endpoint_at(runtime.address)), SETTINGS, paths(), RecordingPlan())
         recorder.start()
         (file,) = recorder.run()
         assert STOP in [code for code, _ in runtime.requests]
@@ -180,24 +182,24 @@ def test_a_process_that_refuses_leaves_the_file_that_was_there(tmp_path: Path) -
     answers: dict[tuple[int, int], Any] = dict.fromkeys(COLLECT, refusal(0x80004005))
     with ScriptedRuntime(tmp_path / "a", answers=answers) as runtime:
         with pytest.raises(DiagnosticsError, match="64 sessions"):
-            record(runtime, tmp_path, Plan())
+            record(runtime, tmp_path, RecordingPlan())
         assert (tmp_path / "1.nettrace").read_bytes() == SAMPLE
         (tmp_path / "1.nettrace").unlink()
         with pytest.raises(DiagnosticsError, match="64 sessions"):
-            record(runtime, tmp_path, Plan())
+            record(runtime, tmp_path, RecordingPlan())
         assert not (tmp_path / "1.nettrace").exists()
 
 
 def test_where_there_can_be_no_file_nobody_is_asked(tmp_path: Path) -> None:
     with ScriptedRuntime(tmp_path / "a", live=[SAMPLE]) as runtime:
         with pytest.raises(FileNotFoundError):
-            record(runtime, tmp_path / "none", Plan())
+            record(runtime, tmp_path / "none", RecordingPlan())
         assert not runtime.requests
 
 
 def test_a_stream_that_is_no_trace_is_kept_and_said_to_be_none(tmp_path: Path) -> None:
     with ScriptedRuntime(tmp_path / "a", live=[b"hostile " * 5000], ends=True) as runtime:
-        _, (file,) = record(runtime, tmp_path, Plan(until=Watch.parse("GCStart")))
+        _, (file,) = record(runtime, tmp_path, RecordingPlan(until=Watch.parse("GCStart")))
     assert file.bytes == 40_000
     assert (file.events, file.complete) == (0, False)
 
@@ -207,7 +209,7 @@ def test_progress_is_told_with_bytes_events_and_losses(tmp_path: Path) -> None:
     data = unpacked(fixture("net10-garbage"))
     with ScriptedRuntime(tmp_path / "a", live=pieces(data, 100_000), pause=0.02) as runtime:
         process = Process(4711, endpoint_at(runtime.address))
-        recorder = Recorder(process, SETTINGS, ring(tmp_path), Plan(duration=1))
+        recorder = Recorder(process, SETTINGS, ring(tmp_path), RecordingPlan(duration=1))
         recorder.start()
         recorder.run(told.append)
     assert [one.bytes for one in told] == sorted(one.bytes for one in told)
@@ -224,7 +226,7 @@ def test_an_error_in_who_is_told_keeps_what_came(tmp_path: Path) -> None:
 
     with ScriptedRuntime(tmp_path / "a", live=[SAMPLE]) as runtime:
         process = Process(4711, endpoint_at(runtime.address))
-        recorder = Recorder(process, SETTINGS, ring(tmp_path), Plan())
+        recorder = Recorder(process, SETTINGS, ring(tmp_path), RecordingPlan())
         recorder.start()
         with pytest.raises(KeyError):
             recorder.run(fail)

@@ -18,8 +18,8 @@ from typing import Final
 import click
 
 from clrevents.cli.durations import DurationType, duration_option
-from clrevents.cli.live import (
-    Stops,
+from clrevents.cli.live_process import (
+    StopCount,
     asked_profile,
     chosen_process,
     counted_stops,
@@ -31,9 +31,9 @@ from clrevents.cli.output import Output, say
 from clrevents.diagnostics.channel import STOP_SECONDS
 from clrevents.diagnostics.child import Child
 from clrevents.diagnostics.profiles import PROFILES, Profile
-from clrevents.diagnostics.recorder import Plan, Progress, Recorder
+from clrevents.diagnostics.recorder import Progress, Recorder, RecordingPlan
 from clrevents.diagnostics.runtime_requests import SessionSettings
-from clrevents.diagnostics.tape import Recorded, Watch
+from clrevents.diagnostics.tape import RecordedFile, Watch
 from clrevents.words import counted, lost_events, safe
 
 _UNREADABLE, _INCOMPLETE, _INTERRUPTED = 2, 3, 130
@@ -155,7 +155,7 @@ def command(
         settings.commands()
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    plan = Plan(duration, rotate, keep, watch, after, STOP_SECONDS)
+    plan = RecordingPlan(duration, rotate, keep, watch, after, STOP_SECONDS)
     with counted_stops() as stops, ExitStack() as stack:
         if program:
             if (pid, name, port) != (None, None, None):
@@ -175,10 +175,10 @@ def _record_child(
     stack: ExitStack,
     program: Sequence[str],
     settings: SessionSettings,
-    plan: Plan,
+    plan: RecordingPlan,
     out: str | None,
     profile: Profile,
-    stops: Stops,
+    stops: StopCount,
 ) -> int:
     child = stack.enter_context(Child(program))
     stops.listeners.append(lambda number: _pass_on(child, number))
@@ -231,7 +231,7 @@ def _paths(out: str | None, name: str, ring: bool) -> Iterator[Path]:
         yield folder / f"{name}_{time.strftime('%Y%m%d_%H%M%S')}_{number:04}.nettrace"
 
 
-def _run(recorder: Recorder, name: str, meanwhile: Callable[[], None] = lambda: None) -> list[Recorded]:
+def _run(recorder: Recorder, name: str, meanwhile: Callable[[], None] = lambda: None) -> list[RecordedFile]:
     shown = on_terminal()
     say(f"recording {name}; Ctrl-C stops")
 
@@ -264,7 +264,7 @@ def _size(size: int) -> str:
     return f"{size / 1e6:,.1f} MB" if size >= 100_000 else f"{size / 1e3:,.1f} kB"
 
 
-def _told(recorder: Recorder, files: Sequence[Recorded], profile: Profile, stops: Stops) -> int:
+def _told(recorder: Recorder, files: Sequence[RecordedFile], profile: Profile, stops: StopCount) -> int:
     """Say what was recorded, what is missing, and what to type next; the exit code."""
     code = 0
     for file in files:
@@ -285,7 +285,7 @@ def _told(recorder: Recorder, files: Sequence[Recorded], profile: Profile, stops
     return code
 
 
-def _missing(file: Recorded) -> str | None:
+def _missing(file: RecordedFile) -> str | None:
     """What the file lacks, and why; None if nothing."""
     if file.failure is not None:
         return (
@@ -303,7 +303,7 @@ def _missing(file: Recorded) -> str | None:
     return f"{why}: events of the last moment and the names of methods that were compiled before are missing"
 
 
-def _code(file: Recorded, stops: Stops) -> int:
+def _code(file: RecordedFile, stops: StopCount) -> int:
     if file.failure is not None:
         return _UNREADABLE
     return _INTERRUPTED if file.end == "abandoned" and stops.count > 1 else _INCOMPLETE

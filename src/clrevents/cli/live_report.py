@@ -8,9 +8,9 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
-import attrs
 import click
 
 from clrevents.analysis.framework.answer import Answer
@@ -23,7 +23,7 @@ from clrevents.words import lost_events
 _EVERY: Final = 1.0
 
 
-@attrs.frozen
+@dataclass(frozen=True)
 class LiveQuestion:
     """Which process a report is about, if it is about one that runs."""
 
@@ -72,7 +72,7 @@ def live_answers(
     Raises DiagnosticsError where it cannot be asked; ValueError for a window in percent.
     """
     # Who asks about a file need not load all this.
-    from clrevents.cli.live import asked_profile, chosen_process, counted_stops
+    from clrevents.cli.live_process import asked_profile, chosen_process, counted_stops
     from clrevents.diagnostics.session import Session
 
     feed = feed_one(declared, parameters, window)

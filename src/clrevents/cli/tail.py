@@ -10,7 +10,7 @@ import click
 import clrevents
 from clrevents.cli.durations import duration_option
 from clrevents.cli.events import json_lines, text_lines
-from clrevents.cli.live import (
+from clrevents.cli.live_process import (
     asked_profile,
     chosen_process,
     counted_stops,

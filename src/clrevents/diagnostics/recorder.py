@@ -18,7 +18,7 @@ from clrevents.diagnostics.channel import STOP_SECONDS
 from clrevents.diagnostics.faults import DiagnosticsError
 from clrevents.diagnostics.process import Process
 from clrevents.diagnostics.runtime_requests import SessionSettings
-from clrevents.diagnostics.tape import Recorded, Tape, Watch
+from clrevents.diagnostics.tape import RecordedFile, Tape, Watch
 
 _WAIT: Final = 0.1
 _GAP: Final = 0.1
@@ -26,7 +26,7 @@ _GAP: Final = 0.1
 
 
 @attrs.frozen
-class Plan:
+class RecordingPlan:
     """When a recording ends, and how it is cut. Times are seconds."""
 
     duration: float | None = None
@@ -64,7 +64,7 @@ class Recorder:
         process: Process,
         settings: SessionSettings,
         paths: Iterator[Path],
-        plan: Plan,
+        plan: RecordingPlan,
         interrupted: Callable[[], int] = lambda: 0,
     ) -> None:
         self._process = process
@@ -73,7 +73,7 @@ class Recorder:
         self._plan = plan
         self._interrupted = interrupted
         self._tapes: deque[Tape] = deque()
-        self._done: deque[Recorded] = deque()
+        self._done: deque[RecordedFile] = deque()
         self._began = time.monotonic()
         self._cut = self._began
         self._found: float | None = None
@@ -91,7 +91,7 @@ class Recorder:
         self._began = self._cut = time.monotonic()
         self._add()
 
-    def run(self, tell: Callable[[Progress], None] = lambda progress: None) -> list[Recorded]:
+    def run(self, tell: Callable[[Progress], None] = lambda progress: None) -> list[RecordedFile]:
         """Go on until the end; what became of each file that was kept, oldest first."""
         told = 0.0
         try:
@@ -175,7 +175,7 @@ class Recorder:
                 tape.stop()
 
     def _progress(self, now: float) -> Progress:
-        files: list[Recorded | Tape] = [*self._done, *self._tapes]
+        files: list[RecordedFile | Tape] = [*self._done, *self._tapes]
         return Progress(
             now - self._began,
             sum(file.bytes for file in files),

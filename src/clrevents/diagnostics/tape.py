@@ -65,7 +65,7 @@ def _shown(value: Any) -> set[str]:
 
 
 @attrs.frozen
-class Recorded:
+class RecordedFile:
     """What became of one file."""
 
     path: Path
@@ -193,7 +193,7 @@ class Tape:
                 return
             self.seen = any(self._watch.meets(event.payload) for batch in found for event in batch)
 
-    def recorded(self) -> Recorded:
+    def recorded(self) -> RecordedFile:
         """The end: have the file on disk, count the rest within limits, close it."""
         try:
             if self.failure is None:
@@ -206,7 +206,7 @@ class Tape:
             self._tally.close()
         ended = self._tally.complete if all_counted else self._ends_well()
         self._close_files()
-        return Recorded(
+        return RecordedFile(
             *(self.path, self.bytes, self._tally.events, self._tally.lost, all_counted, self.end),
             complete=ended and self.failure is None,
             failure=self.failure,

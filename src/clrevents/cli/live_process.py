@@ -47,7 +47,7 @@ def process_options(command: F) -> F:
     return command
 
 
-class Stops:
+class StopCount:
     """How often the user has asked to stop, by Ctrl-C or a signal to end."""
 
     def __init__(self) -> None:
@@ -63,9 +63,9 @@ class Stops:
 
 
 @contextmanager
-def counted_stops() -> Iterator[Stops]:
+def counted_stops() -> Iterator[StopCount]:
     """Inside, signals to end only count: whoever records looks at the number and ends in order."""
-    stops = Stops()
+    stops = StopCount()
     names = ("SIGINT", "SIGTERM", "SIGHUP")
     before = {n: signal.signal(n, stops._stop) for n in (getattr(signal, name, None) for name in names) if n}
     try:
@@ -76,7 +76,9 @@ def counted_stops() -> Iterator[Stops]:
 
 
 @contextmanager
-def chosen_process(pid: int | None, name: str | None, port: str | None, stops: Stops) -> Iterator[tuple[Process, bool]]:
+def chosen_process(
+    pid: int | None, name: str | None, port: str | None, stops: StopCount
+) -> Iterator[tuple[Process, bool]]:
     """The process that the options mean, and whether it dialled in, and so may wait to be resumed.
 
     Raises UsageError unless exactly one of them is given, DiagnosticsError where there is none.
@@ -93,7 +95,7 @@ def chosen_process(pid: int | None, name: str | None, port: str | None, stops: S
             yield _first(listener, stops), True
 
 
-def _first(listener: Listener, stops: Stops) -> Process:
+def _first(listener: Listener, stops: StopCount) -> Process:
     while not stops.count:
         with suppress(DiagnosticsError):
             return Process.dialled(listener, _LOOK)
