@@ -1,6 +1,6 @@
 """`Channel`: the connection on which a session's stream comes, from its start to its last byte, and how it ended.
 
-StopCount the session in the way that loses nothing: asks on a second connection while reading the first, since the runtime
+Stops the session in the way that loses nothing: asks on a second connection while reading the first, since the runtime
 writes the rundown before it answers. Every wait has a limit. Decodes nothing, starts no threads.
 """
 
