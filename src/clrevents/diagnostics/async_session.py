@@ -33,6 +33,7 @@ class AsyncProcess:
     """What a `Process` can be asked, as coroutines."""
 
     process: Process
+    """The same, for who blocks."""
 
     @classmethod
     async def dialled(cls, listener: Listener, seconds: float) -> AsyncProcess:

@@ -33,6 +33,7 @@ class Process:
     pid: int
     """As seen from here; of a process in another namespace of which nothing else is known, as it sees itself."""
     endpoint: Endpoint = attrs.field(repr=str)
+    """Where it can be asked: `str` tells the path, the pipe or the port."""
     command_line: tuple[str, ...] = ()
     """As the operating system knows it; empty where that is not visible from here."""
     user: str | None = None

@@ -25,9 +25,11 @@ class Profile:
     """What to record for a purpose."""
 
     name: str
+    """What it is called."""
     purpose: str
-    """One sentence."""
+    """What it is for, in one sentence."""
     providers: tuple[Provider, ...]
+    """What it records."""
     cost: str
     """What it does to the program, in one sentence; docs/live.md says how it was measured."""
     reports: tuple[str, ...] = ()

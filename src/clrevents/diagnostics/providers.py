@@ -40,9 +40,13 @@ class Provider:
     """
 
     keywords: U64 = attrs.field(default=EVERYTHING, kw_only=True)
+    """Which of its events: bits whose meaning is the provider's; by default all of them."""
     level: U32 = attrs.field(default=INFORMATIONAL, validator=_level, kw_only=True)
+    """How detailed: 1 critical, 2 error, 3 warning, 4 informational, 5 verbose."""
     name: Text = attrs.field(converter=provider_name, validator=_named)
+    """Its full name."""
     arguments: OptionalText = attrs.field(default=None, kw_only=True)
+    """What it takes besides, such as `EventCounterIntervalSec=1`."""
 
     @keywords.validator
     def _bits(self, _: Any, keywords: int) -> None:

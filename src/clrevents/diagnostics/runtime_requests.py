@@ -45,10 +45,15 @@ class RuntimeInfo:
     cookie: UUID
     """The same in every answer of one runtime."""
     command_line: str | None = None
+    """How it was started."""
     os: str | None = None
+    """Its operating system, such as `Linux`."""
     architecture: str | None = None
+    """Of the process, such as `x64`."""
     entry_assembly: str | None = None
+    """The name of the program's own assembly."""
     runtime_version: str | None = None
+    """Such as `8.0.4`."""
     rid: str | None = None
     """What the runtime was built for, such as `linux-x64`."""
 
