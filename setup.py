@@ -9,7 +9,7 @@ import platform
 from setuptools import setup
 
 KERNELS = [f"src/clrevents/decode/kernels/{name}.py" for name in ("scan", "walk", "fill")]
-KERNELS.append("src/clrevents/analysis/heap/dominate.py")
+KERNELS.append("src/clrevents/analysis/reports/heap/dominate.py")
 DIRECTIVES = {
     "language_level": 3,
     "boundscheck": True,

@@ -2,7 +2,7 @@
 
     python benchmarks/cost.py [--sizes small|full] [--families NAMES] [--uses NAMES] [--modes report,salvage]
 
-The streams are those of tests/support/costly_families.py. Each use runs in a process of its own that has imported
+The streams are those of tests/support/costs/costly_families.py. Each use runs in a process of its own that has imported
 everything and nothing else. Seconds are the processor's; memory is what the process's largest resident set (VmHWM)
 grew by; bytes are those after unpacking. `--times 10 --memory 600` prints only what takes more seconds or megabytes,
 and makes the exit status 1 if anything does; `--promised` what takes more than docs/security.md promises for its bytes.
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 HERE: Final = Path(__file__).resolve().parent
-for place in (HERE.parent / "src", HERE.parent / "tests" / "support"):
+for place in (HERE.parent / "src", HERE.parent / "tests" / "support" / "costs"):
     sys.path.insert(0, os.fspath(place))
 
 from memory import peak, resident  # noqa: E402

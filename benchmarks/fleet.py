@@ -3,8 +3,8 @@
     python benchmarks/fleet.py [--traces 1000] [--jobs 2] [--runs 1] [--recorded] [--no-check] [QUESTION …]
 
 Makes a folder of small traces, most of them built (7 kB); with `--recorded` all are windows of fixtures with their
-rundown (300 kB on average). Some are damaged, some empty, one is none. Questions are `info`, `counts`, `table`,
-`batches`, `headers`, `query`, `reports` (all at once) and the reports' names; without any it asks all of them.
+rundown (300 kB on average). Some are damaged, some empty, one is none. Questions are `overview`, `counts`, `table`,
+`table_parts`, `headers`, `query`, `reports` (all at once) and the reports' names; without any it asks all of them.
 
 Each figure comes from a process of its own: `alone` opens one trace after the other, `at once` does so in as many
 independent processes as `open_many` has, each with its share of the traces: what the machine makes of that, whose
@@ -32,21 +32,21 @@ from pathlib import Path
 from typing import Any, Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-for place in (ROOT / "src", ROOT / "tests" / "support"):
+for place in (ROOT / "src", ROOT / "tests" / "support", ROOT / "tests" / "support" / "built"):
     sys.path.insert(0, os.fspath(place))
 
 import clrevents  # noqa: E402
 from clrevents import Trace, Traces  # noqa: E402
-from clrevents.analysis.framework.answer import Answer  # noqa: E402
-from clrevents.analysis.listing import report_names  # noqa: E402
-from clrevents.analysis.reports import find_report, run_reports  # noqa: E402
+from clrevents.analysis.framework.model.answer import Answer  # noqa: E402
+from clrevents.analysis.framework.run.catalogue import find_report  # noqa: E402
+from clrevents.analysis.framework.run.listing import report_names  # noqa: E402
 from clrevents.fleet import FleetAnswer  # noqa: E402
 from clrevents.fleet.questions import AskFacts  # noqa: E402
 from clrevents.table.build import row_table  # noqa: E402
 
 EVENT: Final = "MethodLoadVerbose"
 SQL: Final = f"count(*) methods, sum(MethodSize) bytes from {EVENT}"
-PLAIN: Final = ("info", "counts", "table", "batches", "headers", "query", "reports")
+PLAIN: Final = ("overview", "counts", "table", "table_parts", "headers", "query", "reports")
 ALLOWED: Final = 1.3
 _SUBREAPER: Final = 36
 
@@ -68,30 +68,30 @@ class Rows:
 
 def alone(question: str) -> Callable[[Trace], Any]:
     """The question for one trace."""
-    if question == "info":
+    if question == "overview":
         return AskFacts()
     if question == "counts":
         return Trace.event_counts
-    if question in ("table", "batches"):
+    if question in ("table", "table_parts"):
         return lambda trace: trace.table(EVENT)
     if question == "headers":
         return Trace.headers
     if question == "query":
         return lambda trace: trace.query(f"select {SQL}").fetchall()
     names = report_names() if question == "reports" else [question]
-    return lambda trace: run_reports(trace, names)
+    return lambda trace: trace.reports(*names)
 
 
 def together(question: str, traces: Traces) -> Any:
     """The same for all of them."""
-    if question == "info":
-        return traces.info()
+    if question == "overview":
+        return traces.overview()
     if question == "counts":
         return traces.event_counts()
     if question == "table":
         return traces.table(EVENT)
-    if question == "batches":
-        return sum(len(table) for table in traces.batches(EVENT))
+    if question == "table_parts":
+        return sum(len(table) for table in traces.table_parts(EVENT))
     if question == "headers":
         return traces.headers()
     if question == "query":
@@ -102,7 +102,7 @@ def together(question: str, traces: Traces) -> Any:
 def digest_alone(question: str, found: Iterator[tuple[str, Any]]) -> str:
     rows = Rows()
     for path, value in found:
-        if question == "info":
+        if question == "overview":
             rows.add("", *(list(row.values()) for row in row_table(type(value), [value]).rows()))
         elif question == "counts":
             rows.add("", *([path, k.provider, k.id, k.version, k.name, n] for k, n in value.items()))
@@ -127,12 +127,12 @@ def _digest_answer(rows: Rows, name: str, path: str, answer: Answer[Any]) -> Non
 
 def digest_together(question: str, found: Any, traces: Traces) -> str:
     rows = Rows()
-    if question == "info":
+    if question == "overview":
         rows.add("", *(list(row.values())[1:] for row in found.rows()))
     elif question == "query":
         rows.add("", *map(list, found))
-    elif question == "batches":
-        rows.add("", *(list(row.values()) for table in traces.batches(EVENT) for row in table.rows()))
+    elif question == "table_parts":
+        rows.add("", *(list(row.values()) for table in traces.table_parts(EVENT) for row in table.rows()))
     elif question in PLAIN and question != "reports":
         rows.add("", *(list(row.values()) for row in found.rows()))
     else:
@@ -164,8 +164,8 @@ def ask(mode: str, question: str, folder: str, jobs: int, check: bool) -> dict[s
     said: dict[str, Any] = {"before": began}
     if mode == "alone":
         # Held like the other answers, as far as these are.
-        kept = [] if question == "batches" else list(_each(paths, question))
-        if question == "batches":
+        kept = [] if question == "table_parts" else list(_each(paths, question))
+        if question == "table_parts":
             for _ in _each(paths, question):
                 pass
         said["seconds"], said["clock"] = time.process_time() - began, time.perf_counter() - clock

@@ -139,7 +139,7 @@ def read_columns(path: Path, phases: Phases) -> None:
 
     with clrevents.open(path) as trace:
         for name in ("GCBulkNode", "GCBulkEdge"):
-            for table in trace.batches(name):
+            for table in trace.table_parts(name):
                 table.column("Values")
     phases.done("columns")
 
@@ -148,8 +148,8 @@ def all_phases(path: Path, phases: Phases) -> None:
     """From the file to the tables of the report."""
     import clrevents
     from clrevents.analysis import heap_snapshots
-    from clrevents.analysis.heap import heap_paths, heap_tables
-    from clrevents.analysis.heap.heap_snapshot import solution_of
+    from clrevents.analysis.reports.heap import heap_paths, heap_tables
+    from clrevents.analysis.reports.heap.heap_snapshot import solution_of
 
     with clrevents.open(path) as trace:
         (snapshot,) = heap_snapshots(trace)
@@ -172,10 +172,9 @@ def all_phases(path: Path, phases: Phases) -> None:
 def command(path: Path, phases: Phases) -> None:
     """The report as users ask for it."""
     import clrevents
-    from clrevents.analysis import heap_report
 
     with clrevents.open(path) as trace:
-        heap_report(trace)
+        trace.report("heap")
     phases.done("whole report")
 
 

@@ -1,12 +1,17 @@
-"""What all tests share: the profiles of hypothesis, and what is said at the end of tests that were not run.
+"""What all tests share: their two tiers, the profiles of hypothesis, and what is said at the end of what was not run.
 
-`HYPOTHESIS_PROFILE=long` draws many more examples than the bounded `ci`, which is the default.
+`pytest` runs the fast tier; `pytest --full` that and every test with the mark `full`, `pytest --full -m full` those
+alone. CONTRIBUTING.md says what belongs where. `HYPOTHESIS_PROFILE=long` draws many more examples than the usual `ci`.
 """
 
 from __future__ import annotations
 
+import gc
 import os
+import re
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["not_run"]
@@ -21,3 +26,41 @@ settings.register_profile(
 )
 settings.register_profile("long", parent=settings.get_profile("ci"), max_examples=1000, derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+WHOLE_MODULE = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.full\b", re.MULTILINE)
+"""How a module says that all its tests are of the full tier. The fast one doesn't even import it: it may need packages
+that only the extra `test-full` has."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--full", action="store_true", help="run the full tier too: every test with the mark `full`")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Pass over modules that are of the full tier as a whole."""
+    if config.getoption("--full"):
+        return None
+    if collection_path.name.startswith("test_") and collection_path.suffix == ".py":
+        return True if WHOLE_MODULE.search(collection_path.read_text(encoding="utf-8")) else None
+    return True if collection_path == Path(__file__).parent / "shared" else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What needs the shared material is of the full tier too, so that a mere checkout has the whole fast one."""
+    full = [item for item in items if item.get_closest_marker("full") or item.get_closest_marker("shared")]
+    for item in full:
+        item.add_marker(pytest.mark.full)
+    if not config.getoption("--full"):
+        items[:] = [item for item in items if not item.get_closest_marker("full")]
+        config.hook.pytest_deselected(items=full)
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays to the end: no collection of garbage goes through it again, which some tests ask for."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if not config.getoption("--full"):
+        terminalreporter.write_line("the fast tier; pytest --full runs the rest too")

@@ -1,4 +1,4 @@
-"""The house keeps its shape: who may import whom, no circles, small modules, names that mean one thing.
+"""The house keeps its shape: who may import whom, no circles, names that mean one thing.
 
 Walks syntax trees (`house`); imports nothing to find out. What a kernel and an event module may contain is for
 test_declarations.py, what an import loads for test_lean_imports.py.
@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 import attrs
@@ -24,7 +23,7 @@ KERNELS: Final = {
     "decode.kernels.scan": "decode.kernels.engine",
     "decode.kernels.walk": "decode.kernels.engine",
     "decode.kernels.fill": "decode.kernels.engine",
-    "analysis.heap.dominate": "analysis.heap.heap_engine",
+    "analysis.reports.heap.dominate": "analysis.reports.heap.heap_engine",
 }
 """Each with its only importer."""
 OPTIONAL: Final = ("altair", "duckdb", "pandas", "polars", "pyarrow", "pytz", "dateutil")
@@ -40,18 +39,12 @@ class Room:
     stdlib: bool = True
 
 
-# Who may use whom. A room is a folder, or a module beside the folders: the public faces `types` and `__main__`; what
-# concerns a whole process, `tuning`, `one_thread` and `serving` (one that works for another); and four that know
-# nothing of traces and serve all that writes for people: `outputs` (files that appear whole or not at all), `words`
-# (how texts count things), `meter` (bars of progress) and `notebook` (what a notebook is).
+# Who may use whom. A room is a folder, or a module beside the folders (`errors`; the public faces `types`, `events` and
+# `__main__`). Every room may use `_util`, which knows nothing of traces, but for those that import nothing of ours.
 ROOMS: Final = {
-    "errors": Room(("words",)),
-    "outputs": Room(()),
-    "version": Room(()),
-    "words": Room(()),
-    "notebook": Room((), later=("IPython",)),
-    "meter": Room(("notebook",), later=("rich", "IPython")),
-    "schema": Room(("errors", "words"), ("attrs",)),
+    "_util": Room((), later=("rich", "IPython")),
+    "errors": Room(("_util",)),
+    "schema": Room(("_util", "errors"), ("attrs",)),
     "schema.events": Room(("schema",), ("enum", "typing"), stdlib=False),
     "types": Room(("schema",)),
     "decode": Room(("errors", "schema"), ("attrs", "numpy")),
@@ -59,36 +52,26 @@ ROOMS: Final = {
     "reference": Room(("errors", "schema"), ("construct",)),
     "encode": Room(("errors", "schema")),
     "symbols": Room(("errors", "schema", "decode"), ("attrs", "numpy")),
-    "table": Room(("errors", "words", "schema", "decode"), ("attrs", "numpy"), OPTIONAL),
+    "table": Room(("_util", "errors", "schema", "decode"), ("attrs", "numpy"), OPTIONAL),
     "sources": Room(("errors", "schema"), (), ("fsspec",)),
-    "tuning": Room(()),
-    "one_thread": Room(()),
-    "serving": Room(()),
-    "trace": Room(("errors", "words", "meter", "schema", "sources", "decode", "symbols", "table"), ("attrs", "numpy")),
-    "analysis": Room(
-        ("errors", "outputs", "version", "words", "schema", "symbols", "table", "trace"), ("attrs", "numpy"), OPTIONAL
-    ),
+    "trace": Room(("_util", "errors", "schema", "sources", "decode", "symbols", "table"), ("attrs", "numpy")),
+    "analysis": Room(("_util", "errors", "schema", "symbols", "table", "trace"), ("attrs", "numpy"), OPTIONAL),
     "diagnostics": Room(("errors", "schema", "trace"), ("attrs",)),
-    "rewrite": Room(("errors", "outputs", "schema", "symbols", "trace", "encode", "reference"), ("attrs",)),
+    "rewrite": Room(("_util", "errors", "schema", "symbols", "trace", "encode", "reference"), ("attrs",)),
     "export": Room(
-        (
-            *("errors", "outputs", "version", "words", "notebook", "serving"),
-            *("schema", "table", "trace", "symbols", "analysis"),
-        ),
-        ("attrs", "numpy"),
-        OPTIONAL,
+        ("_util", "errors", "schema", "table", "trace", "symbols", "analysis"), ("attrs", "numpy"), OPTIONAL
     ),
     "fleet": Room(
         (
-            *("errors", "outputs", "tuning", "serving", "version", "words"),
-            *("schema", "sources", "decode", "symbols", "table", "trace", "analysis", "rewrite", "export"),
+            *("_util", "errors", "schema", "sources", "decode", "symbols", "table", "trace", "analysis"),
+            *("rewrite", "export"),
         ),
         ("attrs", "numpy"),
         OPTIONAL,
     ),
     "cli": Room(
         (
-            *("clrevents", "events", "errors", "outputs", "one_thread", "words", "meter"),
+            *("clrevents", "events", "_util", "errors"),
             *("schema", "trace", "analysis", "diagnostics", "rewrite", "export", "fleet"),
         ),
         ("click", "rich"),
@@ -120,7 +103,7 @@ def allowed(module: str, found: Import) -> bool:
     ours = list(our_modules(found))
     if room in LAZY:
         if ours:
-            return found.waits or room_of(ours[0]) in ("schema", "version")
+            return found.waits or room_of(ours[0]) in ("schema", "_util")
         return top in sys.stdlib_module_names
     rules = ROOMS[room]
     if ours:
@@ -147,12 +130,13 @@ def _may_see(module: str, room: str, rules: Room, other: str) -> bool:
     return room_of(other) == room or room_of(other) in rules.ours
 
 
-@pytest.mark.parametrize("path", MODULES, ids=dotted)
-def test_imports_follow_the_table(path: Path) -> None:
-    module = dotted(path)
-    assert room_of(module) in ROOMS or room_of(module) in LAZY, f"{module} is in no room of the design"
-    found = imports(tree(path))
-    wrong = [f"{path}:{i.line}: {module} may not import {i.module}" for i in found if not allowed(module, i)]
+def test_imports_follow_the_table() -> None:
+    wrong = []
+    for path in MODULES:
+        module = dotted(path)
+        assert room_of(module) in ROOMS or room_of(module) in LAZY, f"{module} is in no room of the design"
+        found = imports(tree(path))
+        wrong += [f"{path}:{i.line}: {module} may not import {i.module}" for i in found if not allowed(module, i)]
     assert not wrong, "\n".join(wrong)
 
 
@@ -174,9 +158,9 @@ def test_imports_follow_the_table(path: Path) -> None:
         ("encode.blocks", "from clrevents.decode.container.blocks import TraceInfo"),
         ("encode.blocks", "import attrs"),
         ("errors", "import attrs"),
-        ("outputs", "from clrevents.errors import Problem"),
+        ("_util.outputs", "from clrevents.errors import Problem"),
         ("trace", "import rich"),
-        ("export.jsonl", "from clrevents.trace.event import Event"),
+        ("export.files.jsonl", "from clrevents.trace.event import Event"),
         ("export.parquet", "import pyarrow"),
         ("cli.info", "from clrevents.trace.event import Event"),
         ("testing.strategies", "import hypothesis"),
@@ -198,7 +182,7 @@ def test_the_table_refuses(module: str, line: str) -> None:
         ("testing.strategies", "if TYPE_CHECKING:\n from hypothesis import strategies"),
         ("clrevents", "if TYPE_CHECKING:\n from clrevents.trace import Trace"),
         ("decode.kernels.engine", "from clrevents.decode.kernels import scan as _scan"),
-        ("schema.events.gc", "from clrevents.schema.gc_flags import GCReason"),
+        ("schema.events.gc", "from clrevents.schema.runtime_flags import GCReason"),
     ],
 )
 def test_the_table_lets_through(module: str, line: str) -> None:
@@ -206,19 +190,20 @@ def test_the_table_lets_through(module: str, line: str) -> None:
     assert allowed(module, found)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=dotted)
-def test_every_module_says_what_it_is(path: Path) -> None:
-    text = ast.get_docstring(tree(path))
-    assert text, f"{path} has no docstring"
-    assert len(text.splitlines()) <= 9
+def test_every_module_says_what_it_is() -> None:
+    for path in MODULES:
+        text = ast.get_docstring(tree(path))
+        assert text, f"{path} has no docstring"
+        assert len(text.splitlines()) <= 9, path
 
 
 BY_NAME: Final = {
-    "analysis.showing": "clrevents.export.shown",
     "diagnostics.live_stream": "clrevents.analysis",
+    "analysis.framework.render.showing": "clrevents.export.page.shown",
+    "trace.trace": "clrevents.analysis.framework.run.catalogue",
 }
 """The only modules that find one of a room above or beside them, by its name: `show()` of a value shows the page that
-it is made, and a live session gathers reports."""
+it is made, `Trace.report` asks a report, and a live session gathers reports."""
 
 
 def against_by_name(modules: House) -> Iterator[str]:
@@ -237,50 +222,89 @@ def against_by_name(modules: House) -> Iterator[str]:
 
 def test_modules_above_are_found_by_name_in_one_place() -> None:
     assert not list(against_by_name(house()))
-    elsewhere = house_of(analysis__sampled__samples='import_module("clrevents.export.shown")')
-    assert list(against_by_name(elsewhere)) == ["analysis.sampled.samples may not find clrevents.export.shown"]
-    assert not list(against_by_name(house_of(analysis__showing='x = "clrevents.export.shown"')))
+    elsewhere = house_of(analysis__sampled__samples='import_module("clrevents.export.page.shown")')
+    assert list(against_by_name(elsewhere)) == ["analysis.sampled.samples may not find clrevents.export.page.shown"]
+    assert not list(against_by_name(house_of(analysis__framework__render__showing='x = "clrevents.export.page.shown"')))
 
 
-# Inside decode. ----------------------------------------------------------------------------------------------------
+# Inside a room. ----------------------------------------------------------------------------------------------------
 
-# From the bottom up: each imports from layers below it only. A folder is one part.
-LAYERS: Final = (
-    ("arrays", "calls", "clock"),
-    ("kernels", "moment"),
-    ("container",),
-    ("kinds", "stacks"),
-    ("payload", "rows"),
-    ("header_columns", "selection"),
-    ("stream",),
-    ("decoded",),
-    ("event_pass", "column_pass"),
-)
+# From the bottom up: each imports from layers below it only, its own part not counted. A folder is one part, unless one
+# of its own parts is named here.
+LAYERS: Final = {
+    "decode": (
+        ("arrays", "calls", "clock"),
+        ("kernels", "moment"),
+        ("container",),
+        ("kinds", "stacks"),
+        ("payload", "rows"),
+        ("header_columns", "selection"),
+        ("stream",),
+        ("decoded", "tracing_end"),
+        ("event_pass", "column_pass"),
+    ),
+    "analysis": (
+        ("gathering",),
+        ("framework.vocabulary",),
+        ("framework.recording",),
+        ("framework.render",),
+        ("framework.model",),
+        ("framework.run",),
+        ("shared.weights", "shared.events"),
+        ("shared.samples", "shared.forest"),
+        ("shared.blocking", "pairing"),
+        ("reports",),
+    ),
+    "export": (
+        ("look", "sampled_calls", "protobuf_wire", "files"),
+        ("flame", "timeline"),
+        ("page",),
+    ),
+}
+SEPARATE: Final = "analysis.reports"
+"""The folders in here know nothing of each other."""
 
 
-def part_of_decode(module: str) -> str:
-    """`stream` for decode.stream.losses, `rows` for decode.rows; nothing for what is not decode's."""
+def part_of(module: str) -> tuple[str, str]:
+    """Its room and its part: `decode` and `stream` for decode.stream.losses; no part for what has no layers."""
     room, _, rest = module.partition(".")
-    return rest.partition(".")[0] if room == "decode" else ""
+    parts = [part for layer in LAYERS.get(room, ()) for part in layer]
+    known = next((part for part in parts if rest == part or rest.startswith(f"{part}.")), None)
+    return room, known or rest.partition(".")[0] if room in LAYERS else ""
 
 
 def against_the_layers(modules: House) -> Iterator[str]:
-    """Imports inside decode that do not go down, and parts that have no layer."""
-    layer = {part: number for number, parts in enumerate(LAYERS) for part in parts}
+    """Imports inside a room that do not go down, and parts that have no layer."""
+    layer = {(room, part): n for room, layers in LAYERS.items() for n, parts in enumerate(layers) for part in parts}
+    packages = {module.rpartition(".")[0] for module in modules}
     for module, others in uses(modules).items():
-        part = part_of_decode(module)
-        if part and part not in layer:
-            yield f"{module} has no layer: put {part!r} into LAYERS"
+        room, part = part_of(module)
+        if not part:
+            continue
+        if (room, part) not in layer:
+            if module not in packages:
+                yield f"{module} has no layer: put {part!r} into LAYERS"
             continue
         for other in sorted(others):
-            below = part_of_decode(other)
-            if part and below not in ("", part) and layer.get(below, 0) >= layer[part]:
+            there, below = part_of(other)
+            if there == room and below not in ("", part) and layer.get((room, below), 0) >= layer[room, part]:
                 yield f"{module} may not import {other}: it is not below {part}"
 
 
-def test_decode_is_layered() -> None:
-    assert not list(against_the_layers(house()))
-    assert {part for parts in LAYERS for part in parts} == {part_of_decode(m) for m in house()} - {""}
+def between_reports(modules: House) -> Iterator[str]:
+    """Imports of one report's folder from another's."""
+    for module, others in uses(modules).items():
+        if module.startswith(f"{SEPARATE}."):
+            mine = ".".join(module.split(".")[:3])
+            for other in sorted(others):
+                if other.startswith(f"{SEPARATE}.") and other != mine and not other.startswith(f"{mine}."):
+                    yield f"{module} may not import {other}: what two reports know belongs to analysis.shared"
+
+
+def test_rooms_are_layered() -> None:
+    assert not [*against_the_layers(house()), *between_reports(house())]
+    there = {part_of(module) for module in house()}
+    assert {(room, part) for room, layers in LAYERS.items() for parts in layers for part in parts} <= there
 
 
 @pytest.mark.parametrize(
@@ -298,6 +322,9 @@ def test_decode_is_layered() -> None:
         ("decode__stream__salvage", "from clrevents.decode.decoded import DecodedRows"),
         ("decode__event_pass", "from clrevents.decode.column_pass import ColumnPass"),
         ("decode__another", ""),
+        ("analysis__another", ""),
+        ("analysis__framework__vocabulary__cells", "from clrevents.analysis.framework.model.answer import Answer"),
+        ("analysis__shared__blocking__waits", "from clrevents.analysis.reports.gc.report import REPORT"),
     ],
 )
 def test_the_layers_refuse(module: str, line: str) -> None:
@@ -305,8 +332,16 @@ def test_the_layers_refuse(module: str, line: str) -> None:
     others |= dict.fromkeys(
         ("decode__container__window", "decode__kinds", "decode__column_pass", "decode__decoded"), ""
     )
+    others |= dict.fromkeys(("analysis__framework__model__answer", "analysis__reports__gc__report"), "")
     assert not list(against_the_layers(house_of(**others)))
     assert len(list(against_the_layers(house_of(**{**others, module: line})))) == 1
+
+
+def test_reports_are_kept_apart() -> None:
+    two = {"analysis__reports__gc__report": "", "analysis__reports__jit__jit_rows": ""}
+    assert not list(between_reports(house_of(**two)))
+    two["analysis__reports__gc__report"] = "from clrevents.analysis.reports.jit.jit_rows import x"
+    assert len(list(between_reports(house_of(**two)))) == 1
 
 
 # Circles. ----------------------------------------------------------------------------------------------------------
@@ -332,51 +367,6 @@ def test_circles_are_found(back: str) -> None:
     assert circles(uses(house_of(**straight, table__build=""))) == []
     found = circles(uses(house_of(**straight, table__build=back, table__display=back)))
     assert found == [["table.build", "table.read", "table.table"]]
-
-
-# Sizes. ------------------------------------------------------------------------------------------------------------
-
-MOST_LINES: Final = 400
-LONG: Final = {
-    "events": "generated: the name of every event class",
-    "schema._index": "generated: one line for every event",
-}
-MOST_FILES: Final = 12
-"""In one folder of decode, `__init__` not counted."""
-# More than that, but no more than this many, and why.
-FULL: Final = {
-    "decode.stream": (14, "the steps of one stream, each alone"),
-}
-
-
-def too_long(modules: House) -> Iterator[str]:
-    for module, body in modules.items():
-        lines = max((node.end_lineno or 0 for node in body.body), default=0)
-        if lines > MOST_LINES and module not in LONG:
-            yield f"{module} has {lines} lines, and {MOST_LINES} are enough"
-
-
-def too_full(modules: House) -> Iterator[str]:
-    packages = {module.rpartition(".")[0] for module in modules}
-    counts = Counter(m.rpartition(".")[0] for m in modules if m.startswith("decode.") and m not in packages)
-    for folder, count in counts.items():
-        enough, _ = FULL.get(folder, (MOST_FILES, ""))
-        if count > enough:
-            yield f"{folder} has {count} modules, and {enough} are enough"
-
-
-def test_modules_and_folders_are_small() -> None:
-    assert not [*too_long(house()), *too_full(house())]
-    assert set(LONG) | set(FULL) <= set(house()), "an exception for what is not there"
-
-
-def test_sizes_are_refused() -> None:
-    assert not list(too_long(house_of(rows="\n" * 399 + "x = 1", events="\n" * 400 + "x = 1")))
-    assert len(list(too_long(house_of(rows="\n" * 400 + "x = 1")))) == 1
-    for name, enough in (("kernels", MOST_FILES), ("stream", FULL["decode.stream"][0])):
-        folder = {f"decode__{name}__m{n}": "" for n in range(enough)} | {f"decode__{name}": "", "decode__rows": ""}
-        assert not list(too_full(house_of(**folder)))
-        assert len(list(too_full(house_of(**folder, **{f"decode__{name}__one_more": ""})))) == 1
 
 
 # Names. ------------------------------------------------------------------------------------------------------------
@@ -450,7 +440,19 @@ def test_names_are_refused() -> None:
 
 TRACE: Final = {
     *("close", "info", "duration_ns", "threads", "losses", "lost", "problems", "methods", "stacks", "event_counts"),
-    *("events", "table", "batches", "tables", "headers", "query", "check", "summary"),
+    *(
+        "events",
+        "table",
+        "table_parts",
+        "batches",
+        "tables",
+        "headers",
+        "query",
+        "report",
+        "reports",
+        "check",
+        "summary",
+    ),
 }
 
 EVENT: Final = {

@@ -6,12 +6,10 @@ import io
 import sys
 from typing import Any, Final
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
 import clrevents
-from clrevents.meter import Meter
+from clrevents._util.meter import Meter
 from project_files import fixture, unpacked
 
 TRACE: Final = "net8-sample"
@@ -44,7 +42,7 @@ class Slow(io.BytesIO):
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     found = Clock()
-    for module in ("clrevents.meter", "clrevents.trace.told_windows"):
+    for module in ("clrevents._util.meter", "clrevents.trace.told_windows"):
         monkeypatch.setattr(f"{module}.time", found)
     return found
 
@@ -119,12 +117,12 @@ def test_false_is_none() -> None:
 
 
 SLOW: Final = """
-import gzip, io, clrevents, clrevents.meter, clrevents.trace.told_windows
+import gzip, io, clrevents, clrevents._util.meter, clrevents.trace.told_windows
 class Clock:
     now = 0.0
     def monotonic(self):
         return self.now
-clock = clrevents.meter.time = clrevents.trace.told_windows.time = Clock()
+clock = clrevents._util.meter.time = clrevents.trace.told_windows.time = Clock()
 class Slow(io.BytesIO):
     def read(self, size=-1):
         clock.now += 0.5
@@ -133,6 +131,9 @@ class Slow(io.BytesIO):
 
 
 def executed(*cells: str) -> Any:
+    import nbformat
+    from nbclient import NotebookClient
+
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     seen: list[dict[str, Any]] = []
 
@@ -146,6 +147,7 @@ def executed(*cells: str) -> Any:
     return book, seen
 
 
+@pytest.mark.full
 def test_a_notebook_has_a_bar_while_it_reads() -> None:
     path = str(fixture(TRACE))
     count = f"len(list(clrevents.open(Slow(gzip.open({path!r}).read()), progress=True).events())) > 1000"
@@ -159,6 +161,7 @@ def test_a_notebook_has_a_bar_while_it_reads() -> None:
     assert answer.data == {"text/plain": "True"}
 
 
+@pytest.mark.full
 def test_a_short_pass_leaves_a_notebook_alone() -> None:
     count = f"len(list(clrevents.open({str(fixture(TRACE))!r}, progress=True).events()))"
     book, seen = executed(f"import clrevents\n{count}")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from clrevents.outputs import whole_file, whole_folder, whole_path
+from clrevents._util.outputs import whole_file, whole_folder, whole_path
 from project_files import SOURCE
 
 

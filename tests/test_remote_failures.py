@@ -12,6 +12,8 @@ from clrevents import SourceError
 from far_files import Reads, counted_file, served
 from project_files import fixture, unpacked
 
+pytestmark = pytest.mark.full
+
 DATA = unpacked(fixture("net10-starvation"))
 AT = 700_000
 # 64, 128 and 256 KiB come before the piece that fails.
@@ -86,5 +88,5 @@ def test_a_failure_is_a_problem_of_one_of_many(failing: tuple[str, Reads], jobs:
         assert (row["trace"], row["kind"], row["severity"]) == (url, "source", "error")
         assert is_place(row["offset"], reads)
         assert row["message"].startswith("cannot be read")
-        assert traces.info()["trace"].tolist() == [url, near]
-        assert traces.info()["events"].tolist()[0] == sum(clrevents.open(DATA).event_counts().values())
+        assert traces.overview()["trace"].tolist() == [url, near]
+        assert traces.overview()["events"].tolist()[0] == sum(clrevents.open(DATA).event_counts().values())

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from clrevents import Limits
-from clrevents.analysis.framework.report_reading import _PROCESSES
+from clrevents.analysis.framework.run.report_reading import _PROCESSES
 from costly_uses import PROMISED_BYTES, PROMISED_MEGABYTES, PROMISED_MICROSECONDS, PROMISED_SECONDS
 from project_files import ROOT
 

@@ -85,6 +85,15 @@ SOURCE: Final[dict[str, str]] = {
 
 _SHORT: Final = {full: short for short, full in SHORT_PROVIDERS.items()}
 _TYPES: Final = {"GUID": "GUID", "Binary": "Bytes"}
+_MAPS: Final = ("runtime 190", "rundown 149", "rundown 150")
+SIGNED: Final = frozenset(
+    (
+        "runtime 9.1/Count",
+        "runtime 203.2/JoinID",
+        *(f"{event}.{version}/ILOffsets" for event in _MAPS for version in (0, 1)),
+    )
+)
+"""Fields that the manifest declares as unsigned and in which the runtime writes -1, -2 or -3."""
 
 
 @attrs.frozen
@@ -145,7 +154,7 @@ def compare(manifest: dict[str, Any]) -> list[Difference]:
                 found.append(Difference(where, f"keywords are {mask:#x}, in the registry {info.keywords:#x}"))
             if info.level != event["level"]:
                 found.append(Difference(where, f"the level is {event['level']}, in the registry {info.level}"))
-            found += _fields(f"{where}/", event["fields"], info.layout, enums)
+            found += _fields(f"{where}/", event["fields"], info.layouts[-1], enums)
         for map_name, entry in provider["maps"].items():
             found += _map(f"{short} {map_name}", entry, enums.get(map_name, set()))
     return found
@@ -205,6 +214,8 @@ def _field(where: str, their: dict[str, Any], our: Field, enums: dict[str, set[t
         return
     named = their["inType"].removeprefix("win:")
     kind = "Bytes" if isinstance(wire, BytesType) else wire.name
+    if where in SIGNED and named == "UInt32":
+        named = "Int32"
     if _TYPES.get(named, named) != kind:
         yield Difference(where, f"the type is {named}, in the registry {kind}")
     enum = wire.enum if isinstance(wire, EnumType) else None

@@ -9,10 +9,10 @@ is written to the folder given by `--keep` if it raises anything but `TraceError
 on how the bytes were split; give it a name and fix the bug. tests/test_corpus.py replays the kept inputs.
 
 With `--cost` it looks for small inputs that take long or much memory instead, in every way of reading a trace
-(tests/support/cost_modes.py): it repeats and mixes parts of streams and goes on from the worst found. `--seconds` are
-then processor time. It prints and keeps the worst five by time and by memory, and exits with 1 if one of them takes
-more than an input of its size may (tests/support/cost_runs.py). A finding becomes a small generated case in
-tests/cost/.
+(tests/support/costs/cost_modes.py): it repeats and mixes parts of streams and goes on from the worst found.
+`--seconds` are then processor time. It prints and keeps the worst five by time and by memory, and exits with 1 if one
+of them takes more than an input of its size may (tests/support/costs/cost_runs.py). A finding becomes a small
+generated case in tests/cost/.
 """
 
 from __future__ import annotations
@@ -408,7 +408,8 @@ def main() -> None:
     parser.add_argument("--cost", action="store_true", help="look for inputs that take long, or much memory")
     parser.add_argument("--largest", type=int, default=1 << 18, help="bytes of an input with --cost")
     options = parser.parse_args()
-    sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests" / "support")]
+    support = ROOT / "tests" / "support"
+    sys.path[:0] = [str(ROOT / "src"), str(support), str(support / "costs")]
     options.keep.mkdir(parents=True, exist_ok=True)
     folders = options.seeds or [ROOT / "fixtures", ROOT / "tests" / "corpus", ROOT.parent / "shared" / "vectors"]
     if options.cost:

@@ -109,7 +109,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     # The installed package comes first: its kernels are the compiled ones.
-    sys.path += [str(ROOT / "src"), str(ROOT / "tests" / "support")]
+    support = ROOT / "tests" / "support"
+    sys.path += [str(ROOT / "src"), str(support), str(support / "twins")]
     from kernel_twins import compiled
 
     if compiled() is None:

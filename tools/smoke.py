@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import clrevents
-from clrevents.analysis import heap_report
-from clrevents.analysis.heap.heap_engine import KERNEL
+from clrevents.analysis.reports.heap.heap_engine import KERNEL
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 SAMPLE: Final = ROOT / "fixtures" / "net8-sample.nettrace.gz"
@@ -84,7 +83,7 @@ def columns() -> None:
 
 def heap() -> None:
     with clrevents.open(HEAP) as trace:
-        report = heap_report(trace)
+        report = trace.report("heap")
         same("what a static field retains", report.roots[0].retained_bytes, 716_796)
 
 

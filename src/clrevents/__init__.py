@@ -5,7 +5,8 @@
         for event in trace.events("MethodLoadVerbose"):
             print(event.time_ns, event.payload.MethodName)
 
-The public names live here; each imports what it needs on first use.
+The public names live here, and the modules with more of them: `types` to declare events, `events` with all classes,
+`analysis`, `rewrite`, `errors`, `testing`. Each loads what it needs on first use.
 """
 
 from __future__ import annotations
@@ -13,9 +14,16 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from clrevents.version import __version__ as __version__
+from clrevents._util.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from clrevents import analysis as analysis
+    from clrevents import errors as errors
+    from clrevents import events as events
+    from clrevents import rewrite as rewrite
+    from clrevents import testing as testing
+    from clrevents import types as types
+    from clrevents._util.process import tune_process as tune_process
     from clrevents.decode.container.blocks import TraceInfo as TraceInfo
     from clrevents.decode.kernels.engine import engine as engine
     from clrevents.decode.kinds import EventKey as EventKey
@@ -39,15 +47,12 @@ if TYPE_CHECKING:
     from clrevents.export.page.report_page import write_report as write_report
     from clrevents.fleet import Traces as Traces
     from clrevents.fleet import open_many as open_many
-    from clrevents.schema.describe import register as register
     from clrevents.schema.event import asdict as asdict
-    from clrevents.schema.event import event as event
-    from clrevents.schema.event import struct as struct
-    from clrevents.schema.registry import Registry as Registry
     from clrevents.symbols.frame import Frame as Frame
     from clrevents.symbols.methods import Methods as Methods
     from clrevents.table.table import Table as Table
-    from clrevents.trace import Report as Report
+    from clrevents.trace import CheckResult as CheckResult
+    from clrevents.trace import PayloadCounts as PayloadCounts
     from clrevents.trace import ThreadInfo as ThreadInfo
     from clrevents.trace import Trace as Trace
     from clrevents.trace import open as open
@@ -55,7 +60,6 @@ if TYPE_CHECKING:
     from clrevents.trace.decoder import Decoder as Decoder
     from clrevents.trace.event import Event as Event
     from clrevents.trace.stacks import Stacks as Stacks
-    from clrevents.tuning import tune_process as tune_process
 
 
 _HOMES = {
@@ -85,21 +89,23 @@ _HOMES = {
     "export.page.report_page": ("write_report",),
     "trace.decoder": ("Decoder",),
     "fleet": ("Traces", "open_many"),
-    "schema.describe": ("register",),
-    "schema.event": ("asdict", "event", "struct"),
-    "schema.registry": ("Registry",),
+    "schema.event": ("asdict",),
     "symbols.methods": ("Methods",),
     "trace.stacks": ("Stacks",),
     "table.table": ("Table",),
-    "trace": ("Report", "ThreadInfo", "Trace", "open"),
-    "tuning": ("tune_process",),
+    "trace": ("CheckResult", "PayloadCounts", "ThreadInfo", "Trace", "open"),
+    "_util.process": ("tune_process",),
 }
 _HOME = {name: f"clrevents.{module}" for module, names in _HOMES.items() for name in names}
+_MODULES = ("analysis", "errors", "events", "rewrite", "testing", "types")
+"""Those that users import from."""
 
 __all__ = ["__version__", *sorted(_HOME)]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"clrevents.{name}")
     try:
         home = _HOME[name]
     except KeyError:
@@ -110,4 +116,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted((*__all__, *_MODULES))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, TextIO, TypeAlias
 
-from clrevents.words import safe
+from clrevents._util.words import safe
 
 Severity: TypeAlias = Literal["note", "payload", "damage"]
 ErrorMode: TypeAlias = Literal["report", "strict", "salvage"]

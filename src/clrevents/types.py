@@ -1,10 +1,15 @@
-"""Field types for users' own event classes: `from clrevents.types import UInt32, UnicodeString`.
+"""Everything that declares an event of your own: `from clrevents.types import UInt32, UnicodeString, event`.
 
+`event` makes a class an event and `struct` a group of fields; `register` takes events described as data. All go to the
+registry of this process, or to a `Registry` of your own, which `clrevents.open` takes. The other names are for fields:
 `Counted`, `Bytes`, `by` and `pad` are used in `Annotated`, as in `Annotated[Counted[UInt64], by("Count")]`. `OpenEnum`,
 `OpenFlag` and `BitField` are for enums, used as `Annotated[MyEnum, UInt32]`.
 """
 
+from clrevents.schema.describe import register
+from clrevents.schema.event import event, struct
 from clrevents.schema.flags import BitField, OpenEnum, OpenFlag
+from clrevents.schema.registry import Registry
 from clrevents.schema.types import (
     AnsiString,
     Boolean,
@@ -58,6 +63,7 @@ __all__ = [
     "OpenFlag",
     "Pointer",
     "Prefixed",
+    "Registry",
     "Time",
     "UInt8",
     "UInt16",
@@ -67,5 +73,8 @@ __all__ = [
     "VarInt",
     "VarUInt",
     "by",
+    "event",
     "pad",
+    "register",
+    "struct",
 ]

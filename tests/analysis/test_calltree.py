@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents.analysis.sampled.calltree import call_tree, stack_sums, summed_up
-from clrevents.analysis.sampled.samples import Samples
-from clrevents.analysis.top.hot import hottest
+from clrevents.analysis.shared.samples.calltree import call_tree, stack_sums, summed_up
+from clrevents.analysis.shared.samples.hot import hottest
+from clrevents.analysis.shared.samples.samples import Samples
 from hand_made import Row, hand_made
 
 rows = st.lists(

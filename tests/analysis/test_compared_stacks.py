@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.analysis.sampled.calltree import CallTree, call_tree, summed_up
-from clrevents.analysis.sampled.compared_stacks import compare_stacks
-from clrevents.analysis.sampled.samples import Samples, read_samples
-from clrevents.analysis.sampled.weighing import Weights
+from clrevents.analysis.shared.samples.calltree import CallTree, call_tree, summed_up
+from clrevents.analysis.shared.samples.compared_stacks import compare_stacks
+from clrevents.analysis.shared.samples.samples import Samples, read_samples
+from clrevents.analysis.shared.weights.weighing import Weights
 from hand_made import Row, hand_made
 from project_files import fixture
 

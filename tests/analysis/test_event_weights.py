@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import clrevents
-from clrevents.analysis import callers_report, read_samples, top_report
+from clrevents.analysis import read_samples
 from clrevents.analysis.gathering.merged import MergedStacks, StackFrame
-from clrevents.analysis.weights.event_weights import under_texts
+from clrevents.analysis.shared.weights.event_weights import under_texts
 from clrevents.events import ExceptionThrown_V1
 from project_files import fixture
 
@@ -25,7 +25,7 @@ def raw_types() -> Counter[str]:
 def test_exceptions_weigh_one_each() -> None:
     with clrevents.open(THROWN) as trace:
         samples = read_samples(trace, weight="exceptions")
-        report = top_report(trace, by="exceptions")
+        report = trace.report("top", by="exceptions")
     assert (len(samples), samples.total, samples.unit) == (65, 65, "count")
     assert (report.metrics["total"].value, report.facts.event) == (65, "ExceptionThrown")
     hottest = report.methods[0]
@@ -37,7 +37,7 @@ def test_stacks_under_the_type_of_their_exception() -> None:
         plain = read_samples(trace, weight="exceptions")
         typed = read_samples(trace, weight="ExceptionType")
         named = read_samples(trace, "ExceptionThrown", "ExceptionType")
-        tree = callers_report(trace, "Scenarios.Main", by="ExceptionType")
+        tree = trace.report("callers", method="Scenarios.Main", by="ExceptionType")
     found = Counter[str]()
     for stack, weight in zip(typed.stack.tolist(), typed.weight.tolist(), strict=True):
         found[typed.frames[typed.frame_ids(stack)[-1]].name] += weight
@@ -45,7 +45,7 @@ def test_stacks_under_the_type_of_their_exception() -> None:
     assert sorted(found.values()) == [16, 16, 16, 17]
     below = [[plain.frames[frame].name for frame in plain.frame_ids(stack)] for stack in plain.stack.tolist()]
     assert below == [[typed.frames[f].name for f in typed.frame_ids(s)[:-1]] for s in typed.stack.tolist()]
-    assert [plain.thread.tolist(), plain.time.tolist()] == [typed.thread.tolist(), typed.time.tolist()]
+    assert [plain.thread.tolist(), plain.time_ns.tolist()] == [typed.thread.tolist(), typed.time_ns.tolist()]
     assert named.table().column("stack").tolist() == typed.table().column("stack").tolist()
     assert {row.name: row.samples for row in tree.callers if row.depth} == raw_types()
 
@@ -53,14 +53,14 @@ def test_stacks_under_the_type_of_their_exception() -> None:
 def test_a_list_of_methods_has_no_place_for_texts() -> None:
     with clrevents.open(THROWN) as trace:
         with pytest.raises(ValueError, match="'ExceptionType' is not a number"):
-            top_report(trace, event="ExceptionThrown", weight="ExceptionType")
+            trace.report("top", event="ExceptionThrown", weight="ExceptionType")
         with pytest.raises(ValueError, match="'alloc', 'exceptions' or a field of event, not 'ExceptionType'"):
-            top_report(trace, by="ExceptionType")
+            trace.report("top", by="ExceptionType")
 
 
 def test_a_trace_without_exceptions_says_how_to_record_some() -> None:
     with clrevents.open(fixture("net8-method-interop")) as trace:
-        report = top_report(trace, by="exceptions")
+        report = trace.report("top", by="exceptions")
     assert (report.coverage, report.metrics["total"].value) == ("none", None)
     (note,) = report.notes
     assert (note.id, note.record) == ("not-recorded", "Microsoft-Windows-DotNETRuntime:0x200008000:2")

@@ -13,11 +13,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.analysis import ExceptionsReport, exceptions_report
-from clrevents.analysis.exceptions.accepted_filters import Handler, accepted
-from clrevents.analysis.exceptions.exception_names import handler_name
-from clrevents.analysis.exceptions.message_patterns import message_pattern
 from clrevents.analysis.gathering.distant_times import FAR_NS
+from clrevents.analysis.reports.exceptions import ExceptionsReport
+from clrevents.analysis.reports.exceptions.exception_build import Handler, accepted
+from clrevents.analysis.reports.exceptions.exception_names import handler_name
+from clrevents.analysis.reports.exceptions.message_patterns import message_pattern
 from clrevents.events import (
     ExceptionCatchStart_V0,
     ExceptionCatchStop_V0,
@@ -105,7 +105,7 @@ def answered(data: bytes | Path, **options: Any) -> ExceptionsReport:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", clrevents.TraceWarning)
         with clrevents.open(data, errors="salvage") as trace:
-            return exceptions_report(trace, **options)
+            return trace.report("exceptions", **options)
 
 
 def real(name: str, **options: Any) -> ExceptionsReport:

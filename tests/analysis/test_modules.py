@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import clrevents
-from clrevents.analysis import ModulesReport, modules_report
+from clrevents.analysis.reports.modules import ModulesReport
 from clrevents.events import (
     MethodDetails_V0,
     MethodFlags,
@@ -29,7 +29,7 @@ def report(builder: TraceBuilder) -> ModulesReport:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", clrevents.TraceWarning)
         with clrevents.open(builder.build()) as trace:
-            return modules_report(trace)
+            return trace.report("modules")
 
 
 def number(found: ModulesReport, name: str) -> int:
@@ -124,7 +124,7 @@ METRICS = {
 )
 def test_real_traces(name: str, expected: tuple[int, ...]) -> None:
     with clrevents.open(fixture(name)) as trace:
-        found = modules_report(trace)
+        found = trace.report("modules")
         events: list[Any] = [e.payload for e in trace.events("ModuleLoad")]
         hits = {e.payload.MethodID for e in trace.events("R2RGetEntryPoint") if e.payload.EntryPoint}
     assert [m.path for m in found.modules] == [p.ModuleILPath for p in events]
@@ -150,7 +150,7 @@ def test_real_traces(name: str, expected: tuple[int, ...]) -> None:
 
 def test_an_unloaded_module() -> None:
     with clrevents.open(fixture("net8-unload-verbose")) as trace:
-        found = modules_report(trace)
+        found = trace.report("modules")
     gone = [m for m in found.modules if m.unloaded_ns is not None]
     assert [m.name for m in gone] == ["Plugin"] * len(gone)
     assert gone
@@ -160,14 +160,14 @@ def test_an_unloaded_module() -> None:
 @pytest.mark.parametrize("cut", [12, 36_000_000, 36_500_000, "50%"])
 def test_windows_add_up(cut: Any) -> None:
     with clrevents.open(fixture("net8-unload-verbose")) as trace:
-        whole, *halves = modules_report(trace), modules_report(trace, end=cut), modules_report(trace, start=cut)
+        whole, *halves = trace.report("modules"), trace.report("modules", end=cut), trace.report("modules", start=cut)
     for name in ("compilations", "compile_total", "native_total"):
         assert number(halves[0], name) + number(halves[1], name) == number(whole, name) > 0, name
 
 
 def test_a_window_has_the_modules_of_its_time() -> None:
     with clrevents.open(fixture("net8-unload-verbose")) as trace:
-        found = modules_report(trace, start=37_592_000, end=39_000_000)
+        found = trace.report("modules", start=37_592_000, end=39_000_000)
     plugins = [m for m in found.modules if m.name == "Plugin"]
     assert len(plugins) == 1
     assert all(m.loaded_ns is None or m.loaded_ns < 39_000_000 for m in found.modules)
@@ -176,7 +176,7 @@ def test_a_window_has_the_modules_of_its_time() -> None:
 
 def test_modules_of_the_rundown_only() -> None:
     with clrevents.open(fixture("net8-counters")) as trace:
-        found = modules_report(trace)
+        found = trace.report("modules")
     assert (len(found.modules), found.coverage, number(found, "count")) == (12, "partial", 12)
     assert all((m.loaded_ns, m.jitted, m.precompiled) == (None, None, None) for m in found.modules)
     metric = found.metrics["elsewhere"]

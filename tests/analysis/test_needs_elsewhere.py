@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clrevents.analysis.framework.answer_values import Coverage
-from clrevents.analysis.framework.needs import Need, SeenKind, coverage
+from clrevents.analysis.framework.model.needs import Need, SeenKind, coverage
+from clrevents.analysis.framework.vocabulary.answer_values import Coverage
 from clrevents.schema.registry import RUNDOWN, RUNTIME
 
 NEED = Need("modules", ("ModuleLoad", "rundown/ModuleDCEnd"), 0x8, essential=True)

@@ -11,7 +11,13 @@ import numpy as np
 import pytest
 
 import clrevents
-from clrevents.analysis.recording.recorded import Recorded, RecordedProvider, SeenEvents, SeenKeyword, recorded
+from clrevents.analysis.framework.recording.recorded import (
+    Recorded,
+    RecordedProvider,
+    SeenEvents,
+    SeenKeyword,
+    recorded,
+)
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, Label, MetadataRecord, ThreadRow, TraceHeader
 from clrevents.events import GCReason, GCStart_V2, GCType, RuntimeKeyword

@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.analysis.framework.marks import Hole, Marks
-from clrevents.analysis.recording.record_line import record_line
-from clrevents.analysis.recording.recording_cost import (
+from clrevents.analysis.framework.recording.record_line import record_line
+from clrevents.analysis.framework.recording.recording_cost import (
     NEEDS,
     RecordingCost,
     SuspensionEvents,
     recording_cost,
     recording_cost_of,
 )
+from clrevents.analysis.framework.vocabulary.marks import Hole, Marks
 from clrevents.events import (
     GCRestartEEBegin_V1,
     GCRestartEEEnd_V1,
@@ -263,6 +263,7 @@ def test_fixtures(path: Path) -> None:
     assert (found.stops, (found.own_stops, found.other_stops)) == (stops, others)
     assert (found.held_ns is None) == (stops == 0)
     samples = {
+        fixture("net8-rich"): (6293, 1_098_138, "samples"),
         fixture("net8-netperf3"): (1288, 1_117_437, "samples"),
         fixture("net10-convoy"): (2486, 1_104_438, "stops"),
         fixture("net10-exceptions"): (885, 1_085_420, "stops"),

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 import clrevents
-from clrevents.analysis import hottest, read_samples, top_report
-from clrevents.analysis.sampled import leaf_states
-from clrevents.analysis.sampled.leaf_states import STATES
+from clrevents.analysis import hottest, read_samples
+from clrevents.analysis.shared.samples import leaf_states
+from clrevents.analysis.shared.samples.leaf_states import STATES
 from clrevents.testing.builder import TraceBuilder
 
 MS = 1_000_000
@@ -94,20 +94,20 @@ def test_some_states_of_samples(trace: clrevents.Trace) -> None:
 
 
 def test_top_by_state(trace: clrevents.Trace) -> None:
-    whole = {row.name: (row.exclusive_ns, row.running_ns, row.waiting_ns) for row in top_report(trace).methods}
+    whole = {row.name: (row.exclusive_ns, row.running_ns, row.waiting_ns) for row in trace.report("top").methods}
     assert whole["Shop.Work()"] == (3 * MS, 1 * MS, 0)
     assert whole["System.Threading.Monitor.Wait()"] == (3 * MS, 1 * MS, 2 * MS)
-    running, waiting = top_report(trace, running=True), top_report(trace, waiting=True)
+    running, waiting = trace.report("top", running=True), trace.report("top", waiting=True)
     assert {row.name: row.exclusive_ns for row in waiting.methods if row.samples} == {
         "System.Threading.Monitor.Wait()": 2 * MS,
         "System.Threading.Thread.Sleep()": MS,
     }
     assert {row.waiting_ns for row in running.methods} == {0}
     assert running.metrics["total"].value == 3 * MS
-    assert top_report(trace, state="task_wait").metrics["total"].value == MS
+    assert trace.report("top", state="task_wait").metrics["total"].value == MS
     for wrong in ({"running": True, "waiting": True}, {"state": "busy"}, {"running": True, "weight": "alloc"}):
         with pytest.raises(ValueError, match=r"exclude one another|no state|only samples"):
-            top_report(trace, **wrong)  # type: ignore[arg-type]
+            trace.report("top", **wrong)  # type: ignore[arg-type]
 
 
 def test_users_add_their_own(trace: clrevents.Trace, monkeypatch: pytest.MonkeyPatch) -> None:

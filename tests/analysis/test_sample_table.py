@@ -7,7 +7,7 @@ import random
 import clrevents
 from analysis.test_samples import MS, shop, traced
 from clrevents.analysis import read_samples
-from clrevents.analysis.sampled.samples import SampledThread
+from clrevents.analysis.shared.samples.samples import SampledThread
 from hand_made import hand_made
 from project_files import fixture
 

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.analysis import read_samples, top_report
+from clrevents.analysis import read_samples
 from clrevents.analysis.gathering.merged import FRAMEWORK_NAMES, StackFrame
-from clrevents.analysis.sampled.samples import SampledThread, Samples
+from clrevents.analysis.shared.samples.samples import SampledThread, Samples
 from project_files import fixture
 
 NAMES = ("Shop.Main", "Shop.Pay", "Shop.Tax", "Bank.Send", "System.IO.Write", "System.IO.Flush", "Lib.Log")
@@ -32,7 +32,7 @@ def samples_of(*stacks: tuple[str, ...], weights: list[int] | None = None) -> Sa
         event="ThreadSample",
         unit="nanoseconds",
         timed=True,
-        time=np.arange(len(stacks)),
+        time_ns=np.arange(len(stacks)),
         thread=np.zeros(len(stacks), dtype=np.int64),
         weight=np.array(weights or [1] * len(stacks), dtype=np.int64),
         stack=np.array([known[stack] for stack in stacks], dtype=np.int64),
@@ -200,14 +200,14 @@ def test_a_real_trace_keeps_its_total(netperf: Samples) -> None:
 
 def test_the_report_says_the_same(netperf: Samples) -> None:
     with clrevents.open(fixture("net8-netperf3")) as trace:
-        report = top_report(trace, group="System.*->BCL", include="Program.*", fold="Main")
+        report = trace.report("top", group="System.*->BCL", include="Program.*", fold="Main")
         assert report.metrics["total"].value == netperf.shaped(include="Program.*").total
         assert [row.name for row in report.methods[:2]] == ["Program.Hot(int)", "BCL"]
         assert not [row.name for row in report.methods if row.name.startswith(("System.", "Program.Main"))]
-        mine = top_report(trace, my_code=True)
+        mine = trace.report("top", my_code=True)
     assert mine.metrics["total"].value == netperf.total
     assert mine.question.parameters["my_code"] is True
     with clrevents.open(fixture("net8-netperf3")) as trace:
         for option in ("include", "exclude", "fold", "group"):
             with pytest.raises(ValueError, match=f"^{option} "):
-                top_report(trace, **{option: ""})
+                trace.report("top", **{option: ""})

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import clrevents
-from clrevents.analysis import StartupReport, startup_report
 from clrevents.analysis.gathering.gather import gather
-from clrevents.analysis.startup.self_time import ThreadSpans, depths, paired, self_times
+from clrevents.analysis.reports.startup import StartupReport
+from clrevents.analysis.reports.startup.self_time import ThreadSpans, depths, paired, self_times
 from clrevents.events import (
     AssemblyFlags,
     AssemblyLoad_V1,
@@ -54,14 +54,14 @@ def real(path: Path | str, **options: Any) -> StartupReport:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", clrevents.TraceWarning)
         with clrevents.open(path, errors="salvage") as trace:
-            return startup_report(trace, **options)
+            return trace.report("startup", **options)
 
 
 def built(builder: TraceBuilder, **options: Any) -> StartupReport:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", clrevents.TraceWarning)
         with clrevents.open(builder.build()) as trace:
-            return startup_report(trace, **options)
+            return trace.report("startup", **options)
 
 
 def numbers(found: StartupReport, *names: str) -> tuple[int | float | None, ...]:
@@ -211,7 +211,7 @@ def test_self_times_fit_into_the_time(name: str) -> None:
 @pytest.mark.parametrize("cut", ["10%", 20_000_000, 49_868_000])
 def test_windows_add_up(cut: Any) -> None:
     with clrevents.open(fixture("net10-method-interop")) as trace:
-        whole, *halves = startup_report(trace), startup_report(trace, end=cut), startup_report(trace, start=cut)
+        whole, *halves = trace.report("startup"), trace.report("startup", end=cut), trace.report("startup", start=cut)
     names = [name for kind in ("jit", "lookup") for name in (f"{kind}_total", f"{kind}_to_main", f"{kind}_count")]
     names += ["lookups_found", "lookups_missed", "jit_missed", "jit_rejected", "events_to_main"]
     first, second, all_ = (np.array(numbers(found, *names)) for found in (*halves, whole))
@@ -417,7 +417,7 @@ def test_raw_names() -> None:
     builder.event(jitting(1, "Main")).event(jitted(1, "Main"))
     data = builder.build()
     with clrevents.open(data) as trace:
-        shown, raw = startup_report(trace), startup_report(trace, raw=True)
+        shown, raw = trace.report("startup"), trace.report("startup", raw=True)
     assert (shown.facts.main, raw.facts.main) == ("App.Program.Main()", "App.Program.Main()")
     assert ([t.type for t in shown.types], [t.type for t in raw.types]) == (["A.List<int>"], ["A.List`1[System.Int32]"])
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import clrevents
-from clrevents.analysis import StubsReport, stubs_report
-from clrevents.analysis.stubs.stub_texts import kind_text
+from clrevents.analysis.reports.stubs import StubsReport
+from clrevents.analysis.reports.stubs.report import kind_text
 from clrevents.events import (
     ILStubCacheHit_V0,
     ILStubGenerated_V0,
@@ -50,7 +50,7 @@ def report(builder: TraceBuilder, **options: Any) -> StubsReport:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", clrevents.TraceWarning)
         with clrevents.open(builder.build()) as trace:
-            return stubs_report(trace, **options)
+            return trace.report("stubs", **options)
 
 
 def numbers(found: StubsReport) -> tuple[Any, ...]:
@@ -60,7 +60,7 @@ def numbers(found: StubsReport) -> tuple[Any, ...]:
 @pytest.mark.parametrize("runtime", ["net8", "net10"])
 def test_the_program(runtime: str) -> None:
     with clrevents.open(fixture(f"{runtime}-method-interop")) as trace:
-        found = stubs_report(trace)
+        found = trace.report("stubs")
         events = [event.payload for event in trace.events(ILStubGenerated_V0)]
     mine = {s.target: s for s in found.stubs if s.target.startswith("Program")}
     expected = PROGRAM | ({k: (*PROGRAM[k][:2], v) for k, v in NEWER.items()} if runtime == "net10" else {})
@@ -204,11 +204,11 @@ def test_windows() -> None:
 
 def test_tables_and_json() -> None:
     with clrevents.open(fixture("net8-method-interop")) as trace:
-        found = stubs_report(trace, raw=True)
+        found = trace.report("stubs", raw=True)
     assert found.stubs[4].target == "Program+Cmp.Invoke"
     for what in ("stubs", "targets"):
-        assert found.table(what).to_polars().height == len(getattr(found, what)) == 9
-    assert found.stubs.to_pandas()["thread_id"].nunique() == 1
+        assert found.table(what).to_arrow().num_rows == len(getattr(found, what)) == 9
+    assert len(set(found.stubs["thread_id"])) == 1
     data = json.loads(json.dumps(found.to_dict()))
     assert next(iter(data)) == "schema"
     assert data["schema"] == "clrevents.stubs/1"

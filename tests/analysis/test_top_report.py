@@ -11,11 +11,11 @@ import pytest
 
 import clrevents
 from analysis.test_samples import MS, shop, traced
-from clrevents.analysis import hottest, read_samples, top_report
-from clrevents.analysis.framework.declaration import parameters_of
-from clrevents.analysis.reports import feed_reports
-from clrevents.analysis.sampled.weighing import CAVEAT
-from clrevents.analysis.top.report import HotRow, TopParameters, TopReport
+from clrevents.analysis import hottest, read_samples
+from clrevents.analysis.framework.model.declaration import parameters_of
+from clrevents.analysis.framework.run.catalogue import feed_reports
+from clrevents.analysis.reports.top.report import HotRow, TopParameters, TopReport
+from clrevents.analysis.shared.weights.weighing import CAVEAT
 from clrevents.encode.values import ThreadRow
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture
@@ -37,12 +37,11 @@ def weights(report: TopReport) -> list[tuple[Any, ...]]:
 
 
 def test_every_value_of_a_row() -> None:
-    report = top_report(traced(worked()))
+    report = traced(worked()).report("top")
     assert report.methods[0] == HotRow(
         process_id=1234,
         lossy=False,
         name="Shop.Main()",
-        runtime_name="Shop.Main()",
         module=None,
         samples=3,
         inclusive_samples=5,
@@ -80,7 +79,7 @@ def netperf() -> Iterator[clrevents.Trace]:
 
 
 def test_a_real_trace(netperf: clrevents.Trace) -> None:
-    report, modules, raw = top_report(netperf), top_report(netperf, by="module"), top_report(netperf, raw=True)
+    report, modules, raw = netperf.report("top"), netperf.report("top", by="module"), netperf.report("top", raw=True)
     assert weights(report)[:3] == [
         ("Program.Hot(int)", 833_027_892, 833_027_892, 7_968_009, 498),
         ("System.Threading.Thread.Sleep(int)", 357_405_650, 357_405_650, 357_405_650, 330),
@@ -102,7 +101,7 @@ def test_a_real_trace(netperf: clrevents.Trace) -> None:
         "System.Console",
         "System.Linq",
     ]
-    assert raw.methods[0].name == report.methods[0].runtime_name == "Workload!Program.Hot(int32)"
+    assert raw.methods[0].name == "Workload!Program.Hot(int32)"
     assert TopReport.from_dict(report.to_dict()) == report
 
 
@@ -121,7 +120,7 @@ OPTIONS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("by", ["method", "module"])
 def test_it_is_the_list_of_hot_methods(netperf: clrevents.Trace, options: dict[str, Any], by: Any) -> None:
     """The same samples, weights and order as `hottest` has."""
-    report = top_report(netperf, by=by, **options)
+    report = netperf.report("top", by=by, **options)
     samples = read_samples(netperf, **options)
     assert len(samples) > 0
     expected = hottest(samples, by)
@@ -132,7 +131,7 @@ def test_it_is_the_list_of_hot_methods(netperf: clrevents.Trace, options: dict[s
         getattr(row, f"in{column[2:]}" if column != "samples" else "inclusive_samples") for row in report.methods
     ]
     assert inclusive == [hot.inclusive for hot in expected]
-    assert [(row.runtime_name, row.samples) for row in report.methods] == [(hot.raw, hot.samples) for hot in expected]
+    assert [(row.name, row.samples) for row in report.methods] == [(hot.name, hot.samples) for hot in expected]
     assert (report.metrics["total"].value, report.metrics["samples"].value) == (samples.total, len(samples))
     assert (report.facts.unit, report.facts.threads) == (samples.unit, len(samples.threads))
 
@@ -145,7 +144,7 @@ def test_weights_are_in_the_columns_of_their_unit() -> None:
     columns = ("samples", "exclusive_ns", "exclusive_bytes", "inclusive_bytes", "exclusive", "share", "external_share")
 
     def rows(**options: Any) -> list[tuple[Any, ...]]:
-        found = top_report(trace, event="Sold", **options)
+        found = trace.report("top", event="Sold", **options)
         assert found.facts.sampling_period_ns is None
         assert found.notes == ()
         return [tuple(getattr(row, name) for name in columns) for row in found.methods]
@@ -153,17 +152,17 @@ def test_weights_are_in_the_columns_of_their_unit() -> None:
     assert rows() == [(2, None, None, None, None, 2 / 3, None), (1, None, None, None, None, 1 / 3, None)]
     assert rows(weight="Size") == [(1, None, 30, 30, None, 30 / 42, None), (2, None, 12, 12, None, 12 / 42, None)]
     assert [row[4] for row in rows(weight="Depth")] == [7.5, 3.0]
-    units = {w: top_report(trace, event="Sold", weight=w).metrics["total"].unit for w in (None, "Size", "Depth")}
+    units = {w: trace.report("top", event="Sold", weight=w).metrics["total"].unit for w in (None, "Size", "Depth")}
     assert units == {None: "count", "Size": "bytes", "Depth": ""}
 
 
 def test_people_see_the_columns_that_say_something() -> None:
-    heads = [line.split() for line in repr(top_report(traced(worked()))).split("\n") if " share " in line]
+    heads = [line.split() for line in repr(traced(worked()).report("top")).split("\n") if " share " in line]
     names = ["exclusive", "ms", "inclusive", "ms", "share", "running", "ms", "waiting", "ms"]
     assert heads == [["samples", *names, "name"]]
     built = traced(shop().described("Shop", "Sold", {"Size": (11, 3)}, stack=[0x1010]))
     heads = [
-        line.split() for line in repr(top_report(built, event="Sold", weight="Size")).split("\n") if "  share" in line
+        line.split() for line in repr(built.report("top", event="Sold", weight="Size")).split("\n") if "  share" in line
     ]
     assert heads == [["samples", "exclusive", "bytes", "inclusive", "bytes", "share", "name"]]
 
@@ -171,36 +170,36 @@ def test_people_see_the_columns_that_say_something() -> None:
 def test_large_sizes_stay_exact() -> None:
     large = (1 << 62) + 1
     trace = traced(shop().described("Shop", "Sold", {"Size": (12, large)}, stack=[0x1010]))
-    assert top_report(trace, event="Sold", weight="Size").methods[0].exclusive_bytes == large
+    assert trace.report("top", event="Sold", weight="Size").methods[0].exclusive_bytes == large
 
 
 def test_a_window_begins_with_the_state_before_it() -> None:
     trace = traced(worked())
-    report = top_report(trace, start=12 * MS, end=int(14.5 * MS))
+    report = trace.report("top", start=12 * MS, end=int(14.5 * MS))
     assert weights(report) == [
         ("Shop.Main()", 2_500_000, 5 * MS, 2_500_000, 1),
         ("Shop.Pay()", 2 * MS, 2_500_000, 0, 1),
         ("Shop.Wait()", 500_000, 500_000, 500_000, 1),
     ]
     edges = [None, 5 * MS, 12 * MS, 14 * MS, 14 * MS + 1, 21 * MS, None]
-    parts = [top_report(trace, start=a, end=b).metrics["total"].value for a, b in pairwise(edges)]
+    parts = [trace.report("top", start=a, end=b).metrics["total"].value for a, b in pairwise(edges)]
     assert sum(part or 0 for part in parts) == 15 * MS
-    assert top_report(trace, start=30 * MS).metrics["total"].value == 0
-    assert len(top_report(trace, start=14 * MS, end=12 * MS).methods) == 0
+    assert trace.report("top", start=30 * MS).metrics["total"].value == 0
+    assert len(trace.report("top", start=14 * MS, end=12 * MS).methods) == 0
 
 
 def test_one_thread() -> None:
-    report = top_report(traced(worked()), thread_id=8)
+    report = traced(worked()).report("top", thread_id=8)
     assert weights(report) == [("Shop.Main()", 10 * MS, 10 * MS, 10 * MS, 2)]
     assert (report.facts.threads, report.facts.sampling_period_ns) == (1, 10 * MS)
-    nobody = top_report(traced(worked()), thread_id=9)
+    nobody = traced(worked()).report("top", thread_id=9)
     assert (len(nobody.methods), nobody.metrics["total"].value, nobody.coverage) == (0, 0, "full")
 
 
 def test_a_decoder_gives_the_same_answer(netperf: clrevents.Trace) -> None:
-    expected = top_report(netperf)
+    expected = netperf.report("top")
     data = gzip.decompress(NETPERF.read_bytes())
-    feed = feed_reports(["top"])
+    feed = feed_reports("top")
     decoder = clrevents.Decoder(*feed.selectors, symbols=True)
     for start in range(0, len(data), 9973):
         feed.take(decoder, decoder.feed(data[start : start + 9973]))
@@ -223,13 +222,13 @@ def test_processes_have_rows_of_their_own() -> None:
     other.method_load("N", "Other", address=0x1000, size=64)
     other.at(7 * MS).sample(0x1010).at(9 * MS).sample(0x1010)
     trace = traced(builder.thread(7).at(5 * MS).sample(0x1010))
-    report = top_report(trace)
+    report = trace.report("top")
     assert [(row.process_id, row.name, row.exclusive_ns) for row in report.methods] == [
         (100, "N.Mine()", 4 * MS),
         (200, "N.Other()", 2 * MS),
     ]
     assert report.metrics["total"].value == 6 * MS
-    assert [row.name for row in top_report(trace, process_id=200).methods] == ["N.Other()"]
+    assert [row.name for row in trace.report("top", process_id=200).methods] == ["N.Other()"]
 
 
 @pytest.mark.parametrize(
@@ -258,22 +257,22 @@ def test_what_is_refused(options: dict[str, Any], error: type[Exception], text: 
     builder = shop().described("Shop", "Sold", {"Size": (11, 1), "What": (18, "tea"), "Less": (9, -1)}, stack=[0x1010])
     builder.described("Shop", "GCOne", {}).described("Shop", "GCTwo", {})
     with pytest.raises(error, match=text):
-        top_report(traced(builder), **options)
+        traced(builder).report("top", **options)
 
 
 def test_a_trace_without_samples_says_what_to_record() -> None:
-    report = top_report(traced(shop()))
+    report = traced(shop()).report("top")
     assert (report.coverage, len(report.methods), report.metrics["samples"].value) == ("none", 0, 0)
     total = report.metrics["total"]
     assert (total.value, total.reason) == (None, "the trace has no such event")
     (note,) = report.notes
     assert (note.id, note.record) == ("not-recorded", "Microsoft-DotNETCore-SampleProfiler:0x0:4")
-    (note,) = top_report(traced(worked()), event="GCAllocationTick").notes
+    (note,) = traced(worked()).report("top", event="GCAllocationTick").notes
     assert (note.id, note.record) == ("not-recorded", "Microsoft-Windows-DotNETRuntime:0x1:5")
 
 
 def test_a_pattern_that_nothing_matches() -> None:
-    report = top_report(traced(worked()), event="Nothing*", weight="Size")
+    report = traced(worked()).report("top", event="Nothing*", weight="Size")
     assert (report.coverage, len(report.methods), report.facts.event) == ("none", 0, None)
     assert [(note.id, note.message) for note in report.notes] == [
         ("no-events", "the trace has no event that matches 'Nothing*'")
@@ -281,7 +280,7 @@ def test_a_pattern_that_nothing_matches() -> None:
 
 
 def test_missing_names_are_noted() -> None:
-    report = top_report(traced(TraceBuilder().at(MS).sample(0x7F10, 0x1010).at(2 * MS).sample(0x7F10)))
+    report = traced(TraceBuilder().at(MS).sample(0x7F10, 0x1010).at(2 * MS).sample(0x7F10)).report("top")
     note = report.notes[-1]
     assert (note.id, note.severity, note.message) == ("no-names", "warning", "2 of 2 frames have no name")
     assert note.numbers == {"nameless": 2, "frames": 2}
@@ -300,7 +299,7 @@ def test_losses_in_the_window_mark_all_rows() -> None:
     assert (loss.thread_id, loss.start_ns, loss.end_ns) == (7, 12 * MS, 20 * MS)
 
     def marked(**options: Any) -> set[bool]:
-        return {row.lossy for row in top_report(trace, **options).methods}
+        return {row.lossy for row in trace.report("top", **options).methods}
 
     assert marked() == {True}
     assert marked(end=12 * MS) == {False}

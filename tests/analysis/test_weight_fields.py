@@ -6,11 +6,10 @@ import re
 
 import pytest
 
-import clrevents
 from analysis.test_samples import shop, traced
 from built_allocations import MAIN, sampled, tick
-from clrevents.analysis import read_samples, top_report
-from clrevents.analysis.weights.weight_fields import check_weight
+from clrevents.analysis import read_samples
+from clrevents.analysis.shared.weights.weight_fields import check_weight
 from clrevents.schema.registry import DEFAULT
 from clrevents.table.build import ColumnType, TableField, header_fields
 from clrevents.trace import tables_of_registry
@@ -106,21 +105,18 @@ def test_the_size_of_one_object_is_no_weight(event: str) -> None:
     trace = traced(tick(sampled(shop(), 1_000, "A", MAIN), 100_000, "A", MAIN))
     for ask in (
         lambda: read_samples(trace, event, "ObjectSize"),
-        lambda: top_report(trace, event=event, by="ObjectSize"),
+        lambda: trace.report("top", event=event, by="ObjectSize"),
     ):
         with pytest.raises(ValueError, match=f"of what {event} stands for.*'alloc' weighs the bytes"):
             ask()
     with pytest.raises(ValueError, match="'TypeID' is an id"):
-        top_report(trace, event=event, by="TypeID")
-    assert top_report(trace, event="GCAllocationTick", by="AllocationAmount64").metrics["total"].value == 100_000
+        trace.report("top", event=event, by="TypeID")
+    assert trace.report("top", event="GCAllocationTick", by="AllocationAmount64").metrics["total"].value == 100_000
 
 
 def test_an_event_that_did_not_occur_is_checked_too() -> None:
     with pytest.raises(ValueError, match=r"'MethodID' is an id.*use MethodILSize"):
         read_samples(traced(shop()), "MethodJittingStarted", "MethodID")
     with pytest.raises(ValueError, match=r"'MethodID' is an id.*use MethodILSize"):
-        top_report(traced(shop()), event="MethodJittingStarted", by="MethodID")
-    assert (
-        clrevents.analysis.top_report(traced(shop()), event="MethodJittingStarted", by="MethodILSize").facts.unit
-        == "bytes"
-    )
+        traced(shop()).report("top", event="MethodJittingStarted", by="MethodID")
+    assert traced(shop()).report("top", event="MethodJittingStarted", by="MethodILSize").facts.unit == "bytes"

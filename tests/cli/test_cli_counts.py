@@ -10,6 +10,7 @@ import pytest
 from click.testing import Result
 
 import clrevents
+from clrevents._util.words import counted, lost_events
 from clrevents.events import (
     GCStart_V2,
     MethodFlags,
@@ -23,7 +24,6 @@ from clrevents.events import (
     TieredCompilationPause_V0,
 )
 from clrevents.testing.builder import TraceBuilder
-from clrevents.words import counted, lost_events
 from project_files import SOURCE
 
 Run = Callable[..., Result]

@@ -15,14 +15,15 @@ from click.testing import Result
 
 import clrevents
 from built_allocations import tick
-from clrevents.analysis.sampled.samples import read_samples
-from clrevents.export.flame import FLAME_FORMATS, Look, flame_bytes
+from clrevents.analysis.shared.samples.samples import read_samples
+from clrevents.export.flame.flame_formats import FLAME_FORMATS, flame_bytes
+from clrevents.export.look import Look
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture
 
 Run = Callable[..., Result]
 MS = 1_000_000
-ENDINGS = {"speedscope": "json", "folded": "folded", "html": "html", "pprof": "pb.gz", "chrome": "trace.json"}
+ENDINGS = {"speedscope": "json", "folded": "folded", "html": "html", "pprof": "pb.gz"}
 
 
 @pytest.fixture
@@ -113,7 +114,6 @@ def test_pipes(process: Callable[..., subprocess.CompletedProcess[bytes]], shop:
         ),
         (["-o", "a.json", "--event", "Sold", "--weight", "Sise"], "no column 'Sise'"),
         (["-o", "a.json", "--start", "soon"], "soon"),
-        (["-o", "a.trace.json", "--merge-threads"], "cannot be merged"),
         (["-o", "a.json", "--thread", "99"], "no ThreadSample event in"),
         (["-o", "a.json", "--start", "1h"], "1h"),
         (["-o", "a.json", "--event", "Soled"], "Soled"),
@@ -183,10 +183,10 @@ def test_it_loads_no_more_than_it_needs(process: Callable[..., Any], command: li
     code += f"root.main(['flame', {str(shop)!r}, '-f', 'speedscope', '-o', '-'], standalone_mode=False)\n"
     code += "print(*sys.modules, file=sys.stderr)"
     loaded = set(subprocess.run([command[0], "-c", code], capture_output=True, text=True).stderr.split())
-    assert "clrevents.export.speedscope" in loaded
+    assert "clrevents.export.flame.speedscope" in loaded
     unwanted = {"rich", "construct", "numpy.ma", "pandas", "polars", "pyarrow", "duckdb", "clrevents.encode"}
     assert not unwanted & loaded
-    assert not {"clrevents.export.flame_html", "clrevents.export.pprof", "clrevents.rewrite"} & loaded
+    assert not {"clrevents.export.flame.flame_html", "clrevents.export.flame.pprof", "clrevents.rewrite"} & loaded
 
 
 def test_samples_by_state_and_with_artefacts(run: Run, tmp_path: Path) -> None:

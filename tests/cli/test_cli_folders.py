@@ -12,7 +12,7 @@ import pytest
 from click.testing import Result
 
 import clrevents
-from clrevents.analysis.listing import report_names
+from clrevents.analysis.framework.run.listing import report_names
 from project_files import FIXTURES
 
 Run = Callable[..., Result]

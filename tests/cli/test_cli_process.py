@@ -14,9 +14,9 @@ import pytest
 from click.testing import Result
 
 import clrevents
+from clrevents._util.meter import Meter
 from clrevents.cli import root
 from clrevents.cli.output import safe
-from clrevents.meter import Meter
 
 Run = Callable[..., Result]
 Find = Callable[[str], Path]
@@ -150,7 +150,7 @@ def test_progress_waits_for_a_second_and_a_terminal(monkeypatch: pytest.MonkeyPa
     assert Meter(io.StringIO(), disturbs=False).hook is None
     assert Meter(_Terminal(), disturbs=True).hook is None
     now = 100.0
-    monkeypatch.setattr("clrevents.meter.time.monotonic", lambda: now)
+    monkeypatch.setattr("clrevents._util.meter.time.monotonic", lambda: now)
     screen = _Terminal()
     meter = Meter(screen, disturbs=False)
     assert meter.hook is not None

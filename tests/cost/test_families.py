@@ -26,6 +26,7 @@ WORST: Final[dict[str, tuple[str, ...]]] = {
     "report": ("counts", "tables", "$ info --json"),
 }
 pytestmark = [
+    pytest.mark.full,
     pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="limits count from what /proc says"),
     pytest.mark.skipif(clrevents.engine() != "compiled", reason="the interpreted engine's cost is counted elsewhere"),
 ]
@@ -33,7 +34,7 @@ pytestmark = [
 
 def limited(path: Path, mode: str, *names: str, seconds: int = SECONDS, room: int = BYTES) -> list[str]:
     """Those of these uses that a limited process came to the end of."""
-    script = ROOT / "tests" / "support" / "costly_uses.py"
+    script = ROOT / "tests" / "support" / "costs" / "costly_uses.py"
     command = [sys.executable, str(script), str(seconds), str(room), mode, str(path), *names]
     search = os.pathsep.join((str(SOURCE.parent), str(script.parent)))
     done = subprocess.run(command, env={**os.environ, "PYTHONPATH": search}, capture_output=True, text=True)

@@ -13,6 +13,8 @@ import pytest
 from costly_families import FAMILIES
 from project_files import ROOT, SOURCE
 
+pytestmark = pytest.mark.full
+
 LINES: Final = 100_000
 # The most is that of a kind of event in 21 bytes: some 2,000 lines make its class.
 LINES_A_BYTE: Final = 100
@@ -26,7 +28,7 @@ NAMES: Final = [
 
 @pytest.mark.parametrize("mode", ["report", "salvage"])
 def test_lines_of_each_byte(mode: str) -> None:
-    script = ROOT / "tests" / "support" / "costly_lines.py"
+    script = ROOT / "tests" / "support" / "costs" / "costly_lines.py"
     search = os.pathsep.join((str(SOURCE.parent), str(script.parent)))
     done = subprocess.run(
         [sys.executable, str(script), mode, *NAMES],

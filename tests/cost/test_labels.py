@@ -19,10 +19,12 @@ from clrevents.decode.container.window import Cursor, Short
 from clrevents.decode.kinds import Kinds
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, Label, MetadataRecord, ThreadRow
-from clrevents.export.jsonl import EventJson
+from clrevents.export.files.jsonl import EventJson
 from clrevents.schema.codes import LAST_LABEL, LabelKind
 from costly import long_label_list, long_override_list, short_label_lists
-from support.counting import lines
+from counting import lines
+
+pytestmark = pytest.mark.full
 
 SIZES = (1000, 2000, 4000)
 

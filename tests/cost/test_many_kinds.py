@@ -7,7 +7,7 @@ import pytest
 
 import clrevents
 import costly
-from clrevents.analysis.framework.needs import Need, SeenKind, SeenKinds, met
+from clrevents.analysis.framework.model.needs import Need, SeenKind, SeenKinds, met
 from clrevents.decode.container.blocks import MetadataRow
 from clrevents.decode.kinds import EventKind, Kinds
 from clrevents.decode.payload.payload_decoder import NO_FIELDS, PayloadDecoder, RawPayload

@@ -13,7 +13,7 @@ from clrevents.schema.matching import glob, only_text, possible_names
 from clrevents.schema.registry import DEFAULT, Entry
 from clrevents.trace.passes import Passes
 from costly_containers import six
-from support.counting import calls, lines
+from counting import calls, lines
 
 RUNTIME = "Microsoft-Windows-DotNETRuntime"
 KINDS = [

@@ -9,8 +9,7 @@ import pytest
 
 import clrevents
 import costly_containers
-from clrevents.analysis.reports import run_reports
-from clrevents.analysis.sampled.samples import read_samples, stacked_events
+from clrevents.analysis.shared.samples.samples import read_samples, stacked_events
 from clrevents.events import ExceptionThrown_V1, GCStart_V1
 from clrevents.testing.builder import TraceBuilder
 from clrevents.trace import Trace
@@ -35,12 +34,12 @@ def passes(data: bytes, read: Callable[[Trace], object]) -> int:
 @pytest.mark.parametrize(
     "read",
     [
-        run_reports,
+        clrevents.Trace.reports,
         lambda trace: list(trace.events("GCStart")),
         lambda trace: list(trace.events(ExceptionThrown_V1, start="1%")),
         lambda trace: list(trace.events(provider="runtime")),
         lambda trace: trace.table("GCStart"),
-        lambda trace: list(trace.batches("GCStart")),
+        lambda trace: list(trace.table_parts("GCStart")),
         lambda trace: list(trace.tables("GC*", "ExceptionThrown")),
         lambda trace: trace.methods,
     ],
@@ -114,7 +113,7 @@ def asked(trace: Trace, ask: Callable[[Trace], Any]) -> object:
         lambda trace: shape(trace.table("GC*")),
         lambda trace: shape(trace.table("Nothing*")),
         lambda trace: shape(trace.table("GCStart", columns=["time_ns", "nonsense"])),
-        lambda trace: [table.columns for table in trace.batches("GCStart")],
+        lambda trace: [table.columns for table in trace.table_parts("GCStart")],
         lambda trace: list(trace.tables("GCStart")),
         lambda trace: len(list(trace.methods)),
         lambda trace: trace.problems,

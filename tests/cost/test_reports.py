@@ -12,20 +12,18 @@ from hypothesis import strategies as st
 
 import clrevents
 import costly_reports
-from clrevents.analysis import gc_report, jit_report
-from clrevents.analysis.framework.marks import Hole, Marks
-from clrevents.analysis.reports import run_reports
-from clrevents.analysis.startup.self_time import NONE, ThreadSpans, depths, self_times
+from clrevents.analysis.framework.vocabulary.marks import Hole, Marks
+from clrevents.analysis.reports.startup.self_time import NONE, ThreadSpans, depths, self_times
 from costly import operations
 
 SIZES = (250, 500, 1000)
-pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
+pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")]
 
 
 def work(data: bytes) -> int:
     with clrevents.open(data, errors="salvage") as trace:
         trace.event_counts()
-        return operations(lambda: run_reports(trace))
+        return operations(lambda: trace.reports())
 
 
 @pytest.mark.parametrize(
@@ -52,8 +50,8 @@ def test_operations_of_each_byte(make: Callable[[int], bytes]) -> None:
 
 def test_processes_beyond_the_limit_are_left_out_and_counted() -> None:
     with clrevents.open(costly_reports.processes(130)) as trace:
-        found = jit_report(trace)
-        (one,) = jit_report(trace, process_id=129).compilations
+        found = trace.report("jit")
+        (one,) = trace.report("jit", process_id=129).compilations
     assert len(found.compilations) == 100
     assert found.coverage == "partial"
     assert (found.notes[-1].id, found.notes[-1].numbers) == ("too-many-processes", {"processes": 30})
@@ -62,7 +60,7 @@ def test_processes_beyond_the_limit_are_left_out_and_counted() -> None:
 
 def test_a_trace_with_few_processes_has_all_of_them() -> None:
     with clrevents.open(costly_reports.processes(3)) as trace:
-        found = jit_report(trace)
+        found = trace.report("jit")
     assert [compiled.process_id for compiled in found.compilations] == [1, 2, 3]
     assert "too-many-processes" not in {note.id for note in found.notes}
 
@@ -133,14 +131,14 @@ def test_holes_of_many_threads(holes: list[tuple[int, int, int]], rows: list[tup
 def test_runtimes_beyond_the_limit_are_left_out_and_counted() -> None:
     # Of the first of 100 processes: runtimes 0 to 9, of which the first has one event more.
     with clrevents.open(costly_reports.runtimes(901)) as trace:
-        one, other = gc_report(trace, process_id=1), gc_report(trace, process_id=2)
-        whole = gc_report(trace)
+        one, other = trace.report("gc", process_id=1), trace.report("gc", process_id=2)
+        whole = trace.report("gc")
     assert len(one.other_suspensions) == 2
     assert one.coverage == "partial"
     assert (one.notes[-1].id, one.notes[-1].numbers) == ("too-many-runtimes", {"runtimes": 8})
     assert other.notes[-1].numbers == {"runtimes": 7}
     assert len(whole.other_suspensions) == 200
     with clrevents.open(costly_reports.runtimes(200)) as trace:
-        found = gc_report(trace)
+        found = trace.report("gc")
     assert len(found.other_suspensions) == 200
     assert "too-many-runtimes" not in [note.id for note in found.notes]

@@ -23,6 +23,8 @@ from generations import GENERATIONS, written
 from hostile import cases
 from project_files import ROOT, tool
 
+pytestmark = pytest.mark.full
+
 LARGEST = 2048
 CALLS_PER_BYTE = 100
 FIXED_CALLS = 30_000
@@ -151,7 +153,7 @@ print(first["fail"].fault.splitlines()[-1], "|", first["spin"].fault, "|", last[
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_costs_are_measured_in_a_process_of_their_own() -> None:
-    code = MEASURING.format(paths=[str(ROOT / "src"), str(ROOT / "tests" / "support")])
+    code = MEASURING.format(paths=[str(ROOT / "src"), str(ROOT / "tests" / "support" / "costs")])
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [
         "['quick', 'large', 'fail', 'spin'] ['quick', 'killed']",

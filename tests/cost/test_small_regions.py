@@ -10,10 +10,12 @@ import pytest
 
 import clrevents
 from clrevents import Decoder, Trace
-from clrevents.analysis.reports import feed_reports
+from clrevents.analysis.framework.run.catalogue import feed_reports
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord
 from costly import operations
+
+pytestmark = pytest.mark.full
 
 SIZES = (500, 1000, 2000)
 WAYS: dict[str, Callable[[Trace], object]] = {

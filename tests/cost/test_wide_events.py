@@ -17,15 +17,17 @@ from clrevents import RawPayload, Table
 from clrevents.decode.container.fields_of_names import FieldsOfNames
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow
-from clrevents.export.directory import Options, export_directory
-from clrevents.export.flame import Look
-from clrevents.export.formats import Format
-from clrevents.export.timeline_file import write_timeline
+from clrevents.export.files.directory import Options, export_directory
+from clrevents.export.files.formats import Format
+from clrevents.export.look import Look
+from clrevents.export.timeline.timeline_file import write_timeline
 from clrevents.schema.codes import TypeCode
 from clrevents.schema.dynamic import ClassCache, FieldDescription, Undescribable, Variant
 from clrevents.table.build import ColumnType, TableField, number_column
-from clrevents.table.portions import portions
+from clrevents.table.table import portions
 from costly import empty_fields, many_tables, null_columns, wide_kinds
+
+pytestmark = pytest.mark.full
 
 FIELDS = 10
 LIMITS = clrevents.Limits(fields=FIELDS)
@@ -187,7 +189,7 @@ def test_rows_of_wide_tables_become_text_a_few_at_a_time(format: Format, tmp_pat
 def test_portions_are_all_rows_in_order(rows: int, columns: int, cells: int) -> None:
     whole = [number_column("int32", np.arange(rows) + 100 * n) for n in range(columns)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("clrevents.table.portions._CELLS", cells)
+        patch.setattr("clrevents.table.table._CELLS", cells)
         found = list(portions(whole))
     assert [[v for part in found for v in part[n].tolist()] for n in range(columns)] == [c.tolist() for c in whole]
     assert all(len(part[0]) == 1 or len(part[0]) * columns <= cells for part in found)

@@ -12,15 +12,14 @@ import pytest
 
 import clrevents
 import costly_work
-from clrevents.analysis import counters_report
 from clrevents.cli.output import Output
-from clrevents.export.flame import Look
-from clrevents.export.timeline.linked_items import counters
-from clrevents.export.timeline_file import TimelineFormat, write_timeline
+from clrevents.export.look import Look
+from clrevents.export.timeline.report_items import counters
+from clrevents.export.timeline.timeline_file import TimelineFormat, write_timeline
 from costly import operations
 
 SIZES = (200, 1000)
-pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
+pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")]
 
 
 def more(work: Any) -> float:
@@ -33,7 +32,7 @@ def more(work: Any) -> float:
 def test_tracks_of_one_value_each() -> None:
     def work(n: int) -> int:
         with clrevents.open(costly_work.many_counters(n)) as trace:
-            answer = counters_report(trace)
+            answer = trace.report("counters")
         return operations(lambda: list(counters(answer)))
 
     assert more(work) < 40
@@ -54,7 +53,7 @@ def test_tags_are_held_once_and_not_for_each_value() -> None:
         trace.event_counts()
         tracemalloc.start()
         try:
-            answer = counters_report(trace)
+            answer = trace.report("counters")
             _, peak = tracemalloc.get_traced_memory()
             tracemalloc.reset_peak()
             found, _ = tracemalloc.get_traced_memory()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clrevents.analysis.listing import report_names
-from clrevents.analysis.reports import find_report
+from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.listing import report_names
 from clrevents.diagnostics import PROFILES, DiagnosticsError, Profile, Provider, find_profile
 from clrevents.diagnostics.profiles import joined_profiles, provider_for
 from clrevents.diagnostics.providers import EVERYTHING, parse_providers, parse_runtime_events, united

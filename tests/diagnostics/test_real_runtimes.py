@@ -20,7 +20,6 @@ from typing import Any
 import pytest
 
 import clrevents
-from clrevents.analysis import run_reports
 from clrevents.diagnostics import AsyncSession, DiagnosticsError, Listener, Process, Session, find_process, processes
 from dotnet_runtimes import (
     NET8,
@@ -120,7 +119,7 @@ def test_what_is_recorded_equals_what_came_live(runtime: Runtime, tmp_path: Path
         assert found.complete
         assert not trace.problems or {p.severity for p in trace.problems} == {"note"}
         assert any("Busy.Fight" in str(f) for e in trace.events("ThreadSample") for f in e.frames)
-        answers = run_reports(trace, names)
+        answers = trace.reports(*names)
     for name in names:
         assert answers[name].coverage == "full", name
         assert answers[name].metrics == session.report(name).metrics, name
@@ -153,7 +152,7 @@ def test_every_report_answers_as_from_a_capture(runtime: Runtime, tmp_path: Path
         assert done.returncode == 0, done.stderr
     with clrevents.open(path) as trace, warnings.catch_warnings():
         warnings.simplefilter("ignore", clrevents.TraceWarning)
-        answers = run_reports(trace)
+        answers = trace.reports()
     data = {name for name, answer in answers.items() if answer.coverage != "none"}
     assert data >= {"gc", "top", "callers", "exceptions", "threads", "locks", "pool", "counters", "alloc", "waits"}
 

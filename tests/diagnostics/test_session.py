@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 import clrevents
-from clrevents.analysis import run_reports
 from clrevents.diagnostics import AsyncSession, DiagnosticsError, Process, Provider, Session
 from clrevents.diagnostics.transports import endpoint_at
 from clrevents.testing.builder import TraceBuilder
@@ -252,7 +251,7 @@ def test_reports_at_any_moment_and_in_the_end(tmp_path: Path) -> None:
         last: Any = session.report("gc")
         again = session.report("gc")
     with clrevents.open(data) as trace:
-        whole: Any = run_reports(trace, ["gc"])["gc"]
+        whole: Any = trace.reports("gc")["gc"]
     assert counts == sorted(counts)
     assert last.metrics == whole.metrics
     assert last.collections == whole.collections

@@ -8,7 +8,7 @@ import io
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents.export.csv_lines import csv_lines
+from clrevents.export.files.csv_lines import csv_lines
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")) | st.text("=+-@\t\r\n,\"' a")
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import clrevents
-from clrevents.export.firefox import FirefoxFile
-from clrevents.export.flame import Look
+from clrevents.export.look import Look
+from clrevents.export.timeline.firefox import FirefoxFile
 from clrevents.export.timeline.read_timeline import read_timeline
+from clrevents.export.timeline.timeline_file import timeline_format, write_timeline
 from clrevents.export.timeline.timeline_items import Instant, Placed, Stretch, Track
-from clrevents.export.timeline_file import timeline_format, write_timeline
 from firefox_rules import check_profile
 from project_files import FIXTURES
 from timeline_sums import sums_of_calls, sums_of_counters, sums_of_reports

@@ -17,9 +17,9 @@ from typing import Any, Final
 import pytest
 
 from browser_page import CHROMIUM, needs_browser
-from clrevents.analysis.sampled.weighing import CAVEAT
-from clrevents.export.flame import Look
-from clrevents.export.flame_html import render
+from clrevents.analysis.shared.weights.weighing import CAVEAT
+from clrevents.export.flame.flame_html import render
+from clrevents.export.look import Look
 from hand_made import Row, hand_made
 
 ROWS: list[Row] = [

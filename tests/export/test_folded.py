@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from clrevents.analysis.sampled.samples import SampledThread
-from clrevents.export.flame import Look
-from clrevents.export.folded import render
+from clrevents.analysis.shared.samples.samples import SampledThread
+from clrevents.export.flame.folded import render
+from clrevents.export.look import Look
 from hand_made import Row, hand_made
 
 ROWS: list[Row] = [(7, 5, ("a", "b"), False), (8, 3, ("a",), True), (7, 2, ("a", "b"), False), (7, 0, ("z",), False)]

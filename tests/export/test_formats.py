@@ -15,8 +15,8 @@ import pytest
 
 from clrevents.decode.payload.columns.column import BINARY, STRING, TIMESTAMP, Column, ColumnType
 from clrevents.decode.payload.columns.column_values import from_values
-from clrevents.export import formats
-from clrevents.export.buffered import TableFiles
+from clrevents.export.files import formats
+from clrevents.export.files.buffered import TableFiles
 from clrevents.table.event_schema import TableField
 from clrevents.table.table import Table
 

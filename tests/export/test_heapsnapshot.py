@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from built_heaps import HANDLE, Heap, Root, Static, Thing, Writing, add_heap, heap_trace
 from clrevents.analysis import HeapSnapshot
 from clrevents.cli import root
-from clrevents.export.heapsnapshot import write_heapsnapshot
+from clrevents.export.files.heapsnapshot import write_heapsnapshot
 from clrevents.testing.builder import TraceBuilder
 from heapsnapshot_rules import CHROMIUM, ReadHeap, check_heapsnapshot, needs_chromium, read_by_chromium
 from random_heaps import LongWay, random_heap

@@ -13,7 +13,7 @@ import pytest
 
 import clrevents
 from clrevents.decode.container.blocks import LabelList
-from clrevents.export.jsonl import EventJson
+from clrevents.export.files.jsonl import EventJson
 from clrevents.schema.dynamic import make_class
 from clrevents.schema.event import event, struct
 from clrevents.schema.flags import OpenEnum, OpenFlag

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import clrevents
-from clrevents.export.directory import Options, export_directory
-from clrevents.export.formats import FORMATS, Format
+from clrevents.export.files.directory import Options, export_directory
+from clrevents.export.files.formats import FORMATS, Format
 from clrevents.schema.dynamic import ClassCache, FieldDescription, Variant
 from clrevents.testing.builder import TraceBuilder
 
@@ -96,9 +96,10 @@ def test_other_formats_keep_them(tmp_path: Path) -> None:
     assert {name: json.loads(row[name]) for name in whole} == whole
 
 
+@pytest.mark.full
 def test_sql_answers_with_them() -> None:
     pytest.importorskip("duckdb")
-    answers = pytest.importorskip("clrevents.export.answers")
+    answers = pytest.importorskip("clrevents.export.files.answers")
     with clrevents.open(hollow()) as trace:
         (row,) = answers.answer_rows(trace.query("select E, N from Hollow"))
     assert row == ({}, {"A": 1, "E": {}})

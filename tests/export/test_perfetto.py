@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.export.perfetto import PerfettoFile
 from clrevents.export.timeline.lanes import placed
+from clrevents.export.timeline.perfetto import PerfettoFile
+from clrevents.export.timeline.timeline_file import timeline_format
 from clrevents.export.timeline.timeline_items import Instant, Item, Level, Placed, Stretch, ThreadName, Track
-from clrevents.export.timeline_file import timeline_format
 from perfetto_reading import (
     INSTANT,
     ReadEvent,
@@ -26,6 +26,8 @@ from perfetto_reading import (
 )
 from project_files import FIXTURES
 from timeline_sums import sums_of_calls, sums_of_counters, sums_of_reports
+
+pytestmark = pytest.mark.full
 
 TRACES = ("net10-garbage", "net10-convoy", "net10-exceptions", "net10-starvation", "net8-counters", "net8-netperf3")
 T = Track("states", "state", 7, 70)

@@ -11,11 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents.analysis.sampled.samples import Samples
-from clrevents.analysis.sampled.weighing import Unit
-from clrevents.export.flame import Look, flame_bytes
+from clrevents.analysis.shared.samples.samples import Samples
+from clrevents.analysis.shared.weights.weighing import Unit
+from clrevents.export.flame.flame_formats import flame_bytes
+from clrevents.export.look import Look
 from hand_made import Row, hand_made
 from profile_message import profile_class
+
+pytestmark = pytest.mark.full
 
 START = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 Profile = profile_class()

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents.analysis.sampled.weighing import Unit
-from clrevents.export.flame import Look
-from clrevents.export.speedscope import render
+from clrevents.analysis.shared.weights.weighing import Unit
+from clrevents.export.flame.speedscope import render
+from clrevents.export.look import Look
 from hand_made import Row, hand_made
 from viewer_rules import check_speedscope
 

@@ -21,16 +21,16 @@ import attrs
 import pytest
 
 import clrevents
-from clrevents.analysis.reports import find_report
-from clrevents.export.directory import Options
-from clrevents.export.lake import export_trace, jobs
+from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.export.files.directory import Options
+from clrevents.export.files.lake import export_trace, jobs
 from clrevents.schema.registry import DEFAULT
 from clrevents.table.table import Table
 from far_files import Reads, served
 from local_spark import JAVA, needs_spark, spark_session
 from project_files import FIXTURES, SOURCE
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("ignore")]
 
 PLACE = str(FIXTURES / "net10-[gm]*.nettrace.gz")
 HELD = ("net8-sample.nettrace.gz", "net8-meters.nettrace.gz")

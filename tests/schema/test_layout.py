@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import pytest
 
-from clrevents import Registry, event, struct
 from clrevents.schema.event import make_record
 from clrevents.schema.layout import Field, FixedStep, Layout, VariableStep
 from clrevents.schema.types import read_annotation
@@ -26,13 +25,16 @@ from clrevents.types import (
     Int64,
     OpenEnum,
     Pointer,
+    Registry,
     UInt8,
     UInt16,
     UInt32,
     UInt64,
     UnicodeString,
     by,
+    event,
     pad,
+    struct,
 )
 
 U8 = Scalar("UInt8", 1, "B")

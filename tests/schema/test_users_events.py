@@ -11,10 +11,9 @@ import attrs
 import pytest
 
 import clrevents
-from clrevents import Registry, event, struct
 from clrevents.events import MethodFlags, MethodLoadVerbose_V2
 from clrevents.schema.registry import DEFAULT, RUNTIME
-from clrevents.types import Bytes, Counted, UInt8, UInt16, UInt32, UnicodeString, by
+from clrevents.types import Bytes, Counted, Registry, UInt8, UInt16, UInt32, UnicodeString, by, event, struct
 
 OWN = Registry()
 

@@ -12,8 +12,8 @@ import pytest
 from shared_files import SHARED, needs_shared
 
 import clrevents
-from clrevents.analysis import activities_report, spans
-from clrevents.analysis.activities.report import ActivitiesReport
+from clrevents.analysis import spans
+from clrevents.analysis.reports.activities import ActivitiesReport
 
 SCENARIO = SHARED / "scenarios/net10-async-11"
 WEB = SHARED / "traces/own/net10-web.nettrace.gz"
@@ -29,7 +29,7 @@ def official(path: Path) -> list[dict[str, Any]]:
 
 def asked(path: Path) -> ActivitiesReport:
     with clrevents.open(path) as trace:
-        return activities_report(trace)
+        return trace.report("activities")
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def test_async_calls_are_those_of_the_official_computer() -> None:
 def test_parents_of_recursive_calls_are_those_of_the_program(name: str) -> None:
     truth = json.loads((SHARED / f"scenarios/{name}.truth.json").read_text())
     with clrevents.open(SHARED / f"scenarios/{name}.nettrace.gz") as trace:
-        report = activities_report(trace)
+        report = trace.report("activities")
         callers, depths = called(trace)
     rows = list(report.activities)
     by_start = {row.start_ns: row for row in rows}

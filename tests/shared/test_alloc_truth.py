@@ -11,7 +11,7 @@ from shared_files import SHARED, needs_shared
 
 import clrevents
 from byte_sampling import estimates
-from clrevents.analysis import alloc_report, read_samples, top_report
+from clrevents.analysis import read_samples
 
 pytestmark = needs_shared
 
@@ -40,7 +40,7 @@ def test_samplings_of_all_objects_of_a_program(big: clrevents.Trace) -> None:
 
 
 def test_the_samples_of_the_big_trace_agree_with_its_objects(big: clrevents.Trace) -> None:
-    exact = alloc_report(big)
+    exact = big.report("alloc")
     assert (exact.facts.source, exact.facts.certainty, exact.coverage) == ("objects", "exact", "full")
     assert exact.metrics["bytes_total"].value == 2_831_845_924
     assert exact.metrics["objects"].value == exact.metrics["events"].value == 1_031_808
@@ -56,7 +56,7 @@ def test_the_samples_of_the_big_trace_agree_with_its_objects(big: clrevents.Trac
 
 def test_every_sampled_type_of_a_trace_lies_in_its_interval() -> None:
     with clrevents.open(OWN / "net10-all.nettrace.gz") as trace:
-        exact, sampled = alloc_report(trace), alloc_report(trace, source="samples")
+        exact, sampled = trace.report("alloc"), trace.report("alloc", source="samples")
     assert (exact.facts.source, sampled.facts.source) == ("objects", "samples")
     truth = {row.type: row.bytes for row in exact.types}
     assert len(sampled.types) == 10
@@ -84,7 +84,7 @@ def test_types_of_objects_are_the_sums_of_raw_events(name: str) -> None:
             type = names.get(event.payload.TypeID)
             sums[type] += event.payload.TotalSizeForTypeSample
             counts[type] += event.payload.ObjectCountForTypeSample
-        report = alloc_report(trace)
+        report = trace.report("alloc")
     assert {row.type: row.bytes for row in report.types} == dict(sums)
     assert {row.type: row.count for row in report.types} == dict(counts)
     assert [row.bytes for row in report.types] == sorted(sums.values(), reverse=True)
@@ -103,9 +103,9 @@ def test_ticks_are_the_sums_of_raw_events(name: str) -> None:
             sums[event.payload.TypeName] += event.payload.AllocationAmount64
             ticks[event.payload.TypeName] += 1
             threads[event.thread_id] += event.payload.AllocationAmount64
-        report = alloc_report(trace)
+        report = trace.report("alloc")
         flame = read_samples(trace, weight="alloc")
-        top = top_report(trace, by="alloc")
+        top = trace.report("top", by="alloc")
     assert (report.facts.source, report.facts.certainty) == ("ticks", "approximate")
     assert report.metrics["bytes_total"].value == sum(sums.values())
     assert {row.type: (row.bytes, row.samples) for row in report.types} == {t: (sums[t], ticks[t]) for t in sums}
@@ -132,7 +132,7 @@ def test_programs_say_how_much_they_allocated(name: str, total: int, large: int,
     """
     truth = json.loads((SCENARIOS / f"{name}.truth.json").read_text())
     with clrevents.open(SCENARIOS / f"{name}.nettrace.gz") as trace:
-        report = alloc_report(trace)
+        report = trace.report("alloc")
     assert report.metrics["bytes_total"].value == total
     assert total / truth["allocated"] - 1 == pytest.approx(above, abs=0.0001)
     kinds = {row.kind: row.bytes for row in report.kinds}
@@ -144,9 +144,9 @@ def test_a_flame_graph_of_allocations_weighs_what_the_report_says(big: clrevents
     """Objects by their sizes; samples, in the other trace, by what they stand for."""
     assert read_samples(big, weight="alloc").total == 2_831_845_924
     with clrevents.open(OWN / "net10-all.nettrace.gz") as trace:
-        report = alloc_report(trace)
+        report = trace.report("alloc")
         flame = read_samples(trace, weight="alloc")
-        methods = {row.name: row.exclusive_bytes for row in top_report(trace, by="alloc").methods}
+        methods = {row.name: row.exclusive_bytes for row in trace.report("top", by="alloc").methods}
     sums: Counter[str] = Counter()
     for row in report.stacks:
         sums[row.innermost] += row.bytes

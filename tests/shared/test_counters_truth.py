@@ -8,7 +8,6 @@ import pytest
 from shared_files import SHARED, Shared, needs_shared, traces
 
 import clrevents
-from clrevents.analysis import counters_report
 
 METERS = SHARED / "scenarios/net8-meters-44.nettrace.gz"
 COUNTERS = SHARED / "traces/own/net8-counters.nettrace.gz"
@@ -68,7 +67,7 @@ def raw_meters(trace: clrevents.Trace) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize("shared", SMALL, ids=lambda shared: shared.name)
 def test_every_value_is_that_of_its_payload(shared: Shared) -> None:
     with clrevents.open(shared.path, errors="salvage") as trace:
-        found = counters_report(trace)
+        found = trace.report("counters")
         kinds = {kind.name for kind in trace.event_counts()} | {kind.provider for kind in trace.event_counts()}
         counters = raw_counters(trace) if "EventCounters" in kinds else []
         meters = raw_meters(trace) if METRICS in kinds else []
@@ -85,7 +84,7 @@ def test_every_value_is_that_of_its_payload(shared: Shared) -> None:
 
 def test_rates_are_increases_by_their_interval() -> None:
     with clrevents.open(COUNTERS) as trace:
-        found = counters_report(trace)
+        found = trace.report("counters")
         raw = [row for row in raw_counters(trace) if row[9] == "rate"]
     for row in found.series:
         mine = [told for told in raw if told[2] == row.name]
@@ -101,7 +100,7 @@ def test_metrics_are_what_the_program_does() -> None:
     n % 50 hundredths of a second; all with the tag `ro,ute` `/a=<n % 2>`.
     """
     with clrevents.open(METERS) as trace:
-        found = counters_report(trace)
+        found = trace.report("counters")
     tags = ("ro,ute=/a=0", "ro,ute=/a=1")
     assert {(row.name, row.kind, row.tags, row.unit, row.instrument) for row in found.series} == {
         (name, kind, tag, unit, instrument)

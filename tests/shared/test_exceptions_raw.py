@@ -9,7 +9,7 @@ import pytest
 from shared_files import Shared, params, traces
 
 import clrevents
-from clrevents.analysis import exceptions_report, read_samples
+from clrevents.analysis import read_samples
 
 TRACES = traces("traces/own", "scenarios")
 OPEN = {"in_flight", "handling", "unseen"}
@@ -26,7 +26,7 @@ def test_every_throw_is_counted_and_every_end_is_someone_s(shared: Shared) -> No
                 kinds[event.name] += 1
                 if event.name == "ExceptionThrown" and not event.payload.ExceptionFlags & 4:
                     types[event.payload.ExceptionType, bool(event.payload.ExceptionFlags & 2)] += 1
-            report = exceptions_report(trace)
+            report = trace.report("exceptions")
     if not kinds:
         assert report.metrics["thrown"].value is None
         return
@@ -51,7 +51,7 @@ def test_every_throw_is_counted_and_every_end_is_someone_s(shared: Shared) -> No
 @pytest.mark.parametrize("shared", params([t for t in TRACES if t.short == "net10-cpu"]))
 def test_the_busiest_program_by_type_and_method(shared: Shared) -> None:
     with clrevents.open(shared.path) as trace:
-        (group,) = exceptions_report(trace).groups
+        (group,) = trace.report("exceptions").groups
         samples = read_samples(trace, weight="ExceptionType")
     assert {name.splitlines()[-1] for name in samples.table().column("stack").tolist()} == {group.type}
     assert samples.total == group.thrown

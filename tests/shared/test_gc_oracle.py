@@ -15,7 +15,7 @@ import pytest
 from shared_files import SHARED, Shared, needs_shared, params, traces
 
 import clrevents
-from clrevents.analysis import GcReport, gc_report
+from clrevents.analysis.reports.gc import GcReport
 
 pytestmark = needs_shared
 
@@ -34,7 +34,7 @@ def ours(trace: Shared) -> GcReport:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", clrevents.TraceWarning)
         with clrevents.open(trace.path, errors="salvage") as opened:
-            return gc_report(opened)
+            return opened.report("gc")
 
 
 ALL = traces("traces/own", "scenarios", "scenarios/lines")

@@ -14,9 +14,9 @@ from shared_files import Shared, params, traces
 
 import clrevents
 import report_laws
-from clrevents.analysis import HeapSnapshot, heap_report, heap_snapshots
-from clrevents.analysis.heap.report import REPORT
-from clrevents.export.heapsnapshot import write_heapsnapshot
+from clrevents.analysis import HeapSnapshot, heap_snapshots
+from clrevents.analysis.reports.heap.report import REPORT
+from clrevents.export.files.heapsnapshot import write_heapsnapshot
 from heapsnapshot_rules import CHROMIUM, check_heapsnapshot, needs_chromium, read_by_chromium
 
 HEAPS = [trace for trace in traces("scenarios") if "-heap-" in trace.name]
@@ -63,7 +63,7 @@ def test_what_the_list_retains(trace: Shared) -> None:
     links = snapshot.of_type("Node")
     below = np.unique(np.concatenate([links, *(snapshot.references(link) for link in links.tolist())]))
     with clrevents.open(trace.path) as opened:
-        report = heap_report(opened, type="Node")
+        report = opened.report("heap", type="Node")
     (field,) = [root for root in report.roots if root.name == "Root"]
     assert field.retained_bytes == snapshot.size[below].sum()
     (row,) = report.types
@@ -81,7 +81,7 @@ def test_figures() -> None:
     if not found:
         pytest.skip("there is no folder `shared`")
     with clrevents.open(found["net10-heap-11"].path) as opened:
-        report = heap_report(opened)
+        report = opened.report("heap")
     (snapshot,) = report.snapshots
     assert (snapshot.nodes, snapshot.edges, snapshot.bytes, snapshot.statics) == (14_502, 25_681, 734_332, 310)
     # 45 roots, 13 of them weak, 6 of nothing.

@@ -10,7 +10,6 @@ import pytest
 from shared_files import Shared, params, traces
 
 import clrevents
-from clrevents.analysis import jit_report, modules_report
 from clrevents.symbols.modules import module_name
 from project_files import without_shared
 
@@ -32,8 +31,8 @@ def test_every_compilation(trace: Shared) -> None:
     expected = official(trace)
     assert expected is not None
     with clrevents.open(trace.path) as opened:
-        report = jit_report(opened, raw=True)
-        paths = {m.name: m.path for m in modules_report(opened).modules}
+        report = opened.report("jit", raw=True)
+        paths = {m.name: m.path for m in opened.report("modules").modules}
     theirs = [
         (
             jit["MethodName"],

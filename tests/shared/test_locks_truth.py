@@ -11,7 +11,6 @@ import pytest
 from shared_files import SHARED, Shared, needs_shared, traces
 
 import clrevents
-from clrevents.analysis import locks_report, waits_report
 
 OWN, SCENARIOS = SHARED / "traces/own", SHARED / "scenarios"
 SMALL = [
@@ -43,7 +42,7 @@ def raw(trace: clrevents.Trace, *names: str) -> list[Any]:
 @pytest.mark.parametrize("shared", SMALL, ids=lambda shared: shared.name)
 def test_contentions_are_those_of_the_events(shared: Shared) -> None:
     with opened(shared.path) as trace:
-        found = locks_report(trace)
+        found = trace.report("locks")
         events = raw(trace, "ContentionStart", "ContentionStop")
         if trace.losses:
             return
@@ -85,7 +84,7 @@ def test_contentions_are_those_of_the_events(shared: Shared) -> None:
 def test_waits_of_a_thread_are_counted_once(shared: Shared) -> None:
     """What is counted does not overlap on a thread, and sums agree with it."""
     with opened(shared.path) as trace:
-        found = waits_report(trace)
+        found = trace.report("waits")
     if found.coverage == "none":
         return
     counted = [row for row in found.waits if row.inside is None]
@@ -112,7 +111,7 @@ def test_waits_of_a_thread_are_counted_once(shared: Shared) -> None:
 def test_task_waits_are_those_that_block(name: str) -> None:
     path = next(shared.path for shared in SMALL if shared.short == name)
     with opened(path) as trace:
-        found = waits_report(trace)
+        found = trace.report("waits")
         begins = [event for event in raw(trace, "TaskWaitBegin") if event.payload.Behavior == 1]
         ends = {(e.thread_id, e.payload.TaskID): e.time_ns for e in raw(trace, "TaskWaitEnd")}
     wanted = sorted((b.time_ns, ends.get((b.thread_id, b.payload.TaskID)), b.thread_id) for b in begins)
@@ -122,7 +121,7 @@ def test_task_waits_are_those_that_block(name: str) -> None:
 
 def test_handles_inside_contentions_of_a_trace_with_all_events() -> None:
     with opened(OWN / "net10-all.nettrace.gz") as trace:
-        found = waits_report(trace)
+        found = trace.report("waits")
         starts = raw(trace, "WaitHandleWaitStart")
         stops = raw(trace, "WaitHandleWaitStop")
     events = [row for row in found.waits if row.evidence == "event"]
@@ -151,7 +150,7 @@ def test_a_convoy_is_named_although_few_holds_raise_a_contention(
 ) -> None:
     trace, truth = scenario(name)
     with trace:
-        found = locks_report(trace)
+        found = trace.report("locks")
     assert truth["holds"] == 60
     (convoy,) = found.convoys
     assert (convoy.count, convoy.threads, convoy.evidence) == (contentions, threads, evidence)
@@ -171,7 +170,7 @@ def test_what_the_holders_of_the_convoy_do() -> None:
     for name in ("net10-convoy-11", "net8-convoy-44"):
         trace, _ = scenario(name)
         with trace:
-            found = locks_report(trace)
+            found = trace.report("locks")
         (convoy,) = found.convoys
         assert convoy.owner_method is not None
         assert convoy.owner_method.startswith(WORKER)
@@ -187,7 +186,7 @@ def test_what_the_holders_of_the_convoy_do() -> None:
 def test_how_much_of_the_convoy_events_and_samples_explain() -> None:
     trace, truth = scenario("net10-convoy-11")
     with trace:
-        found = locks_report(trace)
+        found = trace.report("locks")
     (convoy,) = found.convoys
     waited, sampled, unseen = (found.metrics[n].value for n in ("waited_total", "sampled_total", "unseen_total"))
     assert waited == 988_004_211
@@ -220,7 +219,7 @@ def phases(trace: clrevents.Trace, kind: str) -> list[tuple[int, int]]:
 def test_the_lock_phases_of_a_script_are_its_contentions() -> None:
     trace, truth = scenario("net10-states-11")
     with trace:
-        found = locks_report(trace)
+        found = trace.report("locks")
         stretches = phases(trace, "lock")
     script = [milliseconds for kind, _, milliseconds in truth["script"] if kind == "lock"]
     rows = list(found.contentions)
@@ -242,7 +241,7 @@ def test_the_lock_phases_of_a_script_are_its_contentions() -> None:
 def test_phases_of_a_script_are_the_waits_that_samples_show(kind: str, phase: str) -> None:
     trace, truth = scenario("net10-states-11")
     with trace:
-        found = waits_report(trace)
+        found = trace.report("waits")
         stretches = phases(trace, phase)
         scripted = next(e.thread_id for e in trace.events("*/PhaseStart") if e.thread_id != trace.info.process_id)
     script = [(asked, took) for name, asked, took in truth["script"] if name == phase]
@@ -268,7 +267,7 @@ def _meets(row: Any, start: int, end: int) -> bool:
 def test_the_method_that_blocks_on_tasks_is_found(name: str) -> None:
     trace, truth = scenario(name)
     with trace:
-        found = waits_report(trace)
+        found = trace.report("waits")
         awaits = sum(event.payload.Behavior == 2 for event in raw(trace, "TaskWaitBegin"))
     rows = [row for row in found.waits if row.task_wait and row.evidence == "event"]
     assert len(rows) == truth["blocking_calls"] == awaits

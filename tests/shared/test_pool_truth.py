@@ -11,8 +11,7 @@ from shared_files import SHARED, Shared, needs_shared, traces
 
 import clrevents
 import report_laws
-from clrevents.analysis import pool_report
-from clrevents.analysis.pool.report import REPORT
+from clrevents.analysis.reports.pool.report import REPORT
 from project_files import unpacked
 
 ALL = traces("traces/own", "traces/perfview", "scenarios")
@@ -43,14 +42,14 @@ def raw(trace: clrevents.Trace, *names: str) -> list[Any]:
 @pytest.mark.parametrize("shared", ALL, ids=lambda shared: shared.name)
 def test_only_starved_pools_are_starved(shared: Shared) -> None:
     with opened(shared.path) as trace:
-        facts = pool_report(trace).facts
+        facts = trace.report("pool").facts
     assert (facts.verdict == "starved") == (shared.short in STARVED)
 
 
 @pytest.mark.parametrize("shared", ALL, ids=lambda shared: shared.name)
 def test_items_and_adjustments_are_those_of_the_events(shared: Shared) -> None:
     with opened(shared.path) as trace:
-        found = pool_report(trace)
+        found = trace.report("pool")
         expected: Counter[Any] = Counter()
         for source, (enqueue, dequeue, key) in QUEUES.items():
             waiting: dict[int, deque[Any]] = {}
@@ -83,7 +82,7 @@ def test_items_and_adjustments_are_those_of_the_events(shared: Shared) -> None:
 def test_the_culprit_of_a_program_that_says_what_it_does(name: str, reason: str, seconds: float) -> None:
     truth = json.loads((SHARED / "scenarios" / f"{name}.truth.json").read_text())
     with opened(scenario(name)) as trace:
-        found = pool_report(trace)
+        found = trace.report("pool")
     facts = found.facts
     assert facts.culprit == f"{truth['culprit']}(int)"
     assert facts.blocked_workers == truth["blocking_calls"]
@@ -105,7 +104,7 @@ def test_the_culprit_of_a_program_that_says_what_it_does(name: str, reason: str,
 
 def test_figures_of_the_first_of_them() -> None:
     with opened(scenario(STARVED[0])) as trace:
-        found = pool_report(trace)
+        found = trace.report("pool")
     waits = [round((item.latency_ns or 0) / 1e6, 1) for item in found.queue]
     assert waits[:7] == [2.4, 0.6, 4.7, 4.8, 30.5, 56.1, 108.8]
     assert waits[-1] == 1618.6

@@ -12,8 +12,8 @@ import pytest
 from shared_files import Shared, needs_shared, params, traces
 
 import clrevents
-from clrevents.analysis.recording.recorded import recorded
-from clrevents.analysis.recording.recording_cost import KINDS, RecordingCost, recording_cost_of
+from clrevents.analysis.framework.recording.recorded import recorded
+from clrevents.analysis.framework.recording.recording_cost import KINDS, RecordingCost, recording_cost_of
 from clrevents.schema.registry import RUNTIME, SAMPLE
 from clrevents.trace import passes_of
 from slow_cost import Lost, Sampled, Suspending, slow_cost, whole_ones

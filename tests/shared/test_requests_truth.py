@@ -9,9 +9,8 @@ import pytest
 from shared_files import SHARED, needs_shared
 
 import clrevents
-from clrevents.analysis import activities_report, gc_report, requests_report
-from clrevents.analysis.requests.report import RequestsReport
-from clrevents.analysis.requests.request_rows import RequestRow
+from clrevents.analysis.reports.requests import RequestsReport
+from clrevents.analysis.reports.requests.request_rows import RequestRow
 
 WEB = SHARED / "traces/own/net10-web.nettrace.gz"
 
@@ -21,7 +20,7 @@ pytestmark = needs_shared
 @pytest.fixture(scope="module")
 def report() -> RequestsReport:
     with clrevents.open(WEB) as trace:
-        return requests_report(trace)
+        return trace.report("requests")
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +121,7 @@ def test_routes_have_the_percentiles_of_all_durations(report: RequestsReport) ->
 
 def test_activities_are_those_of_the_other_report(report: RequestsReport) -> None:
     with clrevents.open(WEB) as trace:
-        activities = {row.row: row for row in activities_report(trace).activities}
+        activities = {row.row: row for row in trace.report("activities").activities}
     for row in report.requests:
         activity = activities[row.activity_row]
         assert (activity.name, activity.start_ns, activity.end_ns) == ("Request", row.start_ns, row.end_ns)
@@ -188,7 +187,7 @@ def test_what_fell_inside_is_what_a_loop_over_raw_events_finds(report: RequestsR
 
 def test_pauses_are_those_of_the_report_on_collections(report: RequestsReport) -> None:
     with clrevents.open(WEB) as trace:
-        pauses = [(row.start_ns, row.end_ns) for row in gc_report(trace).suspensions]
+        pauses = [(row.start_ns, row.end_ns) for row in trace.report("gc").suspensions]
     assert len(pauses) == 7
     wanted = {}
     for row in report.requests:
@@ -242,7 +241,7 @@ def test_the_slowest_request_is_laid_out(report: RequestsReport) -> None:
 
 def test_requests_under_way_over_time_are_counted_from_raw_events(rows: dict[str, list[RequestRow]]) -> None:
     with clrevents.open(WEB) as trace:
-        report = requests_report(trace, period_ms=100)
+        report = trace.report("requests", period_ms=100)
     for side, mine in rows.items():
         for row in report.concurrency:
             if row.side != side:

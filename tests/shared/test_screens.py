@@ -12,7 +12,7 @@ import pytest
 from shared_files import SHARED, needs_shared
 
 import clrevents
-from clrevents.analysis import hottest, read_samples, spans, top_report
+from clrevents.analysis import hottest, read_samples, spans
 
 LINES: Final = 25
 WIDTH: Final = 100
@@ -77,7 +77,7 @@ OBJECTS: Final[dict[str, Callable[[clrevents.Trace], Any]]] = {
     "sample table": lambda trace: read_samples(trace).table(),
     "hot methods": lambda trace: hottest(read_samples(trace)),
     "spans": lambda trace: spans(trace, "GCSuspendEEBegin", "GCRestartEEEnd"),
-    "top": top_report,
+    "top": lambda trace: trace.report("top"),
 }
 
 OWN_LINES: Final = (

@@ -10,7 +10,8 @@ import pytest
 from shared_files import SHARED, Shared, needs_shared, traces
 
 import clrevents
-from clrevents.analysis import TasksReport, read_samples, tasks_report, waits_report
+from clrevents.analysis import read_samples
+from clrevents.analysis.reports.tasks import TasksReport
 
 SCENARIOS = SHARED / "scenarios"
 SMALL = [
@@ -26,7 +27,7 @@ pytestmark = [needs_shared, pytest.mark.filterwarnings("ignore::clrevents.TraceW
 def scenario(name: str) -> tuple[TasksReport, dict[str, Any], list[Any]]:
     truth = json.loads((SCENARIOS / f"{name}.truth.json").read_text())
     with clrevents.open(SCENARIOS / f"{name}.nettrace.gz") as trace:
-        return tasks_report(trace), truth, raw(trace)
+        return trace.report("tasks"), truth, raw(trace)
 
 
 def raw(trace: clrevents.Trace) -> list[Any]:
@@ -101,8 +102,8 @@ def test_who_blocks_on_tasks(name: str) -> None:
 @pytest.mark.parametrize("shared", SMALL, ids=lambda shared: shared.name)
 def test_tasks_are_those_of_the_events(shared: Shared) -> None:
     with clrevents.open(shared.path, errors="salvage") as trace:
-        found, events, lost = tasks_report(trace), raw(trace), bool(trace.losses)
-        waits = waits_report(trace)
+        found, events, lost = trace.report("tasks"), raw(trace), bool(trace.losses)
+        waits = trace.report("waits")
     begins = named(events, "TaskWaitBegin")
     behaviors = Counter(event.payload.Behavior for event in begins)
     if found.coverage == "none":
@@ -146,7 +147,7 @@ def test_tasks_are_those_of_the_events(shared: Shared) -> None:
 
 def test_each_await_of_a_server_resumes() -> None:
     with clrevents.open(SHARED / "traces/own/net10-web.nettrace.gz") as trace:
-        found, events = tasks_report(trace), raw(trace)
+        found, events = trace.report("tasks"), raw(trace)
     ends = Counter((event.thread_id, event.time_ns) for event in named(events, "TaskWaitEnd"))
     awaits = [row for row in found.tasks if row.kind == "await"]
     assert len(awaits) + len(found.blocking) == 4453 == ends.total()

@@ -13,7 +13,7 @@ import pytest
 from shared_files import SHARED, Shared, needs_shared, traces
 
 import clrevents
-from clrevents.analysis import callers_report, read_samples, threads_report, top_report
+from clrevents.analysis import read_samples
 from thread_tiles import tiles
 
 pytestmark = needs_shared
@@ -31,7 +31,7 @@ class Story:
         truth = json.loads((SCENARIOS / f"{name}.truth.json").read_text())
         self.script = [(kind, round(took * 1e6)) for kind, _, took in truth.get("script", ())]
         with clrevents.open(SCENARIOS / f"{name}.nettrace.gz") as trace:
-            self.report = threads_report(trace)
+            self.report = trace.report("threads")
             marks = [(e.time_ns, e.thread_id, e.payload.name) for e in trace.events("PhaseStart", "PhaseStop")]
             events = ("ContentionStart", "ContentionStop")
             self.contentions = [(e.name, e.time_ns, e.thread_id) for e in trace.events(*events)]
@@ -145,7 +145,7 @@ def test_states_tile_every_thread(shared: Shared) -> None:
     data = gzip.decompress(shared.path.read_bytes())
     with clrevents.open(data, errors="salvage") as trace, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tiles(threads_report(trace))
+        tiles(trace.report("threads"))
 
 
 @pytest.mark.parametrize("name", ["net10-states-11", "net10-starvation-11"])
@@ -159,7 +159,7 @@ def test_states_tile_damaged_copies(name: str, seed: int) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with clrevents.open(bytes(data), errors="salvage") as trace:
-            report = threads_report(trace)
+            report = trace.report("threads")
     tiles(report)
     assert any(row.lossy for row in report.threads)
 
@@ -167,9 +167,9 @@ def test_states_tile_damaged_copies(name: str, seed: int) -> None:
 def test_top_of_what_runs_and_of_what_waits() -> None:
     truth = json.loads((SCENARIOS / "net10-cpu-11.truth.json").read_text())
     with clrevents.open(SCENARIOS / "net10-cpu-11.nettrace.gz") as trace:
-        running, waiting = top_report(trace, running=True), top_report(trace, waiting=True)
-        whole = top_report(trace)
-        raw = top_report(trace, artefacts=True)
+        running, waiting = trace.report("top", running=True), trace.report("top", waiting=True)
+        whole = trace.report("top")
+        raw = trace.report("top", artefacts=True)
     took = {row.name: row.inclusive_ns for row in running.methods}
     for which in "AB":
         assert took[f"Scenarios.Burn{which}(int)"] == pytest.approx(truth[f"Burn{which}_ms"] * 1e6, rel=0.03)
@@ -187,11 +187,11 @@ def test_callers_of_what_runs() -> None:
     """The two methods that burn call a third; whatever is folded, the time of either is that which it measured."""
     truth = {k: v * 1e6 for k, v in json.loads((SCENARIOS / "net10-cpu-11.truth.json").read_text()).items() if "_" in k}
     with clrevents.open(SCENARIOS / "net10-cpu-11.nettrace.gz") as trace:
-        burn = callers_report(trace, "Burn", running=True, my_code=True)
-        each = {which: callers_report(trace, f"Burn{which}", running=True) for which in "AB"}
-        folded = top_report(trace, running=True, fold="Scenarios.Burn;System.*")
-        without = top_report(trace, running=True, exclude="Burn?;*.BurnA", my_code=True)
-        whole = top_report(trace, running=True)
+        burn = trace.report("callers", method="Burn", running=True, my_code=True)
+        each = {which: trace.report("callers", method=f"Burn{which}", running=True) for which in "AB"}
+        folded = trace.report("top", running=True, fold="Scenarios.Burn;System.*")
+        without = trace.report("top", running=True, exclude="Burn?;*.BurnA", my_code=True)
+        whole = trace.report("top", running=True)
         samples = read_samples(trace).in_states("running")
     callers = {row.name: row.inclusive_ns for row in burn.callers if row.depth == 1}
     assert set(callers) == {"Scenarios.BurnA(int)", "Scenarios.BurnB(int)"}

@@ -12,7 +12,6 @@ import pytest
 from shared_files import SHARED, Shared, needs_shared, traces
 
 import clrevents
-from clrevents.analysis import requests_report
 from perfetto_reading import arrows_of_events, calls_of_events, counters_of_events, exported, sums_of_events
 from timeline_sums import sums_of_calls, sums_of_counters, sums_of_reports
 
@@ -25,9 +24,9 @@ _MORE: int = 48 << 20
 _WRITE = """
 import resource, sys, warnings
 import clrevents
-from clrevents.export.flame import Look
+from clrevents.export.look import Look
 from clrevents.export.timeline.read_timeline import read_timeline
-from clrevents.export.timeline_file import write_timeline
+from clrevents.export.timeline.timeline_file import write_timeline
 
 def most():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -56,7 +55,7 @@ def test_arrows_between_requests() -> None:
     """Each request of this program is told by both sides, and the half of them is sent while another is served."""
     with clrevents.open(SHARED / "traces" / "own" / "net10-web.nettrace.gz") as trace:
         arrows = arrows_of_events(exported(trace))
-        rows = {row.row: row for row in requests_report(trace).requests}
+        rows = {row.row: row for row in trace.report("requests").requests}
     found = Counter((begin.track.path[-1], end.track.path[-1]) for begin, end in arrows if end.category == "requests")
     served = [row for row in rows.values() if row.side == "server" and row.peer_row is not None]
     sent = [row for row in rows.values() if row.parent_row is not None]

@@ -19,6 +19,7 @@ from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord, ThreadRow, TraceHeader
 from clrevents.errors import ErrorMode, Problem, TraceError
+from clrevents.schema.registry import Registry
 from project_files import SHARED, without_shared
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -214,7 +215,7 @@ class Built6:
 class Read:
     """All that reading some bytes gives: events in order, the error that ended it, and what was reported."""
 
-    def __init__(self, data: bytes, errors: ErrorMode = "report", registry: clrevents.Registry | None = None) -> None:
+    def __init__(self, data: bytes, errors: ErrorMode = "report", registry: Registry | None = None) -> None:
         decoder = clrevents.Decoder(errors=errors, registry=registry)
         self.events: list[clrevents.Event[Any]] = []
         self.error: TraceError | None = None

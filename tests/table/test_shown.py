@@ -14,22 +14,22 @@ from clrevents.decode.payload.columns.column import ColumnType
 from clrevents.decode.payload.columns.column_values import from_values
 from clrevents.decode.payload.records.record_decoder import TextCache, record_decoder
 from clrevents.events import GCPerHeapHistory_V3, MethodLoadVerbose_V1
-from clrevents.export.jsonl import EventJson
+from clrevents.export.files.jsonl import EventJson
 from clrevents.reference import codec
 from clrevents.table.event_schema import payload_fields
 from clrevents.table.stacks import stack_table
 from clrevents.table.table import Table
 from clrevents.testing.builder import TraceBuilder
-from clrevents.types import Counted, FileTime, Pointer, Time, UInt32, by
+from clrevents.types import Counted, FileTime, Pointer, Registry, Time, UInt32, by, event
 from project_files import fixture
 
 STARTED = datetime(2026, 1, 31, 14, 3, 22, 123456, tzinfo=UTC)
 TICKS = 133_000_000_000_000_001
 MOMENT = "2022-06-18T04:26:40.0000001Z"
-OURS = clrevents.Registry()
+OURS = Registry()
 
 
-@clrevents.event("Tests", id=1, version=0, registry=OURS)
+@event("Tests", id=1, version=0, registry=OURS)
 class Seen_V0:
     """Moments and addresses, alone and several."""
 
@@ -119,7 +119,7 @@ def test_a_moment_is_the_same_everywhere(count: int) -> None:
     assert len(events) == count
     bound = Seen_V0.__layout__.bind(8)
     alone, _ = record_decoder(bound, Seen_V0, TextCache())(events[0].payload_bytes, 0, len(events[0].payload_bytes))
-    for record in (*(event.payload for event in events), alone, codec(Seen_V0, 8).parse(events[0].payload_bytes)):
+    for record in (*(seen.payload for seen in events), alone, codec(Seen_V0, 8).parse(events[0].payload_bytes)):
         assert record == SEEN
         assert {type(record.When), *map(type, record.Times)} == {FileTime}
         assert (record.When, str(record.When)) == (TICKS, MOMENT)

@@ -58,7 +58,7 @@ def test_versions_make_one_schema(format: Format, pointer_size: int) -> None:
             assert {name: rest for name, *rest in found} == {name: rest for name, *rest in expected}
             assert len(table) == len(events)
             assert passes_of(trace).schemas("GCStart")[RUNTIME, "GCStart"].fields == table.fields
-            assert next(trace.batches("GCStart")).fields == table.fields
+            assert next(trace.table_parts("GCStart")).fields == table.fields
     assert table["ClientSequenceNumber"].tolist() == [1 << 63, None, None]
     assert table["Count"].tolist() == [5, 1, 3]
 
@@ -97,13 +97,13 @@ def test_unknown_names_and_patterns() -> None:
         with pytest.raises(clrevents.UnknownEventError, match="did you mean"):
             trace.table("GCStort")
         with pytest.raises(clrevents.UnknownEventError, match="did you mean"):
-            list(trace.batches("GCStort"))
+            list(trace.table_parts("GCStort"))
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason=without_shared("traces"))
 def test_ambiguous_names_are_refused() -> None:
     with clrevents.open(SHARED / "traces" / "own" / "net10-web.nettrace.gz") as trace:
-        for ask in (trace.table, lambda name: list(trace.batches(name)), passes_of(trace).one_event):
+        for ask in (trace.table, lambda name: list(trace.table_parts(name)), passes_of(trace).one_event):
             with pytest.raises(clrevents.AmbiguousEventError, match=r"System\.Net\.Http/RequestStart"):
                 ask("Request/Start")
         assert len(trace.table("System.Net.Http/RequestStart")) > 0
@@ -119,7 +119,7 @@ def test_columns_in_the_order_asked_for() -> None:
         table = trace.table("GCStart", columns=names)
         assert table.columns == list(table) == names
         assert table["event_version"].tolist() == [2, 0]
-        assert [t.columns for t in trace.batches("GCStart", columns=names)] == [names]
+        assert [t.columns for t in trace.table_parts("GCStart", columns=names)] == [names]
         assert table.select("Reason", "Count").columns == ["Reason", "Count"]
         assert "Count" in table
         assert "Depth" not in table
@@ -129,7 +129,7 @@ def test_columns_in_the_order_asked_for() -> None:
         with pytest.raises(KeyError, match="Kount"):
             table.select("Kount")
         with pytest.raises(KeyError, match="Kount"):
-            list(trace.batches("GCStart", columns=["Kount"]))
+            list(trace.table_parts("GCStart", columns=["Kount"]))
         with pytest.raises(TypeError, match="a list of names"):
             trace.table("GCStart", columns="Count")
         with pytest.raises(KeyError, match="header column"):
@@ -258,17 +258,17 @@ def many(count: int) -> bytes:
 
 
 @pytest.mark.parametrize("rows", [1, 7, 64, 1000])
-def test_batches_are_the_table_in_pieces(rows: int) -> None:
+def test_parts_are_the_table_in_pieces(rows: int) -> None:
     with clrevents.open(many(300)) as trace:
         whole = trace.table("GCStart")
-        pieces = list(trace.batches("GCStart", rows=rows))
+        pieces = list(trace.table_parts("GCStart", rows=rows))
         assert all(len(piece) == rows for piece in pieces[:-1])
         assert 0 < len(pieces[-1]) <= rows
         assert [row for piece in pieces for row in piece.rows()] == list(whole.rows())
         assert {piece.fields for piece in pieces} == {whole.fields}
         assert len(list(trace.tables("GCStart", rows=rows))) == len(pieces)
         with pytest.raises(ValueError, match="positive"):
-            list(trace.batches("GCStart", rows=0))
+            list(trace.table_parts("GCStart", rows=0))
 
 
 def test_filters() -> None:
@@ -286,7 +286,7 @@ def test_filters() -> None:
         ):
             expected = [e.payload.Count for e in trace.events("GCStart", **options)]  # type: ignore[call-overload]
             assert trace.table("GCStart", **options)["Count"].tolist() == expected
-            assert sum(map(len, trace.batches("GCStart", **options))) == len(expected)
+            assert sum(map(len, trace.table_parts("GCStart", **options))) == len(expected)
             assert len(trace.headers(**options)) == sum(1 for _ in trace.events(**options))  # type: ignore[call-overload]
         assert len(events) == 300
         assert trace.table("GCStart", order="file")["Count"].tolist() == list(range(300))
@@ -341,7 +341,7 @@ def test_metadata_says_what_and_how_good() -> None:
             table = trace.table("GCStart")
             expected = {"provider": RUNTIME, "id": "1", "name": "GCStart", "losses": "3", "problems": "0"}
             assert table.metadata == expected
-            assert next(trace.batches("GCStart")).metadata == expected
+            assert next(trace.table_parts("GCStart")).metadata == expected
             assert repr(table).startswith("<Table of GCStart, 2 rows>\n  time_ns: int64\n")
 
 

@@ -23,6 +23,7 @@ FILE_CLOSED = "the file was closed, but must be read again to answer this; keep 
 READING: dict[str, Callable[[clrevents.Trace], Any]] = {
     "events": lambda trace: len(list(trace.events())),
     "table": lambda trace: len(trace.table("ThreadSample")),
+    "table_parts": lambda trace: sum(map(len, trace.table_parts("ThreadSample"))),
     "batches": lambda trace: sum(map(len, trace.batches("ThreadSample"))),
     "tables": lambda trace: len(list(trace.tables())),
     "headers": lambda trace: len(trace.headers()),

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import clrevents
+from clrevents._util.words import safe
 from clrevents.testing.builder import TraceBuilder
-from clrevents.words import safe
 from project_files import fixture, unpacked
 
 HOSTILE = "A\x1b]0;owned\x07\r\n\u202eB\x9b2J\u2028"
@@ -126,7 +126,7 @@ def test_the_report_of_a_check_fits_on_a_screen() -> None:
     builder = TraceBuilder().thread(1).sample().sample().raw("Shop", 7, name="Sold\x1b[2J", payload=b"abc")
     report = clrevents.open(builder.build()).check()
     lines = repr(report).split("\n")
-    assert lines[:2] == ["<Report on in memory>", f"  verdict   {report.verdict}"]
+    assert lines[:2] == ["<CheckResult on in memory>", f"  verdict   {report.verdict}"]
     assert lines[-3:] == [
         "  events  longer  too short  unknown  event",
         r"       1       0          0        1  Sold\x1b[2J (Shop)",

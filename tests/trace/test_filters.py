@@ -27,7 +27,8 @@ def calls(trace: clrevents.Trace, out: Path) -> dict[str, Call]:
     return {
         "events": trace.events,
         "table": lambda **filters: trace.table("MethodLoadVerbose", **filters),
-        "batches": lambda **filters: trace.batches("MethodLoadVerbose", **filters),
+        "batches": trace.batches,
+        "table_parts": lambda **filters: trace.table_parts("MethodLoadVerbose", **filters),
         "tables": trace.tables,
         "headers": trace.headers,
         "Decoder": clrevents.Decoder,
@@ -35,7 +36,7 @@ def calls(trace: clrevents.Trace, out: Path) -> dict[str, Call]:
     }
 
 
-NAMES: Final = ("events", "table", "batches", "tables", "headers", "Decoder", "cut")
+NAMES: Final = ("events", "batches", "table", "table_parts", "tables", "headers", "Decoder", "cut")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -69,7 +70,7 @@ def test_a_wrong_filter_is_refused_at_once(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["events", "table", "batches", "tables", "headers", "Decoder"])
+@pytest.mark.parametrize("name", ["events", "batches", "table", "table_parts", "tables", "headers", "Decoder"])
 def test_an_unknown_order_is_refused(trace: clrevents.Trace, tmp_path: Path, name: str) -> None:
     asked = calls(trace, tmp_path)[name]
     with pytest.raises(ValueError, match='order must be "time" or "file", not \'random\''):
@@ -91,11 +92,12 @@ def test_all_filters_at_once(trace: clrevents.Trace, tmp_path: Path) -> None:
     low = trace.duration_ns // 10
     assert names == [e.name for e in trace.events("rundown/*") if e.thread_id == thread and low <= e.time_ns < 10**12]
     assert len(names) > 1000
+    assert [event.name for batch in trace.batches(**filters) for event in batch] == names
     assert len(trace.headers(**filters)) == len(names)
     assert sum(len(t) for chunk in trace.tables(**filters) for t in chunk.values()) == len(names)
     once = names.count("MethodDCEndVerbose")
     assert len(trace.table("MethodDCEndVerbose", **filters)) == once
-    assert sum(len(t) for t in trace.batches("MethodDCEndVerbose", **filters)) == once
+    assert sum(len(t) for t in trace.table_parts("MethodDCEndVerbose", **filters)) == once
     assert cut(trace, tmp_path / "out.nettrace", rundown=False, **filters).events == len(names)
 
 

@@ -23,12 +23,10 @@ from clrevents import (
     EventKey,
     Limits,
     RawPayload,
-    Registry,
     Trace,
     TraceError,
     TraceWarning,
     UnknownEventError,
-    event,
 )
 from clrevents.errors import ErrorMode
 from clrevents.events import (
@@ -41,7 +39,7 @@ from clrevents.events import (
     MethodLoadVerbose_V2,
 )
 from clrevents.schema.registry import DEFAULT, RUNDOWN, RUNTIME
-from clrevents.types import UInt32
+from clrevents.types import Registry, UInt32, event
 from nettrace4_writer import Blob, Writer
 from payload_encoder import encode
 from project_files import fixture, unpacked
@@ -374,6 +372,20 @@ def test_decoder_takes_the_same_options(interop: Trace) -> None:
     assert [e for batch in batches for e in batch] == expected
     assert sum(map(len, batches)) == len(expected) > 0
     assert "events" in repr(batches[0])
+
+
+@pytest.mark.parametrize("rows", [1, 7, 1 << 17])
+def test_batches_have_the_events_in_pieces(interop: Trace, rows: int) -> None:
+    chosen: clrevents.FilterOptions = {"end": "50%", "provider": "runtime"}
+    batches = list(interop.batches("Method*", rows=rows, **chosen))
+    expected = list(interop.events("Method*", **chosen))
+    assert [e for batch in batches for e in batch] == expected
+    assert [e.frames for batch in batches for e in batch] == [e.frames for e in expected]
+    assert max(map(len, batches)) == min(rows, 1449)
+    loads = [row for batch in batches for row in batch.table("MethodLoadVerbose").rows()]
+    assert loads == list(interop.table("MethodLoadVerbose", **chosen).rows())
+    with pytest.raises(ValueError, match="rows must be positive, not 0"):
+        interop.batches(rows=0)
 
 
 # What outlives the trace.

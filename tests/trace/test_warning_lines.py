@@ -71,7 +71,7 @@ def test_a_loop_over_a_generator_of_events(trace: clrevents.Trace) -> None:
         lambda trace: trace.threads,
         lambda trace: trace.duration_ns,
         lambda trace: trace.headers(),
-        lambda trace: list(trace.batches("MethodDCEndVerbose")),
+        lambda trace: list(trace.table_parts("MethodDCEndVerbose")),
         lambda trace: trace.stacks,
         lambda trace: trace.methods,
         lambda trace: trace.check(),

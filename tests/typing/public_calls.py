@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Annotated, reveal_type
 
 import clrevents
-from clrevents import Decoder, EventKey, FilterOptions, Moment, Registry, Selector, Stacks, ThreadIds, event, struct
-from clrevents.analysis import JitReport, jit_report, run_reports, startup_report
+from clrevents import Decoder, EventKey, FilterOptions, Moment, Selector, Stacks, ThreadIds
+from clrevents.analysis.reports.jit import JitReport
+from clrevents.analysis.reports.startup import StartupReport
 from clrevents.events import ILStubGenerated_V0, MethodFlags, MethodILToNativeMap_V1, MethodLoadVerbose_V2, StubFlags
 from clrevents.rewrite import cut
-from clrevents.types import Counted, Pointer, UInt16, UnicodeString, by
+from clrevents.types import Counted, Pointer, Registry, UInt16, UnicodeString, by, event, struct
 
 
 @struct
@@ -79,7 +80,7 @@ def questions(path: Path) -> None:
         reveal_type(trace.info.start)  # -> datetime | None
         reveal_type(trace.event_counts())  # -> dict[EventKey, int]
         reveal_type(trace.problems)  # -> tuple[Problem, ...]
-        reveal_type(trace.check())  # -> Report
+        reveal_type(trace.check())  # -> CheckResult
 
 
 def filters(trace: clrevents.Trace, out: Path, moment: Moment, threads: ThreadIds, wanted: Selector) -> None:
@@ -87,7 +88,8 @@ def filters(trace: clrevents.Trace, out: Path, moment: Moment, threads: ThreadId
     chosen: FilterOptions = {"provider": "runtime", "process_id": 7, "thread_id": threads, "start": moment, "end": None}
     reveal_type(trace.events(wanted, order="file", **chosen))  # -> Iterator[Event[Any]]
     reveal_type(trace.table(wanted, columns=["time"], enum_names=True, **chosen))  # -> Table
-    reveal_type(trace.batches(wanted, rows=10, order="time", **chosen))  # -> Iterator[Table]
+    reveal_type(trace.table_parts(wanted, rows=10, order="time", **chosen))  # -> Iterator[Table]
+    reveal_type(trace.batches(wanted, wanted, rows=10, order="file", **chosen))  # -> Iterator[Batch]
     reveal_type(trace.tables(wanted, wanted, rows=10, **chosen))  # -> Iterator[dict[tuple[str, str], Table]]
     reveal_type(trace.headers(columns=("time", "name"), **chosen))  # -> Table
     reveal_type(Decoder(wanted, errors="strict", symbols=True, **chosen))  # -> Decoder
@@ -138,8 +140,8 @@ def wrong_filters(trace: clrevents.Trace, out: Path) -> None:
     trace.table("GCStart", start=1.5)  # error: arg-type
     trace.table("GCStart", order="random")  # error: arg-type
     trace.table("GCStart", "GCStop")  # error: call-arg
-    trace.batches("GCStart", thread=1)  # error: call-arg
-    trace.batches("GCStart", end=1.5)  # error: arg-type
+    trace.table_parts("GCStart", thread=1)  # error: call-arg
+    trace.table_parts("GCStart", end=1.5)  # error: arg-type
     trace.tables("GCStart", thread=1)  # error: call-arg
     trace.tables("GCStart", order="newest")  # error: arg-type
     trace.headers(thread=1)  # error: call-arg
@@ -155,7 +157,7 @@ def wrong_filters(trace: clrevents.Trace, out: Path) -> None:
 
 
 def reports(trace: clrevents.Trace) -> None:
-    jit = jit_report(trace, raw=True, start="1s", process_id=7)
+    jit = trace.report(JitReport, raw=True, start="1s", process_id=7)
     reveal_type(jit)  # -> JitReport
     reveal_type(jit.methods)  # -> ReportTable[JittedMethod]
     for method in jit.methods:
@@ -164,8 +166,10 @@ def reports(trace: clrevents.Trace) -> None:
         reveal_type(method.lossy)  # -> bool
     reveal_type(jit.facts)  # -> JitFacts
     reveal_type(jit.metrics["compile_total"].value)  # -> int | float | None
-    reveal_type(startup_report(trace).facts.verdict)  # -> str | None
-    reveal_type(run_reports(trace, ["jit"]))  # -> dict[str, Answer[Any]]
+    reveal_type(trace.report(StartupReport).facts.verdict)  # -> str | None
+    reveal_type(trace.report("jit"))  # -> Any
+    reveal_type(trace.reports("jit"))  # -> dict[str, Any]
     reveal_type(JitReport.from_dict({}))  # -> JitReport
     print(jit.methods[0].name_of_nothing)  # error: attr-defined
-    jit_report(trace, begin=1)  # error: call-arg
+    trace.report(JitReport).summary()  # error: attr-defined
+    trace.report("jit", start=1.5)  # error: call-overload

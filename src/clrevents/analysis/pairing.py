@@ -13,9 +13,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.activities.activity_signals import SignalKind, edge_of
-from clrevents.analysis.framework.marks import Marks, trace_holes
+from clrevents.analysis.framework.vocabulary.marks import Marks, trace_holes
 from clrevents.analysis.gathering.gather import Gathered, gather, matched
+from clrevents.analysis.shared.forest.activity_signals import SignalKind, edge_of
 from clrevents.table.build import (
     TABLE_HEADERS,
     Column,

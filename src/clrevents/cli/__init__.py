@@ -15,7 +15,7 @@ from typing import Any, Final
 import click
 
 import clrevents
-from clrevents.analysis.listing import report_names, report_summaries
+from clrevents.analysis.framework.run.listing import report_names, report_summaries
 from clrevents.cli.output import say
 from clrevents.errors import DamageError, PayloadError, TraceError
 
@@ -28,7 +28,7 @@ _COMMANDS: Final = {
     "spans": "Measure the time from one event to another.",
     "query": "Query a trace in SQL, with a table per event.",
     "export": "Export events to Parquet, Arrow, CSV or JSON lines.",
-    "schema": "List the known events, or describe one of them.",
+    "schema": "List the known events, or describe one, or a report.",
     "check": "Decode everything and report whether the trace is intact.",
     "cut": "Write a smaller trace with only some of the events.",
     "redact": "Write the same trace without sensitive strings.",
@@ -150,7 +150,7 @@ def root() -> None:
 
 def main() -> None:
     """The script `clrevents`."""
-    importlib.import_module("clrevents.one_thread")
+    importlib.import_module("clrevents._util.one_thread")
     clrevents.tune_process()
     atexit.register(gc.freeze)
     root.main(prog_name="clrevents")

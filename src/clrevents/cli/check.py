@@ -13,7 +13,7 @@ import clrevents
 from clrevents.cli.output import Output, event_label, safe
 from clrevents.cli.reading import FailOn, Reading, fail_on_option, file_argument
 from clrevents.cli.troubles import show_losses, show_problems
-from clrevents.export.facts import loss_object, problem_object
+from clrevents.export.files.facts import loss_object, problem_object
 
 
 @click.command(name="check")
@@ -44,7 +44,7 @@ def command(file: str, as_json: bool, fail_on: FailOn) -> int:
         return code
 
 
-def _object(report: clrevents.Report) -> dict[str, Any]:
+def _object(report: clrevents.CheckResult) -> dict[str, Any]:
     return {
         "schema": "clrevents.check/1",
         "file": report.info.path,
@@ -75,7 +75,7 @@ def _object(report: clrevents.Report) -> dict[str, Any]:
     }
 
 
-def _show(out: Output, name: str, report: clrevents.Report) -> None:
+def _show(out: Output, name: str, report: clrevents.CheckResult) -> None:
     out.line(out.bold(safe(f"{name}: {report.verdict}")))
     if report.kinds:
         out.line()

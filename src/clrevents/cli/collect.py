@@ -17,6 +17,7 @@ from typing import Final
 
 import click
 
+from clrevents._util.words import counted, lost_events, safe
 from clrevents.cli.durations import DurationType, duration_option
 from clrevents.cli.live_process import (
     StopCount,
@@ -34,7 +35,6 @@ from clrevents.diagnostics.profiles import PROFILES, Profile
 from clrevents.diagnostics.recorder import Progress, Recorder, RecordingPlan
 from clrevents.diagnostics.runtime_requests import SessionSettings
 from clrevents.diagnostics.tape import RecordedFile, Watch
-from clrevents.words import counted, lost_events, safe
 
 _UNREADABLE, _INCOMPLETE, _INTERRUPTED = 2, 3, 130
 _CLEAR: Final = "\r\x1b[K"

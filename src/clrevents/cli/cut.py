@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
+from clrevents._util.words import counted
 from clrevents.cli.output import safe, say
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument, refuse_overwriting
 from clrevents.errors import DamageError, ErrorMode, PayloadError
 from clrevents.rewrite import cut
 from clrevents.trace import passes_of
-from clrevents.words import counted
 
 
 @click.command(name="cut")

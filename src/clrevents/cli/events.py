@@ -12,10 +12,10 @@ from typing import Any, Final
 import click
 
 import clrevents
+from clrevents._util.words import counted
 from clrevents.cli.output import Output, event_label, safe
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
 from clrevents.errors import DamageError, ErrorMode, PayloadError
-from clrevents.words import counted
 
 _LONG: Final = 300
 _LABELS: Final = 20
@@ -98,7 +98,7 @@ def command(
 
 def json_lines(events: Iterable[clrevents.Event[Any]], names: bool, stacks: bool) -> Iterator[str]:
     """One JSON object per event."""
-    from clrevents.export.jsonl import EventJson
+    from clrevents.export.files.jsonl import EventJson
 
     return map(EventJson(names=names, stacks=stacks).line, events)
 

@@ -15,6 +15,8 @@ from typing import Any, Final
 import click
 
 import clrevents
+from clrevents._util.meter import Meter
+from clrevents._util.words import counted, lost_events
 from clrevents.cli.output import event_label, say
 from clrevents.cli.reading import (
     FailOn,
@@ -27,8 +29,6 @@ from clrevents.cli.reading import (
     trace_source,
 )
 from clrevents.errors import DamageError, ErrorMode, PayloadError, TraceError
-from clrevents.meter import Meter
-from clrevents.words import counted, lost_events
 
 _SUFFIXES: Final = {
     ".parquet": "parquet",
@@ -101,8 +101,8 @@ def command(
     Each trace's folder also has _headers (a row per event), _stacks, and _trace.json with facts about the trace.
     Folders and files appear only when complete.
     """
-    from clrevents.export.directory import Options
-    from clrevents.export.timeline_file import timeline_format
+    from clrevents.export.files.directory import Options
+    from clrevents.export.timeline.timeline_file import timeline_format
 
     files, selectors = _told_apart(things)
     single = _single(out)
@@ -178,7 +178,7 @@ def _single(out: str) -> str | None:
 
 
 def _file(file: str, selectors: tuple[str, ...], out: Path, options: Any, errors: ErrorMode, fail_on: FailOn) -> int:
-    from clrevents.export.onefile import export_lines, export_table
+    from clrevents.export.files.onefile import export_lines, export_table
 
     left_out: Mapping[tuple[str, str], int] = {}
     with Reading(file, errors) as reading:
@@ -197,9 +197,9 @@ def _file(file: str, selectors: tuple[str, ...], out: Path, options: Any, errors
 
 
 def _heap(file: str, number: int | None, out: Path, errors: ErrorMode, fail_on: FailOn) -> int:
+    from clrevents._util.outputs import whole_file
     from clrevents.analysis import heap_snapshots
-    from clrevents.export.heapsnapshot import write_heapsnapshot
-    from clrevents.outputs import whole_file
+    from clrevents.export.files.heapsnapshot import write_heapsnapshot
 
     with Reading(file, errors) as reading:
         try:
@@ -223,9 +223,9 @@ def _heap(file: str, number: int | None, out: Path, errors: ErrorMode, fail_on: 
 
 
 def _timeline(file: str, selectors: tuple[str, ...], out: Path, format: Any, errors: ErrorMode, fail_on: FailOn) -> int:
-    from clrevents.export.flame import Look
-    from clrevents.export.timeline_file import VIEWERS, write_timeline
-    from clrevents.outputs import whole_file
+    from clrevents._util.outputs import whole_file
+    from clrevents.export.look import Look
+    from clrevents.export.timeline.timeline_file import VIEWERS, write_timeline
 
     with Reading(file, errors) as reading:
         title = os.path.basename(reading.name)
@@ -245,7 +245,7 @@ def _timeline(file: str, selectors: tuple[str, ...], out: Path, format: Any, err
 def _folder(
     files: list[str], out: Path, options: Any, processes: int, skip: bool, errors: ErrorMode, fail_on: FailOn
 ) -> int:
-    from clrevents.export.lake import Outcome, jobs
+    from clrevents.export.files.lake import Outcome, jobs
 
     if out.exists() and not out.is_dir():
         raise NotADirectoryError(None, "is a file, not a folder", str(out))
@@ -271,7 +271,7 @@ def _folder(
 
 def _outcomes(todo: Sequence[Any], processes: int) -> Iterator[Any]:
     """The result for each trace; a bar shows the progress of reading."""
-    from clrevents.export.lake import export_side_by_side, export_trace
+    from clrevents.export.files.lake import export_side_by_side, export_trace
 
     sizes = {job: os.path.getsize(job.file) if os.path.isfile(job.file) else 0 for job in todo}
     total, done = sum(sizes.values()), 0

@@ -12,15 +12,15 @@ from typing import Any, Final
 import click
 
 import clrevents
-from clrevents.analysis.framework.needs import record_needs
-from clrevents.analysis.recording.answerable import trace_answers
-from clrevents.analysis.reports import find_report
+from clrevents._util.words import counted
+from clrevents.analysis.framework.model.needs import record_needs
+from clrevents.analysis.framework.run.answerable import trace_answers
+from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.cli.output import Output, event_label
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, means_many
 from clrevents.cli.troubles import show_losses, show_problems, thread_text
 from clrevents.errors import DamageError, ErrorMode, PayloadError
-from clrevents.export.facts import trace_object
-from clrevents.words import counted
+from clrevents.export.files.facts import trace_object
 
 _TOP: Final = 20
 _MANY: Final = {
@@ -87,7 +87,7 @@ def _many(files: Sequence[str], as_json: bool, jobs: int | None, errors: ErrorMo
             for _, found in reading.asked.each(_ask):
                 out.line(json.dumps(found, allow_nan=False))
         else:
-            rows = [[_fact_text(name, row[name]) for name in _MANY] for row in reading.asked.info().rows()]
+            rows = [[_fact_text(name, row[name]) for name in _MANY] for row in reading.asked.overview().rows()]
             out.filled([*_MANY.values()], rows, {_MANY[name] for name in _NUMBERS})
         return reading.finish(fail_on)
 

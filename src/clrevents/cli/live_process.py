@@ -104,7 +104,7 @@ def _first(listener: Listener, stops: StopCount) -> Process:
 
 def needed_for(names: Sequence[str]) -> Profile:
     """What these reports need, as a profile."""
-    from clrevents.analysis.reports import find_report
+    from clrevents.analysis.framework.run.catalogue import find_report
 
     try:
         needs = [need for name in names for need in find_report(name).needs]

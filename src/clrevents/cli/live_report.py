@@ -13,12 +13,13 @@ from typing import Any, Final
 
 import click
 
-from clrevents.analysis.framework.answer import Answer
-from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions
-from clrevents.analysis.reports import feed_one
+from clrevents._util.words import lost_events
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, WindowOptions
+from clrevents.analysis.framework.run.asking import ReportFeed
+from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.cli.durations import duration_option
 from clrevents.cli.output import safe, say
-from clrevents.words import lost_events
 
 _EVERY: Final = 1.0
 
@@ -75,7 +76,7 @@ def live_answers(
     from clrevents.cli.live_process import asked_profile, chosen_process, counted_stops
     from clrevents.diagnostics.session import Session
 
-    feed = feed_one(declared, parameters, window)
+    feed = ReportFeed([Asked(declared, parameters)], window)
     profile = asked_profile((), (declared.name,), asked.providers, None, None)
     with counted_stops() as stops, chosen_process(asked.pid, asked.name, asked.port, stops) as (process, dialled):
         live = Session(process, *feed.selectors, providers=profile.providers, duration=asked.duration, reports=())

@@ -9,11 +9,12 @@ from typing import Any, Final
 
 import click
 
+from clrevents._util.words import counted
 from clrevents.cli.output import Output, safe, say
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, means_many, spreadsheet_option
 from clrevents.cli.reading_many import ReadingMany
 from clrevents.errors import DamageError, ErrorMode, PayloadError
-from clrevents.export.answers import (
+from clrevents.export.files.answers import (
     answer_columns,
     answer_rows,
     as_text,
@@ -22,7 +23,6 @@ from clrevents.export.answers import (
     number_columns,
     sql_errors,
 )
-from clrevents.words import counted
 
 _SHOWN: Final = 100
 _LONG: Final = 300

@@ -17,6 +17,8 @@ from typing import Any, Final, TypeVar
 import click
 
 import clrevents
+from clrevents._util.meter import Meter
+from clrevents._util.words import lost_events
 from clrevents.cli.output import say
 from clrevents.errors import (
     ERROR_MODES,
@@ -28,8 +30,6 @@ from clrevents.errors import (
     TraceError,
     TraceWarning,
 )
-from clrevents.meter import Meter
-from clrevents.words import lost_events
 
 F = TypeVar("F", bound=Callable[..., Any])
 FailOn = frozenset[str]

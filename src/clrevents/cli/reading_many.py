@@ -15,12 +15,12 @@ from typing import Final
 import click
 
 import clrevents
+from clrevents._util.meter import Meter
+from clrevents._util.words import counted
 from clrevents.cli.output import say
 from clrevents.cli.reading import FailOn
 from clrevents.errors import ErrorMode, TraceError
 from clrevents.fleet import Traces
-from clrevents.meter import Meter
-from clrevents.words import counted
 
 _LISTED: Final = 10
 _BAD: Final = ("damage", "payload")
@@ -70,5 +70,5 @@ class ReadingMany:
             say(f"{counted(len(of['damage']), 'trace')} of {len(self.asked)} damaged; the table problems says where")
         met = {"damage": bool(of["damage"]), "problem": bool(of["damage"] or of["payload"]), "loss": False}
         if "loss" in fail_on:
-            met["loss"] = any(self.asked.info()["lost"].tolist())
+            met["loss"] = any(self.asked.overview()["lost"].tolist())
         return 2 if errors else 3 if any(met.get(kind, False) for kind in fail_on) else 0

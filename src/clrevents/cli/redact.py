@@ -7,12 +7,12 @@ import re
 
 import click
 
+from clrevents._util.outputs import whole_file
+from clrevents._util.words import counted
 from clrevents.cli.output import Output, say
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument, refuse_overwriting
 from clrevents.errors import DamageError, ErrorMode, PayloadError
-from clrevents.outputs import whole_file
 from clrevents.rewrite import Redacted, redact, redaction_rules
-from clrevents.words import counted
 
 _LEFT = 3
 

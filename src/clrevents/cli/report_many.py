@@ -11,14 +11,23 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from clrevents.analysis.framework.answer_values import Metric, MetricDeclaration
-from clrevents.analysis.framework.cells import CELLS, Cell, ColumnDeclaration, FilePath, Word, heading, is_number
-from clrevents.analysis.framework.declaration import ReportDeclaration, WindowOptions
-from clrevents.analysis.framework.needs import NOT_RECORDED
-from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.framework.row_class import column, columns_of, row
-from clrevents.analysis.framework.show import column_texts, metric_text, people_columns, text_last
-from clrevents.analysis.reports import ask_one, find_report
+from clrevents._util.words import counted
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, WindowOptions
+from clrevents.analysis.framework.model.needs import NOT_RECORDED
+from clrevents.analysis.framework.render.show import column_texts, metric_text, people_columns, text_last
+from clrevents.analysis.framework.run.catalogue import ask_one, find_report
+from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration
+from clrevents.analysis.framework.vocabulary.cells import (
+    CELLS,
+    Cell,
+    ColumnDeclaration,
+    FilePath,
+    Word,
+    heading,
+    is_number,
+)
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import column, columns_of, row
 from clrevents.cli.output import Output, say
 from clrevents.cli.reading import FailOn
 from clrevents.cli.reading_many import ReadingMany
@@ -39,7 +48,6 @@ from clrevents.cli.report_rows import (
 from clrevents.errors import ErrorMode
 from clrevents.fleet import FleetAnswer
 from clrevents.trace import Trace
-from clrevents.words import counted
 
 _METRICS: Final = 5
 """Metrics that are shown of each trace: the first ones that are known of any."""

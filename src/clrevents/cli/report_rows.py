@@ -12,13 +12,13 @@ from typing import Any, Final
 
 import click
 
-from clrevents.analysis.framework.cells import ColumnDeclaration
-from clrevents.analysis.framework.conditions import Condition
-from clrevents.analysis.framework.declaration import ReportDeclaration
-from clrevents.analysis.framework.needs import record_needs
-from clrevents.analysis.framework.report_table import ReportTable
+from clrevents.analysis.framework.model.conditions import Condition
+from clrevents.analysis.framework.model.declaration import ReportDeclaration
+from clrevents.analysis.framework.model.needs import record_needs
+from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.cli.output import Output, safe, say
-from clrevents.export.answers import csv_line
+from clrevents.export.files.answers import csv_line
 
 NOTHING: Final = "nothing"
 """The kind of `--fail-on` for a trace that has no data for the report."""

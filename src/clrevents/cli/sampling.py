@@ -10,18 +10,17 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 
-from clrevents.analysis.framework.needs import record_needs
-from clrevents.analysis.sampled.name_patterns import SEPARATOR
-from clrevents.analysis.sampled.sample_states import chosen_states
-from clrevents.analysis.sampled.samples import Samples, read_samples, stacked_events
-from clrevents.analysis.sampled.stack_shapes import StackShape
-from clrevents.analysis.weights.allocation_events import ALLOC, NEEDED, NEEDED_RARE
-from clrevents.analysis.weights.allocation_rows import certainty
-from clrevents.analysis.weights.event_weights import ALONE, event_and_weight
+from clrevents._util.words import counted
+from clrevents.analysis.framework.model.needs import record_needs
+from clrevents.analysis.shared.samples.name_patterns import SEPARATOR
+from clrevents.analysis.shared.samples.sample_states import chosen_states
+from clrevents.analysis.shared.samples.samples import Samples, read_samples, stacked_events
+from clrevents.analysis.shared.samples.stack_shapes import StackShape
+from clrevents.analysis.shared.weights.allocation_events import ALLOC, NEEDED, NEEDED_RARE, certainty
+from clrevents.analysis.shared.weights.event_weights import ALONE, event_and_weight
 from clrevents.cli.output import event_label, safe, say
 from clrevents.cli.reading import Reading
-from clrevents.export.flame import summary
-from clrevents.words import counted
+from clrevents.export.look import summary
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -1,4 +1,4 @@
-"""`clrevents schema`: what the registry knows about events, without a trace.
+"""`clrevents schema`: what the registry knows about events, and what reports declare, without a trace.
 
 Formats versions, fields, enums and bit fields, as text and as one JSON object. Declares nothing itself.
 """
@@ -6,12 +6,19 @@ Formats versions, fields, enums and bit fields, as text and as one JSON object. 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import Any, Final
 
 import click
 
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameters_of
+from clrevents.analysis.framework.model.json_schema import report_schema
+from clrevents.analysis.framework.model.needs import record_needs
+from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.listing import report_names
+from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration
+from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.cli.output import Output, safe, say
 from clrevents.cli.reading import Reading
 from clrevents.errors import UnknownEventError
@@ -23,6 +30,40 @@ from clrevents.schema.registry import DEFAULT, Entry, EventInfo
 from clrevents.schema.wire import EnumType, StructType
 from clrevents.trace import passes_of
 
+
+def write_report_schema(out: Output, declared: ReportDeclaration[Any, Any], as_json: bool) -> None:
+    """Write what the report gives."""
+    if as_json:
+        out.json(report_schema(declared))
+        return
+    out.line(f"{out.bold(declared.name)}  {declared.question}")
+    out.line(f"  dotnet-trace collect --providers {record_needs(declared.needs)}")
+    own = [(p.name, repr(p.default), p.description) for p in parameters_of(declared.parameters)]
+    _part(out, ("parameter", "default", ""), own)
+    _part(out, ("metric", "unit", ""), [(m.name, m.unit, m.description) for m in declared.metrics])
+    _part(out, ("fact", "type", ""), _columns(columns_of(declared.answer.facts_class())))
+    for table in declared.answer.tables():
+        out.line()
+        out.line(f"table {out.bold(table.name)}{' (bulk)' if table.bulk else ''}: {table.description}")
+        out.table(("column", "type", ""), _columns(columns_of(table.row_class)))
+
+
+def type_text(column: ColumnDeclaration) -> str:
+    """The type of a column in words."""
+    text = f"list of {column.cell.name}" if column.many else column.cell.name
+    return f"{text}, may be null" if column.nullable else text
+
+
+def _part(out: Output, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    if rows:
+        out.line()
+        out.table(head, rows)
+
+
+def _columns(columns: Sequence[ColumnDeclaration]) -> list[tuple[str, str, str]]:
+    return [(c.name, type_text(c), c.description) for c in columns]
+
+
 _LEVELS: Final = {1: "critical", 2: "error", 3: "warning", 4: "informational", 5: "verbose"}
 
 
@@ -31,14 +72,16 @@ _LEVELS: Final = {1: "critical", 2: "error", 3: "warning", 4: "informational", 5
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--write", "trace", metavar="FILE", help="Print a class for NAME as this trace describes it.")
 def command(name: str | None, as_json: bool, trace: str | None) -> int:
-    """List the known events, or describe one of them.
+    """List the known events, or describe one of them, or a report.
 
     NAME is a selector as in `clrevents events`: MethodLoadVerbose, Method/LoadVerbose, runtime/MethodLoad, or a
-    pattern ('MethodJit*').
+    pattern ('MethodJit*'); or the name of a report, whose --json is the JSON schema of its answer.
 
     \b
     Which fields does it have, and what do its flags mean?
         clrevents schema MethodLoadVerbose
+    Which metrics, tables and columns does this report have?
+        clrevents schema gc
     Which events are known?
         clrevents schema
     How do I declare my own event, which only the trace describes?
@@ -46,6 +89,10 @@ def command(name: str | None, as_json: bool, trace: str | None) -> int:
     """
     if trace is not None:
         return _write(name, trace)
+    if name in report_names():
+        with Output() as out:
+            write_report_schema(out, find_report(name), as_json)
+        return 0
     entries = sorted(DEFAULT.entries(), key=lambda e: (e.provider, e.id))
     with Output() as out:
         if name is None:
@@ -109,7 +156,7 @@ def _object(entry: Entry) -> dict[str, Any]:
     infos = [info for v in entry.versions if (info := DEFAULT.get(entry.provider, entry.id, v)) is not None]
     enums: dict[str, Any] = {}
     for info in infos:
-        for enum in _enums(info.layout):
+        for enum in (enum for layout in info.layouts for enum in _enums(layout)):
             enums.setdefault(enum.__name__, _enum_object(enum))
             if issubclass(enum, OpenFlag):
                 for bits in enum.bit_fields():
@@ -118,6 +165,7 @@ def _object(entry: Entry) -> dict[str, Any]:
 
 
 def _version_object(info: EventInfo) -> dict[str, Any]:
+    other = {} if info.otherwise is None else {"otherwise": list(_field_objects(info.layouts[-1]))}
     return {
         "version": info.version,
         "class": info.record.__name__,
@@ -126,6 +174,7 @@ def _version_object(info: EventInfo) -> dict[str, Any]:
         "keyword_names": _keyword_names(info.provider, info.keywords),
         "level": info.level,
         "fields": list(_field_objects(info.layout)),
+        **other,
     }
 
 
@@ -201,6 +250,9 @@ def _show_version(out: Output, version: dict[str, Any], older: dict[str, Any] | 
     if not shown:
         out.line("    nothing more" if appended else "    no fields")
     _show_fields(out, shown, "    ")
+    if "otherwise" in version:
+        out.line("    or, if these do not fit:")
+        _show_fields(out, version["otherwise"], "    ")
 
 
 def _show_fields(out: Output, fields: list[dict[str, Any]], indent: str) -> None:

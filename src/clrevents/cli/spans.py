@@ -7,12 +7,12 @@ from typing import Any, Final
 import click
 
 import clrevents
+from clrevents._util.words import counted, lost_events
 from clrevents.analysis.pairing import activity_keys, longest, spans, summary, telling
 from clrevents.cli.output import Output, safe
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, file_argument
 from clrevents.errors import DamageError, ErrorMode, PayloadError
-from clrevents.export.formats import json_rows
-from clrevents.words import counted, lost_events
+from clrevents.export.files.formats import json_rows
 
 _LONG: Final = 30
 _PAIRINGS: Final = {

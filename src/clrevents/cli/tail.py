@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 import clrevents
+from clrevents._util.words import counted, lost_events
 from clrevents.cli.durations import duration_option
 from clrevents.cli.events import json_lines, text_lines
 from clrevents.cli.live_process import (
@@ -19,7 +20,6 @@ from clrevents.cli.live_process import (
 )
 from clrevents.cli.output import Output, safe, say
 from clrevents.diagnostics.session import Session
-from clrevents.words import counted, lost_events
 
 
 @click.command(name="tail")

@@ -18,6 +18,7 @@ from clrevents.decode.payload.records.record_maker import RecordMaker
 from clrevents.decode.rows import Rows
 from clrevents.decode.selection import Selection
 from clrevents.decode.stream.stream import Buffer, Stream
+from clrevents.decode.tracing_end import TracingEnd
 from clrevents.errors import PayloadError, Problem, TraceError, raised
 
 # The largest number of rows at once.
@@ -37,7 +38,8 @@ class Observer:
 class EventPass:
     """Feeds a stream, selects rows, decodes their payloads. After a TraceError each call raises the same one.
 
-    `duration_ns` is called if a filter is a percentage. Without `decode` payloads stay bytes.
+    `duration_ns` is called if a filter is a percentage. Without `decode` payloads stay bytes. There are never more
+    than `rows` rows at once. `tracing` sees all rows, selected or not.
     """
 
     def __init__(
@@ -48,19 +50,23 @@ class EventPass:
         *,
         decode: bool = True,
         observer: Observer | None = None,
+        tracing: TracingEnd | None = None,
+        rows: int = MOST_ROWS,
     ) -> None:
         self.stream = stream
         self.latest: int | None = None
         """The last tick of all events so far, selected or not."""
-        self.occurred: set[int] = set()
-        """The indexes of their kinds."""
+        self.occurred: set[tuple[int, int | None]] = set()
+        """The indexes of their kinds, with the processes that the thread table of NetTrace 6 names."""
         self._selection = selection
         self._duration = duration_ns
         self._decodes = decode
         self._observer = observer
+        self._tracing = tracing
         self._decoder: PayloadDecoder | None = None
         self._record_maker: RecordMaker | None = None
-        self._most_rows = _FIRST_ROWS
+        self._limit = rows
+        self._most_rows = min(_FIRST_ROWS, rows)
         self._problems_given = 0
         self._losses_given = 0
         self._error: TraceError | None = None
@@ -120,7 +126,9 @@ class EventPass:
         if len(rows):
             last = int(rows.ticks.max())
             self.latest = last if self.latest is None else max(self.latest, last)
-            self.occurred.update(np.flatnonzero(np.bincount(rows.kind_indexes)).tolist())
+            if self._tracing is not None:
+                self._tracing.see(rows, stream.kinds.all)
+            self.occurred.update(rows.kinds_and_processes())
         if self._observer is not None:
             chosen = self._observer.selection
             seen = chosen.rows(rows, stream.kinds.all, stream.clock, self._duration, info.process_id)
@@ -134,7 +142,7 @@ class EventPass:
             part = slice(at, at + self._most_rows)
             yield self._decode(rows.take(part), places.slice(part), info)
             at = part.stop
-            self._most_rows = min(4 * self._most_rows, MOST_ROWS)
+            self._most_rows = min(4 * self._most_rows, self._limit)
 
     def _undecoded(self, rows: Rows, places: PayloadPlaces, info: TraceInfo) -> DecodedRows:
         stream = self.stream

@@ -220,6 +220,16 @@ class Rows:
         known = [*(row.process for row in threads), None]
         return [known[place] for place in self.thread_places.tolist()]
 
+    def kinds_and_processes(self) -> set[tuple[int, int | None]]:
+        """The different indexes of kinds, each with the process of its thread (None if the thread table has none)."""
+        if self.thread_places is None:
+            return {(kind, None) for kind in np.flatnonzero(np.bincount(self.kind_indexes)).tolist()}
+        threads = self.release.thread_rows
+        most = len(threads) + 1
+        keys = np.unique(self.kind_indexes * most + self.thread_places + 1)
+        pairs = zip((keys // most).tolist(), (keys % most - 1).tolist(), strict=True)
+        return {(kind, threads[place].process if place >= 0 else None) for kind, place in pairs}
+
     def _guids(self, rows: Ints, offsets: Ints) -> Guids | None:
         if not len(rows):
             return None

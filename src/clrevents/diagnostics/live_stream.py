@@ -44,7 +44,7 @@ class LiveStream:
         self.decoder = decoding.decoder(*decoding.selectors, **decoding.filters)
         self.bytes = 0
         self._names = tuple(reports)
-        self._feed: Any = importlib.import_module(ANALYSIS).feed_reports(self._names) if self._names else None
+        self._feed: Any = importlib.import_module(ANALYSIS).feed_reports(*self._names) if self._names else None
         self._feeding = None if self._feed is None else decoding.decoder(*self._feed.selectors)
         self._file: int | None = None
         self._held = False

@@ -10,13 +10,13 @@ from typing import Any, Final
 
 import attrs
 
-from clrevents.analysis.framework.answer_values import Coverage, Metric
-from clrevents.analysis.framework.conditions import Condition
-from clrevents.analysis.framework.declaration import ReportDeclaration
-from clrevents.analysis.framework.processes import merged_metric
-from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.framework.row_class import columns_of
-from clrevents.analysis.reports import find_report
+from clrevents.analysis.framework.model.conditions import Condition
+from clrevents.analysis.framework.model.declaration import ReportDeclaration
+from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.processes import merged_metric
+from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.fleet.joined import Joined, rows_of_traces
 from clrevents.fleet.questions import KeptAnswer, empty_tables
 from clrevents.table.build import ColumnType, TableField, from_values, row_table

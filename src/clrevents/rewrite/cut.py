@@ -9,24 +9,14 @@ import os
 from collections.abc import Iterable
 from typing import Final, Unpack
 
-from clrevents.outputs import whole_file
+from clrevents._util.outputs import whole_file
 from clrevents.rewrite.copy import Copied, Copier
+from clrevents.schema.naming_events import NAMING_EVENTS
 from clrevents.trace import FilterOptions, Loss, Selector, Trace, passes_of
 
-CONTEXT: Final = (
-    "rundown/*",
-    "runtime/MethodLoad*",
-    "runtime/MethodUnload*",
-    "runtime/MethodILToNativeMap*",
-    "runtime/Module[LU]*",
-    "runtime/DomainModule*",
-    "runtime/AssemblyLoad",
-    "runtime/AssemblyUnload",
-    "runtime/AppDomain[LU]*",
-    "runtime/RuntimeInformationStart",
-    "*/ProcessInfo",
-    "Universal.System/*",
-)
+_STOPPED: Final = "*/ProcessInfo"
+"""What a runtime writes when tracing stops: in a part that ends before, it would say that tracing went on."""
+CONTEXT: Final = (*NAMING_EVENTS, _STOPPED)
 """Selectors of the events needed to resolve addresses, whenever they were written."""
 
 
@@ -39,16 +29,17 @@ def cut(
 ) -> Copied:
     """Write the selected events of `trace` to the file `out`, in time order and with all their header fields.
 
-    `selectors` and `filters` are those of `Trace.events`. With `rundown`, the events of `CONTEXT` are included
-    whatever the filters say. Sequence numbers are rewritten so that the result shows the original's losses whose
-    window is inside `start` to `end`; with `thread_id`, only those of the selected threads. Of more losses than
-    `Limits.problems`, only the first are known. `out` appears only when complete. Raises the exceptions of
-    `Trace.events`, TraceError for what does not fit into a block of the new trace, and OSError.
+    `selectors` and `filters` are those of `Trace.events`. With `rundown`, the events of `CONTEXT` are included whatever
+    the filters say, but for `ProcessInfo` where an `end` is given. Sequence numbers are rewritten so that the result
+    shows the original's losses whose window is inside `start` to `end`; with `thread_id`, only those of the selected
+    threads. Of more losses than `Limits.problems`, only the first are known. `out` appears only when complete. Raises
+    the exceptions of `Trace.events`, TraceError for what does not fit into a block of the new trace, and OSError.
     """
     if "thread_id" in filters and not isinstance(filters["thread_id"], int | None):
         # Used twice: an iterator would be exhausted by then.
         filters["thread_id"] = tuple(filters["thread_id"])
-    rows = passes_of(trace).event_rows(*selectors, always=CONTEXT if rundown else (), decode=False, filters=filters)
+    always = CONTEXT if filters.get("end") is None else NAMING_EVENTS
+    rows = passes_of(trace).event_rows(*selectors, always=always if rundown else (), decode=False, filters=filters)
     losses = _inside(trace, filters)
     with whole_file(out) as file:
         copier = Copier(file, trace.info, losses)

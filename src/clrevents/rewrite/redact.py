@@ -17,8 +17,8 @@ from typing import IO
 
 import attrs
 
+from clrevents._util.outputs import whole_file
 from clrevents.encode.values import Sink
-from clrevents.outputs import whole_file
 from clrevents.rewrite.copy import Copied, Copier
 from clrevents.rewrite.field_rules import FieldRule, FieldRules
 from clrevents.rewrite.identifiers import Identifiers

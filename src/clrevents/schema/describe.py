@@ -62,7 +62,7 @@ def register(
     if isinstance(what, type):
         info: EventInfo | None = getattr(what, "__event__", None)
         if info is None:
-            raise TypeError(f"{what!r} is not an event class: decorate it with @clrevents.event")
+            raise TypeError(f"{what!r} is not an event class: decorate it with @event")
         target.add(info, replace=replace)
         return [what]
     made = []
@@ -88,13 +88,11 @@ def class_body(name: str, provider: str, id: int, version: int, layout: Layout |
     imports = sorted(set(re.findall(r"\b[A-Z]\w+", used)))
     known = [n for n in imports if n in _SIMPLE or n in ("Counted", "Prefixed", "Bytes")]
     text = ["from typing import Annotated", ""] if "Annotated" in used else []
-    text.append("import clrevents")
-    if known:
-        helper = ["by"] if " by(" in used else []
-        text.append(f"from clrevents.types import {', '.join([*known, *helper])}")
+    helpers = [*(["by"] if " by(" in used else []), "event", *(["struct"] if groups else [])]
+    text.append(f"from clrevents.types import {', '.join([*known, *helpers])}")
     for group, inner in groups.items():
-        text += ["", "", "@clrevents.struct", f"class {group}:", *(_field_lines(inner, {}) or ["    pass"])]
-    text += ["", "", f"@clrevents.event({provider!r}, id={id}, version={version})", f"class {class_name}:"]
+        text += ["", "", "@struct", f"class {group}:", *(_field_lines(inner, {}) or ["    pass"])]
+    text += ["", "", f"@event({provider!r}, id={id}, version={version})", f"class {class_name}:"]
     text.append('    """What this event says."""')
     if lines:
         text += ["", *lines]

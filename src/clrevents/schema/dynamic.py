@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import attrs
 
+from clrevents._util.words import safe
 from clrevents.schema.codes import ARRAYS, TypeCode
 from clrevents.schema.layout import Field, Layout
 from clrevents.schema.short_repr import record_text
@@ -31,7 +32,6 @@ from clrevents.schema.wire import (
     VarIntType,
     WireType,
 )
-from clrevents.words import safe
 
 _RESERVED: Final = frozenset({"self", "cls"})
 _TYPES: Final[dict[int, WireType]] = {

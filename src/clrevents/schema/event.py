@@ -38,6 +38,7 @@ def event(
     registry: Registry | None = None,
     replace: bool = False,
     only_undescribed: bool = False,
+    otherwise: type[Any] | None = None,
 ) -> Callable[[C], C]:
     """Class decorator that declares the payload of one version of one event, and registers it.
 
@@ -48,7 +49,8 @@ def event(
     `name` defaults to the class name without `_V<n>`; `aliases` are additional names that select it. `keywords` and
     `level` are for documentation only and default to those of the extended version. `registry` defaults to the
     global one. With `only_undescribed`, the class is used only for traces that do not describe the event's fields
-    themselves.
+    themselves. `otherwise` is a class made by `@struct`: payloads that do not fit this class exactly, but do fit that
+    one, are its records.
 
     Registering the same class again replaces it, for example when a notebook cell is rerun. Raises ValueError if
     another class has the same provider, id and version, unless `replace` is true, and TypeError for a malformed
@@ -73,6 +75,7 @@ def event(
             only_undescribed=only_undescribed,
             record=record,
             layout=record.__layout__,
+            otherwise=otherwise,
         )
         record.__event__ = info
         (registry or DEFAULT).add(info, replace=replace)

@@ -65,6 +65,14 @@ class EventInfo:
     """The fields of the payload."""
     only_undescribed: bool = False
     """Whether a description in the trace takes precedence over this one."""
+    otherwise: type[Any] | None = attrs.field(default=None, eq=False)
+    """The class of payloads that do not fit `record` exactly but this one; None if there is only one layout."""
+
+    @property
+    def layouts(self) -> tuple[Layout, ...]:
+        """`layout`, and that of `otherwise`."""
+        other: Any = self.otherwise
+        return (self.layout,) if other is None else (self.layout, other.__layout__)
 
     @property
     def meaning(self) -> str:

@@ -12,9 +12,9 @@ from html import escape
 from itertools import chain, repeat
 from typing import Any, Final
 
+from clrevents._util.words import safe
 from clrevents.decode.payload.columns.column import ColumnType
 from clrevents.table.event_schema import TableField
-from clrevents.words import safe
 
 LINES: Final = 25
 """The number of lines that a repr may have."""

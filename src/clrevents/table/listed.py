@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from clrevents._util.words import counted
 from clrevents.table.display import WIDTH, fitted, screen_lines
-from clrevents.words import counted
 
 T = TypeVar("T")
 

@@ -83,7 +83,7 @@ def event_fields(
     layouts = []
     for id in sorted(known | {kind.key.id for kind in mine if kind.info is not None}):
         infos = (registry.get(event[0], id, version) for version in registry.versions(event[0], id))
-        layouts += [info.layout for info in infos if info is not None]
+        layouts += [layout for info in infos if info is not None for layout in info.layouts]
     registered = set(layouts)
     described = []
     for kind in sorted(mine, key=lambda kind: (kind.key.version, kind.index)):

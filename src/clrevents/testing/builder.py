@@ -134,7 +134,7 @@ class TraceBuilder:
     def event(self, record: Any, stack: Iterable[int] = ()) -> TraceBuilder:
         """Add an event whose payload is `record`, an instance of an event class.
 
-        Raises TypeError unless the class was declared with `clrevents.event`.
+        Raises TypeError unless the class was declared with `clrevents.types.event`.
         """
         info = getattr(type(record), "__event__", None)
         if info is None:

@@ -218,7 +218,7 @@ def _descriptions(arrays: bool) -> SearchStrategy[FieldDescription]:
 
 
 def records(event_class: type[Any], pointer_size: int = 8) -> SearchStrategy[Any]:
-    """A strategy for records of `event_class`, which may also be a class made by `clrevents.struct`.
+    """A strategy for records of `event_class`, which may also be a class made by `clrevents.types.struct`.
 
     Values fit a process with pointers of `pointer_size` bytes.
     """

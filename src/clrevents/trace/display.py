@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any, Final, Protocol
 from weakref import WeakKeyDictionary
 
+from clrevents._util.words import counted, safe
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.kinds import EventKey
 from clrevents.decode.stream.losses import Loss
@@ -28,7 +29,6 @@ from clrevents.table.display import (
     text_rows,
 )
 from clrevents.table.event_schema import is_address
-from clrevents.words import counted, safe
 
 _TOP: Final = 10
 _FIELDS: Final = 40
@@ -157,40 +157,40 @@ class KindFindings(Protocol):
 _KIND_HEAD: Final = ("events", "longer", "too short", "unknown", "event")
 
 
-def report_text(report: Findings) -> str:
-    """The repr of a Report: the verdict, the problems, and the kinds of event, those with faults first."""
-    lines = [f"<Report on {_place(report.info)}>"]
-    lines += [f"  {name:<9} {value}" for name, value in _finding_lines(report)]
+def check_text(check: Findings) -> str:
+    """The repr of a CheckResult: the verdict, the problems, and the kinds of event, those with faults first."""
+    lines = [f"<CheckResult on {_place(check.info)}>"]
+    lines += [f"  {name:<9} {value}" for name, value in _finding_lines(check)]
     lines = [fitted(line) for line in lines]
-    kinds = _kind_rows(report)
+    kinds = _kind_rows(check)
     return "\n".join([*lines, *text_rows(_KIND_HEAD, kinds, len(kinds), "kinds of event", LINES - len(lines))])
 
 
-def report_html(report: Findings) -> str:
-    """The notebook view of a Report."""
-    kinds = _kind_rows(report)
-    parts = [f"<b>{escape(_place(report.info))}</b>", html_table((), _finding_lines(report))]
+def check_html(check: Findings) -> str:
+    """The notebook view of a CheckResult."""
+    kinds = _kind_rows(check)
+    parts = [f"<b>{escape(_place(check.info))}</b>", html_table((), _finding_lines(check))]
     parts.append(html_table(_KIND_HEAD, [(*numbers, shortened(name)) for *numbers, name in kinds[:_KINDS]]))
     if len(kinds) > _KINDS:
         parts.append(f"<p>{_KINDS} of {len(kinds):,} kinds of event</p>")
-    return framed_html("".join(parts), lambda: report_text(report))
+    return framed_html("".join(parts), lambda: check_text(check))
 
 
-def _finding_lines(report: Findings) -> list[tuple[str, str]]:
-    lines = [("verdict", report.verdict)]
-    problems = sorted(report.problem_counts.items(), key=lambda item: (-item[1], item[0]))
+def _finding_lines(check: Findings) -> list[tuple[str, str]]:
+    lines = [("verdict", check.verdict)]
+    problems = sorted(check.problem_counts.items(), key=lambda item: (-item[1], item[0]))
     lines += [("problems", f"{count:,} × {safe(kind)}") for kind, count in problems[:_PROBLEMS]]
     if len(problems) > _PROBLEMS:
         lines.append(("problems", f"{_PROBLEMS} of {len(problems):,} kinds of problem"))
-    if report.lost:
-        threads = len({loss.thread_id for loss in report.losses})
-        lines.append(("lost", f"{counted(report.lost, 'event')} of {counted(threads, 'thread')}"))
+    if check.lost:
+        threads = len({loss.thread_id for loss in check.losses})
+        lines.append(("lost", f"{counted(check.lost, 'event')} of {counted(threads, 'thread')}"))
     return lines
 
 
-def _kind_rows(report: Findings) -> list[tuple[str, ...]]:
+def _kind_rows(check: Findings) -> list[tuple[str, ...]]:
     found = sorted(
-        report.kinds.items(), key=lambda item: (-item[1].short, -item[1].unknown, -item[1].tail, -item[1].events)
+        check.kinds.items(), key=lambda item: (-item[1].short, -item[1].unknown, -item[1].tail, -item[1].events)
     )
     return [
         (*(f"{n:,}" for n in (kind.events, kind.tail, kind.short, kind.unknown)), f"{key.name} ({key.provider})")

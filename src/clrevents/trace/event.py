@@ -12,13 +12,13 @@ from types import MappingProxyType
 from typing import Any, Final, Generic, TypeVar
 from uuid import UUID
 
+from clrevents._util.words import counted, safe
 from clrevents.decode.container.blocks import LabelList
 from clrevents.decode.kinds import EventKey
 from clrevents.schema.activity_path import activity_path
 from clrevents.symbols.frame import Frame
 from clrevents.trace.display import event_html
 from clrevents.trace.event_rows import EventRows
-from clrevents.words import counted, safe
 
 P_co = TypeVar("P_co", covariant=True)
 _NO_LABELS: Final[Mapping[str, str | int]] = MappingProxyType({})

@@ -7,7 +7,7 @@ scan of all headers. Knows no analysis and prints nothing; warns once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final
 
 import attrs
@@ -16,7 +16,7 @@ from clrevents.decode.clock import Clock
 from clrevents.decode.column_pass import Chunk, ColumnPass
 from clrevents.decode.container.blocks import TraceInfo
 from clrevents.decode.decoded import DecodedRows
-from clrevents.decode.event_pass import EventPass
+from clrevents.decode.event_pass import MOST_ROWS, EventPass
 from clrevents.decode.header_columns import DEFAULT_HEADERS, EVENT_HEADERS
 from clrevents.decode.kinds import EventKind
 from clrevents.decode.moment import Moment, to_ns
@@ -24,6 +24,7 @@ from clrevents.decode.payload.payload_decoder import PayloadDecoder
 from clrevents.decode.selection import EventName, FilterOptions, Filters, Selection, Selector
 from clrevents.decode.stacks import join
 from clrevents.decode.stream.stream import Stream
+from clrevents.decode.tracing_end import TracingEnd
 from clrevents.errors import DamageError, ErrorMode, LimitError, Limits, Problem, TraceError, UnreadableError
 from clrevents.schema.describe import class_body
 from clrevents.schema.dynamic import ClassCache, variants
@@ -64,6 +65,7 @@ class Passes:
         self._windows = ToldWindows(source, progress).windows
         self._found = FoundProblems(source, limits)
         self._scanned: HeaderScan | None = None
+        self._stopped: int | None = None
         # Those of the pass that met most of them, so that later ones need not make them again.
         self._kinds: Sequence[EventKind] = ()
         self._fields: dict[EventName, tuple[TableField, ...]] = {}
@@ -87,6 +89,21 @@ class Passes:
     def duration_ns(self) -> int:
         """From the session's start to its last event."""
         return self.scan().duration_ns
+
+    def stopped_ns(self) -> int:
+        """When tracing stopped, as far as events tell. Reads all headers once more, the first time."""
+        if self._stopped is None:
+            tracing, stream = TracingEnd(self.registry), self.stream("file")
+            # The scan has told already what is wrong.
+            with suppress(TraceError):
+                for data in self._windows():
+                    for rows in stream.feed(data):
+                        tracing.see(rows, stream.kinds.all)
+                for rows in stream.close():
+                    tracing.see(rows, stream.kinds.all)
+            last = tracing.tick
+            self._stopped = self.scan(raising=False).duration_ns if last is None else stream.clock.ns(last)
+        return self._stopped
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -143,12 +160,14 @@ class Passes:
 
     # Passes over events.
 
-    def rows(self, stream: Stream, selection: Selection, decode: bool = True) -> Iterator[DecodedRows]:
+    def rows(
+        self, stream: Stream, selection: Selection, decode: bool = True, most: int = MOST_ROWS
+    ) -> Iterator[DecodedRows]:
         """Feed the whole source through a stream; exceptions get this trace's path.
 
-        Without `decode` payloads stay bytes.
+        At most `most` rows at once. Without `decode` payloads stay bytes.
         """
-        events = EventPass(stream, selection, self.duration_ns, decode=decode)
+        events = EventPass(stream, selection, self.duration_ns, decode=decode, rows=most)
         with self._noting(stream):
             for data in self._windows():
                 for rows in events.feed(data):
@@ -165,16 +184,21 @@ class Passes:
         order: Order = "time",
         always: Iterable[Selector] = (),
         decode: bool = True,
+        most: int = MOST_ROWS,
         filters: FilterOptions | None = None,
     ) -> Iterator[DecodedRows]:
         """The selected events as rows; `always` names kinds that pass every filter."""
+        if most < 1:
+            raise ValueError(f"rows must be positive, not {most!r}")
         selection = self.selection(selectors, Filters.of(filters or {}), always)
-        return self.selected_rows(self.stream(order), selection, decode)
+        return self.selected_rows(self.stream(order), selection, decode, most)
 
-    def selected_rows(self, stream: Stream, selection: Selection, decode: bool = True) -> Iterator[DecodedRows]:
+    def selected_rows(
+        self, stream: Stream, selection: Selection, decode: bool = True, most: int = MOST_ROWS
+    ) -> Iterator[DecodedRows]:
         """The same as `rows`, without reading a trace that is known to have none of them."""
         if not self.none_of(selection):
-            yield from self.rows(stream, selection, decode)
+            yield from self.rows(stream, selection, decode, most)
 
     def class_bodies(self, selector: Selector) -> list[str]:
         """Class bodies to paste, one for each matching kind of event, as the trace describes it."""

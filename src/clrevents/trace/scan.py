@@ -18,7 +18,24 @@ from clrevents.decode.stream.stream import Stream
 from clrevents.errors import ErrorMode, Limits, Problems, TraceError
 from clrevents.schema.registry import Registry
 from clrevents.sources import Source
-from clrevents.trace.report import ThreadInfo
+
+
+@attrs.frozen
+class ThreadInfo:
+    """A thread that events are about."""
+
+    thread_id: int
+    """The thread's id; -1 for events whose thread NetTrace 6 does not name."""
+    events: int
+    """The number of its events."""
+    first_ns: int
+    """The time of its first event, in nanoseconds since the session started."""
+    last_ns: int
+    """The time of its last event, in nanoseconds since the session started."""
+    process_id: int | None = None
+    """Its process; None if the trace does not say."""
+    name: str | None = None
+    """Its name, which only NetTrace 6 has; None if unknown."""
 
 
 @attrs.frozen(eq=False, slots=False)

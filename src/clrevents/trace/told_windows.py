@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias
 
-from clrevents.meter import Meter
+from clrevents._util.meter import Meter
 from clrevents.sources import Source
 
 Progress: TypeAlias = Callable[[int, int], Any]

@@ -7,15 +7,18 @@ that only need headers share one cached scan. Knows no analysis and prints nothi
 from __future__ import annotations
 
 import functools
+import importlib
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from types import TracebackType
-from typing import Any, TypeVar, Unpack, overload
+from typing import Any, Final, TypeVar, Unpack, overload
 
 from clrevents.decode.container.blocks import TraceInfo
+from clrevents.decode.event_pass import MOST_ROWS
 from clrevents.decode.kinds import EventKey
+from clrevents.decode.moment import Moment
 from clrevents.decode.payload.payload_decoder import RawPayload
 from clrevents.decode.selection import EventName, FilterOptions, Filters, Selector
 from clrevents.decode.stream.losses import Loss
@@ -29,19 +32,23 @@ from clrevents.table.listed import Listed
 from clrevents.table.query import ask
 from clrevents.table.read import Wanted, header_names, read_headers
 from clrevents.table.table import Table
-from clrevents.trace.batch import Batch
+from clrevents.trace.batch import Batch, hand_out
 from clrevents.trace.batch_tables import BatchTables
+from clrevents.trace.check_result import CheckResult, PayloadCounts
 from clrevents.trace.display import trace_html, trace_line, trace_text
 from clrevents.trace.event import Event
-from clrevents.trace.late_names import LateNames
 from clrevents.trace.passes import Order, Passes
 from clrevents.trace.query_tables import HEADERS_IN_SQL, OF_FRAMES, QueryTables
-from clrevents.trace.report import KindReport, Report, ThreadInfo
-from clrevents.trace.stacks import Stacks
+from clrevents.trace.scan import ThreadInfo
+from clrevents.trace.stacks import LateNames, Stacks
 from clrevents.trace.told_windows import Progress
 from clrevents.trace.whole_tables import frames_table, methods_table, stacks_table, threads_table
 
 C = TypeVar("C")
+A = TypeVar("A")
+
+_REPORTS: Final = "clrevents.analysis.framework.run.catalogue"
+"""Found by its name when a report is asked for: it stands above this room and reads traces."""
 
 
 class Trace:
@@ -59,7 +66,7 @@ class Trace:
     * `order`: "time" sorts by time, "file" keeps the order of the file. Raises ValueError for anything else.
     * `columns`: the names of the columns to make, in this order. None means the default ones.
     * `enum_names`: whether enums become text instead of numbers.
-    * `rows`: the largest number of rows in one table. Raises ValueError unless positive.
+    * `rows`: the largest number of rows in one table, or of events in one batch. Raises ValueError unless positive.
 
     Methods that read the trace raise DamageError if it is damaged, unless it was opened with `errors="salvage"`, and
     LimitError if it exceeds `Limits`. Iterators first yield everything before that point. After `close`, methods that
@@ -188,9 +195,17 @@ class Trace:
         neither the registry nor the trace knows. With `errors="strict"` a payload that does not fit its layout
         raises PayloadError; otherwise the event has a `RawPayload` and is reported in `problems`.
         """
-        rows = self._passes.event_rows(*selectors, order=order, filters=filters)
-        # A batch must live exactly as long as its events.
-        return chain.from_iterable(Batch(found, self._names, tables=self._tables).hand_out() for found in rows)
+        return chain.from_iterable(map(hand_out, self.batches(*selectors, order=order, **filters)))
+
+    def batches(
+        self, *selectors: Selector, rows: int = MOST_ROWS, order: Order = "time", **filters: Unpack[FilterOptions]
+    ) -> Iterator[Batch]:
+        """The events of `events`, in batches of at most `rows` events each, as a `Decoder` gives them.
+
+        Uses bounded memory and raises what `events` raises.
+        """
+        found = self._passes.event_rows(*selectors, order=order, most=rows, filters=filters)
+        return (Batch(part, self._names, self._tables) for part in found)
 
     def table(
         self,
@@ -213,21 +228,21 @@ class Trace:
         wanted = Wanted.of(columns, enum_names)
         return self._passes.table(selector, wanted, Filters.of(filters), order)[0]
 
-    def batches(
+    def table_parts(
         self,
         selector: Selector,
         /,
         *,
-        rows: int = 1 << 16,
         columns: Sequence[str] | None = None,
         enum_names: bool = False,
+        rows: int = 1 << 16,
         order: Order = "time",
         **filters: Unpack[FilterOptions],
     ) -> Iterator[Table]:
         """The rows of `table`, in tables of at most `rows` rows each, in bounded memory.
 
-        All of them have the same columns. Raises what `table` raises, in some cases only when the first table is
-        requested.
+        All of them have the same columns; without any event there is one table without rows. Raises what `table`
+        raises, in some cases only when the first table is requested.
         """
         wanted = Wanted.of(columns, enum_names)
         return self._passes.tables(selector, wanted, Filters.of(filters), order, rows)
@@ -285,8 +300,68 @@ class Trace:
         tables = tables_in_sql(self)
         return ask(sql, tables.table, tables.unknown, files, self._databases)
 
-    def check(self) -> Report:
-        """Decode every event and report the result for each payload.
+    @overload
+    def report(
+        self,
+        report: type[A],
+        /,
+        *,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        process_id: int | None = None,
+        **parameters: Any,
+    ) -> A: ...
+    @overload
+    def report(
+        self,
+        report: str,
+        /,
+        *,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        process_id: int | None = None,
+        **parameters: Any,
+    ) -> Any: ...
+    def report(
+        self,
+        report: str | type[Any],
+        /,
+        *,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        process_id: int | None = None,
+        **parameters: Any,
+    ) -> Any:
+        """Ask one report about the trace: `trace.report("gc")`. Reads the trace once.
+
+        `report` is its name, or the class of its answer, which tells type checkers what comes back. `start`, `end` and
+        `process_id` choose a part of the trace; `parameters` are the report's own, each an option of its sub-command.
+
+        Raises ValueError for an unknown report, TypeError for an unknown parameter, TypeError or ValueError for a bad
+        one or a bad moment, and what `table` raises for a parameter that selects events. A TraceError that ends the
+        reading has the answer so far as its `report`.
+        """
+        window = {"start": start, "end": end, "process_id": process_id}
+        return importlib.import_module(_REPORTS).report_of(self, report, window, parameters)
+
+    def reports(
+        self,
+        *names: str,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        process_id: int | None = None,
+    ) -> dict[str, Any]:
+        """Ask several reports (all of them, unless `names` says which) in one pass: their answers by name.
+
+        Raises ValueError for an unknown report. A TraceError that ends the reading has the answers so far as its
+        `report`.
+        """
+        window = {"start": start, "end": end, "process_id": process_id}
+        answers: dict[str, Any] = importlib.import_module(_REPORTS).reports_of(self, names, window)
+        return answers
+
+    def check(self) -> CheckResult:
+        """Decode every event and count how the payloads came out.
 
         Continues after damage and does not raise for it, whatever `errors` the trace was opened with.
         """
@@ -302,10 +377,10 @@ class Trace:
                     counts["tail" if row in rows.tails else "exact"] += 1
                 else:
                     counts["short" if row in rows.misfits else "unknown"] += 1
-        return Report(
+        return CheckResult(
             info=self.info,
             complete=stream.complete,
-            kinds={key: KindReport(**tally[key]) for key in sorted(tally)},
+            kinds={key: PayloadCounts(**tally[key]) for key in sorted(tally)},
             problems=stream.problems.items,
             problem_counts=dict(stream.problems.counts),
             severities={str(kind): n for kind, n in stream.problems.severities.items()},

@@ -20,7 +20,7 @@ from clrevents.symbols.stacks import ResolvedStacks, resolve_stacks
 from clrevents.table.build import UInt64, row_table
 from clrevents.table.event_schema import TableField
 from clrevents.table.table import Table
-from clrevents.trace.report import ThreadInfo
+from clrevents.trace.scan import ThreadInfo
 from clrevents.trace.stacks import STACK_FIELDS, stack_columns
 
 

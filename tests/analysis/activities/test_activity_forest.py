@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.analysis import activities_report
-from clrevents.analysis.activities.report import REPORT, ActivitiesReport
-from clrevents.analysis.framework.asking import ReportFeed
-from clrevents.analysis.framework.report_reading import Asked
+from clrevents.analysis.framework.run.asking import ReportFeed
+from clrevents.analysis.framework.run.report_reading import Asked
+from clrevents.analysis.reports.activities.report import REPORT, ActivitiesReport
 from clrevents.encode.values import NO_GUID
 from clrevents.events import ExceptionCatchStart_V0, ExceptionCatchStop_V0
 from clrevents.testing.builder import Format, TraceBuilder
@@ -39,7 +38,7 @@ def asked(b: TraceBuilder, **more: Any) -> ActivitiesReport:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with clrevents.open(b.build()) as trace:
-            return activities_report(trace, **more)
+            return trace.report("activities", **more)
 
 
 def shape(report: ActivitiesReport) -> list[tuple[Any, ...]]:

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 import clrevents
 from analysis.test_stack_shapes import fits, samples_of
-from clrevents.analysis import read_samples, top_report
-from clrevents.analysis.callers.call_sides import CallNodes, call_sides
-from clrevents.analysis.callers.report import CallersReport, callers_report
-from clrevents.analysis.sampled.name_patterns import matched, name_patterns
-from clrevents.analysis.sampled.samples import Samples
+from clrevents.analysis import read_samples
+from clrevents.analysis.reports.callers import CallersReport
+from clrevents.analysis.reports.callers.call_sides import CallNodes, call_sides
+from clrevents.analysis.shared.samples.name_patterns import matched, name_patterns
+from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.cli import root
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture
@@ -106,8 +106,8 @@ def lines(rows: object) -> list[tuple[int, str, int | None, int | None, int]]:
 
 def test_every_row_of_a_small_trace() -> None:
     with clrevents.open(built()) as trace:
-        report = callers_report(trace, "Fib")
-        top = {row.name: row for row in top_report(trace).methods}
+        report = trace.report("callers", method="Fib")
+        top = {row.name: row for row in trace.report("top").methods}
     assert lines(report.callers) == [
         (0, "Shop.Fib()", 18 * MS, 13 * MS, 3),
         (1, "Shop.Main()", 15 * MS, 10 * MS, 2),
@@ -129,7 +129,7 @@ def test_every_row_of_a_small_trace() -> None:
 
 def test_methods_that_match_are_added_up_and_listed() -> None:
     with clrevents.open(built()) as trace:
-        report = callers_report(trace, "Fib;Log")
+        report = trace.report("callers", method="Fib;Log")
     assert [(r.name, r.inclusive_ns, r.exclusive_ns) for r in report.methods] == [
         ("Shop.Fib()", 18 * MS, 13 * MS),
         ("Shop.Log()", 5 * MS, 5 * MS),
@@ -142,8 +142,8 @@ def test_methods_that_match_are_added_up_and_listed() -> None:
 
 def test_a_method_stays_where_everything_else_folds() -> None:
     with clrevents.open(built()) as trace:
-        report = callers_report(trace, "Log", fold="*")
-        whole = callers_report(trace, "*", fold="Shop.Fib")
+        report = trace.report("callers", method="Log", fold="*")
+        whole = trace.report("callers", method="*", fold="Shop.Fib")
     assert lines(report.callers) == [(0, "Shop.Log()", 5 * MS, 5 * MS, 1)]
     assert [row[:3] for row in lines(whole.callees)] == [
         (0, "*", 20 * MS),
@@ -156,7 +156,7 @@ def test_a_method_stays_where_everything_else_folds() -> None:
 
 def test_depth_and_what_is_refused() -> None:
     with clrevents.open(built()) as trace:
-        report = callers_report(trace, "Fib", depth=1)
+        report = trace.report("callers", method="Fib", depth=1)
         assert [row[:4] for row in lines(report.callees)] == [
             (0, "Shop.Fib()", 18 * MS, 3 * MS),
             (1, "Shop.Fib()", 15 * MS, 0),
@@ -164,8 +164,8 @@ def test_depth_and_what_is_refused() -> None:
         assert report.notes[-1].id == "cut-depth"
         for wrong in ({"depth": -1}, {"method": ""}, {"by": "alloc", "weight": "alloc"}):
             with pytest.raises(ValueError, match=next(iter(wrong))):
-                callers_report(trace, **wrong)  # type: ignore[arg-type]
-        none = callers_report(trace, "fibb")
+                trace.report("callers", **wrong)  # type: ignore[arg-type]
+        none = trace.report("callers", method="fibb")
     assert (len(none.callers), len(none.callees), len(none.methods)) == (0, 0, 0)
     assert (none.notes[-1].id, none.notes[-1].remedy) == ("no-method", "did you mean Shop.Fib")
 
@@ -173,7 +173,7 @@ def test_depth_and_what_is_refused() -> None:
 @pytest.fixture(scope="module")
 def report() -> CallersReport:
     with clrevents.open(NETPERF) as trace:
-        return callers_report(trace, "Program.Tail?")
+        return trace.report("callers", method="Program.Tail?")
 
 
 def test_a_real_trace(report: CallersReport) -> None:
@@ -201,16 +201,16 @@ def test_weights_of_children_are_within_their_parents(report: CallersReport) -> 
 
 def test_windows_add_up() -> None:
     with clrevents.open(NETPERF) as trace:
-        whole = callers_report(trace, "Main").metrics["inclusive"].value
+        whole = trace.report("callers", method="Main").metrics["inclusive"].value
         edges = (None, "300ms", "900ms", None)
-        parts = [callers_report(trace, "Main", start=a, end=b) for a, b in pairwise(edges)]
+        parts = [trace.report("callers", method="Main", start=a, end=b) for a, b in pairwise(edges)]
     assert sum(part.metrics["inclusive"].value or 0 for part in parts) == whole
 
 
 def test_other_weights_have_their_own_columns() -> None:
     with clrevents.open(fixture("net10-servergc")) as trace:
-        alloc = callers_report(trace, "*", by="alloc", depth=0)
-        total = top_report(trace, by="alloc").metrics["total"].value
+        alloc = trace.report("callers", method="*", by="alloc", depth=0)
+        total = trace.report("top", by="alloc").metrics["total"].value
     assert (alloc.callees[0].inclusive_bytes, alloc.callees[0].inclusive_ns) == (total, None)
     assert alloc.metrics["inclusive"].unit == "bytes"
 

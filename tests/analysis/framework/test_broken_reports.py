@@ -8,7 +8,7 @@ import pytest
 import broken_reports
 import built_pauses
 import report_laws
-from clrevents.analysis.framework.declaration import NoParameters
+from clrevents.analysis.framework.model.declaration import NoParameters
 from project_files import fixture, unpacked
 from report_slices import pauses
 from together import PROCESSES, together

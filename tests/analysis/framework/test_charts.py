@@ -9,14 +9,16 @@ from xml.etree import ElementTree
 
 import pytest
 
-from clrevents.analysis.framework.answer import Answer, answer, table
-from clrevents.analysis.framework.answer_values import Question, TimeWindow, TraceIdentity
-from clrevents.analysis.framework.cells import Bytes, CodeName, DurationNs, Ns
-from clrevents.analysis.framework.charts import Chart, ChartDeclaration, Panel
-from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.framework.row_class import Row, column, row
-from clrevents.analysis.listing import report_names
-from clrevents.analysis.reports import find_report
+from clrevents.analysis.framework.model.answer import Answer, answer, table
+from clrevents.analysis.framework.render.charts import Chart, ChartDeclaration, Panel
+from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.listing import report_names
+from clrevents.analysis.framework.vocabulary.answer_values import Question, TimeWindow, TraceIdentity
+from clrevents.analysis.framework.vocabulary.cells import Bytes, CodeName, DurationNs, Ns
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
+
+pytestmark = pytest.mark.full
 
 HOSTILE = "</text><script>alert(1)</script>\x1b[31m"
 

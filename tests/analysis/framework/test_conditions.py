@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents.analysis import jit_report
-from clrevents.analysis.framework.answer_values import Metric
-from clrevents.analysis.framework.conditions import Condition
+from clrevents.analysis.framework.model.conditions import Condition
+from clrevents.analysis.framework.vocabulary.answer_values import Metric
 from project_files import fixture
 
 METRICS = ("pause_max", "count")
@@ -90,7 +89,7 @@ def test_refused(text: str, message: str) -> None:
 
 def test_of_a_report() -> None:
     with clrevents.open(fixture("net10-method-interop")) as trace:
-        report = jit_report(trace)
+        report = trace.report("jit")
     assert report.metrics["methods"].value == 136
     assert report.unmet("methods<=136", "native_total>1KiB") == []
     assert report.unmet("methods<136", "turns>=0") == [

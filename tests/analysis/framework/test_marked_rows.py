@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import report_laws
-from clrevents.analysis.framework.answer import Answer
-from clrevents.analysis.framework.declaration import NoParameters
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.declaration import NoParameters
 from clrevents.events import GCRestartEEEnd_V1, GCSuspendEEBegin_V1, GCSuspendEEReason
 from clrevents.testing.builder import Format, TraceBuilder
 from clrevents.trace import passes_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clrevents.analysis.framework.needs import Need, SeenKind, coverage, met, missing_notes
+from clrevents.analysis.framework.model.needs import Need, SeenKind, coverage, met, missing_notes
 from clrevents.schema.registry import RUNTIME
 
 GC, JIT, LOADER = 0x1, 0x10, 0x8

@@ -9,10 +9,10 @@ import pytest
 
 import built_pauses
 import report_laws
-from clrevents.analysis.framework.answer import Answer
-from clrevents.analysis.framework.answer_values import Metric, Note
-from clrevents.analysis.framework.declaration import NoParameters
-from clrevents.analysis.framework.processes import merged
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.declaration import NoParameters
+from clrevents.analysis.framework.run.processes import merged
+from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note
 from report_slices import pauses
 from report_slices.pauses import PauseFacts
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clrevents.analysis.framework.cells import CodeName, Handle, Ns, Number, Word
-from clrevents.analysis.framework.report_table import ReportTable
-from clrevents.analysis.framework.row_class import Row, column, row
+from clrevents.analysis.framework.vocabulary.cells import CodeName, Handle, Ns, Number, Word
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
 from clrevents.table.build import ColumnType, from_values, number_column
 
 
@@ -158,6 +158,7 @@ def test_its_text_counts_rows_and_names_columns() -> None:
     assert repr(table(item(1))) == "<1 row of Item: process_id, time_ns, name, handle, share, words, lossy>"
 
 
+@pytest.mark.full
 def test_it_is_a_data_frame() -> None:
     pandas = pytest.importorskip("pandas")
     frame = table(item(1, "a"), item(2)).to_pandas()

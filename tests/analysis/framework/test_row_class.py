@@ -8,8 +8,18 @@ from typing import Any
 import attrs
 import pytest
 
-from clrevents.analysis.framework.cells import CELLS, Address, Bytes, CodeName, Count, Ns, ThreadId, Word, column_of
-from clrevents.analysis.framework.row_class import (
+from clrevents.analysis.framework.vocabulary.cells import (
+    CELLS,
+    Address,
+    Bytes,
+    CodeName,
+    Count,
+    Ns,
+    ThreadId,
+    Word,
+    column_of,
+)
+from clrevents.analysis.framework.vocabulary.row_class import (
     Row,
     RowShape,
     SpanRow,

@@ -11,10 +11,10 @@ import pytest
 
 import clrevents
 import report_laws
-from clrevents.analysis.framework.answer import Answer
-from clrevents.analysis.framework.asking import ReportFeed
-from clrevents.analysis.framework.report_reading import Asked
-from clrevents.analysis.reports import find_report
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.run.asking import ReportFeed
+from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow

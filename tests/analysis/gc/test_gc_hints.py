@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 import clrevents
-from clrevents.analysis import gc_report
 from project_files import fixture
 
 GARBAGE = fixture("net10-garbage")
@@ -35,8 +34,8 @@ def expected() -> list[tuple[int, int, int]]:
 
 def test_hints_are_the_last_samples_before() -> None:
     with clrevents.open(GARBAGE) as trace:
-        report = gc_report(trace, hints=True)
-        plain = gc_report(trace)
+        report = trace.report("gc", hints=True)
+        plain = trace.report("gc")
     # There are eleven suspensions, fewer than are shown.
     assert sorted((h.start_ns, h.thread_id, h.before_ns) for h in report.hints) == expected()
     assert len(report.hints) == 7
@@ -56,14 +55,14 @@ def test_hints_are_the_last_samples_before() -> None:
 @pytest.mark.parametrize("edge", ["30%", "777127000ns", "80%"])
 def test_hints_of_adjacent_windows_are_those_of_the_whole(edge: str) -> None:
     with clrevents.open(GARBAGE) as trace:
-        whole = gc_report(trace, hints=True).hints
-        parts = [gc_report(trace, hints=True, end=edge).hints, gc_report(trace, hints=True, start=edge).hints]
+        whole = trace.report("gc", hints=True).hints
+        parts = [trace.report("gc", hints=True, end=edge).hints, trace.report("gc", hints=True, start=edge).hints]
     together = {(h.start_ns, h.thread_id): (h.before_ns, h.method) for part in parts for h in part}
     assert together == {(h.start_ns, h.thread_id): (h.before_ns, h.method) for h in whole}
 
 
 def test_without_samples_there_is_no_hint() -> None:
     with clrevents.open(fixture("net10-servergc")) as trace:
-        report = gc_report(trace, hints=True)
+        report = trace.report("gc", hints=True)
     assert len(report.suspensions) == 7
     assert len(report.hints) == 0

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from built_requests import HOSTING, HTTP, INT, LONG, TEXT, Web
-from clrevents.analysis.requests.report import RequestsReport
-from clrevents.analysis.requests.request_network import endpoint
+from clrevents.analysis.reports.requests import RequestsReport
+from clrevents.analysis.reports.requests.request_network import endpoint
 from clrevents.encode.values import NO_GUID
 from clrevents.schema.dynamic import FieldDescription
 from clrevents.schema.events.diagnostic_source import DiagnosticArgument

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from built_requests import DOUBLE, HOSTING, HTTP, KESTREL, TEXT, Web
-from clrevents.analysis.requests.known_requests import KnownRequest
-from clrevents.analysis.requests.report import RequestsReport
-from clrevents.analysis.requests.request_parts import TimedPart, cut_parts
+from clrevents.analysis.reports.requests import RequestsReport
+from clrevents.analysis.reports.requests.known_requests import KnownRequest
+from clrevents.analysis.reports.requests.request_parts import TimedPart, cut_parts
 from clrevents.events import ExceptionThrown_V1, ExceptionThrownFlags
 
 

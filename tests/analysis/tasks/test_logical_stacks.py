@@ -7,7 +7,7 @@ import pytest
 import clrevents
 from built_tasks import awaits, completed, queued, resumes, returns, runs, scheduled, started
 from clrevents.analysis import read_samples
-from clrevents.analysis.tasks.logical_stacks import DEEPEST
+from clrevents.analysis.shared.samples.logical_stacks import DEEPEST
 from clrevents.testing.builder import TraceBuilder
 
 MAIN, WORK, LEAF, START, RESUME, DISPATCH, MACHINE, OTHER, YIELDED, BUILDER = (0x1000 * n for n in range(1, 11))

@@ -8,17 +8,17 @@ from hypothesis import strategies as st
 import clrevents
 from built_tasks import Program, program
 from built_waits import asked
-from clrevents.analysis import TasksReport, tasks_report
-from clrevents.analysis.framework.asking import ReportFeed
-from clrevents.analysis.framework.report_reading import Asked
-from clrevents.analysis.tasks.report import REPORT
+from clrevents.analysis.framework.run.asking import ReportFeed
+from clrevents.analysis.framework.run.report_reading import Asked
+from clrevents.analysis.reports.tasks import TasksReport
+from clrevents.analysis.reports.tasks.report import REPORT
 
 SEEDS = st.integers(0, 1 << 32)
 MANY = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def told(made: Program) -> TasksReport:
-    found: TasksReport = asked(tasks_report, made.data)
+    found: TasksReport = asked("tasks", made.data)
     return found
 
 
@@ -96,7 +96,7 @@ def test_ids_that_are_given_again_leave_creators_right_or_unknown(seed: int, ids
 @given(SEEDS, st.integers(1, 200), st.integers(100, 4000))
 def test_a_decoder_keeps_no_more_than_the_limit_and_tells_the_same(seed: int, most: int, size: int) -> None:
     data = program(seed, losing=0.02).data
-    whole = asked(tasks_report, data, most=most)
+    whole = asked("tasks", data, most=most)
     feed = ReportFeed([Asked(REPORT, REPORT.parameters(most=most))])
     decoder = clrevents.Decoder(*feed.selectors, errors="salvage")
     for at in range(0, len(data), size):

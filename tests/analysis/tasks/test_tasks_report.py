@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from built_tasks import awaits, blocks, completed, queued, resumes, returns, runs, scheduled, started
 from built_waits import asked, numbers_of
-from clrevents.analysis import TasksReport, tasks_report, waits_report
+from clrevents.analysis.reports.tasks import TasksReport
 from clrevents.events import ThreadPoolWorkerThreadWait_V0
 from clrevents.schema.registry import TPL
 from clrevents.testing.builder import TraceBuilder
@@ -23,7 +23,7 @@ def methods() -> TraceBuilder:
 
 def told(made: TraceBuilder | bytes, **options: object) -> TasksReport:
     data = made if isinstance(made, bytes) else made.rundown().build()
-    found: TasksReport = asked(tasks_report, data, **options)
+    found: TasksReport = asked("tasks", data, **options)
     return found
 
 
@@ -116,7 +116,7 @@ def test_what_blocks_on_a_task() -> None:
     assert (blocker.count, blocker.waited_ns, blocker.share, blocker.in_tasks) == (1, 5000, 1.0, 1)
     assert numbers_of(found, "count", "blocking_count", "blocking_total") == (0, 1, 5000)
     assert numbers_of(told(data, start=3000), "blocking_count", "blocking_total") == (0, 4000)
-    assert asked(waits_report, data).metrics["task_total"].value == 5000
+    assert asked("waits", data).metrics["task_total"].value == 5000
 
 
 def test_two_awaits_of_one_task_are_told_apart_by_what_they_do_next() -> None:
@@ -235,5 +235,5 @@ def test_processes_do_not_share_ids() -> None:
     builder = scheduled(methods().thread(5).at(1000), 7)
     data = completed(started(builder.at(2000), 7).at(3000), 7).rundown().build()
     _, both = together((data, data))
-    found = asked(tasks_report, both)
+    found = asked("tasks", both)
     assert [(row.process_id, row.run_ns) for row in found.tasks] == [(101, 1000), (202, 1000)]

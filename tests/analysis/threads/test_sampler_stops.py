@@ -5,28 +5,25 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 
-import pytest
-
 import clrevents
 from analysis.test_recording_cost import MAIN, PROFILER, lossy_trace, stop
-from clrevents.analysis import threads_report
-from clrevents.analysis.recording.recording_cost import recording_cost_of
-from clrevents.analysis.threads.thread_rows import ThreadFacts
+from clrevents.analysis.framework.recording.recording_cost import recording_cost_of
+from clrevents.analysis.reports.threads.thread_rows import ThreadFacts
 from clrevents.testing.builder import TraceBuilder
-from project_files import fixtures
+from tiers import each_fixture
 
 
 def facts(builder: TraceBuilder) -> ThreadFacts:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", clrevents.TraceWarning)
         with clrevents.open(builder.build()) as trace:
-            return threads_report(trace).facts
+            return trace.report("threads").facts
 
 
-@pytest.mark.parametrize("path", fixtures(), ids=lambda path: path.name.partition(".")[0])
+@each_fixture("net8-netperf3", "net10-exceptions", "net8-counters")
 def test_fixtures_say_what_info_does(path: Path) -> None:
     with clrevents.open(path) as trace:
-        report, cost = threads_report(trace), recording_cost_of(trace)
+        report, cost = trace.report("threads"), recording_cost_of(trace)
     assert (report.facts.sampler_held_ns, report.facts.sampler_share) == (cost.held_ns, cost.share_high)
     assert [note.id for note in report.notes].count("sampler-cost") == (cost.held_ns is not None)
     # The first of these stops itself for each sum of allocations, and has no sampler.

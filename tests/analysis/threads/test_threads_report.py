@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 import clrevents
-from clrevents.analysis import threads_report
-from clrevents.analysis.threads.thread_rows import ThreadsReport
+from clrevents.analysis.reports.threads.thread_rows import ThreadsReport
 from clrevents.events import (
     ContentionFlags,
     ContentionStart_V2,
@@ -89,7 +88,7 @@ def stops(builder: TraceBuilder, start: int, end: int, reason: int = 1, thread: 
 
 def reported(builder: TraceBuilder, **window: Any) -> ThreadsReport:
     with clrevents.open(builder.build()) as trace:
-        return threads_report(trace, **window)
+        return trace.report("threads", **window)
 
 
 def told(report: ThreadsReport, thread: int = 7) -> list[tuple[float, float, str, str]]:
@@ -226,7 +225,8 @@ def test_a_thread_from_before_its_ids_next_creation() -> None:
 def test_a_wait_that_is_open_at_the_end_lasts_until_then() -> None:
     builder = waits(sampled(begun(), 7, 1, 2, 3), 7, 4, None)
     report = reported(sampled(builder, 8, 4, 20))
-    assert told(report) == [(1, 4, "running", "sample"), (4, 20, "wait", "event")]
+    assert told(report) == [(1, 4, "running", "sample"), (4, 20, "wait", "inferred")]
+    assert [row.open for row in report.intervals if row.thread_id == 7] == [False, True]
     # A sample that says otherwise shows that its end is missing.
     late = waits(sampled(begun(), 7, 1, 2, 3), 7, 4, None)
     assert told(reported(sampled(late, 7, 20, 21)))[1:3] == [
@@ -349,7 +349,7 @@ def test_windows_cut_totals_and_not_intervals() -> None:
     builder = asleep(sampled(begun(), 7, 1, 2, 3, 4), 7, 5, 6, 7)
     data = builder.build()
     with clrevents.open(data) as trace:
-        report = threads_report(trace, start=2 * MS, end=6 * MS)
+        report = trace.report("threads", start=2 * MS, end=6 * MS)
     assert [(i.start_ns, i.end_ns, i.clipped) for i in report.intervals] == [
         (MS, 4_500_000, True),
         (4_500_000, 7 * MS, True),
@@ -378,4 +378,4 @@ def test_no_lock_seen_is_no_proof_without_events() -> None:
     data = entering.build()
     for window, lock in (({}, MS), ({"start": 5 * MS}, 0)):
         with clrevents.open(data) as trace:
-            assert threads_report(trace, **window).metrics["lock_total"].value == lock  # type: ignore[typeddict-item]
+            assert trace.report("threads", **window).metrics["lock_total"].value == lock  # type: ignore[typeddict-item]

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import clrevents
 from analysis.threads.test_threads_report import MS, SLEEP, WAIT, WORK, begun, contends, created, enters, sampled
-from clrevents.analysis import threads_report
 from clrevents.events import (
     GCRestartEEEnd_V1,
     GCSuspendEEBegin_V1,
@@ -47,7 +46,7 @@ def _act(builder: TraceBuilder, act: str, thread: int, at: int) -> None:
         "signal": WaitHandleWaitStop_V0(0),
         "end": ThreadTerminated_V0(1000, 1, 0),
         "suspend": GCSuspendEEBegin_V1(GCSuspendEEReason(1), 1, 0),
-        "stop": GCSuspendEEBegin_V1(GCSuspendEEReason(0), (1 << 32) - 1, 0),
+        "stop": GCSuspendEEBegin_V1(GCSuspendEEReason(0), -1, 0),
         "restart": GCRestartEEEnd_V1(0),
         "idle": ThreadPoolWorkerThreadWait_V0(3, 0, 0),
     }
@@ -72,7 +71,7 @@ def test_states_tile_built_traces(steps: list[tuple[str, int, int]]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with clrevents.open(acted(steps)) as trace:
-            tiles(threads_report(trace))
+            tiles(trace.report("threads"))
 
 
 @settings(max_examples=20, deadline=None)
@@ -85,4 +84,4 @@ def test_states_tile_damaged_copies(steps: list[tuple[str, int, int]], seed: int
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with clrevents.open(bytes(data), errors="salvage") as trace:
-            tiles(threads_report(trace))
+            tiles(trace.report("threads"))

@@ -17,7 +17,7 @@ from clrevents.encode.values import ThreadRow
 from clrevents.schema.codes import BlockKind
 from costly import many_threads
 from costly_containers import six
-from support.counting import calls
+from counting import calls
 
 LONGEST = bytes([255] * 9 + [127])
 """An index of ten bytes: all that 64 bits hold, and more."""

@@ -11,12 +11,11 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import clrevents
-from clrevents import Limits, PayloadError, RawPayload, Registry, event
-from clrevents import struct as group
+from clrevents import Limits, PayloadError, RawPayload
 from clrevents.errors import ErrorMode
 from clrevents.events import (
     MethodExtent,
@@ -30,12 +29,30 @@ from clrevents.events import (
     MethodLoadVerbose_V1,
     TailCallType,
 )
+from clrevents.reference import codec
 from clrevents.schema.registry import DEFAULT, RUNTIME, EventInfo
 from clrevents.testing.strategies import records
-from clrevents.types import Boolean, Bytes, Counted, Guid, Int8, Pointer, UInt8, UInt16, UInt32, UnicodeString, by, pad
+from clrevents.types import (
+    Boolean,
+    Bytes,
+    Counted,
+    Guid,
+    Int8,
+    Pointer,
+    Registry,
+    UInt8,
+    UInt16,
+    UInt32,
+    UnicodeString,
+    by,
+    event,
+    pad,
+)
+from clrevents.types import struct as group
 from nettrace4_writer import Blob, Writer, utf16z
 from payload_encoder import encode
 from registered import FAMILIES
+from tiers import one_in
 
 
 def share(part: int) -> settings:
@@ -43,7 +60,7 @@ def share(part: int) -> settings:
     return settings(max_examples=max(settings.default.max_examples // part, 1))  # type: ignore[union-attr]
 
 
-EACH_FAMILY = pytest.mark.parametrize("family", FAMILIES)
+EACH_FAMILY = pytest.mark.parametrize("family", one_in(9, FAMILIES))
 EACH_SIZE = pytest.mark.parametrize("size", [4, 8], ids=["32-bit", "64-bit"])
 
 Case = tuple[EventInfo, bytes]
@@ -105,8 +122,9 @@ def test_cut_at_every_byte(family: str, size: int, data: st.DataObject) -> None:
     for info, record in zip(infos, draw_family(data, infos, size), strict=True):
         payload, places = encode(record, size)
         for cut in range(len(payload)):
-            cases.append((info, payload[:cut]))
-            cuts.append((info, record, places, cut))
+            if not fits_otherwise(info, payload[:cut], size):
+                cases.append((info, payload[:cut]))
+                cuts.append((info, record, places, cut))
     raw, offsets = trace_of(cases, size)
     trace = clrevents.open(raw, limits=Limits(problems=len(cases) + 1))
     events = list(trace.events())
@@ -115,6 +133,17 @@ def test_cut_at_every_byte(family: str, size: int, data: st.DataObject) -> None:
     # A class promises its fields, so what could not be read is left out.
     assert [e for info in infos[:3] for e in trace.events(info.record)] == []
     assert sum(trace.check().problem_counts.values()) == len(cases)
+
+
+def fits_otherwise(info: EventInfo, payload: bytes, size: int) -> bool:
+    """Whether this is a record of the event's second class: a drawn size may happen to be that of the bytes."""
+    if info.otherwise is None:
+        return False
+    try:
+        codec(info.otherwise, size).parse(payload)
+    except PayloadError:
+        return False
+    return True
 
 
 def check_cut(
@@ -160,6 +189,7 @@ def test_bytes_behind_the_last_field(family: str, size: int, data: st.DataObject
     infos = FAMILIES[family]
     drawn = draw_family(data, infos, size)
     payloads = [encode(record, size)[0] for record in drawn]
+    assume(not any(tail and fits_otherwise(i, p + tail, size) for i, p in zip(infos, payloads, strict=True)))
     raw, offsets = trace_of([(i, p + tail) for i, p in zip(infos, payloads, strict=True)], size)
     trace = clrevents.open(raw, errors="strict")
     events = list(trace.events())
@@ -183,6 +213,7 @@ def test_newer_version(family: str, size: int, data: st.DataObject, tail: bytes)
     assert infos
     drawn = draw_family(data, infos, size)
     payloads = [encode(record, size)[0] for record in drawn]
+    assume(not any(tail and fits_otherwise(i, p + tail, size) for i, p in zip(infos, payloads, strict=True)))
     raw, offsets = trace_of([(i, p + tail) for i, p in zip(infos, payloads, strict=True)], size, version=200)
     trace = clrevents.open(raw, errors="strict")
     events = list(trace.events())

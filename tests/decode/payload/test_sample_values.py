@@ -17,6 +17,7 @@ import pytest
 
 import clrevents
 from checklist_cases import perfview
+from clrevents.schema.describe import register
 from clrevents.schema.dynamic import Learned
 from clrevents.schema.registry import DEFAULT, EventInfo, Registry
 from clrevents.schema.types import FileTime
@@ -302,7 +303,7 @@ def test_without_the_built_in_event_the_description_gives_the_same_values(path: 
 def test_a_class_of_ones_own_gives_the_values_of_the_description() -> None:
     """Registered for one trace: every event has equal fields either way."""
     registry = Registry()
-    clrevents.register(
+    register(
         {
             "provider": SAMPLE,
             "id": 11,

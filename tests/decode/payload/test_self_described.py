@@ -10,6 +10,7 @@ from uuid import UUID
 import pytest
 
 import clrevents
+from clrevents.schema.describe import register
 from clrevents.schema.registry import Registry
 from clrevents.schema.types import FileTime
 from clrevents.testing.builder import TraceBuilder
@@ -90,6 +91,7 @@ def test_a_file_time_keeps_its_hundred_nanoseconds() -> None:
     assert str(FileTime((1 << 64) - 1)) == str((1 << 64) - 1)
 
 
+@pytest.mark.full
 def test_a_hundred_thousand_kinds_stay_bounded() -> None:
     builder = TraceBuilder()
     for i in range(100_000):
@@ -110,7 +112,7 @@ def test_without_the_built_in_event_the_description_gives_the_same_values() -> N
     fields = {"A": (9, 5), "B": (18, "text"), "C": (14, 0.25)}
     data = TraceBuilder().described("P", "E", fields).build()
     registry = Registry()
-    clrevents.register(
+    register(
         {"provider": "P", "id": 1, "name": "E", "fields": {"A": "Int32", "B": "UnicodeString", "C": "Double"}},
         registry=registry,
     )

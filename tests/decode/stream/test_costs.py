@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import costly_containers as costly
 from clrevents.decode.container.blocks import Stacks
 from clrevents.decode.container.netperf import netperf12
 from clrevents.decode.container.nettrace6 import nettrace6_search
@@ -15,8 +16,7 @@ from clrevents.decode.stacks import StackTable
 from clrevents.decode.stream.input import InputBuffer
 from clrevents.decode.stream.stream import Stream
 from clrevents.errors import ErrorMode
-from support import costly_containers as costly
-from support.counting import calls
+from counting import calls
 
 SIZES = (100, 400, 1600)
 Make = Callable[[int], bytes]

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import clrevents
+import costly_containers as costly
 from clrevents import Decoder, Limits
 from clrevents.decode.clock import Clock
 from clrevents.decode.container.blocks import SequencePoint, ThreadNumbers, ThreadRow
@@ -26,8 +27,9 @@ from clrevents.decode.stream.thread_table import ThreadTable
 from clrevents.encode.values import EventRecord, MetadataRecord
 from clrevents.encode.values import ThreadRow as ThreadRecord
 from clrevents.rewrite import redact
-from support import costly_containers as costly
-from support.counting import calls
+from counting import calls
+
+pytestmark = pytest.mark.full
 
 SIZES = (1000, 4000, 16000)
 # What a few blocks need, however much came before.

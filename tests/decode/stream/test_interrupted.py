@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+import costly_containers as costly
 from clrevents import Decoder, TraceError
-from support import costly_containers as costly
 
 DATA = b"".join(costly.endless(3))
 

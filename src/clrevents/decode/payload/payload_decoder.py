@@ -99,7 +99,7 @@ class PayloadDecoder:
             return self._other(kind, known, data, offset, misfit)
         if end == len(data) and not kind.newer:
             return payload, b"", _drift(kind, known, offset)
-        if len(known.readings) > 1:
+        if end != len(data):
             for reading in known.readings[1:]:
                 exact = _exact(reading, data)
                 if exact is not None:
@@ -197,6 +197,10 @@ class PayloadDecoder:
         bound = info.layout.bind(self._pointer_size)
         make = partial(record_decoder, texts=self._texts)
         known = _KindReadings([_LayoutReading(bound, info.layout, lambda: info.record, make)])
+        other: Any = info.otherwise
+        if other is not None:
+            bound = other.__layout__.bind(self._pointer_size)
+            known.readings.append(_LayoutReading(bound, other.__layout__, lambda: other, make))
         if not kind.row.fields or kind.newer:
             return known
         try:

@@ -14,16 +14,14 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from clrevents.analysis.sampled.calltree import call_tree
-from clrevents.analysis.sampled.leaf_states import STATES
-from clrevents.analysis.sampled.samples import Samples, read_samples
-from clrevents.analysis.weights.allocation_events import ALLOC
-from clrevents.analysis.weights.allocation_rows import certainty
+from clrevents.analysis.shared.samples.calltree import call_tree
+from clrevents.analysis.shared.samples.leaf_states import STATES
+from clrevents.analysis.shared.samples.samples import Samples, read_samples
+from clrevents.analysis.shared.weights.allocation_events import ALLOC, certainty
 from clrevents.errors import TraceError
-from clrevents.export.flame import Look
-from clrevents.export.flame_compared import compared_data
-from clrevents.export.flame_cut import FlameCut
-from clrevents.export.page.page_texts import shown_text
+from clrevents.export.flame.flame_html import FlameCut, compared_data
+from clrevents.export.look import Look
+from clrevents.export.page.page_assembly import shown_text
 from clrevents.trace import Trace
 
 _BOXES: Final = 10_000

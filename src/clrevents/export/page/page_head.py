@@ -9,15 +9,15 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final
 
-from clrevents.analysis.framework.answer import Answer
-from clrevents.analysis.framework.needs import NOT_RECORDED, record_needs
-from clrevents.analysis.recording.answerable import answerable
-from clrevents.analysis.reports import find_report
+from clrevents._util.words import counted, lost_events
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.needs import NOT_RECORDED, record_needs
+from clrevents.analysis.framework.run.answerable import answerable
+from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.errors import Problem, TraceError
-from clrevents.export.facts import runtime_object
-from clrevents.export.page.page_texts import shown_text
+from clrevents.export.files.facts import runtime_object
+from clrevents.export.page.page_assembly import shown_text
 from clrevents.trace import Trace, passes_of
-from clrevents.words import counted, lost_events
 
 _PROBLEMS: Final = 20
 _KINDS: Final = 8

@@ -10,16 +10,15 @@ from typing import Any, Final, Protocol, TypeAlias
 
 import attrs
 
-from clrevents.analysis.reports import find_report
+from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.decode.selection import FilterOptions, Selector
 from clrevents.errors import UnknownEventError
 from clrevents.fleet.fleet_answer import fleet_answer
 from clrevents.fleet.joined import with_trace
-from clrevents.fleet.outcome import Opening, Question, asked
+from clrevents.fleet.outcome import Opening, Question, TraceProblem, asked, error_row, problems_table
 from clrevents.fleet.questions import AskCounts, AskReport, KeptAnswer
 from clrevents.fleet.spark.types import cast_batch, fields_of, spark_batches
 from clrevents.fleet.trace_batches import TraceBatches
-from clrevents.fleet.trace_problems import TraceProblem, error_row, problems_table
 from clrevents.table.table import Table
 from clrevents.trace import Trace
 
@@ -117,7 +116,7 @@ class AskThrough:
     filters: FilterOptions
 
     def __call__(self, trace: Trace) -> None:
-        for _ in trace.batches(self.selector, **self.filters):
+        for _ in trace.table_parts(self.selector, **self.filters):
             pass
 
 
@@ -130,7 +129,7 @@ class AskFields:
 
     def __call__(self, trace: Trace) -> Table | None:
         try:
-            first = next(iter(trace.batches(self.selector, enum_names=self.enum_names)))
+            first = next(iter(trace.table_parts(self.selector, enum_names=self.enum_names)))
         except UnknownEventError:
             return None
         return Table(first.fields)

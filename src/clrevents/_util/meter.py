@@ -1,0 +1,128 @@
+"""A progress bar for people: in a notebook, or on a terminal, if the work takes longer than a second.
+
+The bars are those of IPython and rich, which are loaded when one is drawn. Knows no trace.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, Final, Protocol, TextIO
+
+from clrevents._util.notebook import notebook_shell
+
+_PATIENCE: Final = 1.0
+
+
+class Bar(Protocol):
+    """A bar that is on a screen."""
+
+    def move(self, done: int, total: int) -> None: ...
+    def remove(self) -> None: ...
+
+
+class Meter:
+    """Shows bytes done out of a total. `disturbs`: other lines are printed where the bar would be drawn."""
+
+    def __init__(self, stream: TextIO | None, disturbs: bool = False, what: str = "reading") -> None:
+        self._stream = stream
+        self._notebook = False
+        self._wanted = stream is not None and stream.isatty() and not disturbs
+        self._what = what
+        self._started: float | None = time.monotonic()
+        self._bar: Bar | None = None
+
+    @classmethod
+    def anywhere(cls) -> Meter:
+        """One for programs: below a notebook's cell, or on stderr if that is a terminal; nothing is shown elsewhere."""
+        meter = cls(sys.stderr)
+        meter._notebook = notebook_shell() is not None
+        meter._wanted |= meter._notebook
+        meter._started = None
+        return meter
+
+    @property
+    def hook(self) -> Callable[[int, int], None] | None:
+        """A callback taking (done, total), or None if nothing is shown."""
+        return self.tell if self._wanted else None
+
+    def part(self, before: int, size: int, total: int) -> Callable[[float], None] | None:
+        """The same for a part of `size` after `before`; the callback takes the fraction done, from 0 to 1."""
+        if not self._wanted:
+            return None
+        return lambda share: self.tell(before + int(share * size), total)
+
+    def close(self) -> None:
+        """Remove the bar; it returns on further progress."""
+        if self._bar is not None:
+            self._bar.remove()
+            self._bar = None
+
+    def restart(self) -> None:
+        """Remove the bar; it returns when further work takes longer than a second."""
+        self.close()
+        self._started = None
+
+    def tell(self, done: int, total: int) -> None:
+        """So much is done."""
+        if not self._wanted:
+            return
+        if self._bar is None:
+            now = time.monotonic()
+            if self._started is None:
+                self._started = now
+            if now - self._started < _PATIENCE:
+                return
+            self._bar = _NotebookBar() if self._notebook else _TerminalBar(self._what, self._stream)
+        self._bar.move(done, total)
+
+
+class _TerminalBar:
+    def __init__(self, what: str, stream: TextIO | None) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._bar = Progress(
+            TextColumn(what),
+            BarColumn(),
+            DownloadColumn(),
+            TimeRemainingColumn(),
+            console=Console(file=stream),
+            transient=True,
+            auto_refresh=False,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        self._task = self._bar.add_task(what, total=None)
+        self._bar.start()
+
+    def move(self, done: int, total: int) -> None:
+        self._bar.update(self._task, completed=done, total=total)
+        self._bar.refresh()
+
+    def remove(self) -> None:
+        self._bar.stop()
+
+
+class _NotebookBar:
+    """Of IPython: rich's needs widgets, which many notebooks lack, and whose state would stay in the saved file."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+
+    def move(self, done: int, total: int) -> None:
+        from IPython.display import ProgressBar
+
+        if self._bar is None:
+            self._bar = ProgressBar(total)
+            self._bar.display()
+        self._bar.total = total
+        self._bar.progress = done
+
+    def remove(self) -> None:
+        from IPython.display import display
+
+        if self._bar is not None:
+            nothing = {"text/html": "", "text/plain": ""}
+            display(nothing, raw=True, display_id=self._bar._display_id, update=True)

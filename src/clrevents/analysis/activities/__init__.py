@@ -1,1 +1,0 @@
-"""Show activities of any provider, their parents and durations."""

@@ -1,1 +1,0 @@
-"""What was allocated: by type, by stack, by thread and over time."""

@@ -1,1 +1,0 @@
-"""Show who calls a method and what it calls, as trees."""

@@ -1,1 +1,0 @@
-"""Show the values of counters and metrics over time."""

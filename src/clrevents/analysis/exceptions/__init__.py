@@ -1,1 +1,0 @@
-"""What was thrown, where, who caught it, and what it cost."""

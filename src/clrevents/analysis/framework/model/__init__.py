@@ -1,0 +1,1 @@
+"""What a report is: its answer, needs, collector, conditions and declaration."""

@@ -1,0 +1,202 @@
+"""`Answer`: what every report gives back, as a plain value that can be made by hand, saved and read back.
+
+The class body of a report is its declaration: its tables are its attributes. Knows no trace.
+"""
+
+from __future__ import annotations
+
+import os
+import typing
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, ClassVar, Final, Generic, Self, TypeVar, dataclass_transform
+
+import attrs
+
+from clrevents.analysis.framework.model.conditions import Condition
+from clrevents.analysis.framework.render.charts import Chart, ChartDeclaration
+from clrevents.analysis.framework.render.show import answer_html, answer_text
+from clrevents.analysis.framework.render.showing import show
+from clrevents.analysis.framework.vocabulary.answer_values import (
+    Coverage,
+    Metric,
+    Note,
+    Question,
+    TimeWindow,
+    TraceIdentity,
+)
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, TableDeclaration
+from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.table.build import plain
+
+F_co = TypeVar("F_co", covariant=True)
+A = TypeVar("A", bound=type[Any])
+
+_TABLES: Final = "__tables__"
+
+
+def table(description: str, *, bulk: bool = False) -> Any:
+    """Declare a table of a report. A `bulk` one may be so long that it is only given where it is asked for."""
+    return attrs.field(metadata={"table": description, "bulk": bulk})
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(table, attrs.field))
+def answer(*, name: str, charts: tuple[ChartDeclaration, ...] = ()) -> Callable[[A], A]:
+    """Make a report's class: `name` is that of the report, of its sub-command and of its schema.
+
+    Raises TypeError for a chart that does not fit the tables.
+    """
+
+    def make(body: A) -> A:
+        made = attrs.frozen(kw_only=True, eq=True, repr=False)(body)
+        made.name = name
+        made.declared_charts = charts
+        tables = {declared.name: declared.row_class for declared in _tables(made)} if charts else {}
+        for chart in charts:
+            wrong = chart.wrong(tables)
+            if wrong is not None:
+                raise TypeError(f"{body.__name__}: chart {wrong}")
+        return made
+
+    return make
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class Answer(Generic[F_co]):
+    """The answer of a report: facts, metrics, tables, and everything that limits how far to trust them.
+
+    Plain values: it outlives the trace, pickles, and can be saved with `to_dict` and read back with `from_dict`.
+    """
+
+    name: ClassVar[str] = ""
+    declared_charts: ClassVar[tuple[ChartDeclaration, ...]] = ()
+    """The charts of this kind of report, as they are declared."""
+
+    question: Question
+    """What was asked, of which trace; enough to ask it again."""
+    coverage: Coverage
+    """`full`, `partial` or `none`: how much of what the report needs the trace was told to record."""
+    notes: tuple[Note, ...]
+    """All caveats: what was not recorded and how to record it, losses, damage, what had to be guessed."""
+    facts: F_co
+    """The report's verdicts and circumstances."""
+    metrics: Mapping[str, Metric]
+    """The report's numbers, by name."""
+
+    @classmethod
+    def tables(cls) -> tuple[TableDeclaration, ...]:
+        """The tables of this kind of report, in order."""
+        return _tables(cls)
+
+    @classmethod
+    def facts_class(cls) -> type[Any]:
+        """The class of `facts`."""
+        for base in getattr(cls, "__orig_bases__", ()):
+            if typing.get_origin(base) is Answer:
+                found: type[Any] = typing.get_args(base)[0]
+                return found
+        raise TypeError(f"{cls.__name__} does not say what its facts are: extend Answer[…]")
+
+    def table(self, name: str) -> ReportTable[Any]:
+        """One of the tables by its name. Raises KeyError if there is none."""
+        if name not in {declared.name for declared in self.tables()}:
+            raise KeyError(f"no table {name!r}; there are {', '.join(t.name for t in self.tables())}")
+        found: ReportTable[Any] = getattr(self, name)
+        return found
+
+    def charts(self) -> tuple[Chart, ...]:
+        """The charts of the answer. To draw one needs the extra `plot`; a table that is left out draws nothing."""
+        title = f"{self.name}: {os.path.basename(self.question.trace.path or '') or 'trace in memory'}"
+        held = {t.name: self.table(t.name) for t in self.tables()}
+        return tuple(Chart(declared, held, title) for declared in self.declared_charts)
+
+    def show(self, *, height: int | None = None) -> None:
+        """Show tables that can be sorted and searched, and the charts: below a notebook's cell, otherwise in a browser.
+
+        In a notebook it is one frame without access to anything, of at most 1 MB; it says which rows it leaves out.
+        `height` is in pixels. Elsewhere the page is written to a temporary file and opened; raises OSError where no
+        browser can be started.
+        """
+        show("answer", self, height)
+
+    def unmet(self, *conditions: str) -> list[str]:
+        """Which conditions do not hold, such as `"pause_max<50ms"`, and why: a sentence each.
+
+        Numbers take the units of their metric (ns to min, B to TiB, %). Raises ValueError for a metric that does not
+        exist, and for a unit that it is not measured in.
+        """
+        parsed = [Condition.parse(text, self.metrics) for text in conditions]
+        reasons = [condition.unmet(self.metrics[condition.metric]) for condition in parsed]
+        return [reason for reason in reasons if reason is not None]
+
+    def to_dict(self, tables: Collection[str] = ()) -> dict[str, Any]:
+        """Everything as JSON has it; bulk tables only where they are named in `tables`. Keys are only ever added."""
+        found = self.to_dict_of_rows(tables)
+        return {**found, "tables": {name: list(rows) for name, rows in found["tables"].items()}}
+
+    def to_dict_of_rows(self, tables: Collection[str] = ()) -> dict[str, Any]:
+        """The same with an iterator of the rows of each table, for who takes them one at a time."""
+        held = [t for t in self.tables() if not t.bulk or t.name in tables]
+        return {
+            "schema": f"clrevents.{self.name}/1",
+            "question": plain(self.question),
+            "coverage": self.coverage,
+            "notes": plain(self.notes),
+            "facts": plain(self.facts),
+            "metrics": plain(self.metrics),
+            "tables": {t.name: self.table(t.name).rows() for t in held if self.table(t.name).left_out is None},
+            "rows": {t.name: len(self.table(t.name)) for t in self.tables()},
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read back what `to_dict` gave. Raises ValueError for the answer of another report or of a newer schema."""
+        schema = f"clrevents.{cls.name}/1"
+        if data.get("schema") != schema:
+            raise ValueError(f"the schema is {data.get('schema')!r}, not {schema!r}")
+        question = dict(data["question"])
+        question["window"] = TimeWindow(**question["window"])
+        question["trace"] = TraceIdentity(**question["trace"])
+        question["processes"] = tuple(question["processes"])
+        facts_class = cls.facts_class()
+        many = {c.name for c in columns_of(facts_class) if c.many}
+        facts = {key: tuple(value) if key in many else value for key, value in data["facts"].items()}
+        return cls(
+            question=Question(**question),
+            coverage=data["coverage"],
+            notes=tuple(Note(**{**note, "touches": tuple(note["touches"])}) for note in data["notes"]),
+            facts=facts_class(**facts),
+            metrics={name: Metric(**metric) for name, metric in data["metrics"].items()},
+            **{t.name: _table_of(t, data) for t in cls.tables()},
+        )
+
+    def __repr__(self) -> str:
+        return answer_text(self)
+
+    def _repr_html_(self) -> str:
+        return answer_html(self)
+
+
+def _tables(cls: type[Any]) -> tuple[TableDeclaration, ...]:
+    known: tuple[TableDeclaration, ...] | None = cls.__dict__.get(_TABLES)
+    if known is None:
+        known = _read_tables(cls)
+        setattr(cls, _TABLES, known)
+    return known
+
+
+def _read_tables(cls: type[Any]) -> tuple[TableDeclaration, ...]:
+    hints = typing.get_type_hints(cls, include_extras=True)
+    found = []
+    for field in attrs.fields(cls):
+        if "table" in field.metadata:
+            row_class = typing.get_args(hints[field.name])[0]
+            found.append(TableDeclaration(field.name, row_class, field.metadata["table"], field.metadata["bulk"]))
+    return tuple(found)
+
+
+def _table_of(declared: TableDeclaration, data: Mapping[str, Any]) -> ReportTable[Any]:
+    columns = columns_of(declared.row_class)
+    rows = data["tables"].get(declared.name)
+    held = {c.name: [row[c.name] for row in rows or ()] for c in columns}
+    made: ReportTable[Any] = ReportTable.from_columns(declared.row_class, held)
+    return made if rows is not None else attrs.evolve(made, left_out=data["rows"][declared.name])

@@ -1,0 +1,364 @@
+"""What an author of a report writes, `Collector`, and what it is given: chunks in order of time, then a context.
+
+A collector sees the events of one process, all of them and in order, in chunks cut anywhere; it may not depend on
+where. Names of methods, stacks, the window and all holes come at the end, in the `Context`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents._util.words import counted
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.needs import Need, SeenKinds, coverage, met, missing_notes
+from clrevents.analysis.framework.vocabulary.answer_values import (
+    ALWAYS,
+    FOREVER,
+    MANY_PROCESSES,
+    Evidence,
+    Metric,
+    MetricDeclaration,
+    Note,
+    Question,
+    TimeWindow,
+)
+from clrevents.analysis.framework.vocabulary.marks import Hole, Marks
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import as_columns, columns_of, shape_of
+from clrevents.analysis.gathering.distant_times import near_ns
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.symbols.methods import Methods
+from clrevents.symbols.stacks import ResolvedStacks, resolve_stacks
+from clrevents.table.build import Column, ColumnType
+from clrevents.table.stacks import AddressStacks
+from clrevents.trace import TraceInfo
+
+_NOBODY: Final = (1 << 64) - 1
+"""No thread has this number."""
+
+_WHOLE: Final = TimeWindow()
+
+R = TypeVar("R")
+A_co = TypeVar("A_co", bound=Answer[Any], covariant=True)
+
+
+@attrs.frozen(eq=False)
+class ReportChunk:
+    """Consecutive events of one process, as columns by the collector's own selectors, in order of time.
+
+    A selector that has no event here is not in `events`. `holes` are those that ended since the chunk before.
+    `window` is what was asked for, so that what is only added up need not be kept until the end; events outside it
+    come too.
+    """
+
+    events: Mapping[str, Gathered]
+    holes: tuple[Hole, ...] = ()
+    window: TimeWindow = _WHOLE
+
+    def __len__(self) -> int:
+        return sum(map(len, self.events.values()))
+
+
+class LateNaming(Protocol):
+    """What a context asks when the last event was read: names of code and stacks."""
+
+    @property
+    def methods(self) -> Methods: ...
+    @property
+    def stacks(self) -> AddressStacks: ...
+
+
+@attrs.frozen(eq=False, slots=False)
+class Troubles:
+    """What is missing from a trace, worked out once for all of its processes and reports."""
+
+    holes: tuple[Hole, ...]
+    damaged: int
+    """How many places of the file are damaged."""
+    complete: bool
+    window: TimeWindow
+
+    @cached_property
+    def marks(self) -> Marks:
+        """The holes, to be asked about spans."""
+        return Marks(self.holes)
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """Notes on what was lost and what is damaged in the window."""
+        found = []
+        for cause, id, what in (("loss", "losses", "lost while recording"), ("damage", "damage", "destroyed")):
+            mine = [h for h in self.holes if h.cause == cause and _meets(h, self.window)]
+            if mine:
+                count = sum(h.count for h in mine)
+                threads = len({h.thread_id for h in mine})
+                text = f"{counted(count, 'event was', 'events were')} {what} on {counted(threads, 'thread')}"
+                text += "; rows that this may have spoilt are marked"
+                found.append(Note(id, "warning", text, ("lossy",), {"events": count}))
+        if self.damaged and not any(note.id == "damage" for note in found):
+            text = f"the file is damaged in {counted(self.damaged, 'place')}; events may be missing anywhere near"
+            found.append(Note("damage", "error", text, (), {"places": self.damaged}))
+        if not self.complete and not self.damaged:
+            text = "the end of the trace is missing: what has no end in it may have ended"
+            found.append(Note("no-end", "warning", text))
+        return tuple(found)
+
+
+@attrs.frozen(eq=False, slots=False)
+class Context:
+    """Everything that is known when the last event was read."""
+
+    question: Question
+    process_id: int | None
+    info: TraceInfo
+    duration_ns: int
+    """To the last event of all, those included that are written after tracing stopped."""
+    needs: tuple[Need, ...]
+    metrics: tuple[MetricDeclaration, ...]
+    kinds: SeenKinds
+    troubles: Troubles
+    nothing: Callable[[str], Gathered]
+    """The columns of a selector's event, without a row; only header columns where neither the registry nor the trace
+    knows it."""
+    names: LateNaming
+    thread_names: Mapping[int, str]
+    stopped: Callable[[], int]
+
+    @cached_property
+    def stopped_ns(self) -> int:
+        """When tracing stopped, as far as events tell: what was open then lasted at least so long.
+
+        Later events only name code.
+        """
+        return near_ns(self.stopped())
+
+    @property
+    def window(self) -> TimeWindow:
+        """What was asked for."""
+        return self.question.window
+
+    @property
+    def methods(self) -> Methods:
+        """The code of the trace, to name addresses."""
+        return self.names.methods
+
+    @property
+    def stacks(self) -> AddressStacks:
+        """The stacks of all events that the collector saw."""
+        return self.names.stacks
+
+    @cached_property
+    def unknown(self) -> frozenset[str]:
+        """The needs, by `what`, of which the trace does not tell whether anything happened."""
+        return frozenset(need.what for need in self.needs if met(need, self.kinds) == "unknown")
+
+    @property
+    def holes(self) -> tuple[Hole, ...]:
+        """All of them, whatever the window."""
+        return self.troubles.holes
+
+    @property
+    def damaged(self) -> int:
+        """How many places of the file are damaged."""
+        return self.troubles.damaged
+
+    @property
+    def complete(self) -> bool:
+        """Whether the trace has a proper end."""
+        return self.troubles.complete
+
+    @property
+    def marks(self) -> Marks:
+        """The holes, to be asked about spans."""
+        return self.troubles.marks
+
+    def table(self, row_class: type[R], values: Mapping[str, Any]) -> ReportTable[R]:
+        """Rows of the whole trace → those of the window, marked where they touch a hole.
+
+        `values` are the columns but `process_id`, `lossy` and `clipped`, which are filled here by the class's shape.
+        A row without a begin or an end is taken to reach to that of the trace.
+
+        Rows with neither span nor time all stay: they are made of rows that were cut before. Where they bring a
+        `lossy` of their own it counts alone; on other rows it counts besides.
+        """
+        given = dict(values)
+        own = given.pop("lossy", None)
+        count = len(next(iter(given.values()), ()))
+        flags = np.zeros(count, dtype=np.bool_)
+        given["process_id"] = _repeated(self.process_id, count)
+        given["lossy"] = flags
+        declared = {c.name for c in columns_of(row_class)}
+        if "clipped" in declared:
+            given["clipped"] = flags
+        made = ReportTable.from_columns(row_class, given)
+        if not len(made):
+            return made
+        shape = shape_of(row_class)
+        starts, ends = _times(made)
+        lossy = self._touched(made, starts, ends)
+        if own is not None:
+            timeless = shape.span is None and shape.at is None and shape.since is None
+            lossy = np.asarray(own, dtype=np.bool_) | (False if timeless else lossy)
+        changed: dict[str, Any] = {"lossy": lossy}
+        inside = np.ones(count, dtype=np.bool_)
+        if shape.span is not None:
+            inside = self.window.meets(starts, ends)
+            # What has no begin or no end reaches to that of the trace, and the whole trace clips nothing.
+            first, last = np.where(starts == ALWAYS, 0, starts), np.where(ends == FOREVER, self.duration_ns + 1, ends)
+            changed["clipped"] = (first < self.window.low) | (last > self.window.high)
+        elif shape.at is not None:
+            inside = self.window.holds(starts)
+        made = made.replaced(**changed)
+        return made if inside.all() else made.take(np.flatnonzero(inside))
+
+    def _touched(self, rows: ReportTable[Any], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which rows touch a hole of one of their threads; of any, where no thread of theirs is known."""
+        threads = [rows.numbers(name, _NOBODY) for name in shape_of(rows.row_class).threads]
+        found = self.marks.touched(starts, ends, threads)
+        if threads and self.marks:
+            unknown = np.flatnonzero(np.all([column == np.uint64(_NOBODY) for column in threads], axis=0))
+            found[unknown] = self.marks.touched(starts[unknown], ends[unknown])
+        return found
+
+    def overlap(self, rows: ReportTable[Any]) -> NDArray[np.int64]:
+        """How much of each row's span lies in the window, in ns; 0 for one without a begin or an end."""
+        shape = shape_of(rows.row_class)
+        assert shape.span is not None
+        starts, ends = (rows.column(name) for name in shape.span)
+        return np.where(starts.known & ends.known, self.window.overlap(starts.values, ends.values), 0)
+
+    def begun(self, rows: ReportTable[Any]) -> NDArray[np.bool_]:
+        """Which rows count in the window: those that begin in it (by their end, where they have no begin)."""
+        shape = shape_of(rows.row_class)
+        assert shape.span is not None or shape.at is not None, "rows that lie nowhere in time begin nowhere"
+        starts, ends = _times(rows)
+        return self.window.holds(np.where(starts == ALWAYS, ends, starts))
+
+    def answer(
+        self,
+        answer_class: type[Any],
+        *,
+        facts: Any,
+        metrics: Mapping[str, int | float | Metric | None],
+        notes: Sequence[Note] = (),
+        seen: Collection[str] = (),
+        cannot: Note | None = None,
+        left_out: Sequence[Note] = (),
+        **tables: ReportTable[Any],
+    ) -> Any:
+        """The answer, with all that the frame knows of it: coverage, what was not recorded, losses, damage.
+
+        `seen` are those needs, by `what`, that the collector itself found met, where no kind of event tells it: such as
+        ids that stand in events of any provider. `cannot` says why the trace has no data, where needs do not tell it.
+        `left_out` says which part of it the answer is not about.
+        """
+        needs = [need for need in self.needs if need.what not in seen]
+        return answer_class(
+            question=self.question,
+            coverage="none" if cannot is not None else "partial" if left_out else coverage(needs, self.kinds),
+            notes=(*filter(None, [cannot]), *missing_notes(needs, self.kinds), *self.troubles.notes, *notes, *left_out),
+            facts=facts,
+            metrics={declared.name: self._given(metrics[declared.name], declared.name) for declared in self.metrics},
+            **tables,
+        )
+
+    def touched(self, thread_id: int | None = None, since_ns: int | None = None) -> bool:
+        """Whether an event may be missing in the window: of this thread, or of any.
+
+        `since_ns` is where to look from, if before the window.
+        """
+        low = self.window.low if since_ns is None else min(since_ns, self.window.low)
+        high = FOREVER if self.window.high == FOREVER else self.window.high - 1
+        threads = () if thread_id is None else (np.array([thread_id], dtype=np.uint64),)
+        return bool(self.marks.touched(np.array([low]), np.array([high]), threads)[0])
+
+    def summed(self, row_class: type[R], rows: Sequence[Mapping[str, Any]]) -> ReportTable[R]:
+        """Rows that sum up the window, as dicts: all lossy if any event may be missing in it."""
+        return self.table(row_class, {**as_columns(row_class, rows), "lossy": [self.touched()] * len(rows)})
+
+    def resolved(self, stack_ids: NDArray[np.int64], times: NDArray[np.int64]) -> ResolvedStacks:
+        """These stacks as of these times, named by code of the process if there may be several."""
+        processes = None
+        if self.info.version >= MANY_PROCESSES:
+            number = -1 if self.process_id is None else self.process_id
+            processes = np.full(len(stack_ids), number, dtype=np.int64)
+        return resolve_stacks(self.methods, self.stacks.arrays, stack_ids, times, processes)
+
+    def metric(
+        self,
+        name: str,
+        value: int | float | None,
+        evidence: Evidence | None = None,
+        reason: str | None = None,
+        least: bool = False,
+    ) -> Metric:
+        """A metric as it is declared, but for its evidence and why it is null. StopIteration if none has the name.
+
+        With `least` only a lower bound is known: the value is the bound, and `high` is null.
+        """
+        declared = next(metric for metric in self.metrics if metric.name == name)
+        if value is None and reason is None:
+            reason = "the trace does not tell"
+        return Metric(
+            value,
+            declared.unit,
+            declared.better,
+            declared.merge,
+            low=value if least else None,
+            evidence=evidence or declared.evidence,
+            reason=reason,
+        )
+
+    def _given(self, value: int | float | Metric | None, name: str) -> Metric:
+        return value if isinstance(value, Metric) else self.metric(name, value)
+
+
+class Collector(ABC, Generic[A_co]):
+    """Takes the chunks of one process and gives one answer. Made anew for each process and each reading."""
+
+    selectors: tuple[str, ...] = ()
+    """The events that it wants: names that mean one event each, such as `runtime/GCStart`, and patterns such as
+    `My-App/*`. What a pattern fits is in a chunk by its own name, `Provider/Event`."""
+    headers: tuple[str, ...] = ("time_ns", "thread_id", "stack_id")
+    """The header columns that it wants of them."""
+    stacks: bool = False
+    """Whether it needs the addresses of stacks."""
+
+    @abstractmethod
+    def take(self, chunk: ReportChunk) -> None:
+        """See the next events."""
+
+    @abstractmethod
+    def finish(self, context: Context) -> A_co:
+        """Give the answer. May be called once only."""
+
+
+def _repeated(number: int | None, count: int) -> Column:
+    """A column of the same number, or of nulls."""
+    type = ColumnType("int64")
+    values = np.full(count, 0 if number is None else number, dtype=np.int64)
+    return Column(type, count, values, valid=np.zeros(count, dtype=np.bool_) if number is None else None)
+
+
+def _times(rows: ReportTable[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """From when to when each row lies, as losses see it."""
+    shape = shape_of(rows.row_class)
+    if shape.span is not None:
+        return rows.numbers(shape.span[0], ALWAYS), rows.numbers(shape.span[1], FOREVER)
+    if shape.at is not None:
+        times = rows.numbers(shape.at)
+        return times, times
+    count = len(rows)
+    starts = np.full(count, ALWAYS) if shape.since is None else rows.numbers(shape.since, ALWAYS)
+    return starts, np.full(count, FOREVER)
+
+
+def _meets(hole: Hole, window: TimeWindow) -> bool:
+    return hole.end_ns >= window.low and hole.start_ns < window.high

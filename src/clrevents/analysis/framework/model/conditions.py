@@ -1,0 +1,80 @@
+"""Conditions on the metrics of an answer, as people write them: `pause_max<50ms`, `peak <= 2 GiB`, `share < 5%`.
+
+Compares exactly, without rounding. Knows units, and no report.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Collection, Mapping
+from fractions import Fraction
+from operator import eq, ge, gt, le, lt, ne
+from typing import Any, Final, Self
+
+import attrs
+
+from clrevents.analysis.framework.render.show import metric_text
+from clrevents.analysis.framework.vocabulary.answer_values import Metric
+
+_FORM: Final = re.compile(r"\s*(\w+)\s*(<=|>=|==|!=|<|>)\s*(-?[\d_]+(?:\.\d+)?)\s*(\S*)\s*")
+_COMPARED: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
+    "<": lt,
+    "<=": le,
+    ">": gt,
+    ">=": ge,
+    "==": eq,
+    "!=": ne,
+}
+_UNITS: Final[Mapping[str, Mapping[str, Fraction]]] = {
+    "ns": {unit: Fraction(10**power) for unit, power in (("ns", 0), ("us", 3), ("µs", 3), ("ms", 6), ("s", 9))}
+    | {"min": Fraction(60 * 10**9)},
+    "bytes": {"": Fraction(1), "B": Fraction(1), "bytes": Fraction(1)}
+    | {f"{letter}B": Fraction(1000**power) for power, letter in enumerate("kMGT", 1)}
+    | {f"{letter}iB": Fraction(1024**power) for power, letter in enumerate("KMGT", 1)},
+    "ratio": {"": Fraction(1), "%": Fraction(1, 100)},
+}
+
+
+@attrs.frozen
+class Condition:
+    """One comparison of a metric with a number; `text` is how it was written."""
+
+    metric: str
+    comparison: str
+    number: Fraction
+    unit: str
+    text: str
+
+    @classmethod
+    def parse(cls, text: str, metrics: Collection[str]) -> Self:
+        """Read a condition on one of these metrics. ValueError for another, and for what is not a condition."""
+        match = _FORM.fullmatch(text)
+        if match is None:
+            raise ValueError(f"{text!r} is not a condition such as 'count<100' or 'pause_max<50ms'")
+        name, comparison, number, unit = match.groups()
+        if name not in metrics:
+            raise ValueError(f"no metric {name!r}; there are {', '.join(metrics)}")
+        return cls(name, comparison, Fraction(number), unit, text.strip())
+
+    def unmet(self, metric: Metric) -> str | None:
+        """Why the metric does not meet the condition, in a sentence; None where it does.
+
+        A metric without a value meets no condition. An estimate meets one with all of its interval or not at all, and
+        what is at least so much may be any amount more. ValueError for a limit in a unit that the metric is not
+        measured in.
+        """
+        units = _UNITS.get(metric.unit, {"": Fraction(1), metric.unit: Fraction(1)})
+        if self.unit not in units:
+            known = ", ".join(filter(None, units))
+            raise ValueError(f"{self.text!r}: {self.metric} is measured in {metric.unit}, so the limit takes {known}")
+        if metric.value is None:
+            return f"{self.text} cannot be told: {metric.reason}"
+        limit = self.number * units[self.unit]
+        low, high = metric.low, metric.high
+        if (low is None) != (high is None):
+            low, high = (low, math.inf) if high is None else (-math.inf, high)
+        compare = _COMPARED[self.comparison]
+        if all(compare(value, limit) for value in (Fraction(metric.value), low, high) if value is not None):
+            return None
+        return f"{self.text} does not hold: {self.metric} is {metric_text(metric)}"

@@ -1,0 +1,157 @@
+"""What a report needs to have been recorded, what a trace shows of it, and the line that records the rest.
+
+Tells "it was recorded, and nothing happened" from "nobody knows": an event proves that one of its keywords was on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Final, Literal, TypeAlias
+
+import attrs
+
+from clrevents.analysis.framework.recording.record_line import ProviderNeed, record_line
+from clrevents.analysis.framework.recording.recorded import proves
+from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Note
+from clrevents.schema.registry import RUNTIME, provider_name
+
+_MACHINE: Final = "Universal."
+"""Providers of the Linux recorder, which records all processes alike."""
+
+Met: TypeAlias = Literal["seen", "quiet", "unknown"]
+
+NOT_RECORDED: Final = "not-recorded"
+"""The id of the note on a need of which nothing is known."""
+
+
+@attrs.frozen
+class Need:
+    """One thing that a report tells: `what`, from any of `events` of the provider, which these keywords and this level
+    record. Without an `essential` one the report has no data; the others only make it fuller. An event written as
+    `rundown/ModuleDCEnd` is of another provider: it tells the same, but is not what one records for this; one written
+    as `*/EventCounters` may be any provider's. `argument` is what the provider has to be told when recording.
+
+    `proof` are the keywords of which one alone shows that this was recorded, by default all of them.
+    """
+
+    what: str
+    events: tuple[str, ...]
+    keywords: int
+    level: int = 4
+    provider: str = RUNTIME
+    essential: bool = False
+    proof: int | None = None
+    argument: str = ""
+
+
+@attrs.frozen
+class SeenKind:
+    """A kind of event that occurred in a trace."""
+
+    provider: str
+    name: str
+    keywords: int
+    level: int
+
+
+class SeenKinds(tuple[SeenKind, ...]):
+    """The kinds of a trace, which keep what they tell of a need: every process and report asks the same.
+
+    A need looks its events up: a trace may have very many kinds, and there are dozens of needs.
+    """
+
+    @cached_property
+    def told(self) -> dict[Need, Met]:
+        """What was worked out so far."""
+        return {}
+
+    @cached_property
+    def providers(self) -> dict[str, set[str]]:
+        """By the name of an event, the providers of those that have it."""
+        found: dict[str, set[str]] = {}
+        for kind in self:
+            found.setdefault(kind.name, set()).add(kind.provider)
+        return found
+
+    @cached_property
+    def recorded(self) -> set[tuple[str, int, int]]:
+        """The different providers, keywords and levels."""
+        return {(kind.provider, kind.keywords, kind.level) for kind in self}
+
+
+@attrs.frozen(eq=False)
+class KindsOfProcesses:
+    """The kinds of a trace, and of each of its processes where it has several: what one recorded proves nothing of
+    another, but for what the machine's own recorder writes of all."""
+
+    every: SeenKinds
+    by_process: Mapping[int | None, SeenKinds] | None = None
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[int | None, SeenKind]]) -> KindsOfProcesses:
+        """Of the kinds that occurred, each with the process that it occurred in."""
+        found = list(pairs)
+        machine = [kind for _, kind in found if kind.provider.startswith(_MACHINE)]
+        by_process: dict[int | None, list[SeenKind]] = {None: machine}
+        for process, kind in found:
+            by_process.setdefault(process, [*machine]).append(kind)
+        every = SeenKinds(dict.fromkeys(kind for _, kind in found))
+        return cls(every, {process: SeenKinds(dict.fromkeys(kinds)) for process, kinds in by_process.items()})
+
+    def told_of(self, process: int | None) -> SeenKinds:
+        """Those that tell of one process."""
+        return self.every if self.by_process is None else self.by_process.get(process, self.by_process[None])
+
+
+def met(need: Need, kinds: Iterable[SeenKind]) -> Met:
+    """Whether its events were seen; if not, whether another event proves that they were recorded."""
+    if not isinstance(kinds, SeenKinds):
+        return _met(need, SeenKinds(kinds))
+    found = kinds.told.get(need)
+    if found is None:
+        found = kinds.told[need] = _met(need, kinds)
+    return found
+
+
+def _met(need: Need, kinds: SeenKinds) -> Met:
+    for event in need.events:
+        provider, _, name = event.partition("/")
+        wanted, name = (provider_name(provider), name) if name else (need.provider, event)
+        seen = kinds.providers.get(name)
+        if seen is not None and (wanted == "*" or wanted in seen):
+            return "seen"
+    proof = need.keywords if need.proof is None else need.proof
+    # Without a keyword nothing proves that its events were wanted.
+    if proof and any(p == need.provider and proves(k, level, proof, need.level) for p, k, level in kinds.recorded):
+        return "quiet"
+    return "unknown"
+
+
+def coverage(needs: Sequence[Need], kinds: Collection[SeenKind]) -> Coverage:
+    """`none` where nothing is known of an essential need, `full` where something is known of all."""
+    states = [(need.essential, met(need, kinds)) for need in needs]
+    if any(essential and state == "unknown" for essential, state in states):
+        return "none"
+    return "partial" if any(state == "unknown" for _, state in states) else "full"
+
+
+def missing_notes(needs: Sequence[Need], kinds: Collection[SeenKind]) -> tuple[Note, ...]:
+    """A note for each need of which nothing is known, with what records it."""
+    return tuple(
+        Note(
+            NOT_RECORDED,
+            "warning" if need.essential else "info",
+            f"the trace does not tell {need.what}: it has no {need.events[0]} event",
+            touches=(need.what,),
+            remedy="record the trace again with these providers",
+            record=record_needs([need]),
+        )
+        for need in needs
+        if met(need, kinds) == "unknown"
+    )
+
+
+def record_needs(needs: Iterable[Need]) -> str:
+    """What `dotnet-trace collect --providers` takes to record all of these."""
+    return str(record_line(ProviderNeed(need.provider, need.keywords, need.level, need.argument) for need in needs))

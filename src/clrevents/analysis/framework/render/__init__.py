@@ -1,0 +1,1 @@
+"""How answers show themselves: text, HTML and charts of tables and metrics."""

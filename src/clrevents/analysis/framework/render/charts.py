@@ -1,0 +1,317 @@
+"""Charts of answers: declared beside the tables that they draw, drawn as Vega-Lite and as SVG by existing libraries.
+
+One declaration serves pages, notebooks and the command. Draws what the table holds and works nothing out, but for long
+tables: of those, the largest value of each stretch of time, or the longest spans; the fewer, the smaller it must be.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+import attrs
+
+from clrevents._util.words import safe
+from clrevents.analysis.framework.render.inline_svg import PAGE_COLOURS, clean_svg
+from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.table.display import MOST_HTML, html_text
+from clrevents.table.table import needed
+
+if TYPE_CHECKING:
+    import altair
+
+_BEYOND: Final = re.compile("[\U00010000-\U0010ffff]")
+
+Mark: TypeAlias = Literal["area", "line", "steps", "bar", "point", "span"]
+
+
+@attrs.frozen
+class Fineness:
+    """How much of a long table is drawn."""
+
+    points: int = 1000
+    """Stretches of time, of each of which the largest value is drawn."""
+    spans: int = 5000
+    """The longest ones."""
+    each: int = 12
+    """Pictures of one panel: those whose values change most often."""
+
+
+_FIGURE: Final = (
+    '<figure style="margin:1em 0"><div style="overflow-x:auto">{}</div><figcaption>{}{}</figcaption></figure>'
+)
+_SMALLEST: Final = 2000
+_OF_A_MARK: Final = 8
+_OF_A_COLOUR: Final = 100
+"""No drawing has fewer bytes."""
+COARSE: Final = " Drawn coarsely to fit here."
+_FINE: Final = Fineness()
+_COARSER: Final = (_FINE, Fineness(300, 500, 6), Fineness(100, 100, 4), Fineness(30, 40, 2))
+_SMALL: Final = 60
+_TIME: Final = "ms since the session started"
+_WIDTH, _HEIGHT = 700, 160
+_SCALES: Final[Mapping[str, tuple[float, str]]] = {"ns": (1e6, "ms"), "bytes": (1e6, "MB"), "ratio": (0.01, "%")}
+
+
+@attrs.frozen
+class Panel:
+    """One picture of a chart: a column of numbers of a table over a column of times, a colour for each `by`.
+
+    Areas lie on one another, so their values must add up to something. A `line` holds until the next time, the value
+    of `steps` since the one before. Spans reach from `x` to `until`, in a line for each value of `y`. With `each` there
+    is a small picture, with a scale of its own, for each value of that column.
+    """
+
+    table: str
+    x: str
+    y: str
+    mark: Mark = "line"
+    by: str | None = None
+    until: str | None = None
+    each: str | None = None
+
+
+@attrs.frozen
+class ChartDeclaration:
+    """One chart: panels below one another over the same time. The `description` is one sentence."""
+
+    name: str
+    description: str
+    panels: tuple[Panel, ...]
+
+    def wrong(self, tables: Mapping[str, type[Any]]) -> str | None:
+        """What does not fit the tables, by their row classes; None if everything does."""
+        if not self.description.endswith("."):
+            return f"{self.name}: describe it with one sentence"
+        for panel in self.panels:
+            if panel.table not in tables:
+                return f"{self.name}: no table {panel.table!r}"
+            columns = {column.name: column for column in columns_of(tables[panel.table])}
+            for name in filter(None, (panel.x, panel.y, panel.by, panel.until, panel.each)):
+                if name not in columns or columns[name].many:
+                    return f"{self.name}: no column {name!r} with one value in {panel.table}"
+            for time in filter(None, (panel.x, panel.until)):
+                if columns[time].cell.name != "time":
+                    return f"{self.name}: {time!r} is not a time"
+            if (panel.mark == "span") != (panel.until is not None):
+                return f"{self.name}: spans have an end, and nothing else has"
+            if panel.mark == "span" and panel.each is not None:
+                return f"{self.name}: spans have lines, and no pictures of their own"
+            if panel.mark != "span" and columns[panel.y].cell.python not in (int, float):
+                return f"{self.name}: {panel.y!r} is not a number"
+        return None
+
+
+@attrs.frozen(eq=False, repr=False)
+class Chart:
+    """A declared chart with the rows of one answer."""
+
+    declared: ChartDeclaration
+    tables: Mapping[str, ReportTable[Any]]
+    title: str
+
+    @property
+    def name(self) -> str:
+        """Its name, for `--chart`."""
+        return self.declared.name
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to draw: no such thing happened, or it was not recorded."""
+        return not any(len(self.tables[panel.table].table) for panel in self.declared.panels)
+
+    def to_altair(self) -> altair.VConcatChart:
+        """Convert to an Altair chart. Raises ImportError unless altair is installed (the extra `plot`)."""
+        return self._drawn(_FINE)
+
+    def _drawn(self, fineness: Fineness) -> altair.VConcatChart:
+        alt = needed("altair", "plot", "a chart")
+        panels = [_panel(alt, panel, self.tables[panel.table], fineness) for panel in self.declared.panels]
+        title = alt.TitleParams(_label(self.title), subtitle=self.declared.description)
+        found: altair.VConcatChart = alt.vconcat(*panels, title=title).resolve_scale(
+            x="shared", color="independent", shape="independent"
+        )
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """The chart as Vega-Lite, with its data. Raises ImportError unless altair is installed (the extra `plot`)."""
+        found: dict[str, Any] = self.to_altair().to_dict()
+        return found
+
+    def svg(self) -> str:
+        """The chart as SVG, without scripts or links.
+
+        Raises ImportError unless altair and vl-convert-python are installed (the extra `plot`).
+        """
+        found: str = needed("vl_convert", "plot", "a chart as SVG").vegalite_to_svg(self.to_dict())
+        return found
+
+    def inline_svg(self, most: int) -> tuple[str, bool]:
+        """The same in at most so many bytes, in the colours of the page around it, without the title; and whether it
+        is coarser for that. Nothing where even the coarsest is larger.
+
+        Raises ImportError unless altair and vl-convert-python are installed (the extra `plot`).
+        """
+        library = needed("vl_convert", "plot", "a chart as SVG")
+        for fineness in _COARSER if most >= _SMALLEST else ():
+            drawing: dict[str, Any] = self._drawn(fineness).to_dict()
+            drawing.pop("title")
+            marks = list(_values(drawing))
+            # Not drawn at all where the drawing could not be so small.
+            if most < _OF_A_MARK * len(marks) + _OF_A_COLOUR * len({mark.get("by") for mark in marks}):
+                continue
+            drawing["config"] = {**drawing.get("config", {}), **PAGE_COLOURS}
+            svg = clean_svg(library.vegalite_to_svg(drawing), self.declared.description)
+            if len(svg.encode()) <= most:
+                return svg, fineness is not _FINE
+        return "", True
+
+    def figure(self, most: int) -> str:
+        """The chart with its description, as HTML of at most so many bytes; a sentence where it does not fit. Empty
+        where there is nothing to draw, and without the extra `plot`."""
+        about = html_text(self.declared.description)
+        if self.empty:
+            return ""
+        room = most - len(_FIGURE.encode()) - len(about.encode()) - len(COARSE)
+        try:
+            svg, coarser = self.inline_svg(room)
+        except ImportError:
+            return ""
+        if not svg:
+            return f"<p>chart {html_text(self.name)}: too large to be shown here</p>"
+        return _FIGURE.format(svg, about, COARSE if coarser else "")
+
+    def __repr__(self) -> str:
+        return f"<Chart {self.name}: {self.declared.description}>"
+
+    def _repr_html_(self) -> str | None:
+        return self.figure(MOST_HTML) or None
+
+
+def _values(drawing: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield from drawing.get("data", {}).get("values", ())
+    for part in drawing.get("vconcat", ()):
+        yield from _values(part)
+
+
+def _panel(alt: Any, panel: Panel, rows: ReportTable[Any], fineness: Fineness) -> Any:
+    if panel.until is not None:
+        return _spans(alt, panel, panel.until, rows, fineness.spans)
+    columns = {column.name: column for column in columns_of(rows.row_class)}
+    y = columns[panel.y]
+    kinds = {kind: name for kind, name in (("by", panel.by), ("each", panel.each)) if name is not None}
+    lists = [rows.column(name).tolist() for name in (panel.x, panel.y, *kinds.values())]
+    points = [point for point in zip(*lists, strict=True) if point[0] is not None and point[1] is not None]
+    if panel.each is not None:
+        points = _most_changing(points, fineness.each)
+    points = _thinned(points, panel.mark == "area", fineness.points)
+    divisor, _ = _scale(y)
+    values = [
+        {
+            "x": point[0] / 1e6,
+            "y": point[1] / divisor,
+            **{k: "unknown" if v is None else _label(v) for k, v in zip(kinds, point[2:], strict=True)},
+        }
+        for point in points
+    ]
+    # Steps: a size holds until the next time that it is told.
+    marks = {
+        "area": {"type": "area", "interpolate": "step-after", "opacity": 0.8},
+        "line": {"type": "line", "interpolate": "step-after"},
+        "steps": {"type": "line", "interpolate": "step-before", "point": True},
+        "bar": {"type": "bar", "width": 2},
+        "point": {"type": "point", "filled": True},
+    }
+    coding: dict[str, Any] = {
+        "x": alt.X("x:Q", title=_TIME, scale=alt.Scale(zero=False)),
+        "y": alt.Y("y:Q", title=_title(y)),
+    }
+    if panel.by is not None:
+        title = panel.by.replace("_", " ")
+        # Told apart by their shape, too, where they are points.
+        coding["color"] = alt.Color("by:N", title=title, scale=alt.Scale(scheme="tableau10"))
+        if panel.mark == "point":
+            coding["shape"] = alt.Shape("by:N", title=title)
+    data = alt.Data(values=values)
+    if panel.each is None:
+        return alt.Chart(data, mark=marks[panel.mark]).encode(**coding).properties(width=_WIDTH, height=_HEIGHT)
+    coding["y"] = alt.Y("y:Q", title=None)
+    small = alt.Chart(mark=marks[panel.mark]).encode(**coding).properties(width=_WIDTH, height=_SMALL)
+    heads = alt.Facet("each:N", title=None, header=alt.Header(orient="top", labelAnchor="start"))
+    return small.facet(heads, data=data, columns=1).resolve_scale(y="independent")
+
+
+def _spans(alt: Any, panel: Panel, until: str, rows: ReportTable[Any], most: int) -> Any:
+    names = [panel.x, until, panel.y, panel.by or panel.y]
+    lists = [rows.column(name).tolist() for name in names]
+    # One without an end is a row of the table, and nothing that can be drawn.
+    spans = [span for span in zip(*lists, strict=True) if None not in span[:3]]
+    spans.sort(key=lambda span: span[0] - span[1])
+    lines = sorted({span[2] for span in spans})
+    values = [
+        {"x": begin / 1e6, "until": end / 1e6, "y": _label(y), "by": "unknown" if by is None else _label(by)}
+        for begin, end, y, by in sorted(spans[:most])
+    ]
+    coding: dict[str, Any] = {
+        "x": alt.X("x:Q", title=_TIME, scale=alt.Scale(zero=False)),
+        "x2": alt.X2("until:Q"),
+        "y": alt.Y("y:N", title=panel.y.replace("_", " "), sort=[_label(line) for line in lines]),
+    }
+    if panel.by is not None:
+        coding["color"] = alt.Color("by:N", title=panel.by.replace("_", " "), scale=alt.Scale(scheme="tableau10"))
+    made = alt.Chart(alt.Data(values=values), mark={"type": "bar", "height": 9})
+    return made.encode(**coding).properties(width=_WIDTH, height=alt.Step(14))
+
+
+def _label(value: object) -> str:
+    """A text in a picture. The library shortens long ones, and fails where it halves a character beyond U+FFFF."""
+    return _BEYOND.sub("\ufffd", safe(str(value)))
+
+
+def _most_changing(points: Sequence[tuple[Any, ...]], most: int) -> list[tuple[Any, ...]]:
+    """The points of those pictures, by their last value, whose lines (of the other values) change most often."""
+    changes: dict[Any, int] = {}
+    last: dict[Any, Any] = {}
+    for point in points:
+        changes[point[-1]] = changes.get(point[-1], 0) + (last.get(point[2:], point[1]) != point[1])
+        last[point[2:]] = point[1]
+    kept = set(sorted(changes, key=lambda each: (-changes[each], str(each)))[:most])
+    return [point for point in points if point[-1] in kept]
+
+
+def _thinned(points: Sequence[tuple[Any, ...]], together: bool, most: int) -> list[tuple[Any, ...]]:
+    """The largest of each stretch of time, of each colour, where there are more points than a picture has places.
+
+    Of those that lie on one another, all of the one moment at which they are largest `together`.
+    """
+    if len(points) <= most:
+        return list(points)
+    times = [point[0] for point in points]
+    low, span = min(times), max(max(times) - min(times), 1)
+    groups: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+    for place, point in enumerate(points):
+        groups.setdefault((point[0],) if together else (point[0], place), []).append(point)
+    best: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+    for group in groups.values():
+        key = ((group[0][0] - low) * most // span, *(() if together else group[0][2:]))
+        if key not in best or _sum(group) > _sum(best[key]):
+            best[key] = group
+    return sorted((point for group in best.values() for point in group), key=lambda point: point[0])
+
+
+def _sum(points: Sequence[tuple[Any, ...]]) -> int | float:
+    found: int | float = sum(point[1] for point in points)
+    return found
+
+
+def _scale(column: ColumnDeclaration) -> tuple[float, str]:
+    return _SCALES.get(column.cell.unit or "", (1, ""))
+
+
+def _title(column: ColumnDeclaration) -> str:
+    _, unit = _scale(column)
+    name = column.name.removesuffix("_ns").removesuffix("_bytes").replace("_", " ")
+    return f"{name} ({unit})" if unit else name

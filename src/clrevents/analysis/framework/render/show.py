@@ -1,0 +1,269 @@
+"""How an answer shows itself: in a terminal at most 25 lines of 100 columns, in a notebook at most 50 KB.
+
+A pure function of the answer; the same for every report. Everything that came from a file is escaped by one function
+for each target. Says what it leaves out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from clrevents._util.words import counted, safe
+from clrevents.analysis.framework.render.charts import Chart
+from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note, Question
+from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, cell_text, heading, is_number
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable, TableDeclaration
+from clrevents.analysis.framework.vocabulary.row_class import columns_of, hidden_columns, shape_of
+from clrevents.table.display import LINES, MOST_HTML, WIDTH, fitted, framed_html, html_table, html_text
+
+_CELL: Final = 60
+_SHORTEST: Final = 16
+_ROWS: Final = 20
+_NOTES: Final = 4
+_DEEPEST: Final = 30
+"""How far names of a tree are indented at most."""
+_WORDS: Final = {"ns": "ms", "count": ""}
+
+
+class Shown(Protocol):
+    """What is shown of an answer."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def question(self) -> Question: ...
+    @property
+    def coverage(self) -> Coverage: ...
+    @property
+    def notes(self) -> tuple[Note, ...]: ...
+    @property
+    def facts(self) -> Any: ...
+    @property
+    def metrics(self) -> Mapping[str, Metric]: ...
+    def tables(self) -> tuple[TableDeclaration, ...]: ...
+    def table(self, name: str) -> ReportTable[Any]: ...
+    def charts(self) -> tuple[Chart, ...]: ...
+
+
+def metric_text(metric: Metric) -> str:
+    """A metric with its unit: `9.322 ms`, `1,024 bytes`; why there is none."""
+    if metric.value is None:
+        return f"unknown: {metric.reason}"
+    text = _amount(metric.value, metric.unit)
+    if metric.low is not None and metric.high is not None:
+        text += f" (between {_amount(metric.low, metric.unit)} and {_amount(metric.high, metric.unit)})"
+    elif metric.low is not None or metric.high is not None:
+        text = f"at {'most' if metric.low is None else 'least'} {text}"
+    return text
+
+
+def question_text(question: Question) -> str:
+    """Which trace, which part of it, with which parameters."""
+    window = question.window
+    parts = [question.trace.path or "trace in memory"]
+    if not window.whole:
+        start = "the start" if window.start_ns is None else f"{window.start_ns / 1e6:,.3f} ms"
+        end = "the end" if window.end_ns is None else f"{window.end_ns / 1e6:,.3f} ms"
+        parts.append(f"from {start} to {end}")
+    if question.process_id is not None:
+        parts.append(f"process {question.process_id}")
+    parts += [f"{name}={value}" for name, value in question.parameters.items() if value not in (None, False, "")]
+    return ", ".join(parts)
+
+
+def fact_lines(answer: Shown) -> list[tuple[str, str]]:
+    """The metrics and facts that are known, as names and values, and those metrics that are not, by their reason."""
+    metrics = {name.replace("_", " "): metric for name, metric in answer.metrics.items()}
+    lines = [(name, metric_text(metric)) for name, metric in metrics.items() if metric.value is not None]
+    columns = columns_of(type(answer.facts))
+    for column in columns:
+        value = getattr(answer.facts, column.name)
+        if value not in (None, ()):
+            unit = " ms" if column.cell.unit == "ns" else ""
+            lines.append((column.name.removesuffix("_ns").replace("_", " "), f"{_cell(column, value)}{unit}"))
+    reasons: dict[str, list[str]] = {}
+    for name, metric in metrics.items():
+        if metric.value is None:
+            reasons.setdefault(metric.reason or "", []).append(name)
+    lines += [("unknown", f"{', '.join(names)}: {reason}") for reason, names in reasons.items()]
+    return lines
+
+
+def note_text(note: Note) -> str:
+    """A caveat in one sentence, with what to do."""
+    text = f"{note.severity}: {note.message}"
+    if note.remedy:
+        text += f"; {note.remedy}"
+    return f"{text}: {note.record}" if note.record else text
+
+
+def shown_table(answer: Shown) -> TableDeclaration | None:
+    """The first table, or the first one that has rows."""
+    tables = answer.tables()
+    return next((t for t in tables if len(answer.table(t.name))), tables[0] if tables else None)
+
+
+def people_columns(rows: ReportTable[Any]) -> list[ColumnDeclaration]:
+    """The columns that people see: not hidden ones, nor those that say nothing in these rows."""
+    hidden = hidden_columns(rows.row_class)
+    found = []
+    for column in columns_of(rows.row_class):
+        if column.name in hidden or (column.nullable and not any(v is not None for v in _values(rows, column.name))):
+            continue
+        if column.name in ("process_id", "clipped", "lossy", "open"):
+            values = set(_values(rows, column.name))
+            if values <= {None, False} or (column.name == "process_id" and len(values) < 2):
+                continue
+        found.append(column)
+    return found
+
+
+def _values(rows: ReportTable[Any], name: str) -> list[Any]:
+    return rows.column(name).tolist()
+
+
+def _whole_cell(column: ColumnDeclaration, value: Any) -> str:
+    return cell_text(column.cell, value)
+
+
+def column_texts(
+    rows: ReportTable[Any],
+    columns: Sequence[ColumnDeclaration],
+    text_of: Callable[[ColumnDeclaration, Any], str] = _whole_cell,
+    indent: str = "  ",
+) -> list[list[str]]:
+    """The cells of each column as text, not escaped; names of a tree are indented."""
+    tree = shape_of(rows.row_class).tree
+    depths = [0] * len(rows) if tree is None else rows.column(tree.depth).tolist()
+    found = []
+    for column in columns:
+        texts = [text_of(column, value) for value in _values(rows, column.name)]
+        if tree is not None and column.name == tree.name:
+            texts = [f"{indent * min(max(d, 0), _DEEPEST)}{text}" for d, text in zip(depths, texts, strict=True)]
+        found.append(texts)
+    return found
+
+
+def text_last(column: ColumnDeclaration) -> int:
+    """Sorts columns: numbers, then words, then names and other texts, which may be long."""
+    if column.cell.python is not str:
+        return 0
+    return 1 if column.cell.name in ("word", "guid") else 2
+
+
+def answer_text(answer: Shown) -> str:
+    """The repr of an answer."""
+    lines = [f"<{answer.name} report: {answer.question.text}>", f"  {question_text(answer.question)}"]
+    lines[1] += f"; coverage: {answer.coverage}"
+    facts = fact_lines(answer)
+    lines += [f"  {name:<24} {value}" for name, value in facts[:10]]
+    if len(facts) > 10:
+        lines.append(f"  … and {counted(len(facts) - 10, 'more fact')}, in .metrics and .facts")
+    lines += [f"  {note_text(note)}" for note in answer.notes[:_NOTES]]
+    if len(answer.notes) > _NOTES:
+        lines.append(f"  … and {counted(len(answer.notes) - _NOTES, 'more note')}, in .notes")
+    others = [f"{t.name} ({len(answer.table(t.name)):,})" for t in answer.tables()]
+    lines.append(f"  tables: {', '.join(others)}" if others else "  no tables")
+    shown = shown_table(answer)
+    if shown is not None and len(answer.table(shown.name)) and answer.table(shown.name).left_out is None:
+        lines += _table_lines(shown.name, answer.table(shown.name), LINES - len(lines))
+    return "\n".join(fitted(safe(line)) for line in lines[:LINES])
+
+
+def _table_lines(name: str, rows: ReportTable[Any], room: int) -> list[str]:
+    count = min(len(rows), room - 2)
+    if count < 1:
+        return []
+    columns = people_columns(rows)
+    head = rows.head(count)
+    cells_of = zip(columns, column_texts(head, columns, _cell), strict=True)
+    texts = [[heading(c.name, c.cell), *cells] for c, cells in cells_of]
+    # Texts come last: they are what may be cut off.
+    order = sorted(range(len(columns)), key=lambda i: text_last(columns[i]))
+    widths = _widths([max(map(len, column)) for column in texts], [c.cell.python is str for c in columns])
+    while len(order) > 1 and sum(widths[i] + 2 for i in order) > WIDTH - 2:
+        order.pop()
+    lines = []
+    for row in range(count + 1):
+        cells = []
+        for i in order:
+            text = texts[i][row]
+            text = text if len(text) <= widths[i] else text[: widths[i] - 1] + "…"
+            cells.append(text.rjust(widths[i]) if is_number(columns[i].cell) else text.ljust(widths[i]))
+        lines.append("    " + "  ".join(cells).rstrip())
+    if count < len(rows):
+        lines.append(f"    {count} of {counted(len(rows), 'row')} of {name}")
+    return lines
+
+
+def _widths(wanted: Sequence[int], text: Sequence[bool]) -> list[int]:
+    """The columns' widths: texts give way, the longest first, until all fit on a line."""
+    widths = [min(width, _CELL) for width in wanted]
+    while sum(width + 2 for width in widths) > WIDTH - 2:
+        longest = max((i for i in range(len(widths)) if text[i]), key=lambda i: widths[i], default=None)
+        if longest is None or widths[longest] <= _SHORTEST:
+            break
+        widths[longest] -= 1
+    return widths
+
+
+def answer_html(answer: Shown) -> str:
+    """The notebook view: the same as the text, with more rows and with the charts that there is room for."""
+    parts = [f"<b>{html_text(answer.question.text)}</b>", f"<p>{html_text(question_text(answer.question))}"]
+    parts.append(f"; coverage: {html_text(answer.coverage)}</p>")
+    parts.append(html_table((), fact_lines(answer)))
+    if answer.notes:
+        parts.append("<ul>" + "".join(f"<li>{html_text(note_text(note))}</li>" for note in answer.notes[:20]) + "</ul>")
+    # The first table, then pictures, then the other tables.
+    first = shown_table(answer)
+    if first is not None:
+        parts.append(_fitting_rows(answer, first, _room(parts)))
+    for chart in answer.charts():
+        parts.append(chart.figure(_room(parts)))
+    for declared in answer.tables():
+        if declared is not first:
+            parts.append(_fitting_rows(answer, declared, _room(parts)))
+    return framed_html(f"<div>{''.join(parts)}</div>", lambda: answer_text(answer))
+
+
+def _room(parts: Sequence[str]) -> int:
+    """How many bytes a notebook view has left; two thousand are for the closing lines."""
+    return MOST_HTML - 2000 - sum(len(part.encode()) for part in parts)
+
+
+def _fitting_rows(answer: Shown, declared: TableDeclaration, room: int) -> str:
+    rows = answer.table(declared.name)
+    part = _html_rows(declared, rows)
+    if len(part.encode()) <= room:
+        return part
+    return f"<p>{html_text(declared.name)}: {counted(len(rows), 'row')}, not shown here</p>"
+
+
+def _html_rows(declared: TableDeclaration, rows: ReportTable[Any]) -> str:
+    title = f"<p><b>{html_text(declared.name)}</b>: {html_text(declared.description)}"
+    if declared.bulk or rows.left_out is not None or not len(rows):
+        return f"{title} {counted(len(rows), 'row')}</p>"
+    columns = people_columns(rows)
+    head = rows.head(_ROWS)
+    texts = column_texts(head, columns, _cell, "\u00a0\u00a0")
+    more = f" {len(head)} of {counted(len(rows), 'row')}" if len(head) < len(rows) else ""
+    names = tuple(heading(c.name, c.cell) for c in columns)
+    right = [is_number(c.cell) for c in columns]
+    return f"{title}{more}</p>" + html_table(names, list(zip(*texts, strict=True)), right)
+
+
+def _cell(column: ColumnDeclaration, value: Any) -> str:
+    text = safe(cell_text(column.cell, value))
+    return text if len(text) <= _CELL else text[: _CELL - 1] + "…"
+
+
+def _amount(value: int | float, unit: str) -> str:
+    if unit == "ns":
+        return f"{value / 1e6:,.3f} ms"
+    if unit == "ratio":
+        return f"{100 * value:.2f} %"
+    if unit == "bytes" and isinstance(value, int):
+        return counted(value, "byte")
+    text = f"{value:,}" if isinstance(value, int) else f"{value:,.3f}"
+    return f"{text} {_WORDS.get(unit, unit)}".rstrip()

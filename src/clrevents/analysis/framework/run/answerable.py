@@ -1,0 +1,57 @@
+"""Which reports a trace can answer, fully, partly or not at all, and what to record for the rest.
+
+Goes by the kinds of events that occur; runs no report. Joined with what the recording was and what it cost, this is
+what `info` says beyond the facts of the file.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from clrevents.analysis.framework.model.needs import coverage, missing_notes, record_needs
+from clrevents.analysis.framework.recording.recorded import recorded
+from clrevents.analysis.framework.recording.recording_cost import recording_cost_of
+from clrevents.analysis.framework.run.asking import seen_kinds
+from clrevents.analysis.framework.run.catalogue import find_report, report_names
+from clrevents.analysis.framework.vocabulary.answer_values import Coverage
+from clrevents.trace import Trace
+
+
+@attrs.frozen
+class Answerable:
+    """One report on one trace: `missing` is what it cannot tell, `record` what to record to have everything."""
+
+    report: str
+    question: str
+    coverage: Coverage
+    missing: tuple[str, ...]
+    record: str
+
+
+def answerable(trace: Trace) -> tuple[Answerable, ...]:
+    """Every report of the registry, by name."""
+    kinds = seen_kinds(trace)
+    found = []
+    for name in report_names():
+        declared = find_report(name)
+        missing = tuple(need for note in missing_notes(declared.needs, kinds) for need in note.touches)
+        line = record_needs(declared.needs)
+        found.append(Answerable(name, declared.question, coverage(declared.needs, kinds), missing, line))
+    return tuple(found)
+
+
+def trace_answers(trace: Trace) -> dict[str, Any]:
+    """As JSON has it: `providers` with their keywords in words, `answers`, and what the `recording` cost."""
+    providers = [
+        {
+            "provider": provider.provider,
+            "events": provider.events,
+            "level": provider.level,
+            "keywords": [attrs.asdict(keyword) for keyword in provider.keywords],
+        }
+        for provider in recorded(trace).providers
+    ]
+    answers = [{**attrs.asdict(one), "missing": list(one.missing)} for one in answerable(trace)]
+    return {"providers": providers, "answers": answers, "recording": attrs.asdict(recording_cost_of(trace))}

@@ -1,0 +1,303 @@
+"""Asks a trace, or a decoder, for reports: one pass for all of them.
+
+Joins passes of `trace` with one reading of reports. Where a trace breaks, the answers so far go with the error.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import cached_property, partial
+from typing import Any, Final, TypeAlias
+
+import attrs
+import numpy as np
+
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.declaration import WindowOptions
+from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKind, SeenKinds
+from clrevents.analysis.framework.run.report_reading import Asked, HoleQueue, ReadingEnd, ReportReading
+from clrevents.analysis.framework.run.selectors import patient
+from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, TimeWindow
+from clrevents.analysis.framework.vocabulary.marks import holes_of, trace_holes
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.errors import TraceError
+from clrevents.symbols.methods import Methods, no_methods
+from clrevents.table.build import header_fields
+from clrevents.table.read import TableChunk
+from clrevents.table.stacks import AddressStacks, stacks_of, stacks_of_bytes
+from clrevents.table.table import Table
+from clrevents.trace import (
+    Batch,
+    BatchTables,
+    Decoder,
+    StreamChunks,
+    Trace,
+    TraceInfo,
+    duration_so_far,
+    occurred_in,
+    passes_of,
+    rows_of,
+    stopped_so_far,
+    stream_moment,
+    stream_of,
+    tables_of,
+    tables_of_registry,
+)
+
+_ROWS: Final = 1 << 16
+
+
+Cut: TypeAlias = Callable[[Iterator[TableChunk]], Iterable[TableChunk]]
+"""Cuts chunks anew; no answer depends on how."""
+
+
+def ask(trace: Trace, asked: Sequence[Asked], options: WindowOptions, cut: Cut = iter) -> dict[str, Answer[Any]]:
+    """The answers of these reports, from one pass over the trace.
+
+    A TraceError that ends the reading has the answers so far as `report`, by name.
+    """
+    passes = passes_of(trace)
+    window = trace_window(trace, options)
+    headers: tuple[str, ...] = ()
+
+    def nothing(selector: str) -> Gathered:
+        event = passes.one_event(patient(selector))
+        fields = passes.fields(event) if event is not None else ()
+        return Gathered.empty(event, Table((*header_fields(headers), *fields)))
+
+    events = {}
+
+    def one_event(selector: str) -> tuple[str, str] | None:
+        if selector not in events:
+            events[selector] = passes.one_event(patient(selector))
+        return events[selector]
+
+    reading = ReportReading(asked, one_event, nothing, options.get("process_id"))
+    headers = reading.headers(trace.info)
+    holes = HoleQueue(trace_holes(trace))
+    stacks: list[Table] = []
+    error: TraceError | None = None
+    try:
+        if reading.selectors:
+            chunks = passes.table_chunks(
+                *reading.selectors, columns=headers, headers=("time_ns",), stacks=reading.stacks, rows=_ROWS
+            )
+            for chunk in cut(chunks):
+                stacks.append(chunk.stacks)
+                ended = holes.until(int(chunk.headers["time_ns"][-1])) if len(chunk.headers) else []
+                reading.take(chunk, ended, trace.info, window)
+    except TraceError as broken:
+        error = broken
+    answers = reading.finish(_known(trace, _TraceNames(trace, stacks)), window, holes.rest())
+    if error is not None:
+        error.report = answers
+        raise error
+    return answers
+
+
+def trace_window(trace: Trace, options: WindowOptions) -> TimeWindow:
+    """The window that the options mean. TypeError for an unknown option, TypeError or ValueError for a bad moment."""
+    _check_options(options)
+    return TimeWindow.between(options.get("start"), options.get("end"), passes_of(trace).moment_ns)
+
+
+def _check_options(options: WindowOptions) -> None:
+    for name in options:
+        if name not in WindowOptions.__annotations__:
+            known = ", ".join(WindowOptions.__annotations__)
+            raise TypeError(f"unexpected keyword argument {name!r}; a report takes {known}")
+
+
+def seen_kinds(trace: Trace) -> SeenKinds:
+    """The kinds of event that occur in a trace."""
+    scan = passes_of(trace).scan(raising=False)
+    return SeenKinds(_seen(kind) for kind in scan.kinds if kind.key in scan.counts)
+
+
+def kinds_of_processes(trace: Trace) -> KindsOfProcesses:
+    """The same by process, which takes a pass over the headers of a trace that has several."""
+    passes = passes_of(trace)
+    scan = passes.scan(raising=False)
+    if trace.info.version < MANY_PROCESSES or len({thread.process_id for thread in scan.threads} - {None}) < 2:
+        return KindsOfProcesses(seen_kinds(trace))
+    pass_ = passes.columns(passes.selection(()), headers=("process_id",), payloads=False)
+    pairs: set[tuple[int, int]] = set()
+    # What broke the reading is raised by the pass that the answers come from.
+    with suppress(TraceError):
+        for chunk in passes.chunks(pass_):
+            process = chunk.headers["process_id"]
+            numbers = np.where(process.known, process.values, -1)
+            pairs |= set(map(tuple, np.unique(np.column_stack((numbers, chunk.kinds)), axis=0).tolist()))
+    kinds = pass_.stream.kinds.all
+    return KindsOfProcesses.of((None if p < 0 else p, _seen(kinds[index])) for p, index in sorted(pairs))
+
+
+def _seen(kind: Any) -> SeenKind:
+    return SeenKind(kind.key.provider, kind.key.name, kind.row.keywords, kind.row.level)
+
+
+def _damaged(read: Any) -> int:
+    """Places that are damaged, of what was read of a trace or a stream; what is only missing at its end is not."""
+    return 0 if read.missing else read.problems.severities["damage"]
+
+
+@attrs.define(eq=False, slots=False)
+class _TraceNames:
+    """Names of code and stacks, once somebody asks."""
+
+    trace: Trace
+    tables: list[Table]
+
+    @property
+    def methods(self) -> Methods:
+        return self.trace.methods
+
+    @cached_property
+    def stacks(self) -> AddressStacks:
+        return stacks_of(self.tables)
+
+
+def _known(trace: Trace, names: _TraceNames) -> ReadingEnd:
+    scan = passes_of(trace).scan(raising=False)
+    return ReadingEnd(
+        trace.info,
+        scan.duration_ns,
+        kinds_of_processes(trace),
+        trace_holes(trace),
+        _damaged(scan),
+        scan.complete,
+        names,
+        {t.thread_id: t.name for t in scan.threads if t.name},
+        passes_of(trace).stopped_ns,
+    )
+
+
+class ReportFeed:
+    """Reports about a stream: give a decoder its `selectors`, hand on the batches, and `finish` in the end.
+
+    Memory is bounded by what the answers hold, not by the stream. Names are those that the decoder knows in the end:
+    make it with `symbols=True`. The options are those of a report of a whole trace; a moment in percent raises
+    ValueError when the first batch comes.
+    """
+
+    def __init__(self, asked: Sequence[Asked], options: WindowOptions | None = None) -> None:
+        options = options or {}
+        _check_options(options)
+        self._reading = ReportReading(asked, self._one_event, self._nothing, options.get("process_id"))
+        self._moments = options.get("start"), options.get("end")
+        self._window: TimeWindow | None = None
+        self._events: dict[str, tuple[str, str]] = {}
+        self._tables: BatchTables | None = None
+        self._chunks: StreamChunks | None = None
+        self._info: TraceInfo | None = None
+        self._kinds: Sequence[Any] = ()
+        self._holes = HoleQueue()
+        self._stacks: dict[int, bytes] = {}
+        self._given = [0, 0]
+
+    @property
+    def selectors(self) -> tuple[str, ...]:
+        """What the decoder has to select: every event that any of the reports wants."""
+        return self._reading.selectors
+
+    def take(self, decoder: Decoder, batches: Iterable[Batch]) -> None:
+        """See the next batches of a decoder, in the order in which it gave them."""
+        for batch in batches:
+            info, rows = self._see(decoder, batch), rows_of(batch)
+            if self._chunks is None:
+                made, headers = tables_of(batch), self._reading.headers(info)
+                names, size = self._reading.names, rows.pointer_size
+                self._chunks = StreamChunks(names, headers, made.registry, made.limits, size)
+            chunk = self._chunks.chunk(rows)
+            if self._reading.stacks:
+                self._stacks.update(rows.stack_bytes)
+            ended = self._holes.until(int(chunk.headers["time_ns"][-1])) if len(chunk.headers) else []
+            self._reading.take(chunk, ended, info, self._asked_window(decoder))
+
+    def so_far(self, decoder: Decoder) -> dict[str, Answer[Any]]:
+        """The answers as if the stream ended here; the feed goes on. It takes a copy of all that answers hold so far.
+
+        Raises ValueError where the decoder has not seen the header of a trace.
+        """
+        return copy.deepcopy(self).finish(decoder)
+
+    def finish(self, decoder: Decoder) -> dict[str, Answer[Any]]:
+        """The answers, by the reports' names. Call it once, after `close`. Raises ValueError where the decoder has not
+        seen the header of a trace."""
+        info = decoder.info
+        if info is None:
+            raise ValueError("the decoder has not seen the header of a trace yet")
+        stream = stream_of(decoder)
+        self._note(stream)
+        window = self._asked_window(decoder)
+        occurred = [(info.process_id if p is None else p, _seen(kind)) for p, kind in occurred_in(decoder)]
+        several = len({process for process, _ in occurred} - {None}) > 1
+        kinds = KindsOfProcesses.of(occurred) if several else KindsOfProcesses(SeenKinds(k for _, k in occurred))
+        holes = holes_of(stream.losses, stream.destroyed, stream.lost, stream.missing)
+        names = _StreamNames(decoder, self._stacks, info.pointer_size)
+        rows = stream.threads.all
+        threads = {row.thread_id: row.name for row in rows if row.name and row.thread_id is not None}
+        duration_ns = duration_so_far(decoder)
+        stopped = partial(stopped_so_far, decoder)
+        reached = ReadingEnd(
+            info, duration_ns, kinds, holes, _damaged(stream), stream.complete, names, threads, stopped
+        )
+        self._info = info
+        return self._reading.finish(reached, window, self._holes.rest())
+
+    def _asked_window(self, decoder: Decoder) -> TimeWindow:
+        """The window, once the trace's clock is known."""
+        if self._window is None:
+            self._window = TimeWindow.between(*self._moments, partial(stream_moment, decoder))
+        return self._window
+
+    def _see(self, decoder: Decoder, batch: Batch) -> TraceInfo:
+        assert decoder.info is not None
+        self._tables, self._info, self._kinds = tables_of(batch), decoder.info, rows_of(batch).kinds
+        self._note(stream_of(decoder))
+        return decoder.info
+
+    def _note(self, stream: Any) -> None:
+        """Take what is missing since the last time."""
+        losses, destroyed = stream.losses[self._given[0] :], stream.destroyed[self._given[1] :]
+        self._given = [len(stream.losses), len(stream.destroyed)]
+        self._holes.add(holes_of(losses, destroyed, 0, 0))
+
+    def _one_event(self, selector: str) -> tuple[str, str] | None:
+        known = self._events.get(selector)
+        if known is None and self._chunks is not None:
+            known = self._chunks.one_event(selector)
+            if known is not None:
+                self._events[selector] = known
+        return known
+
+    def _nothing(self, selector: str) -> Gathered:
+        info = self._info
+        assert info is not None
+        tables = self._tables or tables_of_registry()
+        event = tables.one_event(selector, self._kinds)
+        headers = self._reading.headers(info)
+        fields = () if event is None else tables.fields(event, self._kinds, info.pointer_size, headers)
+        return Gathered.empty(event, Table(fields))
+
+
+@attrs.define(eq=False, slots=False)
+class _StreamNames:
+    """Names of code and stacks, as far as a decoder knows them."""
+
+    decoder: Decoder
+    held: dict[int, bytes]
+    pointer_size: int
+
+    @cached_property
+    def methods(self) -> Methods:
+        try:
+            return self.decoder.methods
+        except ValueError:
+            return no_methods()
+
+    @cached_property
+    def stacks(self) -> AddressStacks:
+        return stacks_of_bytes(self.held, self.pointer_size)

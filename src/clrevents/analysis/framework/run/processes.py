@@ -1,0 +1,95 @@
+"""Answers about several processes → one: rows of all of them, metrics merged as they declare it.
+
+A fact that differs between processes is null. Nothing is computed anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+
+_SEVERAL: Final = "there are several processes, and this cannot be said of all of them together"
+
+
+def merged(answers: Sequence[Answer[Any]]) -> Answer[Any]:
+    """One answer of at least one, each about another process."""
+    first = answers[0]
+    if len(answers) == 1:
+        return first
+    processes = tuple(process for answer in answers for process in answer.question.processes)
+    changed: dict[str, Any] = {
+        "question": attrs.evolve(first.question, processes=processes),
+        "coverage": _coverage([answer.coverage for answer in answers]),
+        "notes": _notes(answers, len(processes)),
+        "facts": _facts([answer.facts for answer in answers]),
+        "metrics": {name: merged_metric([answer.metrics[name] for answer in answers]) for name in first.metrics},
+    }
+    for declared in first.tables():
+        tables = [answer.table(declared.name) for answer in answers]
+        changed[declared.name] = ReportTable.joined(declared.row_class, tables)
+    return attrs.evolve(first, **changed)
+
+
+def _coverage(found: Sequence[Coverage]) -> Coverage:
+    if len(set(found)) == 1:
+        return found[0]
+    return "partial"
+
+
+def _notes(answers: Sequence[Answer[Any]], processes: int) -> tuple[Note, ...]:
+    """Each note once."""
+    found = []
+    for answer in answers:
+        found += [note for note in answer.notes if note not in found]
+    several = Note(
+        "several-processes",
+        "info",
+        f"the trace has events of {processes} processes; facts that differ between them are not given",
+        ("facts",),
+        {"processes": processes},
+        "ask for one of them with process_id",
+    )
+    return (*found, several)
+
+
+def _facts(found: Sequence[Any]) -> Any:
+    """What all agree on."""
+    first = found[0]
+    differing = {
+        field.name: () if isinstance(getattr(first, field.name), tuple) else None
+        for field in attrs.fields(type(first))
+        if any(getattr(facts, field.name) != getattr(first, field.name) for facts in found)
+    }
+    return attrs.evolve(first, **differing)
+
+
+def merged_metric(found: Sequence[Metric], several: str = _SEVERAL) -> Metric:
+    """One metric of several of the same name; null with the reason `several` where its declaration says `none`."""
+    first = found[0]
+    if first.merge == "none":
+        return attrs.evolve(first, value=None, low=None, high=None, reason=several)
+    values = [metric.value for metric in found if metric.value is not None]
+    if first.merge == "sum" and len(values) < len(found):
+        reason = next(metric.reason for metric in found if metric.value is None)
+        return attrs.evolve(first, value=None, low=None, high=None, reason=reason)
+    if not values:
+        return first
+    merge: Mapping[str, Any] = {"sum": sum, "max": max, "min": min}
+    bounds: dict[str, Any] = {}
+    for bound in ("low", "high"):
+        limits = [getattr(m, bound) if getattr(m, bound) is not None else m.value for m in found]
+        known = any(getattr(m, bound) is not None for m in found)
+        # One that has only the other bound may be anything on this side.
+        known = known and not any(_bounded(m) and getattr(m, bound) is None for m in found)
+        bounds[bound] = merge[first.merge]([limit for limit in limits if limit is not None]) if known else None
+    return attrs.evolve(first, value=merge[first.merge](values), reason=None, **bounds)
+
+
+def _bounded(metric: Metric) -> bool:
+    return metric.low is not None or metric.high is not None

@@ -1,0 +1,291 @@
+"""One reading of events for many reports: chunks are dealt to collectors, process by process; at the end they answer.
+
+Does not know where the chunks come from: `asking` feeds it from a trace or from a decoder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, Final
+
+import attrs
+import numpy as np
+
+from clrevents._util.version import __version__
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.collector import Collector, Context, LateNaming, ReportChunk, Troubles
+from clrevents.analysis.framework.model.declaration import ReportDeclaration
+from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKinds
+from clrevents.analysis.framework.run.processes import merged
+from clrevents.analysis.framework.run.selectors import fits, is_glob, patient
+from clrevents.analysis.framework.vocabulary.answer_values import (
+    MANY_PROCESSES,
+    Note,
+    Question,
+    TimeWindow,
+    TraceIdentity,
+)
+from clrevents.analysis.framework.vocabulary.marks import Hole
+from clrevents.analysis.gathering.distant_times import near_ns, near_table
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import groups
+from clrevents.table.read import TableChunk
+from clrevents.trace import TraceInfo
+
+_PROCESS: Final = "process_id"
+_WHOLE: Final = TimeWindow()
+_PROCESSES: Final = 100
+"""Of so many processes there are answers; those of a machine's runtimes are fewer."""
+
+
+@attrs.frozen
+class Asked:
+    """One report with its parameters."""
+
+    declaration: ReportDeclaration[Any, Any]
+    parameters: Any
+
+
+@attrs.frozen(eq=False)
+class ReadingEnd:
+    """What is known when the last event was read."""
+
+    info: TraceInfo
+    duration_ns: int
+    kinds: KindsOfProcesses
+    holes: tuple[Hole, ...]
+    damaged: int
+    complete: bool
+    names: LateNaming
+    thread_names: Mapping[int, str]
+    stopped_ns: Callable[[], int]
+    """When tracing stopped: to be asked only where it matters."""
+
+
+class ReportReading:
+    """Takes chunks in order of time and gives answers by name.
+
+    `one_event` says which (provider, name) a selector means, or None as long as nobody knows; `nothing` gives its
+    columns without a row.
+    """
+
+    def __init__(
+        self,
+        asked: Sequence[Asked],
+        one_event: Callable[[str], tuple[str, str] | None],
+        nothing: Callable[[str], Gathered],
+        process_id: int | None = None,
+    ) -> None:
+        self.asked = tuple(asked)
+        self._one_event = one_event
+        # Asked at the end by every process, of which there may be many.
+        self._nothing = nothing
+        self._only = process_id
+        self._collectors: list[dict[int | None, Collector[Any]]] = [{} for _ in asked]
+        self._first = [one.declaration.collector(one.parameters) for one in asked]
+        self._holes: list[Hole] = []
+        self._place = 0
+        self._processes: set[int | None] = set()
+        self._left_out: set[int | None] = set()
+        self._distant = 0
+
+    @property
+    def selectors(self) -> tuple[str, ...]:
+        """The events that any of the reports wants."""
+        return tuple(dict.fromkeys(patient(name) for made in self._first for name in made.selectors))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Those selectors of the reports that are names, not patterns: what `one_event` is asked for."""
+        named = (name for made in self._first for name in made.selectors if not is_glob(name))
+        return tuple(dict.fromkeys(named))
+
+    @property
+    def stacks(self) -> bool:
+        """Whether any report wants stacks."""
+        return any(made.stacks for made in self._first)
+
+    def headers(self, info: TraceInfo) -> tuple[str, ...]:
+        """The header columns that the chunks must have."""
+        wanted = dict.fromkeys(("time_ns", *(name for made in self._first for name in made.headers)))
+        return (*wanted, _PROCESS) if info.version >= MANY_PROCESSES else tuple(wanted)
+
+    def take(self, chunk: TableChunk, holes: Sequence[Hole], info: TraceInfo, window: TimeWindow = _WHOLE) -> None:
+        """Deal a chunk, and the holes that ended since the one before.
+
+        Holes go to every process, because nobody knows whose events are missing; to one that appears later, all of
+        those before.
+        """
+        events = {}
+        for event, table in chunk.tables.items():
+            rows, distant = near_table(table)
+            events[event] = Gathered(event, rows, chunk.places[event] + self._place)
+            self._distant += distant
+        self._place += len(chunk.headers)
+        processes = _by_process(events, info, self._takes)
+        for place, (made, collectors) in enumerate(zip(self._first, self._collectors, strict=True)):
+            known = list(collectors)
+            for process, mine in processes.items():
+                wanted = self._wanted(made.selectors, mine)
+                if process in collectors:
+                    if wanted or holes:
+                        collectors[process].take(ReportChunk(wanted, tuple(holes), window))
+                elif wanted:
+                    self._of(place, process).take(ReportChunk(wanted, (*self._holes, *holes), window))
+            if holes:
+                for process in known:
+                    if process not in processes:
+                        collectors[process].take(ReportChunk({}, tuple(holes), window))
+        self._holes += holes
+
+    def _takes(self, process: int | None) -> bool:
+        """Whether a process is asked for, and one of the first: each takes collectors and an answer of its own, and a
+        crafted trace may have as many processes as threads.
+        """
+        if self._only is not None and process != self._only:
+            return False
+        if process not in self._processes and len(self._processes) == _PROCESSES:
+            self._left_out.add(process)
+            return False
+        self._processes.add(process)
+        return True
+
+    def finish(self, known: ReadingEnd, window: TimeWindow, rest: Sequence[Hole] = ()) -> dict[str, Answer[Any]]:
+        """The answers, by the reports' names. `rest` are holes that ended after the last event."""
+        default = known.info.process_id if self._only is None else self._only
+        # The same for every process.
+        nothing = cache(self._nothing)
+        troubles = Troubles(known.holes, known.damaged, known.complete, window)
+        answers: dict[str, Answer[Any]] = {}
+        for place, one in enumerate(self.asked):
+            collectors = self._collectors[place]
+            # Nothing that the report selects occurred in any process: then it is about no one of them.
+            idle = not collectors and self._only is None
+            if not collectors:
+                self._told(place, default, window)
+            found = []
+            for process in sorted(collectors, key=lambda number: -1 if number is None else number):
+                collector = collectors[process]
+                if rest:
+                    collector.take(ReportChunk({}, tuple(rest), window))
+                kinds = known.kinds.every if idle else known.kinds.told_of(process)
+                found.append(collector.finish(self._context(one, process, known, kinds, troubles, nothing)))
+            answers[one.declaration.name] = self._noted(merged(found))
+        return answers
+
+    def _noted(self, answer: Answer[Any]) -> Answer[Any]:
+        """With notes where processes were left out, or times are not what the trace says."""
+        tables = tuple(declared.name for declared in answer.tables())
+        notes = []
+        if self._distant:
+            text = (
+                f"{_events(self._distant)} more than a year from the start of the session, as a damaged clock gives;"
+                " they count as one year from it"
+            )
+            notes.append(Note("distant-times", "warning", text, tables, {"events": self._distant}))
+        if self._left_out:
+            left_out = len(self._left_out)
+            text = f"the trace has events of more than {_PROCESSES} processes; {left_out} of them are left out"
+            advice = "ask for one of them with process_id"
+            notes.append(Note("too-many-processes", "warning", text, tables, {"processes": left_out}, advice))
+        return attrs.evolve(answer, coverage="partial", notes=(*answer.notes, *notes)) if notes else answer
+
+    def _wanted(self, selectors: Iterable[str], events: Mapping[tuple[str, str], Gathered]) -> dict[str, Gathered]:
+        """The events by the selector that means them; those that a pattern fits, by `Provider/Event`."""
+        wanted: dict[str, Gathered] = {}
+        for selector in selectors:
+            if is_glob(selector):
+                wanted |= {"/".join(event): rows for event, rows in events.items() if fits(selector, event)}
+            else:
+                event = self._one_event(selector)
+                if event is not None and event in events:
+                    wanted[selector] = events[event]
+        return wanted
+
+    def _of(self, place: int, process: int | None) -> Collector[Any]:
+        """The collector of one process; the first gets the one that was made to ask for its selectors."""
+        collectors, one = self._collectors[place], self.asked[place]
+        if process not in collectors:
+            collectors[process] = one.declaration.collector(one.parameters) if collectors else self._first[place]
+        return collectors[process]
+
+    def _told(self, place: int, process: int | None, window: TimeWindow) -> None:
+        """See that a process without events has a collector, which knows of all holes."""
+        made = self._of(place, process)
+        if self._holes:
+            made.take(ReportChunk({}, tuple(self._holes), window))
+
+    def _context(
+        self,
+        one: Asked,
+        process: int | None,
+        known: ReadingEnd,
+        kinds: SeenKinds,
+        troubles: Troubles,
+        nothing: Callable[[str], Gathered],
+    ) -> Context:
+        info, declared = known.info, one.declaration
+        start = None if info.start is None else info.start.isoformat()
+        trace = TraceIdentity(info.path, info.format, info.version, start, info.process_id, known.duration_ns)
+        asked = {field.name: getattr(one.parameters, field.name) for field in attrs.fields(type(one.parameters))}
+        question = Question(
+            declared.name, declared.question, asked, troubles.window, self._only, (process,), trace, __version__
+        )
+        return Context(
+            question=question,
+            process_id=process,
+            info=info,
+            duration_ns=near_ns(known.duration_ns),
+            needs=declared.needs,
+            metrics=declared.metrics,
+            kinds=kinds,
+            troubles=troubles,
+            nothing=nothing,
+            names=known.names,
+            thread_names=known.thread_names,
+            stopped=known.stopped_ns,
+        )
+
+
+def _events(count: int) -> str:
+    return "1 event has a time" if count == 1 else f"{count:,} events have times"
+
+
+def _by_process(
+    events: Mapping[tuple[str, str], Gathered], info: TraceInfo, takes: Callable[[int | None], bool]
+) -> dict[int | None, dict[tuple[str, str], Gathered]]:
+    """The rows of each process that is taken; of a trace that has one, all."""
+    if info.version < MANY_PROCESSES:
+        return {info.process_id: dict(events)} if takes(info.process_id) else {}
+    found: dict[int | None, dict[tuple[str, str], Gathered]] = {}
+    for event, rows in events.items():
+        column = rows.table.column(_PROCESS)
+        numbers = np.where(column.known, column.values.astype(np.int64), -1)
+        for number, places in groups(numbers):
+            process = None if number < 0 else number
+            if takes(process):
+                found.setdefault(process, {})[event] = rows if len(places) == len(numbers) else rows.only(places)
+    return found
+
+
+class HoleQueue:
+    """Holes that wait for the events of their time, so that collectors get them in order."""
+
+    def __init__(self, holes: Iterable[Hole] = ()) -> None:
+        self._waiting = list(holes)
+
+    def add(self, holes: Iterable[Hole]) -> None:
+        """More of them."""
+        self._waiting = sorted([*self._waiting, *holes], key=lambda hole: (hole.end_ns, hole.start_ns))
+
+    def until(self, time_ns: int) -> list[Hole]:
+        """Those that ended by then, each once."""
+        ready = [hole for hole in self._waiting if hole.end_ns <= time_ns]
+        self._waiting = self._waiting[len(ready) :]
+        return ready
+
+    def rest(self) -> list[Hole]:
+        """All that are left."""
+        found, self._waiting = self._waiting, []
+        return found

@@ -1,0 +1,152 @@
+"""The small values that every answer has beside its tables: metrics, notes, the question, the window.
+
+Plain and frozen; can be made by hand. Measures nothing itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Literal, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+Ints: TypeAlias = NDArray[np.int64]
+Merge: TypeAlias = Literal["sum", "max", "min", "none"]
+Better: TypeAlias = Literal["less", "more", "neither"]
+Evidence: TypeAlias = Literal["event", "sample", "inferred"]
+Coverage: TypeAlias = Literal["full", "partial", "none"]
+Severity: TypeAlias = Literal["info", "warning", "error"]
+
+ALWAYS: Final = int(np.iinfo(np.int64).min)
+"""Before everything in a trace."""
+FOREVER: Final = int(np.iinfo(np.int64).max)
+"""After everything in a trace."""
+
+
+@attrs.frozen
+class MetricDeclaration:
+    """A number that a report gives, as it is declared.
+
+    `merge` says how the numbers of several processes become one, and those of adjacent windows, unless `windows` is
+    False (such as for distinct things, which may be in both). With `none` there is no number for several processes.
+    """
+
+    name: str
+    unit: str
+    description: str
+    better: Better = "neither"
+    merge: Merge = "sum"
+    windows: bool = True
+    evidence: Evidence = "event"
+
+
+@attrs.frozen
+class Metric:
+    """A number with its unit; null has a `reason`, an estimate lies between `low` and `high`.
+
+    With only `low` it is at least so much, with only `high` at most. Without either it is exact.
+    """
+
+    value: int | float | None
+    unit: str
+    better: Better = "neither"
+    merge: Merge = "sum"
+    low: int | float | None = None
+    high: int | float | None = None
+    evidence: Evidence = "event"
+    reason: str | None = None
+
+
+@attrs.frozen
+class Note:
+    """One caveat: a stable `id`, what it `touches` (tables, columns, metrics), its numbers, and what to do.
+
+    `record` is what `dotnet-trace collect --providers` takes to have it in the next trace.
+    """
+
+    id: str
+    severity: Severity
+    message: str
+    touches: tuple[str, ...] = ()
+    numbers: Mapping[str, int | float] = attrs.field(factory=dict)
+    remedy: str | None = None
+    record: str | None = None
+
+
+MANY_PROCESSES: Final = 6
+"""From this version of the format on, a trace may be of several processes, and say what a thread is called."""
+
+
+@attrs.frozen
+class TimeWindow:
+    """From `start_ns` to before `end_ns`; None where it is open."""
+
+    start_ns: int | None = None
+    end_ns: int | None = None
+
+    @classmethod
+    def between(cls, start: Any, end: Any, moment_ns: Callable[[Any, str], int]) -> TimeWindow:
+        """From one moment to another, in whichever form; `moment_ns` gives the nanoseconds of one, by its name."""
+        return cls(None if start is None else moment_ns(start, "start"), None if end is None else moment_ns(end, "end"))
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is cut."""
+        return self.start_ns is None and self.end_ns is None
+
+    @property
+    def low(self) -> int:
+        """The first nanosecond inside."""
+        return ALWAYS if self.start_ns is None else self.start_ns
+
+    @property
+    def high(self) -> int:
+        """The first nanosecond after it."""
+        return FOREVER if self.end_ns is None else self.end_ns
+
+    def holds(self, times: Ints) -> NDArray[np.bool_]:
+        """Which moments lie inside. Adjacent windows share none of them."""
+        return (times >= self.low) & (times < self.high)
+
+    def meets(self, starts: Ints, ends: Ints) -> NDArray[np.bool_]:
+        """Which spans have a moment inside; one that ends where the window begins has none.
+
+        One that only has an end (it starts `ALWAYS`) is where that is, so it does not end before the window begins.
+        """
+        late = (ends > self.low) | (starts >= self.low) | ((starts == ALWAYS) & (ends == self.low))
+        inside: NDArray[np.bool_] = late & (starts < self.high)
+        return inside
+
+    def overlap(self, starts: Ints, ends: Ints) -> Ints:
+        """How much of each span lies inside, in ns. Those of adjacent windows add up to the whole."""
+        inside = np.minimum(ends, self.high) - np.maximum(starts, self.low)
+        found: Ints = np.maximum(inside, 0)
+        return found
+
+
+@attrs.frozen
+class TraceIdentity:
+    """Which trace an answer is of, by what its header says."""
+
+    path: str | None
+    format: str
+    format_version: int
+    start: str | None
+    process_id: int | None
+    duration_ns: int | None
+
+
+@attrs.frozen
+class Question:
+    """What was asked: which report with which parameters, of which part of which trace, and who answered."""
+
+    report: str
+    text: str
+    parameters: Mapping[str, int | float | str | bool | None]
+    window: TimeWindow
+    process_id: int | None
+    processes: tuple[int | None, ...]
+    trace: TraceIdentity
+    clrevents: str

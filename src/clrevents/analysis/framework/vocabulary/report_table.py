@@ -1,0 +1,229 @@
+"""`ReportTable`: the rows of one table of a report, held as columns; row objects are made when they are asked for.
+
+Owns its data. Knows row classes; cuts, marks and adds up nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, overload
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents._util.words import counted
+from clrevents.analysis.framework.vocabulary.row_class import columns_of, shape_of
+from clrevents.table.build import Column, ColumnType, TableField, from_values, number_column
+from clrevents.table.table import Table
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+R = TypeVar("R")
+
+_FIELDS: Final[dict[type[Any], tuple[TableField, ...]]] = {}
+"""By row class, once one was asked for."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class ReportTable(Generic[R]):
+    """Rows of one class, in order: iterate over them, index them, or take them as a data frame.
+
+    `left_out` is the number of rows of a bulk table that a saved answer does not hold; None where all are here.
+    """
+
+    row_class: type[R]
+    table: Table
+    left_out: int | None = None
+
+    @classmethod
+    def of(cls, row_class: type[R], rows: Iterable[R]) -> ReportTable[R]:
+        """A table of these rows."""
+        held = list(rows)
+        return cls.from_columns(
+            row_class, {c.name: [getattr(row, c.name) for row in held] for c in columns_of(row_class)}
+        )
+
+    @classmethod
+    def from_columns(cls, row_class: type[R], values: Mapping[str, Any]) -> ReportTable[R]:
+        """A table of columns: `Column`s, numpy arrays without nulls, or sequences of Python values.
+
+        Raises ValueError unless they are the columns of the row class, all of one length.
+        """
+        declared = columns_of(row_class)
+        if set(values) != {c.name for c in declared}:
+            odd = sorted(set(values) ^ {c.name for c in declared})
+            raise ValueError(f"{row_class.__name__}: these columns are missing or too many: {', '.join(odd)}")
+        if not any(map(len, values.values())):
+            # Most tables of most processes, of which there may be many.
+            return cls.empty(row_class)
+        fields = _fields_of(row_class)
+        columns = tuple(_column(field, values[field.name]) for field in fields)
+        if len({len(column) for column in columns}) > 1:
+            sizes = ", ".join(f"{f.name} {len(c)}" for f, c in zip(fields, columns, strict=True))
+            raise ValueError(f"{row_class.__name__}: columns of different lengths: {sizes}")
+        return cls(row_class, Table(fields, (columns,) if len(columns[0]) else ()))
+
+    @classmethod
+    def empty(cls, row_class: type[R]) -> ReportTable[R]:
+        """A table without a row."""
+        return cls(row_class, Table(_fields_of(row_class)))
+
+    @classmethod
+    def joined(cls, row_class: type[R], tables: Sequence[ReportTable[R]]) -> ReportTable[R]:
+        """All rows of several tables of one class."""
+        parts = tuple(part for table in tables for part in table.table.parts)
+        return cls(row_class, Table(_fields_of(row_class), parts))
+
+    def __len__(self) -> int:
+        return len(self.table) if self.left_out is None else self.left_out
+
+    def __iter__(self) -> Iterator[R]:
+        names = self.table.columns
+        lists = [tuple(map(tuple, values)) if _is_list(field) else values for field, values in self._lists()]
+        for values in zip(*lists, strict=True):
+            yield self.row_class(**dict(zip(names, values, strict=True)))
+
+    @overload
+    def __getitem__(self, index: int) -> R: ...
+    @overload
+    def __getitem__(self, index: slice) -> ReportTable[R]: ...
+    @overload
+    def __getitem__(self, index: str) -> NDArray[Any]: ...
+    def __getitem__(self, index: int | slice | str) -> R | ReportTable[R] | NDArray[Any]:
+        """A row, some rows, or a column as a numpy array (masked where it may be null)."""
+        if isinstance(index, str):
+            return self.table[index]
+        if isinstance(index, slice):
+            return self.take(np.arange(len(self.table))[index])
+        place = index + len(self.table) if index < 0 else index
+        if not 0 <= place < len(self.table):
+            raise IndexError(f"row {index} of {len(self.table)}")
+        return next(iter(self.take(np.array([place]))))
+
+    def take(self, rows: NDArray[np.int64]) -> ReportTable[R]:
+        """These rows in this order."""
+        columns = tuple(self.table.column(field.name).take(rows) for field in self.table.fields)
+        return ReportTable(self.row_class, Table(self.table.fields, (columns,) if len(rows) else ()))
+
+    def head(self, count: int) -> ReportTable[R]:
+        """So many rows: the first ones; of a tree the heaviest, with all that are above them, in the tree's order."""
+        tree = shape_of(self.row_class).tree
+        if tree is None or count >= len(self.table):
+            return self[:count]
+        weights = self.numbers(tree.weight, -1)
+        return self.take(np.sort(np.argsort(-weights, kind="stable")[: max(count, 0)]))
+
+    def replaced(self, **columns: Any) -> ReportTable[R]:
+        """The same rows with other values in some columns."""
+        held = {field.name: self.table.column(field.name) for field in self.table.fields}
+        return ReportTable.from_columns(self.row_class, {**held, **columns})
+
+    def column(self, name: str) -> Column:
+        """A column with its nulls. Raises KeyError if there is none."""
+        return self.table.column(name)
+
+    def numbers(self, name: str, null: int = 0) -> NDArray[Any]:
+        """A column of numbers, with this one where it is null."""
+        return self.table.column(name).filled(null)
+
+    def sorted_by(self, name: str, descending: bool = False) -> ReportTable[R]:
+        """The rows in order of a column, nulls last; equal ones stay in their order.
+
+        Raises KeyError if there is no such column.
+        """
+        values = self.table.column(name).tolist()
+        known = [place for place, value in enumerate(values) if value is not None]
+        known.sort(key=lambda place: values[place], reverse=descending)
+        null = [place for place, value in enumerate(values) if value is None]
+        return self.take(np.array([*known, *null], dtype=np.int64))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ReportTable):
+            return NotImplemented
+        return (
+            self.row_class is other.row_class
+            and self.left_out == other.left_out
+            and [values for _, values in self._lists()] == [values for _, values in other._lists()]
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<{counted(len(self), 'row')} of {self.row_class.__name__}: {', '.join(self.table.columns)}>"
+
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_()
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The rows as JSON has them."""
+        return self.table.rows()
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Convert to a `pandas.DataFrame`. Raises ImportError unless pandas and pyarrow are installed."""
+        return self.table.to_pandas()
+
+    def to_polars(self) -> polars.DataFrame:
+        """Convert to a `polars.DataFrame`. Raises ImportError unless polars and pyarrow are installed."""
+        return self.table.to_polars()
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Convert to a `pyarrow.Table`. Raises ImportError unless pyarrow is installed."""
+        return self.table.to_arrow()
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Export as an Arrow C stream. Raises ImportError unless pyarrow is installed."""
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    def _lists(self) -> list[tuple[TableField, list[Any]]]:
+        return [(field, self.table.column(field.name).tolist()) for field in self.table.fields]
+
+
+@attrs.frozen
+class TableDeclaration:
+    """One table of a report, as it was declared."""
+
+    name: str
+    row_class: type[Any]
+    description: str
+    bulk: bool
+
+
+def _fields_of(row_class: type[Any]) -> tuple[TableField, ...]:
+    known = _FIELDS.get(row_class)
+    if known is None:
+        known = _FIELDS[row_class] = tuple(
+            TableField(c.name, c.type, c.nullable, address=c.cell.name == "address") for c in columns_of(row_class)
+        )
+    return known
+
+
+def _is_list(field: TableField) -> bool:
+    return field.type.kind == "list"
+
+
+def _held(type: ColumnType, cells: list[int | None]) -> list[int | None]:
+    room = np.iinfo(type.dtype)
+    return [None if cell is None else max(int(room.min), min(cell, int(room.max))) for cell in cells]
+
+
+def _column(field: TableField, values: Any) -> Column:
+    if isinstance(values, Column):
+        if values.type != field.type:
+            raise ValueError(f"{field.name} is {values.type}, and {field.type} was declared")
+        made = values
+    elif isinstance(values, np.ndarray) and values.dtype != object:
+        made = number_column(field.type.kind, values)
+    else:
+        cells = list(values)
+        try:
+            made = from_values(field.type, cells)
+        except OverflowError:
+            # A sum of crafted numbers: the nearest that the column can hold.
+            made = from_values(field.type, _held(field.type, cells))
+    if not field.nullable and made.valid is not None and not made.valid.all():
+        raise ValueError(f"{field.name} has nulls, and was not declared with `| None`")
+    return made

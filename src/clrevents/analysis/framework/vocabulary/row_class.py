@@ -1,0 +1,189 @@
+"""Row classes: an annotated class body is a table's schema, its documentation and its rows' type.
+
+`@row` makes a frozen class of a body whose annotations are cells and whose values are `column("…")`. What a row's
+times are, and whose losses spoil it, is declared beside it, so that the frame can cut and mark rows by itself.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeVar, dataclass_transform, overload
+
+import attrs
+
+from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, Flag, ProcessId, column_of
+
+C = TypeVar("C", bound=type[Any])
+
+_SHAPE: Final = "__row_shape__"
+_COLUMNS: Final = "__row_columns__"
+_LAST: Final = ("clipped", "lossy")
+_FILLED: Final = ("process_id", *_LAST)
+"""What the frame fills."""
+
+
+@attrs.frozen
+class TreeShape:
+    """Rows that are a tree, each before those below it: the columns of their depth, and of the name that people see
+    indented by it. No row's `weight` is more than that of the row above it."""
+
+    depth: str
+    name: str
+    weight: str
+
+
+@attrs.frozen
+class RowShape:
+    """What a row's times mean.
+
+    `span` are the columns of its begin and its end, `at` the column of its time; `since` that of the time from which
+    on a loss spoils it, to the trace's end. A row with none of these is spoilt by any loss. Losses of the threads in
+    the columns `threads` count; of every thread where there are none. Where `text` names a column of private texts,
+    there is a row for each text, so that a redacted copy of the trace may have other rows. `tree` says that rows are
+    one.
+    """
+
+    span: tuple[str, str] | None = None
+    at: str | None = None
+    since: str | None = None
+    threads: tuple[str, ...] = ()
+    text: str | None = None
+    tree: TreeShape | None = None
+
+
+def column(description: str, *, hidden: bool = False, windowed: bool = False) -> Any:
+    """Declare a column of a row class; `hidden` ones are not shown to people unless they ask for them.
+
+    A row is the same in every window that it meets, but for its `windowed` columns: they sum up what happened in one.
+    """
+    return attrs.field(metadata={"description": description, "hidden": hidden, "windowed": windowed})
+
+
+@overload
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(column,))
+def row(cls: C, /) -> C: ...
+@overload
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(column,))
+def row(
+    *,
+    span: tuple[str, str] | None = None,
+    at: str | None = None,
+    since: str | None = None,
+    threads: tuple[str, ...] = (),
+    text: str | None = None,
+    tree: TreeShape | None = None,
+) -> Callable[[C], C]: ...
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(column,))
+def row(
+    cls: C | None = None,
+    /,
+    *,
+    span: tuple[str, str] | None = None,
+    at: str | None = None,
+    since: str | None = None,
+    threads: tuple[str, ...] = (),
+    text: str | None = None,
+    tree: TreeShape | None = None,
+) -> Any:
+    """Make a frozen class of rows, or of facts. The columns are checked by `columns_of`.
+
+    A class that extends a class of rows lies in time as that one does, unless it says how.
+    """
+
+    def make(body: C) -> C:
+        made = attrs.frozen(kw_only=True)(body)
+        shape = RowShape(span, at, since, threads, text, tree)
+        if shape != RowShape() or not hasattr(made, _SHAPE):
+            setattr(made, _SHAPE, shape)
+        return made
+
+    return make if cls is None else make(cls)
+
+
+@row
+class Row:
+    """What every row of every table has. The frame fills both columns."""
+
+    process_id: ProcessId | None = column("The process that the row is about; null where the trace does not say.")
+    lossy: Flag = column("Events were lost or destroyed where this row comes from, so that it may be wrong.")
+
+
+@row
+class SpanRow(Row):
+    """A row with a begin and an end. The frame fills `clipped`."""
+
+    clipped: Flag = column("The row reaches over the edge of the window that was asked for.")
+
+
+def shape_of(row_class: type[Any]) -> RowShape:
+    """How the rows of a class lie in time."""
+    found: RowShape = getattr(row_class, _SHAPE)
+    return found
+
+
+def columns_of(row_class: type[Any]) -> tuple[ColumnDeclaration, ...]:
+    """The columns of a row class: its process first, `lossy` last.
+
+    Raises TypeError with all that is wrong: types that are not cells, columns without a description, a shape that
+    names columns that are not there.
+    """
+    known: tuple[ColumnDeclaration, ...] | None = row_class.__dict__.get(_COLUMNS)
+    if known is None:
+        known = _checked_columns(row_class)
+        setattr(row_class, _COLUMNS, known)
+    return known
+
+
+def _checked_columns(row_class: type[Any]) -> tuple[ColumnDeclaration, ...]:
+    hints = typing.get_type_hints(row_class, include_extras=True)
+    found, wrong = [], []
+    for field in attrs.fields(row_class):
+        description = field.metadata.get("description", "")
+        if not description.endswith("."):
+            wrong.append(f'{field.name}: describe it with one sentence, column("…")')
+        try:
+            found.append(column_of(field.name, hints[field.name], description))
+        except TypeError as error:
+            wrong.append(str(error))
+    names = {column.name for column in found}
+    shape = shape_of(row_class)
+    tree = () if shape.tree is None else (shape.tree.depth, shape.tree.name, shape.tree.weight)
+    for name in (*(shape.span or ()), shape.at, shape.since, *shape.threads, shape.text, *tree):
+        if name is not None and name not in names:
+            wrong.append(f"{name}: the shape of {row_class.__name__} names this column, which is not there")
+    if shape.span and "clipped" not in names:
+        wrong.append(f"{row_class.__name__} has a span and no column `clipped`: extend SpanRow")
+    if not shape.span and "clipped" in names and row_class is not SpanRow:
+        wrong.append(f"{row_class.__name__} extends SpanRow: say which columns are its span, @row(span=(…, …))")
+    if sum(part is not None for part in (shape.span, shape.at, shape.since)) > 1:
+        wrong.append(f"{row_class.__name__} has more than one of span, at and since")
+    kinds = {column.name: column for column in found}
+    for name, cell in [(n, "time") for n in (*(shape.span or ()), shape.at, shape.since)] + [
+        (n, "thread") for n in shape.threads
+    ]:
+        declared = kinds.get(name or "")
+        if declared is not None and (declared.cell.name != cell or declared.many):
+            wrong.append(f"{name}: the shape of {row_class.__name__} needs one {cell} there")
+    texts = kinds.get(shape.text or "")
+    if texts is not None and texts.cell.privacy != "private":
+        wrong.append(f"{shape.text}: the shape of {row_class.__name__} needs private texts there")
+    if wrong:
+        raise TypeError(f"{row_class.__name__}: {'; '.join(wrong)}")
+    return tuple(sorted(found, key=lambda c: (c.name != "process_id", c.name in _LAST and _LAST.index(c.name) + 1)))
+
+
+def as_columns(row_class: type[Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Rows as dicts → the columns of a row class, but those that the frame fills. KeyError for a row without one."""
+    names = [column.name for column in columns_of(row_class) if column.name not in _FILLED]
+    return {name: [row[name] for row in rows] for name in names}
+
+
+def hidden_columns(row_class: type[Any]) -> frozenset[str]:
+    """The columns that are not shown to people unless they ask for them."""
+    return frozenset(field.name for field in attrs.fields(row_class) if field.metadata.get("hidden"))
+
+
+def windowed_columns(row_class: type[Any]) -> frozenset[str]:
+    """The columns that tell what happened in the window, and so differ between windows."""
+    return frozenset(field.name for field in attrs.fields(row_class) if field.metadata.get("windowed"))

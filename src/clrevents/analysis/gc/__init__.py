@@ -1,1 +1,0 @@
-"""Show the garbage collections: pauses, heap sizes, reasons."""

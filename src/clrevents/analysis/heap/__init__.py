@@ -1,1 +1,0 @@
-"""What is on the heap, and what keeps it alive, from heap snapshots."""

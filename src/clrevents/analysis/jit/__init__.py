@@ -1,1 +1,0 @@
-"""Show what the JIT compiled, when, and for how long."""

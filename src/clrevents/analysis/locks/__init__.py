@@ -1,1 +1,0 @@
-"""Show which locks threads waited for, who held them, and convoys."""

@@ -1,1 +1,0 @@
-"""List modules, their lifetimes, and what was compiled of them."""

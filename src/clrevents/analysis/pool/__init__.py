@@ -1,1 +1,0 @@
-"""Show whether the thread pool is starved, and by whom."""

@@ -1,0 +1,225 @@
+"""The report on activities: what it asks for, its collector and its function."""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+from clrevents._util.words import counted
+from clrevents.analysis.framework.model.answer import Answer, answer, table
+from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
+from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.reports.activities.activity_tables import (
+    ActivitiesFacts,
+    ActivityLeak,
+    ActivityName,
+    ActivityRow,
+    ActivityTables,
+    OrphanStop,
+)
+from clrevents.analysis.reports.activities.official_parents import OfficialParents
+from clrevents.analysis.shared.forest.activity_forest import ActivityForest
+from clrevents.analysis.shared.forest.activity_signals import (
+    ACTIVITY_HEADERS,
+    ACTIVITY_SELECTORS,
+    SignalKind,
+    SignalReader,
+)
+from clrevents.schema.activity_path import activity_path
+from clrevents.schema.registry import TPL
+
+_MOST: Final = 1_000_000
+_IDS: Final = "activities"
+_NEEDS: Final = (Need(_IDS, ("start-stop",), 0x80, 4, TPL, essential=True),)
+_METRICS: Final = (
+    MetricDeclaration("count", "count", "Activities that started."),
+    MetricDeclaration("stopped", "count", "How many of these have a stop event."),
+    MetricDeclaration("never_stopped", "count", "How many of these have none.", "less"),
+    MetricDeclaration("orphans", "count", "Stop events without a start.", "less"),
+    MetricDeclaration("ambiguous", "count", "Activities whose end or parent may be another's.", "less"),
+)
+
+
+@parameters
+class ActivitiesParameters:
+    """How much is kept."""
+
+    most: int = parameter(_MOST, "How many activities are kept; of later ones there is only the number.")
+
+
+@answer(
+    name="activities",
+    charts=(
+        ChartDeclaration(
+            "activities",
+            "Activities that have a stop event, over time.",
+            (Panel("activities", "start_ns", "name", "span", "provider", "end_ns"),),
+        ),
+    ),
+)
+class ActivitiesReport(Answer[ActivitiesFacts]):
+    """Which activities there were, how long each took, and in which others they started.
+
+    An activity is what lies between a start event and a stop event of a provider, such as a request, or what a program
+    writes with `…Start` and `…Stop` methods of its own event source. They belong together by the id of the activity in
+    the headers of the events, whatever threads they are written on; ids need the keyword 0x80 of
+    System.Threading.Tasks.TplEventSource. Handlers of exceptions, which the runtime writes with the id of the activity
+    around them, are activities called `ExceptionHandling`.
+
+    The parent is the one open activity that has the related id of the start event; there is none where no activity or
+    more than one has it. Where the event has no related id, or one that its path contradicts, the parent is the
+    activity in which the task or await was made that its thread runs, if the path agrees: that tells the calls of a
+    recursion, each of which ends the one around it without an event. `parent_by` says which it was. What only ran
+    before on the same thread is no parent. The column `parent_traceevent_row` has what TraceEvent says, which falls
+    back on that.
+
+    Ids are reused, and some versions of .NET give one id to several activities at the same time; such rows are
+    `ambiguous`. The path is for reading: it may be cut short, and says nothing of parents.
+
+    An activity without a stop event has no end. Its `end_kind` is `trace_end` if it was open when the trace ended, as
+    far as events tell; `superseded` if the same flow started the same activity again, which ends the outer one without
+    an event, and a stop without an id came later (an inference); `unknown` if its stop may have been lost, was written
+    without an id, or was left out because its parent stopped.
+
+    Durations are times from event to event. Children may overlap one another, and go on after the parent has stopped.
+    Percentiles are nearest ranks of the activities that started in the window and have a stop.
+    """
+
+    names: ReportTable[ActivityName] = table("All activities of each name, those that took longest in total first.")
+    activities: ReportTable[ActivityRow] = table("Each activity, in order of its start.")
+    orphans: ReportTable[OrphanStop] = table("Each stop event without a start, in order of time.")
+    leaks: ReportTable[ActivityLeak] = table("Each activity without a stop event, in order of its start.")
+
+
+class ActivitiesCollector(Collector[ActivitiesReport]):
+    """Keeps each activity, and the work that is not done yet."""
+
+    selectors = ACTIVITY_SELECTORS
+    headers = ACTIVITY_HEADERS
+
+    def __init__(self, asked: ActivitiesParameters) -> None:
+        self._most = asked.most
+        self._reader = SignalReader()
+        self._forest = ActivityForest(asked.most)
+        self._official = OfficialParents(asked.most, self._counts)
+        self._counted: dict[bytes, bool] = {}
+
+    def take(self, chunk: ReportChunk) -> None:
+        """See the next events."""
+        forest, official = self._forest, self._official
+        for signal in self._reader.read(chunk):
+            match signal.kind:
+                case SignalKind.BEGIN | SignalKind.CATCH:
+                    official.begin(signal, forest.take(signal))
+                case SignalKind.END | SignalKind.CAUGHT:
+                    forest.take(signal)
+                    official.end(signal)
+                case SignalKind.RESUME | SignalKind.RETURN:
+                    forest.take(signal)
+                case _:
+                    forest.take(signal)
+                    official.work(signal)
+
+    def finish(self, context: Context) -> ActivitiesReport:
+        """Give the answer."""
+        forest = self._forest
+        tables = ActivityTables(context, forest, self._official.parent)
+        ids = any(
+            id is not None and not catching for id, catching in zip(forest.activity, forest.catching, strict=True)
+        )
+        known = ids or _IDS not in context.unknown
+        begun = tables.begun
+        orphans = tables.orphans()
+        ambiguous = bytes(forest.ambiguous)
+        numbers = {
+            "count": int(begun.sum()),
+            "stopped": int((begun & tables.stopped).sum()),
+            "never_stopped": int((begun & ~tables.stopped).sum()),
+            "orphans": len(orphans),
+            "ambiguous": sum(flag for flag, mine in zip(ambiguous, begun.tolist(), strict=True) if mine),
+        }
+        complete = known and not forest.left_out
+        report: ActivitiesReport = context.answer(
+            ActivitiesReport,
+            facts=ActivitiesFacts(
+                ids=ids,
+                parents_by_task=tables.parents_by_task,
+                reused_ids=tables.reused_ids(),
+                left_out=forest.left_out,
+            ),
+            metrics={name: value if complete else None for name, value in numbers.items()},
+            notes=_notes(forest, self._official, numbers, self._most),
+            seen=(_IDS,) if ids else (),
+            names=tables.names(),
+            activities=tables.activities(),
+            orphans=orphans,
+            leaks=tables.leaks(),
+        )
+        return report
+
+    def _counts(self, id: bytes) -> bool:
+        """Whether the official computer takes an id for one of an activity: those that are no paths it leaves out."""
+        known = self._counted.get(id)
+        if known is None:
+            if len(self._counted) >= self._most:
+                self._counted.clear()
+            known = self._counted[id] = activity_path(UUID(bytes=id)) is not None
+        return known
+
+
+def _notes(forest: ActivityForest, official: OfficialParents, numbers: dict[str, int], most: int) -> list[Note]:
+    notes = []
+    if forest.left_out:
+        text = f"there are {forest.left_out:,} more than the {most:,} activities that are kept, and sums are not given"
+        limit = {"left_out": forest.left_out, "kept": most}
+        notes.append(Note("too-many-activities", "warning", text, ("activities",), limit, "ask with a larger `most`"))
+    if official.overflowed or forest.flows.overflowed:
+        text = (
+            "too much work was open at once to follow it, so that later parents by tasks and TraceEvent's are not known"
+        )
+        notes.append(Note("work-forgotten", "info", text, ("parent_row", "parent_traceevent_row"), {"kept": most}))
+    if forest.contradicted:
+        count = counted(forest.contradicted, "start event has", "start events have")
+        text = f"{count} the related id of what its thread ran before, which is no parent; stops may have such ids, too"
+        numbers_of = {"starts": forest.contradicted}
+        notes.append(Note("stale-related-ids", "warning", text, ("parent_row", "end_ns"), numbers_of))
+    if numbers["never_stopped"]:
+        count = counted(numbers["never_stopped"], "activity has", "activities have")
+        text = f"{count} no stop event; the table `leaks` lists them"
+        notes.append(Note("never-stopped", "info", text, ("end_ns",), {"activities": numbers["never_stopped"]}))
+    if numbers["orphans"]:
+        count = counted(numbers["orphans"], "stop event has", "stop events have")
+        text = f"{count} no start; the table `orphans` lists them"
+        notes.append(Note("orphans", "info", text, ("orphans",), {"stops": numbers["orphans"]}))
+    if numbers["ambiguous"]:
+        count = counted(numbers["ambiguous"], "activity has", "activities have")
+        text = f"{count} ids that mean others, too, so that ends or parents may be theirs"
+        notes.append(Note("ambiguous-ids", "warning", text, ("ambiguous",), {"activities": numbers["ambiguous"]}))
+    return notes
+
+
+REPORT: Final = ReportDeclaration(
+    answer=ActivitiesReport,
+    question="Which activities were there, how long did each take, and what started them?",
+    topic="time",
+    needs=_NEEDS,
+    metrics=_METRICS,
+    collector=ActivitiesCollector,
+    parameters=ActivitiesParameters,
+    headline="names",
+    examples=(
+        ("Which activities took longest in total?", "clrevents activities app.nettrace"),
+        ("When was each, and in which other?", "clrevents activities app.nettrace --table activities"),
+        (
+            "Which took longest?",
+            "clrevents activities app.nettrace --table activities --sort duration_ns --limit 20",
+        ),
+        ("Which stops have no start?", "clrevents activities app.nettrace --table orphans"),
+        ("Which activities were never stopped?", "clrevents activities app.nettrace --table leaks"),
+    ),
+)
+"""The report on activities."""

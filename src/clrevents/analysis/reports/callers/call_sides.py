@@ -1,0 +1,155 @@
+"""Samples whose stacks hold a method → what called it and what it called, as two trees with weights.
+
+Each stack counts once in each tree, however often the method is on it: what called it is who called it last from
+outside, what it called is all that is below its outermost call. Knows no units and no rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.gathering.groups import changes, sum_by
+from clrevents.analysis.shared.samples.calltree import grown, stack_sums, summed_up
+from clrevents.analysis.shared.samples.samples import Samples
+from clrevents.analysis.shared.weights.weighing import Weights
+
+Ints: TypeAlias = NDArray[np.int64]
+Mask: TypeAlias = NDArray[np.bool_]
+
+
+@attrs.frozen(eq=False)
+class CallNodes:
+    """The nodes of one tree in order, each before what is below it, the heaviest first; the first is the method.
+
+    `frame` is a place in the samples' frames, -1 for the method. `deepest` is how far the longest stack reaches, also
+    where nodes were left out.
+    """
+
+    parent: Ints
+    depth: Ints
+    frame: Ints
+    inclusive: Weights
+    exclusive: Weights
+    samples: Ints
+    deepest: int
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+
+@attrs.frozen(eq=False)
+class CallSides:
+    """Both trees. `inclusive` and `exclusive` are the method's weights, as `top` has them."""
+
+    callers: CallNodes
+    callees: CallNodes
+    inclusive: int | float
+    exclusive: int | float
+    samples: int
+
+
+def call_sides(samples: Samples, focus: Mask | None, depth: int | None = None) -> CallSides:
+    """Both trees around the frames of `focus`, together one method; of nodes at most `depth` calls away from it.
+
+    None stands for what called all outermost methods, so that its callees are the whole tree of calls.
+
+    In the callers' tree a node's exclusive weight is that in which the method itself was the innermost frame; in that
+    of callees, in which the node was.
+    """
+    sums = stack_sums(samples, merge_threads=True)
+    outermost, entered = (places[sums.stack] for places in _split(samples, focus))
+    held = np.flatnonzero(outermost >= 0)
+    stack, weight, count = sums.stack[held], sums.weight[held], sums.count[held]
+    place, entry = outermost[held], entered[held]
+    own = weight if focus is None else np.where(focus[samples.values[samples.offsets[stack]]], weight, 0)
+    above = samples.offsets[stack + 1] - 1 - entry
+    below = place - samples.offsets[stack]
+    callers = _tree(samples, lambda deep, level: entry[deep] + 1 + level, above, depth, (weight, own, count))
+    # Where the rest of a stack is left out, no node is its innermost one.
+    ends = weight if depth is None else np.where(below > depth, 0, weight)
+    callees = _tree(
+        samples, lambda deep, level: place[deep] - 1 - level, below, depth, (weight, ends, count), alone=True
+    )
+    return CallSides(callers, callees, weight.sum().item(), own.sum().item(), int(count.sum()))
+
+
+def _split(samples: Samples, focus: Mask | None) -> tuple[Ints, Ints]:
+    """Where in `values` each stack's outermost frame of the focus is, and where its innermost run of them ends.
+
+    -1, and a place that means nothing, where it has none.
+    """
+    if focus is None:
+        return samples.offsets[1:], samples.offsets[1:] - 1
+    mine = focus[samples.values]
+    places = np.flatnonzero(mine)
+    last = np.zeros(len(mine), dtype=np.bool_)
+    last[samples.offsets[1:] - 1] = True
+    ends = np.flatnonzero(mine & (last | ~np.append(mine[1:], False)))
+    outermost = np.full(len(samples.offsets) - 1, -1, dtype=np.int64)
+    entered = np.full(len(samples.offsets) - 1, len(mine), dtype=np.int64)
+    np.maximum.at(outermost, _stack_of(samples, places), places)
+    np.minimum.at(entered, _stack_of(samples, ends), ends)
+    return outermost, entered
+
+
+def _stack_of(samples: Samples, places: Ints) -> Ints:
+    return np.searchsorted(samples.offsets, places, side="right") - 1
+
+
+def _tree(
+    samples: Samples,
+    place: Callable[[Ints, int], Ints],
+    size: Ints,
+    depth: int | None,
+    weights: tuple[Weights, Weights, Ints],
+    alone: bool = False,
+) -> CallNodes:
+    """A tree from its stacks. With `alone`, exclusive weights are those of a node and not of what is below it too."""
+    cut = size if depth is None else np.minimum(size, depth)
+    # Without a stack there is no root either.
+    root = np.full(min(len(size), 1), -1, dtype=np.int64)
+    parent, frame, node = grown(samples, place, cut, (root, root, np.zeros(len(size), dtype=np.int64)))
+    sums = [sum_by(node, column, len(parent)) for column in weights]
+    inclusive, samples_of = summed_up(parent, sums[0]), summed_up(parent, sums[2])
+    exclusive = sums[1] if alone else summed_up(parent, sums[1])
+    order, above, levels = _ordered(samples, parent, frame, inclusive)
+    return CallNodes(
+        parent=above,
+        depth=levels,
+        frame=frame[order],
+        inclusive=inclusive[order],
+        exclusive=exclusive[order],
+        samples=samples_of[order].astype(np.int64),
+        deepest=int(size.max(initial=0)),
+    )
+
+
+def _ordered(samples: Samples, parent: Ints, frame: Ints, weights: Weights) -> tuple[Ints, Ints, Ints]:
+    """The nodes in order, and the parent and the depth of each. Parents stand before their children."""
+    names = [known.name for known in samples.frames]
+    ranks = {name: rank for rank, name in enumerate(sorted({"", *names}))}
+    # The last is that of frame -1.
+    name = np.array([ranks[name] for name in (*names, "")], dtype=np.int64)[frame]
+    weight = np.unique(weights, return_inverse=True)[1]
+    siblings = np.lexsort((-np.arange(len(parent)), name, -weight, parent))
+    size = summed_up(parent, np.ones(len(parent), dtype=np.int64))[siblings]
+    before = np.cumsum(size) - size
+    first = np.flatnonzero(changes(parent[siblings]))
+    skipped = np.empty_like(parent)
+    skipped[siblings] = before - np.repeat(before[first], np.diff(first, append=len(parent)))
+    # What is below the siblings before a node stands between it and its parent.
+    places: list[int] = []
+    levels: list[int] = []
+    for above, between in zip(parent.tolist(), skipped.tolist(), strict=True):
+        places.append(between if above < 0 else places[above] + 1 + between)
+        levels.append(0 if above < 0 else levels[above] + 1)
+    place = np.array(places, dtype=np.int64)
+    order = np.empty_like(place)
+    order[place] = np.arange(len(place))
+    parents = parent[order]
+    return order, np.where(parents < 0, -1, place[parents]), np.array(levels, dtype=np.int64)[order]

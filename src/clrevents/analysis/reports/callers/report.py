@@ -1,0 +1,250 @@
+"""The callers report: its rows, what it asks for, and its collector. Its trees are made in call_sides.py."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any, Final
+
+import attrs
+import numpy as np
+
+from clrevents._util.words import counted
+from clrevents.analysis.framework.model.answer import Answer, answer, table
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.cells import Bytes, CodeName, Count, DurationNs, Number, Ratio, RowNumber
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import Row, TreeShape, column, row
+from clrevents.analysis.reports.callers.call_sides import CallNodes, CallSides, call_sides
+from clrevents.analysis.shared.samples.hot import HotMethod, hottest
+from clrevents.analysis.shared.samples.name_patterns import matched, name_patterns
+from clrevents.analysis.shared.samples.sample_collector import (
+    SAMPLE_NEEDS,
+    CollectedSamples,
+    SampleCollector,
+    SampleFacts,
+)
+from clrevents.analysis.shared.samples.sample_parameters import SampleParameters
+from clrevents.analysis.shared.samples.samples import Samples
+from clrevents.table.build import text_column
+
+
+@row(tree=TreeShape("depth", "name", "share"))
+class CallNode(Row):
+    """One way to or from the method: what called it by this way, or what it called."""
+
+    node: RowNumber = column("The number of the row in its tree, 0 for the method itself.", hidden=True)
+    parent_node: RowNumber | None = column("The row that this one is below; null for the method itself.", hidden=True)
+    depth: Count = column("How many calls it is away from the method.", hidden=True)
+    share: Ratio | None = column("The inclusive weight as a share of the method's; null if that is 0.")
+    inclusive_ns: DurationNs | None = column(
+        "The method's time by this way; of callees, their own with all that they called. Null if weights are no times."
+    )
+    exclusive_ns: DurationNs | None = column(
+        "How much of it the method itself was the innermost one; of callees, how much they were. Null as above."
+    )
+    inclusive_bytes: Bytes | None = column("As `inclusive_ns`, in bytes; null if the weights are not sizes.")
+    exclusive_bytes: Bytes | None = column("As `exclusive_ns`, in bytes; null if the weights are not sizes.")
+    inclusive: Number | None = column("As `inclusive_ns`; null unless a field without a unit is the weight.")
+    exclusive: Number | None = column("As `exclusive_ns`; null unless a field without a unit is the weight.")
+    samples: Count = column("How many samples or events have a stack that goes this way.")
+    name: CodeName = column("The method as C# writes it; of several that are added up, the pattern that they match.")
+    module: CodeName | None = column("The module; null if unknown.", hidden=True)
+
+
+@row
+class CalledMethod(Row):
+    """One of the methods that match, with its weights alone."""
+
+    name: CodeName = column("The method as C# writes it.")
+    module: CodeName | None = column("The module; null if unknown.")
+    samples: Count = column("How many samples or events were taken in it.")
+    inclusive_samples: Count = column("How many were taken in it or in what it called.")
+    inclusive_ns: DurationNs | None = column("Its time with all that it called; null if the weights are not times.")
+    exclusive_ns: DurationNs | None = column("Its own time; null if the weights are not times.")
+    inclusive_bytes: Bytes | None = column("Its bytes with all that it called; null if the weights are not sizes.")
+    exclusive_bytes: Bytes | None = column("Its own bytes; null if the weights are not sizes.")
+    inclusive: Number | None = column("Its weight with all that it called; null unless a field without a unit is it.")
+    exclusive: Number | None = column("Its own weight; null unless a field without a unit is the weight.")
+
+
+@row
+class CallersFacts(SampleFacts):
+    """The circumstances of a callers report."""
+
+    methods: Count | None = column("How many methods match, and are added up as one.")
+
+
+@parameters
+class CallersParameters(SampleParameters):
+    """Which method, and what its stacks are weighed by."""
+
+    method: str = parameter("*", "The method: its name, the end of its name, or a pattern.", argument=True)
+    by: str | None = parameter(None, "The same as `weight`: `alloc`, or a field of `event`.")
+    depth: int | None = parameter(None, "At most so many calls away from the method.")
+
+
+@answer(name="callers")
+class CallersReport(Answer[CallersFacts]):
+    """Which methods called a method, and which ones it called, as two trees with weights.
+
+    In both trees the first row is the method itself. Below it, among the `callers`, are the methods that called it, and
+    below each of these what called that one; among the `callees`, what the method called, and what these called. The
+    inclusive weights of a row's children are never more than its own. METHOD is a name, `Shop.Cart.Pay`, the end of
+    one, `Pay`, or a pattern, `Shop.Cart.*`; all methods that match are added up as one, and listed in `methods`. For
+    `*`, which is what called all outermost methods, the callees are the whole tree of calls.
+
+    A stack counts once in each tree, however often the method is on it. What called the method is who called it last
+    from outside: calls of the method by itself, or of one method that matches by another, are passed over. What it
+    called is all below its outermost call. Which samples count and what they weigh is as in the report `top`: of the
+    sample profiler time on the clock, also while a thread waits. `my_code` and `fold` take no frames away that match
+    METHOD, unless that is `*`.
+    """
+
+    callers: ReportTable[CallNode] = table("What called the method, and what called that, the heaviest first.")
+    callees: ReportTable[CallNode] = table("What the method called, and what that called, the heaviest first.")
+    methods: ReportTable[CalledMethod] = table("The methods that match, the heaviest first.")
+
+
+_ANY: Final = "*"
+_SHOWN: Final = 3
+_SIMILAR: Final = 0.5
+_METRICS: Final = (
+    # A sample that reaches into the next window is in both.
+    MetricDeclaration(
+        "samples", "count", "The samples or events with the method on their stack.", windows=False, evidence="sample"
+    ),
+    MetricDeclaration("inclusive", "ns", "What these weigh, in bytes or another unit if they are not times."),
+    MetricDeclaration("exclusive", "ns", "What those of them weigh in which the method is the innermost one."),
+    MetricDeclaration("total", "ns", "What all samples or events weigh."),
+)
+
+
+class CallersCollector(SampleCollector[CallersReport]):
+    """Splits stacks at the method."""
+
+    tables = ("callers", "callees", "methods")
+
+    def __init__(self, asked: CallersParameters) -> None:
+        if asked.depth is not None and asked.depth < 0:
+            raise ValueError(f"depth must be at least 0, not {asked.depth}")
+        if asked.by is not None:
+            if asked.weight is not None:
+                raise ValueError("by and weight exclude one another: they mean the same")
+            asked = attrs.evolve(asked, by=None, weight=asked.by)  # type: ignore[misc]
+        self._method = asked.method
+        self._patterns = name_patterns("method", asked.method)
+        # The method stays, whatever is folded; `*` is none in particular.
+        super().__init__(asked, keep=() if asked.method == _ANY else self._patterns)
+        self._depth = asked.depth
+        self._raw = asked.raw
+
+    def answer(self, found: CollectedSamples) -> CallersReport:
+        """Make the answer of all samples."""
+        samples = found.samples
+        focus = np.array([matched(self._patterns, frame) for frame in samples.frames], dtype=np.bool_)
+        sides = call_sides(samples, None if self._method == _ANY else focus, self._depth)
+        own = [frame for frame, mine in zip(samples.frames, focus.tolist(), strict=True) if mine]
+        labels = {(frame.name, frame.raw, frame.module) for frame in own}
+        methods = [hot for hot in hottest(samples) if (hot.name, hot.raw, hot.module) in labels]
+        made: CallersReport = found.context.answer(
+            CallersReport,
+            facts=CallersFacts(**found.facts, methods=len(methods)),
+            metrics={
+                "samples": sides.samples,
+                "inclusive": found.weight(sides.inclusive),
+                "exclusive": found.weight(sides.exclusive),
+                "total": found.weight(samples.total),
+            },
+            notes=(*found.notes, *self._notes(samples, methods, sides)),
+            cannot=found.cannot,
+            callers=self._tree(found, sides.callers, methods),
+            callees=self._tree(found, sides.callees, methods),
+            methods=self._methods(found, methods),
+        )
+        return made
+
+    def _tree(self, found: CollectedSamples, nodes: CallNodes, methods: Sequence[HotMethod]) -> ReportTable[CallNode]:
+        frames = found.samples.frames
+        one = (methods[0].name, methods[0].raw, methods[0].module) if len(methods) == 1 else (self._method,) * 2 + ("",)
+        # Nodes may be many, and frames are few.
+        labels = [*((frame.name, frame.raw, frame.module) for frame in frames), one]
+        places = np.where(nodes.frame < 0, len(frames), nodes.frame)
+        whole = nodes.inclusive[:1].sum()
+        values: dict[str, Any] = {
+            "node": np.arange(len(nodes)),
+            "parent_node": [None if above < 0 else above for above in nodes.parent.tolist()],
+            "depth": nodes.depth,
+            "share": nodes.inclusive / whole if whole else [None] * len(nodes),
+            **found.columns("inclusive", nodes.inclusive),
+            **found.columns("exclusive", nodes.exclusive),
+            "samples": nodes.samples,
+            "name": text_column([raw if self._raw else name for name, raw, _ in labels], places),
+            "module": text_column([module or None for _, _, module in labels], places),
+            "lossy": np.full(len(nodes), found.lossy),
+        }
+        return found.context.table(CallNode, values)
+
+    def _methods(self, found: CollectedSamples, methods: Sequence[HotMethod]) -> ReportTable[CalledMethod]:
+        values: dict[str, Any] = {
+            "name": [hot.raw if self._raw else hot.name for hot in methods],
+            "module": [hot.module or None for hot in methods],
+            "samples": [hot.samples for hot in methods],
+            "inclusive_samples": [hot.inclusive_samples for hot in methods],
+            **found.columns("inclusive", [hot.inclusive for hot in methods]),
+            **found.columns("exclusive", [hot.exclusive for hot in methods]),
+            "lossy": [found.lossy] * len(methods),
+        }
+        return found.context.table(CalledMethod, values)
+
+    def _notes(self, samples: Samples, methods: Sequence[HotMethod], sides: CallSides) -> list[Note]:
+        notes = []
+        if not methods and len(samples):
+            text = f"no stack holds a method that matches {self._method!r}"
+            near = _near(self._method, samples)
+            remedy = f"did you mean {' or '.join(near)}" if near else None
+            notes.append(Note("no-method", "warning", text, self.tables, remedy=remedy))
+        if len(methods) > 1 and self._method != _ANY:
+            text = f"{len(methods):,} methods match {self._method!r} and are added up; the table `methods` lists them"
+            notes.append(Note("several-methods", "info", text, self.tables[:2], {"methods": len(methods)}))
+        deepest = max(sides.callers.deepest, sides.callees.deepest)
+        if self._depth is not None and deepest > self._depth:
+            text = (
+                f"what is more than {counted(self._depth, 'call')} away is left out; the longest stack has {deepest:,}"
+            )
+            notes.append(Note("cut-depth", "info", text, self.tables[:2], {"calls": deepest}))
+        return notes
+
+
+def _near(method: str, samples: Samples) -> list[str]:
+    """Names of methods that the one who asked may have meant."""
+    names = {frame.name.partition("(")[0] for frame in samples.frames if frame.reason is None}
+    last = {name.rpartition(".")[2].lower(): name for name in sorted(names, reverse=True)}
+    wanted = method.strip("*").partition("(")[0].rpartition(".")[2].lower()
+    inside = [name for short, name in sorted(last.items()) if len(wanted) > 1 and wanted in short]
+    similar = [last[short] for short in get_close_matches(wanted, last, n=_SHOWN, cutoff=_SIMILAR)]
+    return list(dict.fromkeys((*inside, *similar)))[:_SHOWN]
+
+
+REPORT: Final = ReportDeclaration(
+    answer=CallersReport,
+    question="Who calls this method, and what does it call?",
+    topic="time",
+    needs=SAMPLE_NEEDS,
+    metrics=_METRICS,
+    collector=CallersCollector,
+    headline="callers",
+    beside=("callees",),
+    parameters=CallersParameters,
+    shown=(
+        *("share", "inclusive_ns", "exclusive_ns", "inclusive_bytes", "exclusive_bytes", "inclusive", "exclusive"),
+        *("samples", "name"),
+    ),
+    examples=(
+        ("Who calls this method, and what does it call?", "clrevents callers app.nettrace Shop.Cart.Pay"),
+        ("Which of my methods wait?", "clrevents callers app.nettrace 'System.Threading.*' --waiting --my-code"),
+        ("Who allocates strings?", "clrevents callers app.nettrace 'System.String.*' --by alloc"),
+        ("What does the whole program do?", "clrevents callers app.nettrace --table callees --depth 10"),
+    ),
+)

@@ -1,0 +1,274 @@
+"""The report on counters and metrics: what it asks for, its collector and its function."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import Final
+
+import attrs
+import numpy as np
+
+from clrevents._util.words import counted
+from clrevents.analysis.framework.model.answer import Answer, answer, table
+from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
+from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.gathering.nearest_rank import nearest_rank
+from clrevents.analysis.reports.counters.counter_columns import Ints
+from clrevents.analysis.reports.counters.counter_series import in_order, series_sums, within
+from clrevents.analysis.reports.counters.counter_tables import (
+    CounterProblem,
+    CounterSeries,
+    CountersFacts,
+    CounterValue,
+    problem_rows,
+    series_rows,
+    split,
+    value_rows,
+)
+from clrevents.analysis.reports.counters.counter_values import NO_INTERVAL, CounterValues, SeriesKey, SeriesNumbers
+from clrevents.analysis.reports.counters.event_counters import read_event_counters
+from clrevents.analysis.reports.counters.meter_sessions import START, TOLD, MeterProblem, MeterSessions
+from clrevents.analysis.reports.counters.meter_values import PUBLISHED, read_meter_values
+from clrevents.analysis.reports.counters.sparklines import sparklines
+
+METERS: Final = "System.Diagnostics.Metrics"
+_RUNTIME_COUNTERS: Final = "System.Runtime"
+_COUNTERS: Final = "EventCounters"
+_MOST_NAMES: Final = 5
+
+_ANY: Final = "counters or metrics"
+_NEEDS: Final = (
+    Need(
+        _ANY,
+        (_COUNTERS, f"*/{_COUNTERS}", *(f"{METERS}/{name}" for name in (START, *PUBLISHED))),
+        0,
+        4,
+        _RUNTIME_COUNTERS,
+        essential=True,
+        proof=0,
+        argument="EventCounterIntervalSec=1",
+    ),
+    Need(
+        "counters of EventSources",
+        (_COUNTERS, f"*/{_COUNTERS}"),
+        0,
+        4,
+        _RUNTIME_COUNTERS,
+        proof=0,
+        argument="EventCounterIntervalSec=1",
+    ),
+    Need("metrics of meters", (START, *PUBLISHED), 0x2, 4, METERS, proof=0, argument="Metrics=System.Runtime"),
+)
+_METRICS: Final = (
+    MetricDeclaration("count", "count", "Values that were published; a histogram counts once in each interval."),
+    MetricDeclaration("counters", "count", "Different counters and instruments that have a value.", windows=False),
+    MetricDeclaration("empty", "count", "Of the values those without a number, whatever the reason.", better="less"),
+    MetricDeclaration("odd", "count", "Events that are no counter's in any known form.", better="less"),
+    MetricDeclaration("problems", "count", "Errors and limits that the source of metrics reported.", better="less"),
+)
+
+
+@parameters
+class CountersParameters:
+    """Which counters are wanted."""
+
+    provider: str | None = parameter(None, "Only those of this EventSource or meter: its name, or a pattern with *.")
+    name: str | None = parameter(None, "Only counters or instruments of this name, or of a pattern with *.")
+
+
+@answer(
+    name="counters",
+    charts=(
+        ChartDeclaration(
+            "values",
+            "The values of at most twelve counters over time, of those that change most often.",
+            (Panel("values", "time_ns", "value", "steps", by="label", each="name"),),
+        ),
+    ),
+)
+class CountersReport(Answer[CountersFacts]):
+    """The values of EventCounters and of meters' instruments (System.Diagnostics.Metrics) over time, as one long table.
+
+    A counter that goes on with other tags is another series. Of an increase (`rate`, `counter`) the value is what was
+    added in one interval; `per_second` divides it by the interval that the trace tells: the measured one of an
+    EventCounter, that of its collection for an instrument. Quantiles of histograms are series of their own, and are
+    never averaged. What has no number is null with a reason, and a number that is written as in some culture is not
+    guessed.
+
+    Values that another tool's metrics session publishes are in the trace too; `other_session` says so. When a limit
+    of time series or histograms is reached, values of others are missing; the table `problems` says when.
+
+    In a window, a value counts at the moment when it was published, at the end of its interval.
+    """
+
+    series: ReportTable[CounterSeries] = table("Each series, with what its values sum up to.")
+    problems: ReportTable[CounterProblem] = table("Errors and limits that the source of metrics reported.")
+    values: ReportTable[CounterValue] = table("Each value, in order of time.", bulk=True)
+
+
+class CountersCollector(Collector[CountersReport]):
+    """Keeps numbers, and texts once for each series."""
+
+    selectors = (f"*/{_COUNTERS}", f"{METERS}/*")
+    headers = ("time_ns", "thread_id")
+
+    def __init__(self, asked: CountersParameters) -> None:
+        self._asked = asked
+        self._numbers = SeriesNumbers()
+        self._values: list[CounterValues] = []
+        self._sessions = MeterSessions()
+        self._display_names: dict[int, str] = {}
+        self._odd: list[Ints] = []
+        self._unread_quantiles = 0
+
+    def take(self, chunk: ReportChunk) -> None:
+        """See the next events."""
+        for rows in chunk.events.values():
+            assert rows.event is not None
+            provider, name = rows.event
+            if name == _COUNTERS:
+                counters = read_event_counters(rows, self._numbers)
+                self._values.append(counters.values)
+                self._display_names |= counters.display_names
+                self._odd.append(counters.odd_ns)
+            elif provider == METERS and name in PUBLISHED:
+                meters = read_meter_values(rows, self._numbers)
+                self._values += meters.values
+                self._sessions.saw(meters.sessions, rows.places.tolist())
+                self._odd.append(meters.odd_ns)
+                self._unread_quantiles += meters.unread_quantiles
+            elif provider == METERS and name in TOLD:
+                self._sessions.take(name, rows)
+
+    def finish(self, context: Context) -> CountersReport:
+        """Find the intervals, number the series, and sum them up."""
+        keys = list(self._numbers)
+        values = CounterValues.joined(self._values)
+        sessions = [keys[number].session for number in values.series.tolist()]
+        intervals = self._sessions.intervals(values, sessions, context.marks)
+        values = attrs.evolve(
+            values, interval_ns=np.where(values.interval_ns == NO_INTERVAL, intervals, values.interval_ns)
+        )
+        renumbered = in_order(values.series, len(keys))
+        values = attrs.evolve(values, series=renumbered[values.series])
+        ordered = [key for _, key in sorted(zip(renumbered.tolist(), keys, strict=True))]
+        display = {int(renumbered[number]): name for number, name in self._display_names.items()}
+        wanted = np.array([self._wants(key) for key in ordered], dtype=np.bool_)
+        values = within(values, wanted[values.series] if len(ordered) else np.zeros(0, dtype=np.bool_))
+        shown = within(values, context.window.holds(values.time_ns))
+        problems = self._sessions.problems()
+        times = np.array([problem.time_ns for problem in problems], dtype=np.int64)
+        inside = [problem for problem, here in zip(problems, context.window.holds(times).tolist(), strict=True) if here]
+        sums = series_sums(shown, ordered)
+        counted_once = shown.rank == 0
+        odd = np.concatenate([np.zeros(0, dtype=np.int64), *self._odd])
+        metrics: dict[str, int | None] = {
+            "count": int(counted_once.sum()),
+            "counters": len({ordered[number][:2] for number, found in sums if found.count}),
+            "empty": int((counted_once & ~shown.known).sum()),
+            "odd": int(context.window.holds(odd).sum()),
+            "problems": len(inside),
+        }
+        if _ANY in context.unknown:
+            # Errors come without values, too.
+            metrics = {**dict.fromkeys(metrics), "problems": len(inside) or None}
+        report: CountersReport = context.answer(
+            CountersReport,
+            facts=self._facts(shown, ordered),
+            metrics=metrics,
+            notes=self._notes(shown, ordered, wanted, inside, metrics["odd"] or 0),
+            series=series_rows(context, sums, ordered, display, self._sessions),
+            problems=problem_rows(context, problems),
+            values=value_rows(context, values, ordered),
+        )
+        return report
+
+    def _wants(self, key: SeriesKey) -> bool:
+        asked = self._asked
+        return _fits(asked.provider, key.provider) and _fits(asked.name, key.name)
+
+    def _facts(self, shown: CounterValues, keys: list[SeriesKey]) -> CountersFacts:
+        of_meter = np.array([key.session is not None for key in keys], dtype=np.bool_)
+        meter = of_meter[shown.series] if len(keys) else np.zeros(0, dtype=np.bool_)
+        known = shown.interval_ns != NO_INTERVAL
+        others = self._sessions.others()
+        return CountersFacts(
+            counter_interval_ns=nearest_rank(np.sort(shown.interval_ns[known & ~meter]), 50),
+            metrics_interval_ns=nearest_rank(np.sort(shown.interval_ns[known & meter]), 50),
+            sessions=tuple(self._sessions.sessions()),
+            other_sessions=tuple(session for session in self._sessions.sessions() if session in others),
+        )
+
+    def _notes(
+        self,
+        shown: CounterValues,
+        keys: list[SeriesKey],
+        wanted: np.ndarray[tuple[int], np.dtype[np.bool_]],
+        problems: list[MeterProblem],
+        odd: int,
+    ) -> list[Note]:
+        notes = []
+        if keys and not wanted.any():
+            names = sorted({f"{key.provider}/{key.name}" for key in keys})
+            text = f"no counter fits; there are {', '.join(names[:_MOST_NAMES])}"
+            more = len(names) - _MOST_NAMES
+            text += f" and {counted(more, 'other', 'others')}" if more > 0 else ""
+            notes.append(Note("no-such-counter", "warning", text, ("series", "values")))
+        kinds = {problem.kind for problem in problems}
+        if kinds & {"time-series limit", "histogram limit"}:
+            text = "a limit of time series or histograms was reached: values of others are missing without a word"
+            notes.append(Note("limit-reached", "warning", text, ("series", "values"), {}, "raise the limit"))
+        errors = sum(problem.kind in ("error", "callback error") for problem in problems)
+        if errors:
+            text = f"the source of metrics reported {counted(errors, 'error')}, in the table problems"
+            notes.append(Note("metric-errors", "warning", text, ("series", "values"), {"errors": errors}))
+        others = self._sessions.others()
+        if others:
+            text = f"metrics are those of {counted(len(others), 'session')} of other tools, which ran already: their"
+            text += " instruments and intervals, not those that were asked for"
+            notes.append(Note("other-session", "warning", text, ("series", "values"), {"sessions": len(others)}))
+        used = np.unique(shown.series).tolist()
+        ambiguous = sum(split(keys[number]).ambiguous for number in used)
+        if ambiguous:
+            text = f"the tags of {counted(ambiguous, 'series', 'series')} can be split in more than one way"
+            notes.append(Note("ambiguous-tags", "info", text, ("tag_names", "tag_values"), {"series": ambiguous}))
+        lacking = int((shown.interval_ns == NO_INTERVAL).sum())
+        if lacking:
+            text = f"the interval of {counted(lacking, 'value')} is unknown; they are in no rate per second"
+            notes.append(Note("no-interval", "info", text, ("interval_ns", "per_second"), {"values": lacking}))
+        if odd:
+            text = f"{counted(odd, 'event is', 'events are')} no counter's in any known form"
+            notes.append(Note("odd-events", "warning", text, ("values",), {"events": odd}))
+        if self._unread_quantiles:
+            text = f"the quantiles of {counted(self._unread_quantiles, 'histogram')} could not all be read"
+            notes.append(Note("unread-quantiles", "warning", text, ("values",), {"values": self._unread_quantiles}))
+        return notes
+
+
+def _fits(pattern: str | None, text: str) -> bool:
+    return pattern is None or pattern == text or fnmatchcase(text, pattern)
+
+
+REPORT: Final = ReportDeclaration(
+    answer=CountersReport,
+    question="What did counters and metrics say over time?",
+    topic="program",
+    needs=_NEEDS,
+    metrics=_METRICS,
+    collector=CountersCollector,
+    parameters=CountersParameters,
+    headline="series",
+    shown=("last", "mean", "per_second", "unit", "quantile", "name", "tags"),
+    sparklines=sparklines,
+    examples=(
+        ("What do all counters say?", "clrevents counters app.nettrace"),
+        ("How did the heap grow?", "clrevents counters app.nettrace --name 'gc-heap*'"),
+        ("Each value of the last ten seconds:", "clrevents counters app.nettrace --table values --start 10s"),
+        ("Which errors did metrics report?", "clrevents counters app.nettrace --table problems"),
+        ("Draw them:", "clrevents counters app.nettrace --chart values > counters.svg"),
+    ),
+)

@@ -1,0 +1,270 @@
+"""Events of exceptions → the columns of the table of single exceptions, and whose time it was.
+
+Joins flights with names, messages and filters. Sees the whole trace; what a window cuts off is for later.
+
+No event says which filters accepted their exception; the place of the catch handler that begins next does: a filter's
+handler lies directly after it in the code of its method.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import numbered, sum_by
+from clrevents.analysis.gathering.optional_rows import NONE
+from clrevents.analysis.reports.exceptions.exception_flights import Flight, FlightLog, flights
+from clrevents.analysis.reports.exceptions.exception_names import Thrower, ThrowerNames, catching_methods
+from clrevents.analysis.reports.exceptions.exception_steps import (
+    CATCH,
+    EVENTS,
+    FILTER,
+    FINALLY,
+    THROWN,
+    exception_steps,
+    signed,
+    thrown_stacks,
+)
+from clrevents.schema.runtime_flags import ExceptionThrownFlags
+from clrevents.table.build import Column, ColumnType, from_values, text_column
+
+Flags: TypeAlias = NDArray[np.bool_]
+
+
+@attrs.frozen
+class Handler:
+    """Where a handler begins: the runtime's id of its method, and an address."""
+
+    method: int
+    entry: int
+
+
+def accepted(
+    catches: Sequence[tuple[Handler | None, Handler]], others: Sequence[Handler], sure: Sequence[bool]
+) -> list[bool]:
+    """Whether each catch handler was chosen by the filter that ran last before it; the pairs are (filter, catch).
+
+    That is so if no other known handler (`others` are those of filters and finally) begins between the two, unless the
+    catch handler was also entered without that filter. `sure` says which pairs cannot lack an event.
+    """
+    entries: dict[int, set[int]] = {}
+    for handler in (*others, *(catch for _, catch in catches)):
+        entries.setdefault(handler.method, set()).add(handler.entry)
+    ordered = {method: sorted(known) for method, known in entries.items()}
+    without: dict[Handler, set[Handler | None]] = {}
+    for (before, catch), certain in zip(catches, sure, strict=True):
+        if certain:
+            without.setdefault(catch, set()).add(before)
+    found = []
+    for before, catch in catches:
+        if before is None or before.method != catch.method:
+            found.append(False)
+            continue
+        known = ordered[before.method]
+        place = bisect_right(known, before.entry)
+        after = known[place] if place < len(known) else None
+        found.append(after == catch.entry and without.get(catch, set()) <= {before})
+    return found
+
+
+Ints: TypeAlias = NDArray[np.int64]
+Mask: TypeAlias = NDArray[np.bool_]
+
+_INNER: Final = int(ExceptionThrownFlags.HasInnerException)
+_UNKNOWN_THREAD: Final = (1 << 64) - 1
+
+
+@attrs.frozen(eq=False)
+class Distinct:
+    """Texts, each held once: row i has `texts[of[i]]`."""
+
+    of: Ints
+    texts: Sequence[str | None]
+
+    def column(self) -> Column:
+        """As a column of a table."""
+        return text_column(self.texts, self.of)
+
+    def at(self, rows: Ints) -> Distinct:
+        """The texts of these rows, null for -1."""
+        return Distinct(np.where(rows < 0, len(self.texts), np.append(self.of, 0)[rows]), [*self.texts, None])
+
+
+@attrs.frozen(eq=False)
+class BuiltExceptions:
+    """All exceptions of a trace in order of their first event.
+
+    `columns` are those of their table; `texts` those of them with few distinct values. Each share of time is (row,
+    whether a handler had caught it, from, to), as columns. `rethrows_by` is what shows `throw;`.
+    """
+
+    columns: Mapping[str, Any]
+    texts: Mapping[str, Distinct]
+    share_row: Ints
+    share_caught: Mask
+    share_start: Ints
+    share_end: Ints
+    unmatched: Ints
+    rethrows_by: str | None
+
+
+def built(context: Context, rows: Mapping[str, Gathered], handled: bool, raw: bool, my_code: bool) -> BuiltExceptions:
+    """Follow and name all exceptions. `handled` says whether handlers were recorded."""
+    thrown, catch = rows[EVENTS[THROWN]], rows[EVENTS[CATCH]]
+    stacks, begins = thrown_stacks(context, rows)
+    steps = exception_steps(context, rows, stacks, begins)
+    types = _distinct(_texts(thrown, "ExceptionType"))
+    flags = signed(thrown, "ExceptionFlags")
+    detailed = thrown.column("ExceptionFlags").known
+    log = flights(steps, flags, detailed, types.of)
+    managed = signed(thrown, "ExceptionEIP") == 0
+    # The address is that of the code that threw; since .NET 9, where managed code looks for handlers, there is none.
+    rethrows_by = ("handlers" if managed[detailed].all() else "events") if detailed.any() else None
+    names = ThrowerNames(context, stacks, raw, my_code)
+    of = stacks.of[begins[THROWN] : begins[THROWN + 1]].tolist()
+    throwers = [names.thrower(stack, here) for stack, here in zip(of, managed.tolist(), strict=True)]
+    times, entries = signed(catch, "time_ns"), catch.numbers("EntryEIP").astype(np.uint64)
+    catchers = Distinct(*catching_methods(context, entries, times, catch.column("MethodName"), raw))
+    found = log.flights
+    row, caught_by = _ints(f.thrown for f in found), _ints(f.caught_by for f in found)
+    start, end = _times(f.start_ns for f in found), _times(f.end_ns for f in found)
+    caught = np.array([f.caught_ns is not None for f in found], dtype=np.bool_)
+    nested = np.array([f.nested for f in found], dtype=np.bool_)
+    inside = _ints(f.below.number if f.nested and f.below else NONE for f in found)
+    by_await, repeats = _repeated(found, throwers, types.of.tolist(), _texts(thrown, "ExceptionMessage"))
+    shares = np.array(log.shares, dtype=np.int64).reshape(-1, 4)
+    share_row, share_caught = shares[:, 0], shares[:, 1] > 0
+    length = shares[:, 3] - shares[:, 2]
+    own = [sum_by(share_row[mine], length[mine], len(found)) for mine in (~share_caught, share_caught)]
+    began, ended, told = start != ALWAYS, end != ALWAYS, row >= 0
+    hresults = _distinct([f"{number:#010x}" for number in signed(thrown, "ExceptionHRESULT").tolist()])
+    thread = np.array([f.thread for f in found], dtype=np.uint64)
+    tells = handled or rethrows_by == "events"
+    detailed_here = told & np.append(detailed, False)[row]
+    texts = {
+        "type": types.at(row),
+        "hresult": hresults.at(np.where(detailed_here, row, NONE)),
+        "throwing_method": _distinct([thrower.name for thrower in throwers]).at(row),
+        "catching_method": catchers.at(caught_by),
+        "outcome": _distinct([f.outcome for f in found]),
+    }
+    columns = {
+        "row": np.arange(len(found)),
+        "start_ns": _nullable(start, began),
+        "end_ns": _nullable(end, ended),
+        "duration_ns": _nullable(np.where(began & ended, end - np.where(began, start, 0), 0), began & ended),
+        "dispatch_ns": _nullable(own[0], began & (caught | ended)),
+        "handling_ns": _nullable(own[1], caught & ended),
+        "thread_id": _nullable(thread, thread != np.uint64(_UNKNOWN_THREAD), "uint64"),
+        **{name: text.column() for name, text in texts.items()},
+        "message": _messages(thrown, row),
+        "nested": nested,
+        "nested_in_row": _nullable(inside, inside >= 0),
+        "by_await": by_await,
+        "repeats_row": _nullable(repeats, repeats >= 0),
+        "rethrown": _nullable(_ints(f.rethrown for f in found), np.full(len(found), tells)),
+        "filters": _ints(f.filters for f in found),
+        "filtered": _ints(_filtered(context, log, rows)),
+        "finallys": _ints(f.finallys for f in found),
+        "inner": _nullable(np.append(flags & _INNER > 0, False)[row], detailed_here, "bool"),
+        "stack_id": np.append(thrown.numbers("stack_id"), 0)[row].astype(np.int32),
+    }
+    unmatched = np.array(log.unmatched, dtype=np.int64)
+    return BuiltExceptions(columns, texts, share_row, share_caught, shares[:, 2], shares[:, 3], unmatched, rethrows_by)
+
+
+def _ints(values: Iterable[int]) -> Ints:
+    return np.array(list(values), dtype=np.int64)
+
+
+def _times(values: Iterable[int | None]) -> Ints:
+    """Times, `ALWAYS` for those that are not known."""
+    return _ints(ALWAYS if value is None else value for value in values)
+
+
+def _nullable(values: NDArray[Any], known: Mask, kind: str = "int64") -> Column:
+    type = ColumnType(kind)
+    return Column(type, len(values), values.astype(type.dtype), valid=known)
+
+
+def _messages(thrown: Gathered, rows: Ints) -> Column:
+    held = thrown.column("ExceptionMessage")
+    if not len(rows) or rows.min() >= 0:
+        return held.take(rows)
+    texts = [*held.tolist(), None]
+    return from_values(held.type, [texts[row] for row in rows.tolist()])
+
+
+def _texts(events: Gathered, name: str) -> list[str | None]:
+    found: list[str | None] = events.column(name).tolist()
+    return found
+
+
+def _distinct(texts: Sequence[str | None]) -> Distinct:
+    return Distinct(*numbered(texts))
+
+
+def _repeated(
+    found: Sequence[Flight], throwers: Sequence[Thrower], types: Sequence[int], messages: Sequence[str | None]
+) -> tuple[Mask, Ints]:
+    """Which exceptions had been captured, and the last one before it that was caught and is like it; -1 for none.
+
+    An awaiter throws a new exception for a task that was cancelled, and only one like another for others.
+    """
+    last: dict[tuple[int, str | None], Flight] = {}
+    captured = np.zeros(len(found), dtype=np.bool_)
+    repeats = np.full(len(found), NONE, dtype=np.int64)
+    for flight in found:
+        if flight.thrown < 0:
+            continue
+        like = types[flight.thrown], messages[flight.thrown]
+        thrower = throwers[flight.thrown]
+        if thrower.captured or thrower.awaited:
+            before = last.get(like)
+            # What was captured had been caught by then.
+            if before and before.caught_ns is not None and before.caught_ns <= (flight.start_ns or 0):
+                repeats[flight.number] = before.number
+            captured[flight.number] = thrower.captured or repeats[flight.number] >= 0
+        last[like] = flight
+    return captured, repeats
+
+
+def _filtered(context: Context, log: FlightLog, rows: Mapping[str, Gathered]) -> list[int]:
+    """How many filters accepted each exception."""
+    found = [0] * len(log.flights)
+    if not len(rows[EVENTS[FILTER]]):
+        return found
+    handlers = {kind: _handlers(rows[EVENTS[kind]]) for kind in (CATCH, FILTER, FINALLY)}
+    pairs = [
+        (None if one.filter < 0 else handlers[FILTER][one.filter], handlers[CATCH][one.catch]) for one in log.catches
+    ]
+    whole = _whole(context, log)
+    sure = [whole[one.flight.number] for one in log.catches]
+    for one, chosen in zip(log.catches, accepted(pairs, handlers[FILTER] + handlers[FINALLY], sure), strict=True):
+        found[one.flight.number] += chosen
+    return found
+
+
+def _handlers(events: Gathered) -> list[Handler]:
+    return [
+        Handler(method, entry)
+        for method, entry in zip(events.numbers("MethodID").tolist(), events.numbers("EntryEIP").tolist(), strict=True)
+    ]
+
+
+def _whole(context: Context, log: FlightLog) -> list[bool]:
+    """Which exceptions have a throw and no lost event of their thread."""
+    starts = np.array([ALWAYS if f.start_ns is None else f.start_ns for f in log.flights], dtype=np.int64)
+    ends = np.array([FOREVER if f.end_ns is None else f.end_ns for f in log.flights], dtype=np.int64)
+    threads = np.array([f.thread for f in log.flights], dtype=np.uint64)
+    touched = context.marks.touched(starts, ends, [threads])
+    found: list[bool] = ((starts != ALWAYS) & ~touched).tolist()
+    return found

@@ -1,0 +1,298 @@
+"""Steps of exceptions → flights: each exception from its throw to the end of what handled it.
+
+A thread has a stack of exceptions in flight: one that is thrown while another is being handled lies on top of that one.
+Knows no names and no windows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Literal, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.reports.exceptions.exception_steps import (
+    CATCH,
+    CATCH_STOP,
+    DONE,
+    FILTER,
+    FILTER_STOP,
+    FINALLY,
+    FINALLY_STOP,
+    THROWN,
+    ExceptionSteps,
+)
+from clrevents.schema.runtime_flags import ExceptionThrownFlags
+
+Ints: TypeAlias = NDArray[np.int64]
+Outcome: TypeAlias = Literal["caught", "replaced", "rejected", "handling", "in_flight", "unseen"]
+
+_NOTHING: Final = -1
+_NESTED: Final = int(ExceptionThrownFlags.Nested)
+_RETHROWN: Final = int(ExceptionThrownFlags.ReThrown)
+_STOPPED: Final = CATCH_STOP
+_ENDS: Final = {CATCH_STOP: (CATCH,), FILTER_STOP: (FILTER,), FINALLY_STOP: (FINALLY,), DONE: (_STOPPED, CATCH)}
+"""What may be running when something ends."""
+
+
+@attrs.define(eq=False)
+class Flight:
+    """One exception. `thrown` is the row of its ExceptionThrown, -1 if that is not in the trace; -1 for `caught_by`
+    (the row of its last catch handler's begin) likewise."""
+
+    number: int
+    step: int
+    thread: int
+    thrown: int
+    type: int
+    """The number of its type; -1 if unknown."""
+    start_ns: int | None
+    last_ns: int
+    nested: bool = False
+    below: Flight | None = None
+    """What was being handled when this one was thrown."""
+    rethrown: int = 0
+    filters: int = 0
+    finallys: int = 0
+    caught_ns: int | None = None
+    """When the first catch handler began."""
+    caught_by: int = -1
+    end_ns: int | None = None
+    outcome: Outcome | None = None
+    running: int = _NOTHING
+    """The kind of handler that is running."""
+    depth: int = 0
+    entry: int = 0
+    """Where that handler is."""
+    handlers: list[tuple[int, int]] = attrs.field(factory=list)
+    """Depth and entry of the catch handlers that have not ended: `throw;` may be caught inside of one."""
+    filter: int = -1
+    """The row of the last filter of the dispatch that goes on."""
+
+
+@attrs.frozen(eq=False)
+class FilteredCatch:
+    """A catch handler that began: its row, that of the last filter before it (-1 for none), and whose it is."""
+
+    flight: Flight
+    filter: int
+    catch: int
+
+
+@attrs.define(eq=False)
+class FlightLog:
+    """All flights in order of their first step, and whose time it was: of the innermost exception of each thread.
+
+    `shares` are (flight, whether a handler had caught it, from, to); those of a thread never overlap. `unmatched`
+    are the times of ends that belong to no begin.
+    """
+
+    flights: list[Flight] = attrs.field(factory=list)
+    catches: list[FilteredCatch] = attrs.field(factory=list)
+    shares: list[tuple[int, bool, int, int]] = attrs.field(factory=list)
+    unmatched: list[int] = attrs.field(factory=list)
+
+
+def flights(steps: ExceptionSteps, flags: Ints, known: NDArray[np.bool_], types: Ints) -> FlightLog:
+    """Follow all exceptions. `flags`, whether they are `known`, and `types` have a value for each ExceptionThrown."""
+    log = FlightLog()
+    threads: dict[int, _ThreadFlights] = {}
+    handled = bool(np.any(steps.kind != THROWN))
+    flag_list: Sequence[int | None] = np.where(known, flags, -1).tolist()
+    type_list = types.tolist()
+    rows = zip(
+        steps.kind.tolist(),
+        steps.row.tolist(),
+        steps.time.tolist(),
+        steps.thread.tolist(),
+        steps.depth.tolist(),
+        steps.entry.tolist(),
+        strict=True,
+    )
+    for step, (kind, row, time, thread, depth, entry) in enumerate(rows):
+        mine = threads.get(thread)
+        if mine is None:
+            mine = threads[thread] = _ThreadFlights(thread, log, handled)
+        if kind == THROWN:
+            mine.thrown(step, row, time, flag_list[row], type_list[row])
+        elif kind < CATCH_STOP:
+            mine.handler(step, kind, row, time, depth, entry)
+        else:
+            mine.stop(step, kind, time)
+    for mine in threads.values():
+        mine.close()
+    return log
+
+
+class _ThreadFlights:
+    """The exceptions in flight on one thread, the innermost last. `handled` says whether handlers were recorded."""
+
+    def __init__(self, thread: int, log: FlightLog, handled: bool) -> None:
+        self._thread = thread
+        self._log = log
+        self._handled = handled
+        self._stack: list[Flight] = []
+        self._since = 0
+        self._any = False
+
+    def thrown(self, step: int, row: int, time: int, flags: int | None, type: int) -> None:
+        """An exception was thrown, or again by `throw;` where that raises an event."""
+        stack = self._stack
+        self._any = True
+        if flags is not None and flags >= 0 and flags & _RETHROWN:
+            running = (CATCH,) if self._handled else (_NOTHING,)
+            again = [place for place, f in enumerate(stack) if f.running in running and f.type in (type, -1)]
+            while again and len(stack) - 1 > again[-1]:
+                self._unseen(time)
+            flight = stack[-1] if again else self._push(step, -1, type, time)
+            flight.rethrown += 1
+            flight.running = _NOTHING
+            flight.last_ns = time
+            return
+        nested = bool(stack and stack[-1].running >= 0) if flags is None or flags < 0 else bool(flags & _NESTED)
+        # The runtime dispatches one exception at a time: another one comes from a handler, or the first is over.
+        while stack and (not nested or stack[-1].running in (_NOTHING, _STOPPED)):
+            self._unseen(time)
+        self._push(step, row, type, time, nested)
+
+    def handler(self, step: int, kind: int, row: int, time: int, depth: int, entry: int) -> None:
+        """A catch, filter or finally handler begins."""
+        self._settle(kind, time, depth, entry)
+        flight = self._stack[-1] if self._stack else self._push(step, -1, -1, time)
+        if flight.running == _STOPPED:
+            self._unseen(time)
+            flight = self._stack[-1] if self._stack else self._push(step, -1, -1, time)
+        if flight.running == CATCH:
+            # Where `throw;` raises no event of its own, a handler without a new exception shows it.
+            flight.rethrown += 1
+        if kind == CATCH:
+            if flight.caught_ns is None:
+                self._turn(time)
+                flight.caught_ns = time
+            flight.caught_by = row
+            while flight.handlers and _outside(depth, entry, *flight.handlers[-1]):
+                flight.handlers.pop()
+            flight.handlers.append((depth, entry))
+            self._log.catches.append(FilteredCatch(flight, flight.filter, row))
+            flight.filter = -1
+        elif kind == FILTER:
+            flight.filters += 1
+            flight.filter = row
+        else:
+            flight.finallys += 1
+        flight.running, flight.depth, flight.entry, flight.last_ns = kind, depth, entry, time
+
+    def stop(self, step: int, kind: int, time: int) -> None:
+        """A handler, or all handling of an exception, ended."""
+        wanted, stack = _ENDS[kind], self._stack
+        at = len(stack) - 1
+        while at >= 0 and stack[at].running not in wanted:
+            at -= 1
+        if at < 0 and kind == DONE:
+            at = len(stack) - 1
+        if at < 0:
+            if self._any:
+                self._log.unmatched.append(time)
+                return
+            # It was thrown before the trace began.
+            self._any = True
+            at = 0
+            self._push(step, -1, -1, time)
+        escaped: Outcome = "rejected"
+        while len(stack) - 1 > at:
+            if kind == FILTER_STOP:
+                # The innermost one left the filter, and with it the handlers of all others inside.
+                self._end(escaped, time)
+                escaped = "replaced"
+            else:
+                self._unseen(time)
+        flight = stack[-1]
+        flight.last_ns = time
+        if kind == DONE:
+            if flight.handlers:
+                flight.handlers.pop()
+            if flight.handlers:
+                flight.running, (flight.depth, flight.entry) = CATCH, flight.handlers[-1]
+            else:
+                self._end("caught", time)
+        else:
+            flight.running = _STOPPED if kind == CATCH_STOP else _NOTHING
+
+    def close(self) -> None:
+        """The trace ended. Without an event of any handler nobody knows what became of what was thrown."""
+        for flight in self._stack:
+            if flight.running == _STOPPED:
+                flight.outcome, flight.end_ns = "caught", flight.last_ns
+            elif self._handled:
+                flight.outcome = "in_flight" if flight.caught_ns is None else "handling"
+        if not self._handled:
+            for flight in self._log.flights:
+                if flight.thread == self._thread:
+                    flight.outcome = None
+        self._stack = []
+
+    def _settle(self, kind: int, time: int, depth: int, entry: int) -> None:
+        """Take away what can no longer be in flight when a handler begins at this depth of the stack."""
+        stack = self._stack
+        while depth and len(stack) > 1 and stack[-2].depth:
+            below = stack[-2]
+            outside = _outside(depth, entry, below.depth, below.entry)
+            if below.running == FILTER and depth <= below.depth:
+                self._end("rejected", time)
+            elif below.running in (CATCH, FINALLY) and outside and kind != FILTER:
+                while below.handlers and _outside(depth, entry, *below.handlers[-1]):
+                    below.handlers.pop()
+                if below.handlers:
+                    # It was thrown again inside of a handler of its own, which still runs.
+                    below.running, (below.depth, below.entry) = CATCH, below.handlers[-1]
+                    return
+                below.outcome, below.end_ns = "replaced", time
+                del stack[-2]
+            else:
+                return
+
+    def _push(self, step: int, row: int, type: int, time: int, nested: bool = False) -> Flight:
+        self._turn(time)
+        log = self._log
+        below = self._stack[-1] if self._stack else None
+        start = None if row < 0 else time
+        flight = Flight(len(log.flights), step, self._thread, row, type, start, time, nested, below)
+        log.flights.append(flight)
+        self._stack.append(flight)
+        return flight
+
+    def _end(self, outcome: Outcome, time: int) -> None:
+        """The innermost one is over."""
+        self._turn(time)
+        flight = self._stack.pop()
+        flight.outcome, flight.end_ns = outcome, time
+
+    def _unseen(self, time: int) -> None:
+        """The innermost one is over, and the trace does not say since when."""
+        flight = self._stack[-1]
+        self._turn(flight.last_ns)
+        self._since = time
+        self._stack.pop()
+        if flight.running == _STOPPED:
+            flight.outcome, flight.end_ns = "caught", flight.last_ns
+        else:
+            flight.outcome = "unseen"
+
+    def _turn(self, time: int) -> None:
+        """What passed so far was the innermost one's."""
+        if self._stack and time > self._since:
+            top = self._stack[-1]
+            self._log.shares.append((top.number, top.caught_ns is not None, self._since, time))
+        self._since = max(self._since, time)
+
+
+def _outside(depth: int, entry: int, of_depth: int, of_entry: int) -> bool:
+    """Whether a handler is not inside of another one that runs, or nobody knows.
+
+    Handlers of a method lie in order: those inside of a handler before it, those around it after it.
+    """
+    if not depth or not of_depth:
+        return True
+    return depth < of_depth or (depth == of_depth and entry >= of_entry)

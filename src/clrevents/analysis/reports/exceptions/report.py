@@ -1,0 +1,163 @@
+"""The report on exceptions: what it asks for, its collector and its function."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from clrevents.analysis.framework.model.answer import Answer, answer, table
+from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.model.kept import Kept
+from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
+from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.reports.exceptions.exception_build import built
+from clrevents.analysis.reports.exceptions.exception_rows import (
+    ExceptionFacts,
+    ExceptionGroup,
+    ExceptionInterval,
+    ExceptionMessage,
+    ExceptionOutcome,
+    ThrownException,
+)
+from clrevents.analysis.reports.exceptions.exception_steps import EVENTS, HEADERS, KEPT
+from clrevents.analysis.reports.exceptions.exception_sums import ExceptionSums
+from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
+
+_HANDLERS: Final = "what handled exceptions, and when"
+_NEEDS: Final = (
+    Need("exceptions", ("ExceptionThrown",), 0x8000, 2, essential=True),
+    Need(_HANDLERS, tuple(name.partition("/")[2] for name in EVENTS[1:]), 0x8000, 4),
+)
+_METRICS: Final = (
+    MetricDeclaration(
+        "thrown", "count", "Exceptions thrown for the first time while no other one was being handled.", better="less"
+    ),
+    MetricDeclaration("rethrown", "count", "How often `throw;` threw one of them again."),
+    MetricDeclaration("nested", "count", "Exceptions thrown for the first time while another one was being handled."),
+    MetricDeclaration(
+        "rethrown_by_await",
+        "count",
+        "Exceptions that had been captured, mostly by a task, and were thrown on.",
+        evidence="inferred",
+    ),
+    MetricDeclaration("filtered", "count", "How often a filter accepted an exception.", evidence="inferred"),
+    MetricDeclaration(
+        "in_flight", "count", "Exceptions that no handler had caught when the trace ended, or that left their thread."
+    ),
+    MetricDeclaration("without_throw", "count", "Exceptions whose throw is not in the trace."),
+    MetricDeclaration("unmatched", "count", "Ends of handlers whose begin is not in the trace."),
+    MetricDeclaration(
+        "dispatch_total", "ns", "How long handlers were looked for, with filters and finally handlers.", better="less"
+    ),
+    MetricDeclaration("handling_total", "ns", "How long catch handlers took, and what they threw again."),
+    MetricDeclaration(
+        "dispatch_median", "ns", "The median time from a throw to its catch handler.", better="less", merge="none"
+    ),
+    MetricDeclaration(
+        "dispatch_max", "ns", "The longest time from a throw to its catch handler.", better="less", merge="max"
+    ),
+)
+
+
+@parameters
+class ExceptionsParameters:
+    """How methods are named."""
+
+    raw: bool = parameter(False, "Names as the runtime writes them.")
+    my_code: bool = MY_CODE
+
+
+_CHART: Final = ChartDeclaration(
+    "rate",
+    "How many exceptions were thrown in each stretch of time.",
+    (Panel("timeline", "start_ns", "thrown"),),
+)
+
+
+@answer(name="exceptions", charts=(_CHART,))
+class ExceptionsReport(Answer[ExceptionFacts]):
+    """What was thrown, by which method, who caught it, how often, and how long that took.
+
+    An exception is counted once, where it was thrown: as `thrown`, as `nested` if another one was being handled on its
+    thread, or as `rethrown_by_await` if it had been captured, as tasks do, and was thrown on; that is told by the
+    stack. `rethrown` counts how often `throw;` threw one of these again. From .NET 9 on `throw;` raises no event of
+    its own and shows by a second catch handler, so that one which nobody catches is not counted.
+
+    The throwing method is the innermost one that is not part of the runtime's dispatch. It may be a helper of the
+    framework; `my_code` looks for the first method of the program.
+
+    The dispatch lasts from the throw to the begin of the first catch handler: the search for it, filters, and finally
+    handlers on the way. Everything from there to the end of the last catch handler is handling. The time of an
+    exception that was thrown meanwhile is that one's alone, so that times may be added up.
+
+    Whether a filter accepted is not recorded. It is taken to have, if the catch handler that begins next lies directly
+    after it; where the handler of a filter never ran, that may be another one's.
+
+    In a window, an exception counts where it was thrown, and its time as far as it lies in the window.
+    """
+
+    groups: ReportTable[ExceptionGroup] = table(
+        "Exceptions by type, throwing and catching method, the most frequent first."
+    )
+    messages: ReportTable[ExceptionMessage] = table("Exceptions by type and message, numbers and ids folded.")
+    outcomes: ReportTable[ExceptionOutcome] = table("What became of exceptions.")
+    timeline: ReportTable[ExceptionInterval] = table("What was thrown over time, in equal stretches.")
+    exceptions: ReportTable[ThrownException] = table("Each exception, in order of time.", bulk=True)
+
+
+class ExceptionsCollector(Collector[ExceptionsReport]):
+    """Keeps a few columns of each event of an exception."""
+
+    selectors = EVENTS
+    headers = HEADERS
+    stacks = True
+
+    def __init__(self, asked: ExceptionsParameters) -> None:
+        self._asked = asked
+        self._kept = Kept({selector: (*HEADERS, *columns) for selector, columns in KEPT.items()})
+
+    def take(self, chunk: ReportChunk) -> None:
+        """See the next events."""
+        self._kept.take(chunk)
+
+    def finish(self, context: Context) -> ExceptionsReport:
+        """Give the answer."""
+        handled = _HANDLERS not in context.unknown
+        rows = self._kept.all(EVENTS, context.nothing)
+        found = built(context, rows, handled, self._asked.raw, self._asked.my_code)
+        listed = context.table(ThrownException, found.columns)
+        sums = ExceptionSums(context, found, listed, handled)
+        numbers = sums.metrics() if "exceptions" not in context.unknown or len(listed) else {}
+        report: ExceptionsReport = context.answer(
+            ExceptionsReport,
+            facts=ExceptionFacts(rethrows_by=found.rethrows_by),
+            metrics={metric.name: numbers.get(metric.name) for metric in context.metrics},
+            groups=sums.groups(),
+            messages=sums.messages(),
+            outcomes=sums.outcomes(),
+            timeline=sums.timeline(),
+            exceptions=listed,
+        )
+        return report
+
+
+REPORT: Final = ReportDeclaration(
+    answer=ExceptionsReport,
+    question="What is thrown, where, and what does it cost?",
+    topic="program",
+    needs=_NEEDS,
+    metrics=_METRICS,
+    collector=ExceptionsCollector,
+    parameters=ExceptionsParameters,
+    headline="groups",
+    shown=("thrown", "nested", "dispatch_ns", "type", "throwing_method", "catching_method"),
+    examples=(
+        ("What is thrown, and by which method?", "clrevents exceptions app.nettrace"),
+        ("Where does my own code throw?", "clrevents exceptions app.nettrace --my-code"),
+        ("What do the messages say?", "clrevents exceptions app.nettrace --table messages"),
+        ("When were the most thrown?", "clrevents exceptions app.nettrace --table timeline"),
+        ("Which exception took longest?", "clrevents exceptions app.nettrace --table exceptions --sort dispatch_ns"),
+    ),
+)

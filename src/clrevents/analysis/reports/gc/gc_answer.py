@@ -1,0 +1,271 @@
+"""Tables that were cut and marked → totals, metrics, facts and notes of the GC report.
+
+Adds up what lies in the window: times of pauses that overlap it, numbers of collections that began in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+import attrs
+import numpy as np
+
+from clrevents._util.words import counted
+from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Metric, Note
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.nearest_rank import nearest_rank
+from clrevents.analysis.reports.gc.gc_build import Built
+from clrevents.analysis.reports.gc.gc_heaps import share
+from clrevents.analysis.reports.gc.gc_rows import GarbageCollection, GcFacts, GcSuspension
+from clrevents.analysis.reports.gc.gc_words import INDUCED, UNKNOWN
+
+STARTED: Final = "runtime/RuntimeInformationStart"
+LISTED: Final = "rundown/RuntimeInformationDCStart"
+SETTINGS: Final = "rundown/GCSettingsRundown"
+_CONCURRENT_GC: Final = 0x1
+_SERVER_GC: Final = 0x1000
+_ADDED_UP: Final = frozenset(
+    (
+        *("count", "full_blocking", "background", "induced", "pause_total", "paused", "pause_max", "suspend_total"),
+        *("heap_peak", "committed_peak", "promoted_total", "allocated_total"),
+    )
+)
+"""What can only grow with collections that are not in the trace."""
+_PERCENTILES: Final = {"pause_p50": 50, "pause_p95": 95, "pause_p99": 99}
+
+
+@attrs.frozen(eq=False)
+class WindowedCollections:
+    """The two main tables, in the window, with what adds up of them."""
+
+    context: Context
+    collections: ReportTable[GarbageCollection]
+    suspensions: ReportTable[GcSuspension]
+    pieces: Mapping[tuple[int, int | None, int | None], Sequence[tuple[int, int]]]
+    """The pauses of each collection, by its number and times."""
+    built: Sequence[Built]
+    """All collections, whatever the window."""
+
+    def values(self, name: str) -> list[Any]:
+        """A column of the collections."""
+        return self.collections.column(name).tolist()
+
+    @property
+    def begun(self) -> list[bool]:
+        """Which of them count here."""
+        found: list[bool] = self.context.begun(self.collections).tolist()
+        return found
+
+    def paused(self) -> list[int | None]:
+        """How long each stopped the program within the window; None where that is unknown."""
+        window = self.context.window
+        found: list[int | None] = []
+        for key in zip(*(self.values(name) for name in ("number", "start_ns", "end_ns")), strict=True):
+            mine = self.pieces.get(key)
+            if mine is None:
+                found.append(None)
+                continue
+            edges = np.array(mine, dtype=np.int64).reshape(-1, 2)
+            found.append(int(window.overlap(edges[:, 0], edges[:, 1]).sum()))
+        return found
+
+    def lost(self) -> int:
+        """How many collections between those of the window left no event, as the numbers tell."""
+        window = self.context.window
+        found = 0
+        for runtime in self.built:
+            known = sorted((one.number, one.first.time_ns) for one in runtime.collections)
+            for (number, since), (following, until) in pairwise(known):
+                if following > number + 1 and since < window.high and until >= window.low:
+                    found += following - number - 1
+        return found
+
+    def stopping(self) -> int:
+        """How long threads took to stop within the window."""
+        starts, ends = self.suspensions.column("start_ns"), self.suspensions.column("stopped_ns")
+        known = starts.known & ends.known
+        return int(self.context.window.overlap(starts.values[known], ends.values[known]).sum())
+
+
+def totals(listed: WindowedCollections) -> list[dict[str, Any]]:
+    """By generation, by kind and by reason: the longest pauses first."""
+    names = ("generation", "kind", "reason", "pause_ns", "suspend_ns", "promoted_bytes")
+    columns = {name: listed.values(name) for name in names}
+    paused, begun = listed.paused(), listed.begun
+    everything = sum(value or 0 for value in paused)
+    found = []
+    for by in ("generation", "kind", "reason"):
+        groups: dict[str, list[int]] = {}
+        for row, value in enumerate(columns[by]):
+            word = UNKNOWN if value is None else f"gen{value}" if by == "generation" else value
+            groups.setdefault(word, []).append(row)
+        made: list[dict[str, Any]] = []
+        for word, rows in groups.items():
+            within = _known(paused, rows)
+            counts = [row for row in rows if begun[row]]
+            made.append(
+                {
+                    "by": by,
+                    "what": word,
+                    "count": len(counts),
+                    "pause_ns": sum(within) if within else None,
+                    "share": share(sum(within), everything) if within else None,
+                    "pause_max_ns": max(_known(columns["pause_ns"], rows), default=None),
+                    "suspend_ns": _sum(columns["suspend_ns"], counts),
+                    "promoted_bytes": _sum(columns["promoted_bytes"], counts),
+                }
+            )
+        found += sorted(made, key=lambda row: (-(row["pause_ns"] or 0), row["what"]))
+    return found
+
+
+def metrics(listed: WindowedCollections, parts: ReportTable[Any], committed: ReportTable[Any]) -> Any:
+    """All numbers; lower bounds where a part of what they count or add up is not known."""
+    context = listed.context
+    lost = bool(listed.lost())
+    begun = listed.begun
+    rows = [row for row, counts in enumerate(begun) if counts]
+    generation, kind, reason = (listed.values(name) for name in ("generation", "kind", "reason"))
+    pauses_known, stops_known = (bool(listed.suspensions.column(n).known.all()) for n in ("pause_ns", "suspend_ns"))
+    total = int(context.overlap(listed.suspensions).sum())
+    pauses = sorted(value for value in listed.values("pause_ns") if value is not None)
+    allocated, promoted = listed.values("allocated_bytes"), listed.values("promoted_bytes")
+    sizes = [value for name in ("heap_before_bytes", "heap_after_bytes") for value in listed.values(name)]
+    length = _length(context)
+    numbers: dict[str, int | float | Metric | None] = {
+        "count": len(rows),
+        "background": sum(kind[row] == "background" for row in rows),
+        "full_blocking": sum(generation[row] == 2 and kind[row] not in (None, "background") for row in rows),
+        "induced": sum(reason[row] in INDUCED for row in rows),
+        "pause_total": total,
+        "paused": share(total, length) if pauses_known else None,
+        "pause_max": max(pauses, default=None),
+        **{name: nearest_rank(pauses, percent) for name, percent in _PERCENTILES.items()},
+        "suspend_total": listed.stopping(),
+        "heap_peak": max((size for size in sizes if size is not None), default=None),
+        "promoted_total": _sum(promoted, rows),
+        "allocated_total": _sum(allocated, rows),
+        "allocation_rate": _rate(listed, rows),
+        **_shares(parts),
+        "committed_peak": max(committed.column("committed_bytes").tolist(), default=None),
+    }
+    # What was allocated while a background collection ran is in no event.
+    at_least = {
+        "pause_total": not pauses_known,
+        "suspend_total": not stops_known,
+        "promoted_total": any(promoted[row] is None for row in rows),
+        "allocated_total": any(allocated[row] is None for row in rows) or not {None, "background"}.isdisjoint(kind),
+    }
+    for name, value in numbers.items():
+        if not isinstance(value, Metric) and (at_least.get(name) or (lost and name in _ADDED_UP)):
+            numbers[name] = context.metric(name, value, least=True)
+    return numbers
+
+
+def facts(listed: WindowedCollections, built: Sequence[Built], rows: Mapping[str, Gathered], others: int) -> GcFacts:
+    """What kind of GC it is."""
+    heaps = max((n for n in listed.values("heaps") if n is not None), default=None)
+    modes = [mode for mode in listed.values("pause_mode") if mode is not None]
+    flavor, evidence, allowed = _flavor(built, rows)
+    limits = [value for value in rows[SETTINGS].numbers("HardLimit").tolist() if 0 < value < 1 << 63]
+    return GcFacts(
+        flavor=flavor,
+        flavor_evidence=evidence,
+        background_allowed=allowed,
+        pause_mode=modes[-1] if modes else None,
+        most_heaps=heaps,
+        hard_limit_bytes=limits[-1] if limits else None,
+        other_suspensions=None if listed.context.unknown else others,
+    )
+
+
+def _flavor(built: Sequence[Built], rows: Mapping[str, Gathered]) -> tuple[str | None, str | None, str | None]:
+    """Server or workstation GC, how that is known, and whether background collections are allowed.
+
+    One heap does not prove workstation GC: server GC may have reduced itself to one.
+    """
+    for selector in (STARTED, LISTED):
+        if len(rows[selector]):
+            flags = int(rows[selector].numbers("StartupFlags")[0])
+            return "server" if flags & _SERVER_GC else "workstation", "event", "yes" if flags & _CONCURRENT_GC else "no"
+    several = any(len(one.heaps) > 1 for runtime in built for one in runtime.collections)
+    if several or any(runtime.dynamic.adapts for runtime in built):
+        return "server", "inferred", None
+    return None, None, None
+
+
+def left_out(listed: WindowedCollections) -> list[Note]:
+    """Which collections the answer is not about."""
+    lost = listed.lost()
+    if not lost:
+        return []
+    text = f"{counted(lost, 'collection')} between others left no event, as the numbers tell; sums are at least so much"
+    return [Note("numbers-missing", "warning", text, ("collections", *sorted(_ADDED_UP)), {"collections": lost})]
+
+
+def notes(listed: WindowedCollections) -> list[Note]:
+    """What limits the answer."""
+    found, built = [], listed.built
+    orphans = sum(runtime.walk.orphans for runtime in built)
+    if orphans:
+        text = f"{counted(orphans, 'event')} about a collection cannot be given to one of them"
+        touched = ("collections", "generations", "heaps")
+        found.append(Note("events-without-collection", "warning", text, touched, {"events": orphans}))
+    pauses = sum(value is None for value in listed.values("pause_ns"))
+    if pauses:
+        text = f"the pauses of {counted(pauses, 'collection')} are not whole in the trace, and not in the metrics"
+        found.append(Note("pauses-unknown", "warning", text, ("pause_ns", "pause_total"), {"collections": pauses}))
+    silent = sum(value is None for value in listed.values("allocated_bytes"))
+    if silent and listed.collections:
+        text = f"{counted(silent, 'collection')} of {len(listed.collections):,} cannot tell what was allocated before"
+        found.append(Note("allocated-unknown", "info", text, ("allocated_total",), {"collections": silent}))
+    inside = sum(word == "background" for word in listed.values("kind"))
+    if inside:
+        text = f"what was allocated during {counted(inside, 'background collection')} is not known"
+        numbers = {"collections": inside}
+        found.append(Note("allocated-in-background", "info", text, ("allocated_total",), numbers))
+    unread = sum(runtime.dynamic.unread for runtime in built)
+    if unread:
+        text = f"{counted(unread, 'event')} of the GC's own kinds {'has' if unread == 1 else 'have'} another layout"
+        found.append(Note("dynamic-unread", "warning", text, ("committed", "tunings"), {"events": unread}))
+    return found
+
+
+def _rate(listed: WindowedCollections, rows: Sequence[int]) -> int | None:
+    """Bytes per second, over those collections of which both are known."""
+    amounts, rates = listed.values("allocated_bytes"), listed.values("allocation_rate")
+    known = [(amounts[row], amounts[row] / rates[row]) for row in rows if rates[row]]
+    seconds = sum(took for _, took in known)
+    return round(sum(amount for amount, _ in known) / seconds) if seconds else None
+
+
+def _shares(parts: ReportTable[Any]) -> dict[str, float | None]:
+    """How much of the heap large and pinned objects' generations were, where it was largest before a collection."""
+    names = ("number", "generation", "size_before_bytes", "start_ns")
+    sizes: dict[tuple[int, int | None], dict[str, int]] = {}
+    for number, generation, size, start in zip(*(parts.column(n).tolist() for n in names), strict=True):
+        sizes.setdefault((number, start), {})[generation] = size
+    largest = max(sizes.values(), key=lambda held: sum(held.values()), default={})
+    total = sum(largest.values())
+    return {f"{name}_share": share(largest.get(name, 0), total) for name in ("large", "pinned")}
+
+
+def _length(context: Context) -> int:
+    """How long the window is, as far as the trace reaches."""
+    low = 0 if context.window.low == ALWAYS else context.window.low
+    high = context.duration_ns if context.window.high == FOREVER else min(context.window.high, context.duration_ns)
+    return high - max(low, 0)
+
+
+def _known(values: Sequence[Any], rows: Sequence[int]) -> list[Any]:
+    return [values[row] for row in rows if values[row] is not None]
+
+
+def _sum(values: Sequence[Any], rows: Sequence[int]) -> int | None:
+    """A sum of what is known; None where nothing is."""
+    known = _known(values, rows)
+    return sum(known) if known else None

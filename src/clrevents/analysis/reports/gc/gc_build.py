@@ -1,0 +1,322 @@
+"""One runtime's events → the columns of the GC report's tables. Sees the whole trace; cuts nothing.
+
+Each event was given to its collection before (`gc_collections`); here their values become columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+
+from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.vocabulary.row_class import as_columns
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.reports.gc.gc_collections import (
+    GLOBAL,
+    PER_HEAP,
+    START,
+    STATS,
+    TRIGGERED,
+    Collected,
+    CollectionWalk,
+    GcMoment,
+    give_pauses,
+)
+from clrevents.analysis.reports.gc.gc_dynamic import DYNAMIC, DynamicTables, dynamic_tables
+from clrevents.analysis.reports.gc.gc_heaps import HeapParts, heap_parts, share
+from clrevents.analysis.reports.gc.gc_rows import GarbageCollection
+from clrevents.analysis.reports.gc.gc_words import (
+    COMPACTION,
+    compact_words,
+    condemned_words,
+    enum_word,
+    expand_words,
+    kind_word,
+    mechanism_words,
+    pause_mode_word,
+)
+from clrevents.analysis.shared.events.gc_suspensions import FOR_GC, NOTHING, STEPS, Suspensions, suspensions
+
+_US: Final = 1000
+_LONGEST_US: Final = (1 << 31) - 1
+_PHASES: Final = ("mark_ns", "plan_ns", "relocate_ns", "compact_ns", "sweep_ns")
+
+
+class Built:
+    """The collections of one runtime and the columns of all tables, from the rows of its events by selector.
+
+    `caller` names the method that asked for a collection, by the stack of its request.
+    """
+
+    def __init__(
+        self, context: Context, rows: Mapping[str, Gathered], caller: Callable[[int, int], str | None]
+    ) -> None:
+        self.context = context
+        self.rows = rows
+        self.walk = CollectionWalk(rows)
+        self.collections: Sequence[Collected] = self.walk.collections
+        self._forget_spoilt()
+        moments = [m for c in self.collections for m in (c.start, c.end) if m is not None]
+        others = sorted((m.place, m.time_ns) for m in moments)
+        told = np.array(others, dtype=np.int64).reshape(-1, 2)
+        every = suspensions([rows[name] for name in STEPS], context.marks, context.holes, (told[:, 1], told[:, 0]))
+        mine = np.isin(every.reason, FOR_GC) | ((every.reason == NOTHING) & self._collecting(every))
+        self.held: Suspensions = every.only(np.flatnonzero(mine))
+        self.others: Suspensions = every.only(np.flatnonzero(~mine))
+        self.every = every
+        self.owners = give_pauses(self.walk, self.held)
+        self.parts: HeapParts = heap_parts(rows, self.collections)
+        numbers = [c.number for c in self.collections]
+        running = self.walk.at(rows[DYNAMIC].places).tolist()
+        self.dynamic: DynamicTables = dynamic_tables(
+            rows[DYNAMIC], [None if place == NOTHING else numbers[place] for place in running]
+        )
+        self._caller = caller
+        self._lists: dict[tuple[str, str], list[Any]] = {}
+        self._stopped = self.held.known(0, 1)
+        self._stop_ns = self.held.times[1] - self.held.times[0]
+
+    def _forget_spoilt(self) -> None:
+        """Drop histories that may be another collection's, because a loss lies before them.
+
+        Between a begin and its end they are the collection's own, whatever was lost.
+        """
+        if not self.context.marks:
+            return
+        told = self.rows[GLOBAL].numbers("time_ns")
+        of_heaps = self.rows[PER_HEAP].numbers("time_ns")
+        for one in self.collections:
+            if one.history is None:
+                continue
+            last = max([int(told[one.history]), *(int(of_heaps[row]) for row in one.heaps.values())])
+            since = one.end or one.first
+            if last <= since.time_ns:
+                continue
+            thread = [] if since.thread_id is None else [np.array([since.thread_id], dtype=np.uint64)]
+            if self.context.marks.touched(np.array([since.time_ns]), np.array([last]), thread)[0]:
+                one.history = one.concurrent = None
+                one.heaps.clear()
+
+    def _collecting(self, every: Suspensions) -> Any:
+        """Which suspensions have a begin or an end of a collection in them."""
+        found = np.zeros(len(every), dtype=np.bool_)
+        places = [moment.place for c in self.collections for moment in (c.start, c.end) if moment is not None]
+        inside = every.holding(np.array(places, dtype=np.int64))
+        found[inside[inside != NOTHING]] = True
+        return found
+
+    def collection_columns(self) -> dict[str, Any]:
+        """The table of collections."""
+        parts = self.parts
+        free_list, free_objects = (parts.values[f"free_{what}_after_bytes"] for what in ("list", "objects"))
+        survived, before = parts.total(parts.survived, parts.condemned), parts.total(parts.live_before, parts.condemned)
+        amounts, rates = self._allocated()
+        committed = {row["number"]: row["committed_bytes"] for row in self.dynamic.committed}
+        sums: dict[str, Sequence[Any]] = {
+            "survival": [share(a, b) for a, b in zip(survived, before, strict=True)],
+            "heap_before_bytes": parts.total(parts.values["size_before_bytes"]),
+            "free_list_bytes": parts.total(free_list, known=parts.after_told),
+            "fragmentation_bytes": parts.total(free_list + free_objects, known=parts.after_told),
+            "budget_bytes": parts.total(parts.values["budget_bytes"], parts.generation == 0, parts.budgeted),
+            "imbalance": parts.imbalance(),
+            "allocated_bytes": amounts,
+            "allocation_rate": rates,
+            "committed_bytes": [committed.get(c.number) for c in self.collections],
+        }
+        rows = [
+            {
+                **self._about(one),
+                **self._stats(one),
+                **self._history(one, place),
+                **{name: values[place] for name, values in sums.items()},
+            }
+            for place, one in enumerate(self.collections)
+        ]
+        return as_columns(GarbageCollection, rows)
+
+    def _about(self, one: Collected) -> dict[str, Any]:
+        """What its own events, its suspensions and its request tell."""
+        start, end, pieces = one.start, one.end, one.pieces
+        pauses = self.held.times[0][one.suspensions].tolist()
+        first = one.suspensions[0] if one.suspensions else None
+        return {
+            "number": one.number,
+            "generation": one.generation,
+            "kind": kind_word(one.type, one.background, one.inside is not None),
+            "reason": None if one.reason is None else enum_word(self.rows[START], "Reason", one.reason),
+            "start_ns": time_of(start),
+            "end_ns": time_of(end),
+            "pause_ns": None if pieces is None else sum(b - a for a, b in pieces),
+            "suspend_ns": self._stopping(one),
+            "duration_ns": end.time_ns - start.time_ns if start is not None and end is not None else None,
+            "pause_start_ns": pauses[0] if pauses and pauses[0] != NOTHING else None,
+            "pauses": len(pauses),
+            "start_thread_id": None if start is None else start.thread_id,
+            "end_thread_id": None if end is None else end.thread_id,
+            "suspend_thread_id": None if first is None else _thread(self.held, first),
+            **self._request(one),
+        }
+
+    def _stopping(self, one: Collected) -> int | None:
+        """How long its threads took to stop: of the suspensions that it owns."""
+        mine = [s for s in one.suspensions if self.owners[s][0] is one]
+        if not one.suspensions or not self._stopped[mine].all() or (one.background and one.end is None):
+            return None
+        return int(self._stop_ns[mine].sum())
+
+    def _request(self, one: Collected) -> dict[str, Any]:
+        if one.triggered is None:
+            return dict.fromkeys(("requested_ns", "requested_thread_id", "requested_stack_id", "requested_by"))
+        time, thread, stack = (self._value(TRIGGERED, name, one.triggered) for name in _REQUEST)
+        return {
+            "requested_ns": time,
+            "requested_thread_id": thread,
+            "requested_stack_id": stack,
+            "requested_by": self._caller(stack, time),
+        }
+
+    def _stats(self, one: Collected) -> dict[str, Any]:
+        """The heap afterwards. Of a background one the runtime repeats what the collection before promoted."""
+        if one.stats is None:
+            return dict.fromkeys(_STATS)
+        sizes = (self._value(STATS, f"GenerationSize{n}", one.stats) or 0 for n in range(5))
+        found = {"heap_after_bytes": sum(sizes), "promoted_bytes": None}
+        found["pinned_objects"] = self._value(STATS, "PinnedObjectCount", one.stats)
+        found["handles"] = self._value(STATS, "GCHandleCount", one.stats)
+        found["finalizable_objects"] = found["finalizable_bytes"] = None
+        if one.type is not None and not one.background:
+            promoted = (self._value(STATS, f"TotalPromotedSize{n}", one.stats) or 0 for n in range(5))
+            found["promoted_bytes"] = sum(promoted)
+            found["finalizable_objects"] = self._value(STATS, "FinalizationPromotedCount", one.stats)
+            found["finalizable_bytes"] = self._value(STATS, "FinalizationPromotedSize", one.stats)
+        return found
+
+    def _history(self, one: Collected, place: int) -> dict[str, Any]:
+        """What it decided and did."""
+        heaps = [one.heaps[heap] for heap in sorted(one.heaps)]
+        per_heap = {name: [self._value(PER_HEAP, name, row) or 0 for row in heaps] for name in _PER_HEAP}
+        complete = bool(self.parts.complete[place])
+        found: dict[str, Any] = {
+            "condemned": condemned_words(
+                tuple(zip(per_heap["CondemnReasons0"], per_heap["CondemnReasons1"], strict=True))
+            ),
+            "compact_reasons": compact_words(tuple(per_heap["CompactMechanisms"])),
+            "expand_reasons": expand_words(tuple(per_heap["ExpandMechanisms"])),
+            "heaps": len(heaps) if complete else None,
+            "mechanisms": (),
+            "pause_mode": None,
+            "memory_load": None,
+            **dict.fromkeys(_PHASES),
+        }
+        if one.history is not None:
+            bits = self._value(GLOBAL, "GlobalMechanisms", one.history)
+            mode, load = (self._value(GLOBAL, name, one.history) for name in ("PauseMode", "MemoryPressure"))
+            found["mechanisms"] = mechanism_words(bits or 0)
+            found["pause_mode"] = None if mode is None else pause_mode_word(mode)
+            found["memory_load"] = None if load is None else load / 100
+            found |= self._phases(one.history, bits or 0, one.background)
+        return found
+
+    def _phases(self, row: int, bits: int, background: bool) -> dict[str, int | None]:
+        """Times of phases, of which a background collection has others.
+
+        The runtime reckons them from two clocks: one that comes out below 0 is huge in the event, and null here.
+        """
+        times, offsets = self._times_of_phases
+        spent = [time * _US if time <= _LONGEST_US else None for time in times[offsets[row] : offsets[row + 1]]]
+        if background or len(spent) < 7:
+            return {}
+        marks = [time for time in spent[1:5] if time is not None]
+        found = {"mark_ns": sum(marks) if len(marks) == 4 else None, "plan_ns": spent[5]}
+        if bits & COMPACTION and len(spent) > 7:
+            found |= {"relocate_ns": spent[6], "compact_ns": spent[7]}
+        elif not bits & COMPACTION:
+            found["sweep_ns"] = spent[6]
+        return found
+
+    def _value(self, selector: str, name: str, row: int) -> Any:
+        """A value of one row; None where this version of the event has none."""
+        known = self._lists.get((selector, name))
+        if known is None:
+            known = self._lists[selector, name] = self.rows[selector].column(name).tolist()
+        return known[row]
+
+    @cached_property
+    def _times_of_phases(self) -> tuple[list[int], list[int]]:
+        """The times in all global histories, and where those of each begin."""
+        column = self.rows[GLOBAL].column("Values")
+        return column.children[0].children[0].values.tolist(), column.offsets.tolist()
+
+    def _allocated(self) -> tuple[list[int | None], list[float | None]]:
+        """What was allocated since the collection before had ended, and how much that is in a second.
+
+        It is what objects there are more than that one left. Nobody knows it of one inside of a background collection,
+        nor where a number is missing in between.
+        """
+        before, after = (self.parts.of_objects(live) for live in (self.parts.live_before, self.parts.live_after))
+        complete = self.parts.complete.tolist()
+        numbers = frozenset(c.number for c in self.collections)
+        amounts: list[int | None] = []
+        rates: list[float | None] = []
+        last: int | None = None
+        ended = sorted((c.end.place, place) for place, c in enumerate(self.collections) if c.end is not None)
+        at = 0
+        for place, one in enumerate(self.collections):
+            while at < len(ended) and ended[at][0] < one.first.place:
+                last = ended[at][1]
+                at += 1
+            amount, rate = None, None
+            if one.start is not None and one.inside is None and complete[place]:
+                if last is None:
+                    amount = sum(before[place].values()) if one.number == 1 else None
+                elif complete[last] and self._follows(place, last, numbers):
+                    left = after[last]
+                    amount = sum(held - left.get(heap, 0) for heap, held in before[place].items())
+                    rate = self._rate(amount, self.collections[last], one)
+                if amount is not None and amount < 0:
+                    amount, rate = None, None
+            amounts.append(amount)
+            rates.append(rate)
+        return amounts, rates
+
+    def _follows(self, place: int, last: int, numbers: frozenset[int]) -> bool:
+        """Whether nothing collected between the end of one collection and the begin of another."""
+        before, one, ended = self.collections[place - 1], self.collections[place], self.collections[last]
+        nothing_lost = numbers.issuperset(range(ended.number + 1, one.number))
+        return nothing_lost and ended.end is not None and before.first.place <= ended.end.place
+
+    def _rate(self, amount: int, last: Collected, one: Collected) -> float | None:
+        if not last.pieces or not one.pieces or last.end is None:
+            return None
+        since = max(last.pieces[-1][1], last.end.time_ns)
+        took = one.pieces[0][0] - since
+        return amount / took * 1e9 if took > 0 else None
+
+
+_REQUEST: Final = ("time_ns", "thread_id", "stack_id")
+_STATS: Final = (
+    "heap_after_bytes",
+    "promoted_bytes",
+    "pinned_objects",
+    "handles",
+    "finalizable_objects",
+    "finalizable_bytes",
+)
+_PER_HEAP: Final = (
+    "CondemnReasons0",
+    "CondemnReasons1",
+    "CompactMechanisms",
+    "ExpandMechanisms",
+)
+
+
+def time_of(moment: GcMoment | None) -> int | None:
+    """When it was; None if it is not in the trace."""
+    return None if moment is None else moment.time_ns
+
+
+def _thread(held: Suspensions, place: int) -> int | None:
+    return int(held.thread[place]) if held.thread_known[place] else None

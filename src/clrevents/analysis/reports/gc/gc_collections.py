@@ -1,0 +1,259 @@
+"""Collections: their begins and ends by number, and which of the other events belong to each.
+
+A walk over the events in order. What cannot be given to one collection for certain is given to none, so that a lost
+event makes a gap and not a wrong row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+import numpy as np
+
+from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Ints
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.reports.gc.gc_words import BACKGROUND, CONCURRENT
+from clrevents.analysis.shared.events.gc_suspensions import NOTHING, Suspensions
+
+START: Final = "runtime/GCStart"
+END: Final = "runtime/GCEnd"
+STATS: Final = "runtime/GCHeapStats"
+GLOBAL: Final = "runtime/GCGlobalHeapHistory"
+PER_HEAP: Final = "runtime/GCPerHeapHistory"
+TRIGGERED: Final = "runtime/GCTriggered"
+_WALKED: Final[Mapping[str, tuple[str, ...]]] = {
+    START: ("Count", "Depth", "Reason", "Type"),
+    END: ("Count", "Depth"),
+    STATS: (),
+    GLOBAL: ("CondemnedGeneration", "GlobalMechanisms"),
+    PER_HEAP: ("HeapIndex",),
+    TRIGGERED: ("Reason",),
+}
+
+
+@attrs.define(eq=False)
+class GcMoment:
+    """One event: its place among all, its time and its thread."""
+
+    place: int
+    time_ns: int
+    thread_id: int | None
+
+
+@attrs.define(eq=False)
+class Collected:
+    """One collection. `stats`, `history` and `triggered` are rows of those events, `heaps` rows by the heap's number.
+
+    `pieces` are the stretches for which it stopped the program; None where one of them is not known.
+    """
+
+    number: int
+    generation: int | None = None
+    reason: int | None = None
+    type: int | None = None
+    inside: Collected | None = None
+    """The background collection during which it began."""
+    concurrent: bool | None = None
+    """Whether it ran while the program did, by its history; None without one."""
+    start: GcMoment | None = None
+    end: GcMoment | None = None
+    stats: int | None = None
+    history: int | None = None
+    heaps: dict[int, int] = attrs.field(factory=dict)
+    triggered: int | None = None
+    suspensions: list[int] = attrs.field(factory=list)
+    pieces: list[tuple[int, int]] | None = None
+
+    @property
+    def background(self) -> bool:
+        """Whether it ran while the program did: one that is announced so may yet turn out to be blocking."""
+        return self.type == BACKGROUND and self.concurrent is not False
+
+    @property
+    def first(self) -> GcMoment:
+        """Its begin, or its end."""
+        found = self.start or self.end
+        assert found is not None
+        return found
+
+
+class CollectionWalk:
+    """The collections of one runtime, in order of their first events, from the rows of the events by selector."""
+
+    def __init__(self, rows: Mapping[str, Gathered]) -> None:
+        self.collections: list[Collected] = []
+        self.orphans = 0
+        """Events about one collection that could not be given to any."""
+        self._open: list[Collected] = []
+        self._last: dict[int | None, tuple[str, Collected | None]] = {}
+        self._asked: list[tuple[int, int, int | None]] = []
+        self._marks: list[tuple[int, int]] = []
+        self._numbers: dict[int, int] = {}
+        steps = []
+        for selector, columns in _WALKED.items():
+            events = rows[selector]
+            values = [events.places.tolist()]
+            values += [events.column(name).tolist() for name in ("time_ns", "thread_id", *columns)]
+            steps += [(place, row, selector, *rest) for row, (place, *rest) in enumerate(zip(*values, strict=True))]
+        steps.sort()
+        for place, row, selector, time, thread, *values in steps:
+            self._see(selector, row, GcMoment(place, time, thread), values)
+
+    def at(self, places: Ints) -> Ints:
+        """Which collection ran at each place, the innermost; `NOTHING` if none did."""
+        if not self._marks:
+            return np.full(len(places), NOTHING, dtype=np.int64)
+        edges, running = (np.array(values, dtype=np.int64) for values in zip(*self._marks, strict=True))
+        last = np.searchsorted(edges, places) - 1
+        return np.where(last >= 0, running[np.maximum(last, 0)], NOTHING)
+
+    def _see(self, selector: str, row: int, at: GcMoment, values: list[Any]) -> None:
+        if selector == TRIGGERED:
+            self._asked.append((row, values[0], at.thread_id))
+            return
+        if selector == START:
+            about: Collected | None = self._start(at, *values)
+        elif selector == END:
+            about = self._end(at, *values)
+        else:
+            about = self._tell(selector, row, at, values)
+        if selector != PER_HEAP:
+            self._last[at.thread_id] = selector, about
+
+    def _start(self, at: GcMoment, number: int, generation: int | None, reason: int, type: int | None) -> Collected:
+        # A blocking collection ends before the next begins, so one that is open here has lost its end.
+        self._open = [c for c in self._open if c.background and type != BACKGROUND]
+        around = self._open[-1] if self._open else None
+        found = Collected(number, generation, reason, type, around, start=at)
+        asked = [(row, thread) for row, why, thread in self._asked if why == reason]
+        if asked:
+            # Several may have asked for it; one that collects by itself is who did.
+            found.triggered = next((row for row, thread in asked if thread == at.thread_id), asked[0][0])
+        self._asked = []
+        self._open.append(found)
+        self._add(found, at)
+        return found
+
+    def _end(self, at: GcMoment, number: int, generation: int) -> Collected:
+        found = next((c for c in self._open if c.number == number and c.generation in (None, generation)), None)
+        if found is None:
+            found = Collected(number, generation, end=at)
+            self.collections.append(found)
+        else:
+            found.end = at
+            self._open.remove(found)
+        self._marks.append((at.place, self._innermost()))
+        return found
+
+    def _add(self, found: Collected, at: GcMoment) -> None:
+        self._numbers[id(found)] = len(self.collections)
+        self.collections.append(found)
+        self._marks.append((at.place, self._innermost()))
+
+    def _innermost(self) -> int:
+        return self._numbers[id(self._open[-1])] if self._open else NOTHING
+
+    def _tell(self, selector: str, row: int, at: GcMoment, values: list[Any]) -> Collected | None:
+        """What an event says of a collection; which, or None."""
+        last, about = self._last.get(at.thread_id, ("", None))
+        if selector == STATS:
+            # They follow the end on its thread at once.
+            found = about if last == END else None
+            if found is not None and found.stats is None:
+                found.stats = row
+                return found
+        elif selector == GLOBAL:
+            found = self._of_history(last, about, *values)
+            if found is not None and found.history is None:
+                found.history, found.concurrent = row, bool(values[1] & CONCURRENT)
+                return found
+        else:
+            found = about if last == GLOBAL else None
+            if found is not None and values[0] not in found.heaps:
+                found.heaps[values[0]] = row
+                return found
+        self.orphans += 1
+        return None
+
+    def _of_history(self, last: str, about: Collected | None, generation: int, mechanisms: int) -> Collected | None:
+        concurrent = bool(mechanisms & CONCURRENT)
+        if not concurrent:
+            found = self._open[-1] if self._open else None
+        else:
+            # .NET 10 writes a background one's after its end, earlier runtimes before it.
+            found = next((c for c in self._open if c.background), None)
+            if found is None and last in (END, STATS) and about is not None and about.type in (None, BACKGROUND):
+                found = about
+        return found if found is not None and found.generation == generation else None
+
+
+def give_pauses(walk: CollectionWalk, held: Suspensions) -> list[list[Collected]]:
+    """Tell each collection its part of the pauses; to which collections each suspension belongs, its owner first.
+
+    A suspension belongs to the collection that begins in it. Others that begin in it have their own time of it, and the
+    first has the rest. One without a begin, while a background collection runs, belongs to that one if it is for its
+    sake (the reason `SuspendForGCPrep`).
+    """
+    found: list[list[Collected]] = [[] for _ in range(len(held))]
+    started = [c for c in walk.collections if c.start is not None]
+    places = np.array([c.first.place for c in started], dtype=np.int64)
+    for one, suspension in zip(started, held.holding(places).tolist(), strict=True):
+        if suspension != NOTHING:
+            found[suspension].append(one)
+    ended = [c for c in walk.collections if c.start is None]
+    places = np.array([c.first.place for c in ended], dtype=np.int64)
+    for one, suspension in zip(ended, held.holding(places).tolist(), strict=True):
+        if suspension != NOTHING and not found[suspension]:
+            found[suspension].append(one)
+    _give_background(walk, held, found)
+    starts, stops = held.times[0].tolist(), held.times[3].tolist()
+    known = held.known(0, 3).tolist()
+    lost: set[int] = set()
+    for suspension, mine in enumerate(found):
+        for one in mine:
+            one.suspensions.append(suspension)
+            one.pieces = one.pieces or []
+        if not mine:
+            continue
+        if not known[suspension] or any(c.end is None and not c.background for c in mine[1:]):
+            lost.update(map(id, mine))
+            continue
+        at, until = starts[suspension], stops[suspension]
+        for one in mine[1:]:
+            begin = one.first.time_ns
+            end = until if one.end is None else min(one.end.time_ns, until)
+            _pieces(mine[0]).append((at, begin))
+            _pieces(one).append((begin, end))
+            at = end
+        _pieces(mine[0]).append((at, until))
+    for one in walk.collections:
+        # More of a background one may have followed.
+        if id(one) in lost or (one.background and one.end is None):
+            one.pieces = None
+    return found
+
+
+def _pieces(one: Collected) -> list[tuple[int, int]]:
+    assert one.pieces is not None
+    return one.pieces
+
+
+def _give_background(walk: CollectionWalk, held: Suspensions, found: list[list[Collected]]) -> None:
+    spans = [
+        (c.start.place, FOREVER if c.end is None else c.end.place, c)
+        for c in walk.collections
+        if c.background and c.start is not None
+    ]
+    if not spans:
+        return
+    begins = np.array([begin for begin, _, _ in spans], dtype=np.int64)
+    # A begin that is missing was before the place from which the threads were held.
+    places = np.where(held.places[0] != NOTHING, held.places[0], held.held_from)
+    for suspension, (place, reason) in enumerate(zip(places.tolist(), held.reason.tolist(), strict=True)):
+        if found[suspension] or reason != 6:
+            continue
+        last = int(np.searchsorted(begins, place)) - 1
+        if last >= 0 and place < spans[last][1]:
+            found[suspension].append(spans[last][2])

@@ -1,0 +1,226 @@
+"""What histories tell of each heap and each generation, as arrays, and the sums of one collection.
+
+Sums only where every heap of a collection told; what free space is, and what survived, is reckoned here alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.framework.vocabulary.answer_values import Ints
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import sum_by
+from clrevents.analysis.gathering.optional_rows import nulled
+from clrevents.analysis.reports.gc.gc_collections import GLOBAL, PER_HEAP, Collected
+from clrevents.analysis.reports.gc.gc_words import GENERATIONS
+from clrevents.analysis.shared.events.gc_suspensions import NOTHING
+from clrevents.table.build import Column, ColumnType, text_column
+
+Mask: TypeAlias = NDArray[np.bool_]
+
+_VALUES: Final[Mapping[str, str]] = {
+    "size_before_bytes": "SizeBefore",
+    "size_after_bytes": "SizeAfter",
+    "pinned_survived_bytes": "PinnedSurv",
+    "others_survived_bytes": "NonePinnedSurv",
+    "moved_in_bytes": "In",
+    "free_list_before_bytes": "FreeListBefore",
+    "free_list_after_bytes": "FreeListAfter",
+    "free_objects_before_bytes": "FreeObjBefore",
+    "free_objects_after_bytes": "FreeObjAfter",
+    "budget_bytes": "NewAllocation",
+}
+_INNER: Final = ("others_survived_bytes", "free_list_before_bytes", "free_objects_before_bytes")
+"""What is in other columns."""
+_AFTER: Final = ("size_after_bytes", "free_list_after_bytes", "free_objects_after_bytes")
+_OF_OBJECTS: Final = (0, 3, 4)
+"""The generations that objects are allocated in."""
+
+
+@attrs.frozen(eq=False)
+class HeapParts:
+    """One row for each generation of each heap of each collection, in order of the collections.
+
+    `collection` and `row` say of which collection it is and in which event it was; `values` are sizes by the names of
+    columns.
+    """
+
+    collection: Ints
+    row: Ints
+    heap: Ints
+    generation: Ints
+    values: Mapping[str, Ints]
+    condemned: Mask
+    """Whether the generation was collected, by a collection that tells what survived."""
+    budgeted: Mask
+    """Whether it got a new budget."""
+    after_told: Mask
+    """Whether its sizes afterwards are told: .NET Core 3.1 leaves those out that generation 0's do not change."""
+    complete: Mask
+    """Of each collection: whether all of its heaps told."""
+
+    @cached_property
+    def live_before(self) -> Ints:
+        """Objects before, without free space."""
+        return (
+            self.values["size_before_bytes"]
+            - self.values["free_list_before_bytes"]
+            - self.values["free_objects_before_bytes"]
+        )
+
+    @cached_property
+    def live_after(self) -> Ints:
+        """Objects afterwards, without free space; those before, where the collection left them alone."""
+        told = (
+            self.values["size_after_bytes"]
+            - self.values["free_list_after_bytes"]
+            - self.values["free_objects_after_bytes"]
+        )
+        return np.where(self.after_told, told, self.live_before)
+
+    @cached_property
+    def survived(self) -> Ints:
+        """What survived, wherever it went."""
+        return self.values["pinned_survived_bytes"] + self.values["others_survived_bytes"]
+
+    def columns(self) -> dict[str, Any]:
+        """The columns that a table of these rows has of them."""
+        known = self.condemned, self.budgeted, self.after_told
+        found = {"generation": words(self.generation), **sized(self.values, self.live_before, *known)}
+        # Server GC moves regions between heaps while it collects: where more survived in one heap than it had,
+        # survivors of others were counted there, and no heap's share is known.
+        group = self.collection * len(GENERATIONS) + self.generation
+        moved = np.isin(group, group[self.condemned & (self.survived > self.live_before)])
+        survival = found["survival"]
+        found["survival"] = known_column("float64", survival.values, survival.known & ~moved)
+        return found
+
+    def total(self, values: Ints, chosen: Mask | None = None, known: Mask | None = None) -> list[int | None]:
+        """A sum for each collection; None where not all heaps told, or one of the values is not `known`."""
+        kept = np.ones(len(values), dtype=np.bool_) if chosen is None else chosen
+        sums = sum_by(self.collection[kept], values[kept], len(self.complete))
+        whole = self.complete.copy()
+        if known is not None:
+            whole[self.collection[kept & ~known]] = False
+        return nulled(sums, whole)
+
+    def of_objects(self, values: Ints) -> list[dict[int, int]]:
+        """Of each collection, by heap: the sum over the generations that objects are allocated in."""
+        found: list[dict[int, int]] = [{} for _ in self.complete]
+        mine = np.isin(self.generation, _OF_OBJECTS)
+        for collection, heap, value in zip(
+            self.collection[mine].tolist(), self.heap[mine].tolist(), values[mine].tolist(), strict=True
+        ):
+            of = found[collection]
+            of[heap] = of.get(heap, 0) + value
+        return found
+
+    def imbalance(self) -> list[float | None]:
+        """Of each collection: what survived in the heap where it was most, by the mean; None of fewer than two."""
+        by_heap: list[dict[int, int]] = [{} for _ in self.complete]
+        mine = self.condemned
+        for collection, heap, value in zip(
+            self.collection[mine].tolist(), self.heap[mine].tolist(), self.survived[mine].tolist(), strict=True
+        ):
+            by_heap[collection][heap] = by_heap[collection].get(heap, 0) + value
+        found: list[float | None] = []
+        for known, heaps in zip(self.complete.tolist(), by_heap, strict=True):
+            total = sum(heaps.values())
+            found.append(max(heaps.values()) * len(heaps) / total if known and len(heaps) > 1 and total > 0 else None)
+        return found
+
+    def summed(self) -> tuple[Ints, dict[str, Any]]:
+        """The rows of all heaps together: of which collection each is, and the columns of a table."""
+        if not len(self.row):
+            return self.collection, self.columns()
+        chosen = self.complete[self.collection]
+        keys = self.collection[chosen] * len(GENERATIONS) + self.generation[chosen]
+        found, group = np.unique(keys, return_inverse=True)
+
+        def summed(values: Ints) -> Ints:
+            return sum_by(group, values[chosen], len(found))
+
+        known = [summed(mask.astype(np.int64)) > 0 for mask in (self.condemned, self.budgeted, self.after_told)]
+        values = {name: summed(values) for name, values in self.values.items()}
+        generation = found % len(GENERATIONS)
+        return found // len(GENERATIONS), {
+            "generation": words(generation),
+            **sized(values, summed(self.live_before), *known),
+        }
+
+
+def sized(
+    values: Mapping[str, Ints], live_before: Ints, condemned: Mask, budgeted: Mask, after: Mask
+) -> dict[str, Any]:
+    """Columns of sizes, each null where it is not told."""
+    survived = values["pinned_survived_bytes"] + values["others_survived_bytes"]
+    known = {"pinned_survived_bytes": condemned, "budget_bytes": budgeted, **dict.fromkeys(_AFTER, after)}
+    made: dict[str, Any] = {
+        name: known_column("int64", numbers, known[name]) if name in known else numbers
+        for name, numbers in values.items()
+        if name not in _INNER
+    }
+    made["survived_bytes"] = known_column("int64", survived, condemned)
+    told = condemned & (live_before > 0) & (survived <= live_before)
+    made["survival"] = known_column("float64", survived / np.maximum(live_before, 1), told)
+    return made
+
+
+def known_column(kind: str, values: NDArray[Any], known: Mask) -> Column:
+    """A column of numbers, null where they are not known."""
+    return Column(ColumnType(kind), len(values), values, valid=known)
+
+
+def share(part: int | None, whole: int | None) -> float | None:
+    """A part of a whole; None where either is unknown, the whole is nothing, or the part is more than it."""
+    return part / whole if part is not None and whole is not None and 0 <= part <= whole > 0 else None
+
+
+def words(generation: Ints) -> Column:
+    """The names of generations."""
+    return text_column(GENERATIONS, generation)
+
+
+def heap_parts(rows: Mapping[str, Gathered], collections: Sequence[Collected]) -> HeapParts:
+    """Of the rows of the histories, each of them already given to a collection."""
+    events, history = rows[PER_HEAP], rows[GLOBAL]
+    announced = history.numbers("NumHeaps").tolist()
+    owner, row = [], []
+    complete = np.zeros(len(collections), dtype=np.bool_)
+    for place, one in enumerate(collections):
+        owner += [place] * len(one.heaps)
+        row += [one.heaps[heap] for heap in sorted(one.heaps)]
+        complete[place] = one.history is not None and 0 < len(one.heaps) == announced[one.history]
+    owners, mine = np.array(owner, dtype=np.int64), np.array(row, dtype=np.int64)
+    column = events.column("Values")
+    offsets = column.offsets.astype(np.int64) if len(events) else np.zeros(1, dtype=np.int64)
+    # Earlier runtimes tell of four generations, without that of pinned objects.
+    counts = np.minimum(np.diff(offsets)[mine], len(GENERATIONS))
+    which = np.repeat(np.arange(len(mine)), counts)
+    ends = np.cumsum(counts)
+    generation = np.arange(int(counts.sum())) - np.repeat(ends - counts, counts)
+    places = offsets[:-1][mine][which] + generation
+    values = {}
+    for name, wire in _VALUES.items():
+        if len(places):
+            inner = column.children[0]
+            values[name] = inner.children[inner.type.names.index(wire)].values[places].astype(np.int64)
+        else:
+            values[name] = np.zeros(0, dtype=np.int64)
+    depth = np.array([NOTHING if c.generation is None else c.generation for c in collections], dtype=np.int64)
+    of = owners[which]
+    # A background collection does not tell what survived it, and gives budgets to the generations that it swept.
+    background = np.array([c.type is None or c.background for c in collections], dtype=np.bool_)
+    collected = (generation <= depth[of]) | ((depth[of] >= 2) & (generation > 2))
+    budgeted = collected & ((generation >= 2) | ~background[of])
+    after_told = (counts[which] == len(GENERATIONS)) | (depth[of] > 0) | (generation < 2)
+    heap = events.numbers("HeapIndex").astype(np.int64)[mine][which]
+    return HeapParts(
+        of, mine[which], heap, generation, values, collected & ~background[of], budgeted, after_told, complete
+    )

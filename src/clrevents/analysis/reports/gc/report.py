@@ -1,0 +1,310 @@
+"""The GC report: what it asks for, its collector and its function.
+
+Tells what the runtime wrote of its collections. Which objects there are, and who allocates them, is for other reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from clrevents.analysis.framework.model.answer import Answer, answer, table
+from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.model.kept import Kept
+from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
+from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import as_columns
+from clrevents.analysis.reports.gc.gc_answer import (
+    LISTED,
+    SETTINGS,
+    STARTED,
+    WindowedCollections,
+    facts,
+    left_out,
+    metrics,
+    notes,
+    totals,
+)
+from clrevents.analysis.reports.gc.gc_build import Built, time_of
+from clrevents.analysis.reports.gc.gc_collections import END, GLOBAL, PER_HEAP, START, STATS, TRIGGERED
+from clrevents.analysis.reports.gc.gc_dynamic import DYNAMIC
+from clrevents.analysis.reports.gc.gc_hints import SAMPLE, hint_rows
+from clrevents.analysis.reports.gc.gc_rows import (
+    AdaptationSample,
+    AdaptationTuning,
+    CollectedGeneration,
+    CommittedMemory,
+    GarbageCollection,
+    GcFacts,
+    GcSuspension,
+    GcTotal,
+    HeapGeneration,
+    MarkedRoots,
+    SuspensionHint,
+)
+from clrevents.analysis.reports.gc.gc_runtimes import INSTANCE, by_runtime, joined
+from clrevents.analysis.reports.gc.gc_tables import (
+    MARKED,
+    generation_columns,
+    heap_columns,
+    mark_columns,
+    suspension_columns,
+)
+from clrevents.analysis.shared.events.gc_suspensions import STEPS, SUSPENDING
+from clrevents.analysis.shared.samples.leaf_states import is_artefact
+
+_HEADERS: Final = ("time_ns", "thread_id", "stack_id")
+_PLAIN: Final = _HEADERS[:2]
+_SIZES: Final = tuple(f"{name}{n}" for n in range(5) for name in ("GenerationSize", "TotalPromotedSize"))
+_PER_HEAP: Final = ("CondemnReasons0", "CondemnReasons1", "CompactMechanisms", "ExpandMechanisms", "HeapIndex")
+_FINALIZED: Final = ("FinalizationPromotedSize", "FinalizationPromotedCount")
+_EVENTS: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(STEPS, (*_PLAIN, INSTANCE)),
+    SUSPENDING: (*_PLAIN, INSTANCE, "Reason"),
+    START: (*_PLAIN, INSTANCE, "Count", "Depth", "Reason", "Type"),
+    END: (*_PLAIN, INSTANCE, "Count", "Depth"),
+    STATS: (*_PLAIN, INSTANCE, *_SIZES, *_FINALIZED, "PinnedObjectCount", "GCHandleCount"),
+    GLOBAL: (
+        *(*_PLAIN, INSTANCE, "NumHeaps", "CondemnedGeneration", "GlobalMechanisms", "PauseMode"),
+        *("MemoryPressure", "Values"),
+    ),
+    PER_HEAP: (*_PLAIN, INSTANCE, *_PER_HEAP, "Values"),
+    TRIGGERED: (*_HEADERS, INSTANCE, "Reason"),
+    MARKED: (*_PLAIN, INSTANCE, "HeapNum", "Type", "Bytes"),
+    DYNAMIC: (*_PLAIN, INSTANCE, "Name", "Data"),
+}
+_RUNTIMES: Final[Mapping[str, tuple[str, ...]]] = {
+    STARTED: ("StartupFlags",),
+    LISTED: ("StartupFlags",),
+    SETTINGS: ("HardLimit",),
+}
+_KEPT: Final = {**_EVENTS, **_RUNTIMES}
+_METRICS: Final = (
+    MetricDeclaration("count", "count", "Collections that began."),
+    MetricDeclaration("pause_total", "ns", "How long the program was stopped for collections.", "less"),
+    MetricDeclaration("paused", "ratio", "The share of the time for which it was.", "less", "none", windows=False),
+    MetricDeclaration("pause_max", "ns", "The longest pause of one collection.", "less", "max"),
+    *(
+        MetricDeclaration(
+            f"pause_p{percent}",
+            "ns",
+            f"The pause that {percent} % of the collections whose pause is known did not exceed, by nearest rank.",
+            "less",
+            "none",
+            windows=False,
+        )
+        for percent in (50, 95, 99)
+    ),
+    MetricDeclaration("suspend_total", "ns", "How much of the pauses it took until all threads had stopped.", "less"),
+    MetricDeclaration("full_blocking", "count", "Collections of generation 2 that were not background ones.", "less"),
+    MetricDeclaration("background", "count", "Collections while the program ran on."),
+    MetricDeclaration("induced", "count", "Collections that were asked for, and not caused by allocation."),
+    MetricDeclaration(
+        "heap_peak", "bytes", "The largest size of the heap, before or after a collection.", "less", "max"
+    ),
+    MetricDeclaration(
+        "large_share",
+        "ratio",
+        "The large object heap's share of the heap, where it was largest before a collection.",
+        merge="none",
+        windows=False,
+    ),
+    MetricDeclaration(
+        "pinned_share",
+        "ratio",
+        "The pinned object heap's share of the heap, where it was largest before a collection.",
+        merge="none",
+        windows=False,
+    ),
+    MetricDeclaration("committed_peak", "bytes", "The most memory that the GC held.", "less", "max"),
+    MetricDeclaration("promoted_total", "bytes", "What survived collections, where they tell.", "less"),
+    MetricDeclaration("allocated_total", "bytes", "What was allocated before collections, where they tell.", "less"),
+    MetricDeclaration(
+        "allocation_rate",
+        "bytes/s",
+        "The same in a second, without what was allocated before the first collection.",
+        "less",
+        "none",
+        windows=False,
+    ),
+)
+
+
+@parameters
+class GcParameters:
+    """What may be looked up besides."""
+
+    callers: bool = parameter(False, "Name the method that asked for each collection.")
+    hints: bool = parameter(False, "Look for what threads did before the slowest suspensions, in samples.")
+
+
+_CHARTS: Final = (
+    ChartDeclaration(
+        "heap",
+        "The heap after each collection, by generation, and how long collections stopped the program.",
+        (
+            Panel("generations", "end_ns", "size_after_bytes", "area", by="generation"),
+            Panel("suspensions", "start_ns", "pause_ns", "bar"),
+        ),
+    ),
+    ChartDeclaration(
+        "collections",
+        "The pause of each collection by its kind, and the heap that it left.",
+        (
+            Panel("collections", "start_ns", "pause_ns", "point", by="kind"),
+            Panel("collections", "end_ns", "heap_after_bytes", "line"),
+        ),
+    ),
+)
+
+
+@answer(name="gc", charts=_CHARTS)
+class GcReport(Answer[GcFacts]):
+    """Which garbage collections ran and why, how long each stopped the program, and what it left of the heap.
+
+    A pause is from where the runtime begins to stop the threads to where they all run again. Background collections
+    have several, and some collections share one. Pauses for the sample profiler or a debugger are in no number here.
+    The duration of a background collection is not a pause: the program runs meanwhile. Threads in native code go on
+    during a pause, until they return.
+
+    Begins and ends are matched by number, and what else the runtime tells of a collection is given to it only where
+    that is certain. A collection that began before the trace or went on after it has a row, with null for what is
+    missing. `survival`, sizes before, free space and budgets come from the histories that the runtime writes for each
+    heap, and are null unless all heaps told.
+
+    In a window, pauses count as far as they lie in it, and collections where they began.
+    """
+
+    collections: ReportTable[GarbageCollection] = table("Each collection, in order of time.")
+    totals: ReportTable[GcTotal] = table("All collections by generation, by kind and by reason.")
+    suspensions: ReportTable[GcSuspension] = table("Each time that the threads were stopped for a collection.")
+    generations: ReportTable[CollectedGeneration] = table("What each collection did to each generation.")
+    heaps: ReportTable[HeapGeneration] = table("The same for each heap.", bulk=True)
+    marks: ReportTable[MarkedRoots] = table("How long each heap marked from each kind of root.", bulk=True)
+    committed: ReportTable[CommittedMemory] = table("The memory that the GC held, at begins and ends of collections.")
+    samples: ReportTable[AdaptationSample] = table("What server GC measured to adapt its heaps (DATAS).")
+    tunings: ReportTable[AdaptationTuning] = table("What it decided on the number of its heaps (DATAS).")
+    hints: ReportTable[SuspensionHint] = table(
+        "With `hints`: where threads were last seen before the 20 suspensions that took longest to stop them all."
+    )
+    other_suspensions: ReportTable[GcSuspension] = table(
+        "Each time that the threads were stopped for another reason, such as a sample.", bulk=True
+    )
+
+
+class GcCollector(Collector[GcReport]):
+    """Keeps a few columns of each event of a collection or a suspension."""
+
+    headers = _HEADERS
+
+    def __init__(self, asked: GcParameters) -> None:
+        self._callers, self._hints = asked.callers, asked.hints
+        self.stacks = asked.callers or asked.hints
+        self.selectors = (*_KEPT, *([SAMPLE] if asked.hints else []))
+        self._kept = Kept({**_KEPT, SAMPLE: (*_HEADERS, "Type")})
+
+    def take(self, chunk: ReportChunk) -> None:
+        """See the next events."""
+        self._kept.take(chunk)
+
+    def finish(self, context: Context) -> GcReport:
+        """Give the answer."""
+        rows = self._kept.all(self.selectors, context.nothing)
+        named = _namer(context)
+        runtimes, others_left_out = by_runtime(rows, _EVENTS)
+        built = [Built(context, mine, named if self._callers else _nobody) for mine in runtimes]
+        collections = context.table(GarbageCollection, joined([b.collection_columns() for b in built]))
+        held = [suspension_columns(b, b.held, b.owners) for b in built]
+        suspensions = context.table(GcSuspension, joined(held))
+        pieces = {
+            (c.number, time_of(c.start), time_of(c.end)): c.pieces
+            for b in built
+            for c in b.collections
+            if c.pieces is not None
+        }
+        listed = WindowedCollections(context, collections, suspensions, pieces, built)
+        others = [suspension_columns(b, b.others, [()] * len(b.others)) for b in built]
+        generations = context.table(CollectedGeneration, joined([generation_columns(b) for b in built]))
+        committed = context.table(
+            CommittedMemory, as_columns(CommittedMemory, [row for b in built for row in b.dynamic.committed])
+        )
+        samples = [row for b in built for row in b.dynamic.samples]
+        tunings = [row for b in built for row in b.dynamic.tunings]
+        numbers = metrics(listed, generations, committed)
+        other = context.table(GcSuspension, joined(others))
+        hints = [
+            hint for b in built for hint in (hint_rows(b.held, _numbers(b), rows[SAMPLE], named) if self._hints else ())
+        ]
+        report: GcReport = context.answer(
+            GcReport,
+            facts=facts(listed, built, rows, len(other)),
+            metrics={name: None if context.unknown else value for name, value in numbers.items()},
+            notes=notes(listed),
+            left_out=[*others_left_out, *left_out(listed)],
+            collections=collections,
+            totals=context.table(GcTotal, as_columns(GcTotal, totals(listed))),
+            suspensions=suspensions,
+            generations=generations,
+            heaps=context.table(HeapGeneration, joined([heap_columns(b) for b in built])),
+            marks=context.table(MarkedRoots, joined([mark_columns(b) for b in built])),
+            committed=committed,
+            samples=context.table(AdaptationSample, as_columns(AdaptationSample, samples)),
+            tunings=context.table(AdaptationTuning, as_columns(AdaptationTuning, tunings)),
+            hints=context.table(SuspensionHint, as_columns(SuspensionHint, hints)),
+            other_suspensions=other,
+        )
+        return report
+
+
+def _namer(context: Context) -> Callable[[int, int], str | None]:
+    """Names the innermost method of a stack that is neither of the runtime's `GC` class nor an artefact of sampling."""
+    known: dict[tuple[int, int], str | None] = {}
+
+    def named(stack: int, time_ns: int) -> str | None:
+        if stack <= 0:
+            return None
+        if (stack, time_ns) not in known:
+            frames = context.methods.frames(context.stacks[stack], time_ns, context.process_id)
+            mine = (str(f) for f in frames if f.name and f.namespace != "System.GC" and not is_artefact(str(f)))
+            known[stack, time_ns] = next(mine, None)
+        return known[stack, time_ns]
+
+    return named
+
+
+def _nobody(stack: int, time_ns: int) -> None:
+    """Names no method."""
+
+
+def _numbers(built: Built) -> list[int | None]:
+    """The collection of each suspension."""
+    return [mine[0].number if mine else None for mine in built.owners]
+
+
+REPORT: Final = ReportDeclaration(
+    answer=GcReport,
+    question="Which garbage collections ran, and how long did they stop the program?",
+    topic="memory",
+    needs=(Need("collections", ("GCStart", "GCEnd", "GCSuspendEEBegin"), 0x1, essential=True),),
+    metrics=_METRICS,
+    collector=GcCollector,
+    parameters=GcParameters,
+    headline="collections",
+    # As many as a terminal of 80 columns can show.
+    shown=("number", "generation", "kind", "reason", "start_ns", "pause_ns", "heap_after_bytes", "requested_by"),
+    sort="pause_ns",
+    examples=(
+        ("Which collections stopped the program for longest?", "clrevents gc app.nettrace"),
+        ("What did each generation and each reason cost?", "clrevents gc app.nettrace --table totals"),
+        ("Who called GC.Collect?", "clrevents gc app.nettrace --callers --columns number,reason,requested_by"),
+        ("What was still running when a collection had to wait?", "clrevents gc app.nettrace --hints --table hints"),
+        ("How did generation 2 grow?", "clrevents gc app.nettrace --table generations --csv"),
+        (
+            "How long was the program stopped, in all?",
+            "clrevents gc app.nettrace --json | jq .metrics.pause_total.value",
+        ),
+    ),
+)

@@ -1,0 +1,286 @@
+"""What one snapshot says, as columns of the report's tables: types, dominators, roots, growth.
+
+Takes snapshots whose references are certain, unless it says otherwise. Knows no trace and no window.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import as_columns
+from clrevents.analysis.gathering.groups import sum_by
+from clrevents.analysis.reports.heap.heap_engine import KERNEL, Kernel
+from clrevents.analysis.reports.heap.heap_graph import HeapGraph
+from clrevents.analysis.reports.heap.heap_rows import DominatorLine, RootGroup, Snapshot, TypeGrowth, TypeOnHeap
+from clrevents.analysis.reports.heap.heap_snapshot import HeapSnapshot, HeapType, solution_of
+from clrevents.analysis.reports.heap.heap_tree import type_tree
+
+Columns: TypeAlias = Mapping[str, Any]
+Ints: TypeAlias = NDArray[np.int64]
+Namer: TypeAlias = Callable[[HeapType], str]
+
+SMALLEST_SHARE: Final = 200
+"""A line of the dominator tree keeps at least one part in this many of everything alive."""
+DEEPEST: Final = 16
+OTHERS: Final = "others"
+"""The name of the line for everything at the top that keeps less alive."""
+_INDENT: Final = "  "
+
+
+def snapshot_columns(snapshots: Sequence[HeapSnapshot], shown: HeapSnapshot | None) -> Columns:
+    """A row for each snapshot, also for incomplete ones. The graph of the one that is shown is kept."""
+    found = []
+    for one in snapshots:
+        coverage = one.coverage
+        reached = None
+        if coverage.linked:
+            reach = solution_of(one).reach if one is shown else HeapGraph.of(one).reach()
+            reached = reach.parent != -2
+        found.append(
+            {
+                "snapshot": one.number,
+                "collection": one.gc_number,
+                "start_ns": one.start_ns,
+                "end_ns": one.end_ns,
+                "nodes": len(one),
+                "bytes": int(one.size.sum()),
+                "edges": coverage.edges_seen,
+                "roots": len(one.roots),
+                "statics": len(one.statics),
+                "reached": None if reached is None else int(reached.sum()),
+                "reached_bytes": None if reached is None else int(one.size[reached].sum()),
+                "unreached": None if reached is None else int((~reached).sum()),
+                "complete": coverage.complete,
+                "linked": coverage.linked,
+                "edges_announced": coverage.edges_announced,
+                "unknown_roots": coverage.unknown_roots,
+                "weak_roots": coverage.weak_roots,
+                "dependents": len(one.dependents[0]),
+                "repeated_addresses": coverage.repeated_addresses,
+                "untyped": coverage.untyped,
+                "clr_instance": one.clr_instance_id,
+            }
+        )
+    return as_columns(Snapshot, found)
+
+
+def type_columns(snapshot: HeapSnapshot, name: Namer, chosen: Sequence[int] | None = None) -> Columns:
+    """A row for each type, or for those that are chosen; those that keep the most alive come first.
+
+    What they retain is null where nobody knows.
+    """
+    count = len(snapshot.types)
+    objects = np.bincount(snapshot.type, minlength=count)
+    size = sum_by(snapshot.type, snapshot.size.astype(np.int64), count)
+    retained: list[int | None] = [None] * count
+    unreached: list[int | None] = [None] * count
+    if snapshot.coverage.linked:
+        retained = list(retained_by_type(snapshot).tolist())
+        unreached = list(np.bincount(snapshot.type[~snapshot.reached], minlength=count).tolist())
+    mine = range(count) if chosen is None else chosen
+    order = sorted(mine, key=lambda k: (-(retained[k] or 0), -int(size[k]), snapshot.types[k].name))
+    rows = [
+        {
+            "snapshot": snapshot.number,
+            "type": name(snapshot.types[k]),
+            "module": snapshot.types[k].module,
+            "count": int(objects[k]),
+            "bytes": int(size[k]),
+            "retained_bytes": retained[k],
+            "unreached": unreached[k],
+            "type_id": snapshot.types[k].type_id,
+        }
+        for k in order
+    ]
+    return as_columns(TypeOnHeap, rows)
+
+
+def retained_by_type(snapshot: HeapSnapshot, kernel: Kernel = KERNEL) -> Ints:
+    """What the objects of each type keep alive; an object that another one of its type keeps alive counts once."""
+    found = solution_of(snapshot).domination
+    count, types = len(found.order), len(snapshot.types)
+    group = _groups(snapshot, np.full(len(snapshot.holders), types, dtype=np.int32), types + 1)
+    totals = kernel.room(types + 2, 0, np.int64)
+    kernel.kernel.outermost(
+        count,
+        kernel.given(found.above),
+        kernel.given(group),
+        kernel.given(found.retained, np.int64),
+        kernel.room(count),
+        kernel.room(count),
+        kernel.room(types + 2, 0),
+        totals,
+    )
+    return kernel.taken(totals, types, np.int64)
+
+
+def _groups(snapshot: HeapSnapshot, holders: NDArray[np.int32], root: int) -> NDArray[np.int32]:
+    """What each number of the dominator tree is: its type, or what is given for holders and for the root of all."""
+    of = np.concatenate([snapshot.type, holders, np.array([root], dtype=np.int32)])
+    found: NDArray[np.int32] = of[solution_of(snapshot).domination.order]
+    return found
+
+
+def dominator_columns(snapshot: HeapSnapshot, name: Namer) -> Columns:
+    """The dominator tree by types, each line before those below it, those that keep the most alive first."""
+    found, types, holders = solution_of(snapshot).domination, len(snapshot.types), len(snapshot.holders)
+    group = _groups(snapshot, np.arange(types, types + holders, dtype=np.int32), types + holders)
+    everything = int(found.retained[0])
+    least = max(1, -(-everything // SMALLEST_SHARE))
+    wanted = np.ones(len(group), dtype=np.bool_)
+    tree = type_tree(found.above, group, wanted, found.retained, least, DEEPEST)
+    own = np.zeros(len(group), dtype=np.int64)
+    objects = found.order < len(snapshot)
+    own[objects] = snapshot.size[found.order[objects]]
+    size, count = tree.sums(own), tree.sums(objects.astype(np.int64))
+    # What a line retains is what its uppermost members do.
+    uppermost = np.flatnonzero(group != group[found.above])
+    retained = tree.sums(found.retained, uppermost)
+    names = [*(name(type) for type in snapshot.types), *snapshot.holders, ""]
+    short = [*(short_type_name(type, name) for type in snapshot.types), *snapshot.holders, ""]
+    below: dict[int, list[int]] = {}
+    for place, line in enumerate(tree.lines):
+        below.setdefault(line.above, []).append(place)
+    rows: list[dict[str, Any]] = []
+    # The line of the root itself is left out.
+    waiting: list[tuple[int, int | None]] = [(place, None) for place in _heaviest(below.get(0, []), retained)]
+    while waiting:
+        place, parent = waiting.pop()
+        line = tree.lines[place]
+        row = len(rows)
+        rows.append(
+            {
+                "row": row,
+                "parent_row": parent,
+                "depth": line.depth - 1,
+                "name": names[line.group],
+                "count": int(count[place]),
+                "bytes": int(size[place]),
+                "retained_bytes": int(retained[place]),
+                "share": int(retained[place]) / everything,
+                "outline": _INDENT * (line.depth - 1) + short[line.group],
+            }
+        )
+        waiting += [(k, row) for k in _heaviest(below.get(place, []), retained)]
+    small = everything - sum(row["retained_bytes"] for row in rows if row["parent_row"] is None)
+    if small:
+        inside = KERNEL.given(objects.astype(np.int64), np.int64)
+        KERNEL.kernel.gather_up(len(group), KERNEL.given(found.above), inside)
+        below_lines = tree.sums(KERNEL.taken(inside, dtype=np.int64), uppermost)
+        others = int(inside[0]) - sum(int(below_lines[place]) for place in below.get(0, []))
+        rows.append(
+            {
+                "row": len(rows),
+                "parent_row": None,
+                "depth": 0,
+                "name": OTHERS,
+                "count": others,
+                "bytes": small,
+                "retained_bytes": small,
+                "share": small / everything,
+                "outline": OTHERS,
+            }
+        )
+    return as_columns(DominatorLine, rows)
+
+
+def _heaviest(places: list[int], weight: Ints) -> list[int]:
+    """The lightest first, because they are taken from the end."""
+    return sorted(places, key=lambda place: (int(weight[place]), -place))
+
+
+def root_columns(snapshot: HeapSnapshot, name: Namer) -> Columns:
+    """A row for each static field and each other kind of root, those that alone keep the most alive first."""
+    linked = snapshot.coverage.linked
+    retained: list[int | None] = [None] * len(snapshot.holders)
+    if linked:
+        retained = list(snapshot.holder_retained.tolist())
+    rows: list[dict[str, Any]] = [
+        {
+            "label": static.label,
+            "kind": static.kind,
+            "name": static.name,
+            "count": 1,
+            "type": name(snapshot.types[snapshot.type[static.node]]),
+            "retained_bytes": retained[place],
+        }
+        for place, static in enumerate(snapshot.statics)
+    ]
+    for place in range(len(snapshot.statics), len(snapshot.holders)):
+        nodes = np.unique(snapshot.roots.node[snapshot.root_holders == place])
+        kinds = Counter(snapshot.type[nodes].tolist())
+        most = min(kinds, key=lambda type: (-kinds[type], name(snapshot.types[type])))
+        others = f" and {len(kinds) - 1} other types" if len(kinds) > 2 else " and another type"
+        rows.append(
+            {
+                "label": snapshot.holders[place],
+                "kind": snapshot.holders[place],
+                "name": None,
+                "count": len(nodes),
+                "type": name(snapshot.types[most]) + (others if len(kinds) > 1 else ""),
+                "retained_bytes": retained[place],
+            }
+        )
+    rows.sort(key=lambda row: (-(row["retained_bytes"] or 0), row["kind"], row["name"] or "", row["type"]))
+    return as_columns(RootGroup, rows)
+
+
+def growth_columns(before: HeapSnapshot, after: HeapSnapshot, name: Namer) -> Columns:
+    """A row for each type of either snapshot, those that grew the most first. Types are the same by their names."""
+    sums: list[dict[str, tuple[int, int]]] = []
+    for one in (before, after):
+        objects = np.bincount(one.type, minlength=len(one.types)).tolist()
+        size = sum_by(one.type, one.size.astype(np.int64), len(one.types))
+        mine: dict[str, tuple[int, int]] = {}
+        for type, count, bytes in zip(one.types, objects, size.tolist(), strict=True):
+            old = mine.get(name(type), (0, 0))
+            mine[name(type)] = old[0] + count, old[1] + bytes
+        sums.append(mine)
+    rows: list[dict[str, Any]] = []
+    for text in {**sums[1], **sums[0]}:
+        (count, bytes), (counts, sizes) = sums[0].get(text, (0, 0)), sums[1].get(text, (0, 0))
+        rows.append(
+            {
+                "type": text,
+                "count_before": count,
+                "count_after": counts,
+                "count_change": counts - count,
+                "bytes_after": sizes,
+                "bytes_change": sizes - bytes,
+            }
+        )
+    rows.sort(key=lambda row: (-row["bytes_change"], -row["count_change"], row["type"]))
+    return as_columns(TypeGrowth, rows)
+
+
+def display_name(type: HeapType) -> str:
+    """A type's name as in C#."""
+    return type.name
+
+
+def raw_type_name(type: HeapType) -> str:
+    """A type's name as the runtime writes it."""
+    return type.raw_name or type.name
+
+
+def short_type_name(type: HeapType, name: Namer) -> str:
+    """A type's name without namespaces, where names are those of C#."""
+    return type.short_name if name is display_name else name(type)
+
+
+def heap_growth(before: HeapSnapshot, after: HeapSnapshot) -> ReportTable[TypeGrowth]:
+    """How many objects and bytes of each type there are more, in two snapshots of one trace or of two.
+
+    The types that grew the most come first. They are compared by name, because objects and types may have other
+    addresses.
+    """
+    columns = growth_columns(before, after, display_name)
+    count = len(columns["type"])
+    given = {"process_id": [after.process_id] * count, "lossy": [False] * count}
+    return ReportTable.from_columns(TypeGrowth, {**columns, **given})

@@ -1,0 +1,396 @@
+"""Contentions → the tables of the report: by lock, method, thread and owner, what holders did, convoys.
+
+Sums are made of the contentions in the window; who held a lock and which convoys there are, of the whole trace.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import as_columns
+from clrevents.analysis.gathering.groups import groups, numbered
+from clrevents.analysis.gathering.nearest_rank import nearest_rank
+from clrevents.analysis.gathering.optional_rows import nulled
+from clrevents.analysis.reports.locks.convoys import LockWait, convoys
+from clrevents.analysis.reports.locks.deadlocks import deadlocks
+from clrevents.analysis.reports.locks.lock_rows import (
+    ContendedLock,
+    Contention,
+    Convoy,
+    DeadlockedThread,
+    LockHolder,
+    LockOwner,
+    WaitingMethod,
+    WaitingThread,
+)
+from clrevents.analysis.reports.locks.lock_samples import HeldRuns, entering
+from clrevents.analysis.shared.events.contention_spans import ContentionSpans, lock_numbers
+from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
+from clrevents.analysis.shared.samples.leaf_states import STATES
+from clrevents.analysis.shared.samples.sample_runs import SampleRuns
+from clrevents.analysis.shared.samples.sampled_states import stretches
+
+EXTERNAL: Final = 1
+"""The type of samples of threads that are not in managed code."""
+
+_LONG: Final = 4
+"""A wait for so many periods of the profiler has samples."""
+
+Ints: TypeAlias = NDArray[np.int64]
+Mask: TypeAlias = NDArray[np.bool_]
+
+
+class LockTables:
+    """All tables of one process."""
+
+    def __init__(self, context: Context, found: ContentionSpans, runs: SampleRuns, raw: bool, my_code: bool) -> None:
+        self._context = context
+        self.found = found
+        self.runs = runs
+        self.run_low, self.run_high = stretches(runs, context.stopped_ns)
+        spans = found.spans
+        self.stacks = spans.at_begin("stack_id").astype(np.int64)
+        moments = spans.bounds()[0]
+        self._names = BlockingMethods(
+            context, np.concatenate((self.stacks, runs.stack_id)), np.concatenate((moments, runs.first)), raw, my_code
+        )
+        self._numbers = lock_numbers(found)
+        self._held = HeldRuns(found, runs)
+        starts, ends = spans.bounds()
+        window = context.window
+        first = np.where(spans.begun, starts, ALWAYS)
+        last = np.where(spans.ended | spans.open, ends, FOREVER)
+        self.inside = np.asarray(window.meets(first, last))
+        self.begun = np.asarray(window.holds(starts))
+        self.waited = found.waited(window)
+
+    # Rows. ----------------------------------------------------------------------------------------------------------
+
+    def contentions(self) -> ReportTable[Contention]:
+        """Each contention, in order of time."""
+        found, spans = self.found, self.found.spans
+        owner_runs = self._next_samples.tolist()
+        shift = len(found)
+        return self._context.table(
+            Contention,
+            {
+                "lock_id": nulled(found.lock, found.lock != 0),
+                "native": found.native,
+                "thread_id": found.thread,
+                "owner_thread_id": nulled(found.owner, found.owner != 0),
+                "start_ns": nulled(spans.start_ns, spans.begun),
+                "end_ns": nulled(spans.end_ns, spans.ended),
+                "duration_ns": nulled(found.duration_ns, found.duration_known),
+                "open": spans.open,
+                "method": [self._names.method(row) for row in range(len(found))],
+                "owner_method": [None if run < 0 else self._names.method(shift + run) for run in owner_runs],
+                "stack_id": self.stacks.astype(np.int32),
+                "owner_stack_id": [None if run < 0 else int(self.runs.stack_id[run]) for run in owner_runs],
+                "clr_instance_id": found.instance,
+            },
+        )
+
+    def deadlocks(self) -> ReportTable[DeadlockedThread]:
+        """The threads of each deadlock that reaches into the window."""
+        found, window, rows = self.found, self._context.window, []
+        circles = deadlocks(found, self._numbers)
+        starts = [max(int(found.spans.start_ns[row]) for row, _ in circle) for circle in circles]
+        lasting = [circle for circle, since in zip(circles, starts, strict=True) if since < window.high]
+        if circles and window.low >= self._context.stopped_ns:
+            lasting = []
+        for number, circle in enumerate(lasting, 1):
+            for row, owner in circle:
+                rows.append(
+                    {
+                        "deadlock": number,
+                        "thread_id": int(found.thread[row]),
+                        "lock_id": int(found.lock[row]),
+                        "owner_thread_id": owner,
+                        "start_ns": int(found.spans.start_ns[row]),
+                        "waited_ns": int(found.duration_ns[row]),
+                        "method": self._names.method(row),
+                        "stack_id": int(self.stacks[row]),
+                    }
+                )
+        return self._context.table(DeadlockedThread, as_columns(DeadlockedThread, rows))
+
+    def locks(self) -> ReportTable[ContendedLock]:
+        """By lock, native ones last, the longest waiting first."""
+        rows = []
+        for _, mine in groups(self._numbers, np.flatnonzero(self.inside)):
+            row = mine[0]
+            rows.append(
+                {
+                    "lock_id": int(self.found.lock[row]) or None,
+                    "native": bool(self.found.native[row]),
+                    **self._sums(mine),
+                    "threads": len(set(self.found.thread[mine].tolist())),
+                    "most_waiters": self._most(mine) if self.found.lock[row] else None,
+                    "method": self._longest_method(mine),
+                    "holder": self._held_method(int(self._numbers[row]), ALWAYS, FOREVER),
+                    "clr_instance_id": int(self.found.instance[row]),
+                }
+            )
+        rows.sort(key=lambda row: (row["native"], -row["waited_ns"], -row["count"]))
+        return self._context.summed(ContendedLock, rows)
+
+    def methods(self) -> ReportTable[WaitingMethod]:
+        """By the method that waited."""
+        numbers, texts = numbered(self._names.method(row) for row in range(len(self.found)))
+        rows = []
+        for number, mine in groups(numbers, np.flatnonzero(self._managed)):
+            threads, locks = set(self.found.thread[mine].tolist()), set(self._numbers[mine].tolist())
+            sums = self._sums(mine)
+            rows.append(
+                {
+                    "method": texts[number],
+                    **sums,
+                    "threads": len(threads),
+                    "locks": len(locks),
+                    "stack_id": int(self.stacks[mine[0]]),
+                }
+            )
+        return self._context.summed(WaitingMethod, _longest_first(rows))
+
+    def threads(self) -> ReportTable[WaitingThread]:
+        """By the thread that waited."""
+        rows = []
+        for _, mine in groups(self.found.thread, np.flatnonzero(self._managed)):
+            thread = int(self.found.thread[mine[0]])
+            rows.append(
+                {"thread_id": thread, "thread_name": self._context.thread_names.get(thread), **self._sums(mine)}
+            )
+        lossy = [self._context.touched(row["thread_id"]) for row in _longest_first(rows)]
+        return self._context.table(WaitingThread, {**as_columns(WaitingThread, rows), "lossy": lossy})
+
+    def owners(self) -> ReportTable[LockOwner]:
+        """By lock and the owner at the begin."""
+        numbers, _ = numbered(zip(self._numbers.tolist(), self.found.owner.tolist(), strict=True))
+        rows = []
+        for _, mine in groups(numbers, np.flatnonzero(self._managed)):
+            runs = [run for run in self._next_samples[mine].tolist() if run >= 0]
+            seen: dict[str | None, int] = {}
+            for run in runs:
+                name = self._names.method(len(self.found) + run)
+                seen[name] = seen.get(name, 0) + 1
+            sums = self._sums(mine)
+            rows.append(
+                {
+                    "lock_id": int(self.found.lock[mine[0]]) or None,
+                    "owner_thread_id": int(self.found.owner[mine[0]]) or None,
+                    "count": sums["count"],
+                    "waited_ns": sums["waited_ns"],
+                    "open": sums["open"],
+                    "owner_method": max(seen, key=lambda name: seen[name]) if seen else None,
+                }
+            )
+        return self._context.summed(LockOwner, _longest_first(rows))
+
+    def holders(self) -> ReportTable[LockHolder]:
+        """What holders of each lock were seen to do while others waited."""
+        window = self._context.window
+        sums: dict[tuple[int, int], list[Any]] = {}
+        for holding, runs in self._held.all:
+            if self.found.native[self._first_of[holding.lock]]:
+                continue
+            low, high = max(holding.start_ns, window.low), min(holding.end_ns, window.high)
+            for run in runs:
+                part = min(int(self.run_high[run]), high) - max(int(self.run_low[run]), low)
+                if part <= 0:
+                    continue
+                stack = int(self._names.of[len(self.found) + run])
+                known = sums.setdefault((holding.lock, stack), [0, set(), run])
+                known[0] += part
+                known[1].add(holding.thread)
+        totals: dict[int, int] = {}
+        for (lock, _), (held, _, _) in sums.items():
+            totals[lock] = totals.get(lock, 0) + held
+        rows = []
+        for (lock, _), (held, threads, run) in sums.items():
+            place = len(self.found) + run
+            rows.append(
+                {
+                    "lock_id": int(self.found.lock[self._first_of[lock]]),
+                    "held_ns": held,
+                    "share": held / totals[lock] if totals[lock] else None,
+                    "threads": len(threads),
+                    "method": self._names.method(place),
+                    "doing": self._names.innermost(place),
+                    "stack_id": int(self.runs.stack_id[run]),
+                }
+            )
+        rows.sort(key=lambda row: -row["held_ns"])
+        return self._context.summed(LockHolder, rows)
+
+    def convoys(self) -> ReportTable[Convoy]:
+        """The convoys of the whole trace, cut to the window."""
+        rows = []
+        for _, mine in groups(self._convoy_numbers, np.flatnonzero(~self.found.native & self.found.spans.begun)):
+            told = bool(self.found.lock[mine[0]])
+            waits = [self._waits[row] for row in mine]
+            for one in convoys(waits, told):
+                held = np.array([wait.row for wait in one.waits], dtype=np.int64)
+                rows.append(
+                    {
+                        "lock_id": int(self.found.lock[mine[0]]) or None,
+                        "start_ns": one.start_ns,
+                        "end_ns": one.end_ns,
+                        "count": len(held),
+                        "threads": one.threads,
+                        "most_waiters": one.most_waiters,
+                        "waited_ns": int(self._whole[held].sum()),
+                        "crowded_ns": one.crowded_ns,
+                        "max_ns": int(self._whole[held].max()),
+                        "handovers": one.handovers,
+                        "evidence": "event" if told else "inferred",
+                        "method": self._longest_method(held),
+                        "owner_method": self._held_method(int(self._numbers[mine[0]]), one.start_ns, one.end_ns),
+                    }
+                )
+        rows.sort(key=lambda row: -int(str(row["waited_ns"])))
+        return self._context.table(Convoy, as_columns(Convoy, rows))
+
+    # Sums. ----------------------------------------------------------------------------------------------------------
+
+    def percentile(self, rows: Ints, percent: int) -> int | None:
+        """The nearest rank among contentions of known length that began in the window."""
+        mine = rows[self.begun[rows] & self.found.ended[rows]]
+        return nearest_rank(np.sort(self.found.duration_ns[mine]), percent)
+
+    def longest(self, rows: Ints) -> int | None:
+        """The longest of them, those included that are open."""
+        known = rows[self.found.duration_known[rows]]
+        return int(self.found.duration_ns[known].max()) if len(known) else None
+
+    @property
+    def _managed(self) -> Mask:
+        """Contentions in the window for locks of the program."""
+        return np.asarray(self.inside & ~self.found.native)
+
+    def _sums(self, mine: Ints) -> dict[str, Any]:
+        total = int(self.waited[self.inside & (self.found.native == self.found.native[mine[0]])].sum())
+        waited = int(self.waited[mine].sum())
+        return {
+            "count": int(self.begun[mine].sum()),
+            "waited_ns": waited,
+            "share": waited / total if total else None,
+            "max_ns": self.longest(mine),
+            "open": int(self.found.spans.open[mine].sum()),
+        }
+
+    def _longest_method(self, rows: Ints) -> str | None:
+        sums: dict[str | None, int] = {}
+        for row in rows.tolist():
+            name = self._names.method(row)
+            sums[name] = sums.get(name, 0) + int(self._whole[row])
+        return max(sums, key=lambda name: (name is not None, sums[name])) if sums else None
+
+    def _most(self, rows: Ints) -> int:
+        """How many waited at once, in the window."""
+        window = self._context.window
+        steps = []
+        for row in rows.tolist():
+            wait = self._waits[row]
+            low, high = max(wait.start_ns, window.low), min(wait.end_ns, window.high)
+            steps += [(low, 1), (max(high, low + 1), -1)]
+        most = waiting = 0
+        for _, step in sorted(steps):
+            waiting += step
+            most = max(most, waiting)
+        return most
+
+    # Who held what. -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _waits(self) -> list[LockWait]:
+        found = self.found
+        _, ends = found.spans.bounds()
+        return [
+            LockWait(row, thread, owner, start, max(end, start), ended)
+            for row, (thread, owner, start, end, ended) in enumerate(
+                zip(
+                    found.thread.tolist(),
+                    found.owner.tolist(),
+                    found.low_ns.tolist(),
+                    ends.tolist(),
+                    found.spans.ended.tolist(),
+                    strict=True,
+                )
+            )
+        ]
+
+    @cached_property
+    def _whole(self) -> Ints:
+        """How long each lasted, as far as the trace tells."""
+        known = self.found.duration_known
+        lasted = np.array([wait.end_ns - wait.start_ns for wait in self._waits], dtype=np.int64)
+        return np.where(known, self.found.duration_ns, lasted)
+
+    @cached_property
+    def _convoy_numbers(self) -> Ints:
+        """Locks; where no event tells them, the places of the program that wait."""
+        known = int(self._numbers.max(initial=0)) + 1
+        return np.where(self.found.lock != 0, self._numbers, known + self._names.of[: len(self.found)])
+
+    @cached_property
+    def _first_of(self) -> dict[int, int]:
+        """A contention of each lock."""
+        return {number: row for row, number in reversed(list(enumerate(self._numbers.tolist())))}
+
+    @cached_property
+    def _next_samples(self) -> Ints:
+        """The run of the owner's first sample after the begin of each contention, while it still holds; -1 for none."""
+        starts = self.found.spans.bounds()[0].tolist()
+        found = np.full(len(self.found), -1, dtype=np.int64)
+        begins = {(one.lock, one.start_ns, one.thread): (one, runs) for one, runs in self._held.all}
+        for row, (number, start, owner, wait) in enumerate(
+            zip(self._numbers.tolist(), starts, self.found.owner.tolist(), self._waits, strict=True)
+        ):
+            known = begins.get((number, start, owner))
+            if known is None:
+                continue
+            holding, runs = known
+            until = min(holding.end_ns, wait.end_ns)
+            for run in runs:
+                # A run that began before is one in which the owner was seen alike before and after.
+                if int(self.runs.last[run]) >= start and int(self.runs.first[run]) <= until:
+                    found[row] = run
+                    break
+        return found
+
+    def _held_method(self, lock: int, start_ns: int, end_ns: int) -> str | None:
+        sums: dict[str, int] = {}
+        for holding, runs in self._held.by_lock.get(lock, ()):
+            low, high = max(holding.start_ns, start_ns), min(holding.end_ns, end_ns)
+            for run in runs:
+                name = self._names.method(len(self.found) + run)
+                part = min(int(self.run_high[run]), high) - max(int(self.run_low[run]), low)
+                if name is not None and part > 0:
+                    sums[name] = sums.get(name, 0) + part
+        return max(sums, key=lambda name: sums[name]) if sums else None
+
+    def entering(self) -> tuple[int, int] | None:
+        """How long samples show threads waiting to enter a lock, in the window, and how much of it in no contention.
+
+        None where they cannot show it: before .NET 10 the method that waits for a monitor is on no stack.
+        """
+        states = self._names.states().leaf_state[self._names.of[len(self.found) :]]
+        rows = np.flatnonzero((states == STATES.index("lock")) & (self.runs.type == EXTERNAL))
+        if not len(self.runs) or (not len(rows) and (self._whole > _LONG * self.runs.period_ns).any()):
+            return None
+        stretches_of = zip(
+            self.runs.thread[rows].tolist(), self.run_low[rows].tolist(), self.run_high[rows].tolist(), strict=True
+        )
+        return entering(self._context.window, self._waits, list(stretches_of))
+
+
+def _longest_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    rows.sort(key=lambda row: (-row["waited_ns"], -row["count"]))
+    return rows

@@ -1,0 +1,290 @@
+"""The report on locks: what it asks for, its collector and its function."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import attrs
+import numpy as np
+
+from clrevents._util.words import counted
+from clrevents.analysis.framework.model.answer import Answer, answer, table
+from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.model.kept import Kept
+from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.reports.locks.lock_rows import (
+    ContendedLock,
+    Contention,
+    Convoy,
+    DeadlockedThread,
+    LockHolder,
+    LockOwner,
+    LocksFacts,
+    WaitingMethod,
+    WaitingThread,
+)
+from clrevents.analysis.reports.locks.lock_tables import LockTables, Mask
+from clrevents.analysis.shared.events.contention_spans import (
+    CONTENDED,
+    CONTENTION_COLUMNS,
+    CONTENTION_HEADERS,
+    ENTERED,
+    ContentionSpans,
+)
+from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
+from clrevents.analysis.shared.samples.sample_runs import RunMaker
+from clrevents.analysis.shared.samples.sampled_states import keep_samples
+from clrevents.analysis.shared.samples.samples import SAMPLES
+from clrevents.schema.registry import SAMPLE
+
+_CONTENTIONS: Final = "contentions"
+_SAMPLES: Final = "what holders of locks do"
+_NEEDS: Final = (
+    Need(_CONTENTIONS, ("ContentionStart", "ContentionStop"), 0x4000, 4, essential=True),
+    Need(_SAMPLES, ("ThreadSample",), 0, 4, SAMPLE),
+)
+_METRICS: Final = (
+    MetricDeclaration("deadlocks", "count", "Deadlocks when tracing stopped.", "less", windows=False),
+    MetricDeclaration("count", "count", "Contentions for locks of the program that began.", "less"),
+    MetricDeclaration("waited_total", "ns", "How long all threads together waited for them.", "less"),
+    MetricDeclaration("waited_max", "ns", "The longest wait.", "less", "max"),
+    MetricDeclaration("waited_median", "ns", "The median wait, by the nearest rank.", "less", "none", windows=False),
+    MetricDeclaration(
+        "waited_p95",
+        "ns",
+        "What 95 % of the waits are no longer than, by the nearest rank.",
+        "less",
+        "none",
+        windows=False,
+    ),
+    MetricDeclaration("locks", "count", "Locks of the program that threads waited for.", windows=False),
+    MetricDeclaration("convoys", "count", "Convoys that lie in the window or reach into it.", "less", windows=False),
+    MetricDeclaration("unfinished", "count", "Contentions whose end is not in the trace.", "less"),
+    MetricDeclaration("native_count", "count", "Contentions for locks of the runtime itself.", "less"),
+    MetricDeclaration("native_waited_total", "ns", "How long all threads together waited for those.", "less"),
+    MetricDeclaration(
+        "sampled_total", "ns", "How long samples show threads waiting to enter locks.", "less", evidence="sample"
+    ),
+    MetricDeclaration("unseen_total", "ns", "How much of that lies in no contention.", "less", evidence="sample"),
+)
+
+
+@parameters
+class LocksParameters:
+    """How methods are named."""
+
+    raw: bool = parameter(False, "Names as the runtime writes them.")
+    my_code: bool = MY_CODE
+
+
+@answer(name="locks")
+class LocksReport(Answer[LocksFacts]):
+    """Which locks threads waited for, where, for how long, and who held them meanwhile.
+
+    A contention is one wait of one thread, from the moment when it gave up spinning. Its length is what the runtime
+    measured. Waits of several threads add up, so the total may exceed the time that passed. Locks are the monitors that
+    `lock` uses, and `System.Threading.Lock`; those of the runtime itself (native) are counted apart.
+
+    A method waits if it is the first one of a stack outside System.Threading. The owner is the thread that held the
+    lock when the wait began; what it did then is told by a sample in
+    between, or by equal ones before and after. The table `holders` adds up what samples show
+    of the threads that held a lock while others waited; events tell who that was at each begin and each end of a wait,
+    and a lock that changes hands in between goes unnoticed.
+
+    A convoy is a stretch of time in which at least three threads waited for one lock, waits cover more than half of
+    the time, more than half of that with two or more threads waiting, and at least twice a thread that had waited was
+    the next to be seen as the owner. In a convoy there are far fewer contentions than the lock is taken: a thread that
+    releases a lock and takes it again at once does not wait, while others sleep through many of its turns. How often a
+    lock was taken, and for how long it was held each time, is in no event. Where events tell neither lock nor owner
+    (.NET Core 3.1), threads that wait again at the same place count instead, and the evidence is `inferred`.
+
+    A deadlock is a circle of threads that still waited when tracing stopped, each for a lock whose last known owner is
+    the next one. Waits without an end lasted at least until then: they count so long in sums, shares and order, rows
+    say how many of theirs are `open`, and metrics are bounds from below.
+
+    Percentiles are the nearest rank of the contentions that began in the window and have an end. In a window a
+    contention counts where it began, and its time as far as it lies in the window.
+
+    A contention is lossy if events of its thread were lost meanwhile, a convoy if any were; sums of a thread if events
+    of that thread were lost in the window, others if any were.
+    """
+
+    deadlocks: ReportTable[DeadlockedThread] = table("The threads in deadlocks, with whom each waited for.")
+    locks: ReportTable[ContendedLock] = table("Each lock, the longest waiting first; native ones last.")
+    convoys: ReportTable[Convoy] = table("Stretches in which threads waited for one lock in turn, most of the time.")
+    methods: ReportTable[WaitingMethod] = table("Each method that waited for a lock of the program.")
+    holders: ReportTable[LockHolder] = table("What was done while a lock was held and others waited, by samples.")
+    owners: ReportTable[LockOwner] = table("Each thread that held a lock when others began to wait.")
+    threads: ReportTable[WaitingThread] = table("Each thread that waited for a lock of the program.")
+    contentions: ReportTable[Contention] = table("Each contention, in order of time.", bulk=True)
+
+
+class LocksCollector(Collector[LocksReport]):
+    """Keeps a few columns of each contention, and runs of equal samples."""
+
+    selectors = (*CONTENTION_COLUMNS, SAMPLES)
+    headers = CONTENTION_HEADERS
+    stacks = True
+
+    def __init__(self, asked: LocksParameters) -> None:
+        self._asked = asked
+        self._kept = Kept(CONTENTION_COLUMNS)
+        self._runs = RunMaker()
+
+    def take(self, chunk: ReportChunk) -> None:
+        """See the next events."""
+        events = dict(chunk.events)
+        keep_samples(self._runs, events.pop(SAMPLES, None))
+        self._kept.take(attrs.evolve(chunk, events=events))
+
+    def finish(self, context: Context) -> LocksReport:
+        """Give the answer."""
+        events = self._kept.all(CONTENTION_COLUMNS, context.nothing)
+        found = ContentionSpans.of(events[CONTENDED], events[ENTERED], context)
+        runs = self._runs.runs()
+        tables = LockTables(context, found, runs, self._asked.raw, self._asked.my_code)
+        convoys = tables.convoys()
+        locks = tables.locks()
+        deadlocks = tables.deadlocks()
+        known = _CONTENTIONS not in context.unknown
+        managed, native = tables.inside & ~found.native, tables.inside & found.native
+        median, p95 = (tables.percentile(np.flatnonzero(managed), percent) for percent in (50, 95))
+        entering = tables.entering()
+        unlocked = known and bool(managed.any()) and not bool(found.lock[managed].any())
+
+        def sum_of(name: str, which: Mask, value: int) -> Metric:
+            return context.metric(name, value, least=bool((which & found.spans.open).any()))
+
+        numbers: dict[str, int | Metric | None] = {
+            "deadlocks": len(set(deadlocks.column("deadlock").tolist())),
+            "count": int((tables.begun & ~found.native).sum()),
+            "waited_total": sum_of("waited_total", managed, int(tables.waited[managed].sum())),
+            "waited_max": sum_of("waited_max", managed, tables.longest(np.flatnonzero(managed)) or 0),
+            "waited_median": median,
+            "waited_p95": p95,
+            "locks": len(set(found.lock[managed & (found.lock != 0)].tolist())),
+            "convoys": len(convoys),
+            "unfinished": int((tables.begun & ~found.native & ~found.spans.ended).sum()),
+            "native_count": int((tables.begun & found.native).sum()),
+            "native_waited_total": sum_of("native_waited_total", native, int(tables.waited[native].sum())),
+        }
+        metrics: dict[str, int | Metric | None] = {name: value if known else None for name, value in numbers.items()}
+        metrics.update(_sampled(context, entering, len(runs) > 0, known))
+        if unlocked:
+            for name in ("deadlocks", "locks"):
+                metrics[name] = context.metric(name, None, reason="the events do not tell locks")
+        if known and median is None:
+            for name in ("waited_median", "waited_p95"):
+                metrics[name] = context.metric(name, None, reason="no contention began and ended")
+        told = found.lock[~found.native] != 0
+        report: LocksReport = context.answer(
+            LocksReport,
+            facts=LocksFacts(
+                deadlock=_circle(deadlocks),
+                locks_told=bool(told.all()) if len(told) else None,
+                sampling_period_ns=runs.period_ns or None,
+            ),
+            metrics=metrics,
+            notes=[*_deadlock_notes(deadlocks), *_notes(tables, convoys)],
+            deadlocks=deadlocks,
+            locks=locks,
+            convoys=convoys,
+            methods=tables.methods(),
+            holders=tables.holders(),
+            owners=tables.owners(),
+            threads=tables.threads(),
+            contentions=tables.contentions(),
+        )
+        return report
+
+
+def _sampled(
+    context: Context, entering: tuple[int, int] | None, sampled: bool, known: bool
+) -> dict[str, int | Metric | None]:
+    """What samples say of waiting for locks."""
+    if entering is None:
+        reason = "samples of this runtime do not show it" if sampled else "the trace has no samples"
+        names = ("sampled_total", "unseen_total")
+        return {name: context.metric(name, None, reason=reason) for name in names}
+    return {"sampled_total": entering[0], "unseen_total": entering[1] if known else None}
+
+
+def _circle(deadlocks: ReportTable[DeadlockedThread]) -> str | None:
+    """The first deadlock, in one sentence."""
+    rows = [row for row in deadlocks if row.deadlock == 1]
+    waits = [
+        f"thread {row.thread_id} in {row.method or 'unknown code'} waits for lock {row.lock_id:#x} of thread "
+        f"{row.owner_thread_id}"
+        for row in rows
+    ]
+    return ", ".join(waits) or None
+
+
+def _deadlock_notes(deadlocks: ReportTable[DeadlockedThread]) -> list[Note]:
+    circle = _circle(deadlocks)
+    if circle is None:
+        return []
+    count, longest = len(set(deadlocks.column("deadlock").tolist())), max(row.waited_ns for row in deadlocks)
+    text = f"{counted(count, 'deadlock')}: {circle}; they waited for up to {longest / 1e6:,.3f} ms when tracing stopped"
+    numbers = {"deadlocks": count, "threads": len(deadlocks), "longest_ns": longest}
+    return [Note("deadlock", "error", text, ("deadlocks",), numbers, "take the locks in the same order everywhere")]
+
+
+def _notes(tables: LockTables, convoys: ReportTable[Convoy]) -> list[Note]:
+    found, notes = tables.found, []
+    inside = tables.inside & ~found.native
+    if len(convoys):
+        count = sum(convoys.column("count").tolist())
+        worst = next(iter(convoys))
+        lock = "a lock" if worst.lock_id is None else f"lock {worst.lock_id:#x}"
+        text = (
+            f"{counted(len(convoys), 'convoy')}: {worst.threads} threads waited in turn for {lock} in "
+            f"{worst.method or 'unknown code'}, for {(worst.end_ns - worst.start_ns) / 1e6:,.3f} ms; contentions are "
+            "fewer than the turns, because a thread that takes the lock again at once does not wait"
+        )
+        notes.append(Note("convoy", "warning", text, ("count",), {"convoys": len(convoys), "contentions": count}))
+    nameless = int((inside & (found.lock == 0) & found.spans.begun).sum())
+    if nameless:
+        text = f"{counted(nameless, 'contention does', 'contentions do')} not tell the lock and its owner"
+        notes.append(Note("no-lock-ids", "info", text, ("lock_id", "owner_thread_id"), {"contentions": nameless}))
+    waiting = np.flatnonzero(inside & found.spans.open)
+    if len(waiting):
+        longest = int(found.duration_ns[waiting].max())
+        text = (
+            f"{counted(len(waiting), 'thread')} still waited when tracing stopped, the longest for "
+            f"{longest / 1e6:,.3f} ms until then: sums are at least so long"
+        )
+        notes.append(
+            Note("still-waiting", "warning", text, ("waited_total",), {"threads": len(waiting), "longest_ns": longest})
+        )
+    lost = int((inside & (~found.spans.begun | (~found.spans.ended & ~found.spans.open))).sum())
+    if lost:
+        text = f"{counted(lost, 'contention has', 'contentions have')} only a begin or only an end in the trace"
+        notes.append(Note("unmatched", "info", text, ("contentions",), {"contentions": lost}))
+    return notes
+
+
+REPORT: Final = ReportDeclaration(
+    answer=LocksReport,
+    question="Which locks did threads wait for, and who held them?",
+    topic="waiting",
+    needs=_NEEDS,
+    metrics=_METRICS,
+    collector=LocksCollector,
+    parameters=LocksParameters,
+    headline="locks",
+    urgent="deadlocks",
+    shown=("lock_id", "native", "count", "waited_ns", "max_ns", "open", "method", "holder"),
+    examples=(
+        ("Which locks did threads wait for longest?", "clrevents locks app.nettrace"),
+        ("Who held them, and what did it do?", "clrevents locks app.nettrace --table holders"),
+        ("Which code waited?", "clrevents locks app.nettrace --table methods"),
+        ("Is there a deadlock?", "clrevents locks app.nettrace --table deadlocks"),
+        ("Is there a convoy?", "clrevents locks app.nettrace --table convoys"),
+        ("When was each wait?", "clrevents locks app.nettrace --table contentions --start 2s --end 3s"),
+        ("Fail if threads waited for more than a second:", "clrevents locks app.nettrace --assert 'waited_total<1s'"),
+    ),
+)

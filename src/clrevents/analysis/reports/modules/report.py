@@ -1,0 +1,306 @@
+"""The modules report: where modules are, which PDBs belong to them, when they came and went, what was compiled of them.
+
+Joins the modules of the symbols room with the methods that were compiled and looked up. Opens no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.framework.model.answer import Answer, answer, table
+from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
+from clrevents.analysis.framework.model.kept import Kept
+from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration, TimeWindow
+from clrevents.analysis.framework.vocabulary.cells import (
+    Bytes,
+    CodeName,
+    Count,
+    DurationNs,
+    FilePath,
+    Flag,
+    Guid,
+    Handle,
+    Ns,
+    Ordinal,
+    Word,
+)
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import SpanRow, as_columns, row
+from clrevents.analysis.framework.vocabulary.row_class import column as declared
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.optional_rows import NONE, either, picked
+from clrevents.analysis.shared.events.compilations import column, compilations
+from clrevents.schema.runtime_flags import ModuleFlags
+from clrevents.symbols.modules import Module, Modules
+
+Array: TypeAlias = NDArray[Any]
+Ints: TypeAlias = NDArray[np.int64]
+
+_KEPT: Final = {
+    "runtime/MethodJittingStarted": ("time_ns", "thread_id", "MethodID", "ModuleID", "MethodILSize"),
+    "runtime/MethodLoad": ("time_ns", "thread_id", "MethodID", "ModuleID", "MethodFlags", "MethodSize"),
+    "runtime/MethodLoadVerbose": ("time_ns", "thread_id", "MethodID", "ModuleID", "MethodFlags", "MethodSize"),
+    "runtime/R2RGetEntryPoint": ("time_ns", "thread_id", "MethodID", "EntryPoint"),
+    "runtime/MethodDetails": ("time_ns", "thread_id", "MethodID", "LoaderModuleID"),
+    # So that a process of which only its modules are known has an answer too.
+    "runtime/ModuleLoad": ("time_ns",),
+    "rundown/ModuleDCStart": ("time_ns",),
+    "rundown/ModuleDCEnd": ("time_ns",),
+}
+
+
+@row(span=("loaded_ns", "unloaded_ns"))
+class LoadedModule(SpanRow):
+    """One module of a process."""
+
+    name: CodeName = declared("The name of its assembly; if that is unknown, of its file.")
+    kind: Word = declared("`ready-to-run`, `native`, `dynamic` or `IL`.")
+    path: FilePath = declared("The file with its IL; empty for a dynamic module.")
+    assembly: CodeName | None = declared("The full name of its assembly.", hidden=True)
+    loaded_ns: Ns | None = declared("When it was loaded; null if before the trace began.")
+    unloaded_ns: Ns | None = declared("When it was unloaded; null if not before the trace ended.")
+    jitted: Count | None = declared("Methods that the JIT compiled; null if the trace has no such events.")
+    compilations: Count | None = declared("How often the JIT compiled them.", hidden=True)
+    compile_ns: DurationNs | None = declared("How long that took; a compilation inside another counts in both.")
+    il_bytes: Bytes | None = declared("The IL of what was compiled.", hidden=True)
+    native_bytes: Bytes | None = declared("The machine code that was made of it.")
+    precompiled: Count | None = declared("Methods whose precompiled code was looked up and found.")
+    missed: Count | None = declared("Methods whose precompiled code was looked up in vain.")
+    pdb_signature: Guid | None = declared("The GUID of its managed PDB.", hidden=True)
+    pdb_age: Ordinal | None = declared("The age of its managed PDB.", hidden=True)
+    pdb_path: FilePath | None = declared("Where the compiler wrote its managed PDB.", hidden=True)
+    native_pdb_signature: Guid | None = declared("The GUID of the PDB of its precompiled code.", hidden=True)
+    native_build_id: Guid | None = declared("The build id of the file with its precompiled code.", hidden=True)
+    flags: Word = declared("The runtime's flags of the module.", hidden=True)
+    module_id: Handle = declared("The runtime's id of the module, used again after an unload.", hidden=True)
+
+
+@row
+class ModuleFacts:
+    """The circumstances of a modules report."""
+
+    complete: Flag | None = declared("Whether the trace lists all managed code, so that no module is missing.")
+
+
+@answer(name="modules")
+class ModulesReport(Answer[ModuleFacts]):
+    """The modules of a process: their files, PDBs and lifetimes, and how much of each was compiled or precompiled.
+
+    Modules are in the order in which the trace first mentions them. A module that is loaded again has another row,
+    with the methods of that time, even if the runtime uses the same id. Methods of modules that the trace does not
+    mention are in no row; the metric `elsewhere` counts them. Columns of which the trace has no event are null.
+    In a part of a trace, rows are whole, and metrics are those of the part.
+    """
+
+    modules: ReportTable[LoadedModule] = table("The modules that the process had at some time.")
+
+
+@attrs.frozen(eq=False)
+class _Work:
+    """Methods and what was done with them: module ids, times, and the sizes of what was compiled.
+
+    A span is null, -1, without a begin or an end; `time` is always known.
+    """
+
+    module: Array
+    time: Ints
+    method: Array
+    start: Ints
+    end: Ints
+    il_size: Ints
+    native_size: Ints
+
+    def begun(self, window: TimeWindow) -> NDArray[np.bool_]:
+        """What began in the window."""
+        return window.holds(self.time)
+
+    def took(self, window: TimeWindow) -> Ints:
+        """How much of each compilation lies in the window, in ns."""
+        known = (self.start != NONE) & (self.end != NONE)
+        return np.where(known, window.overlap(self.start, self.end), 0)
+
+
+class ModuleCollector(Collector[ModulesReport]):
+    """Keeps compilations and look-ups until the modules are known."""
+
+    selectors = tuple(_KEPT)
+    headers = ("time_ns", "thread_id")
+
+    def __init__(self, parameters: NoParameters) -> None:
+        self._kept = Kept(_KEPT)
+
+    def take(self, chunk: ReportChunk) -> None:
+        self._kept.take(chunk)
+
+    def finish(self, context: Context) -> ModulesReport:
+        rows = self._kept.all(self.selectors, context.nothing)
+        window, process = context.window, context.process_id
+        known = context.methods.modules
+        places = [place for place, module in enumerate(known) if module.process_id in (process, None)]
+        jitted, looked, hit = _jitted(rows), *_looked_up(rows)
+        tells_jit, tells_r2r = len(jitted.time) > 0, len(looked.time) > 0
+        jitted_of, looked_of = _owners(known, jitted, process), _owners(known, looked, process)
+        begun, took, asked = jitted.begun(window), jitted.took(window), looked.begun(window)
+        whole = jitted.took(TimeWindow())
+        all_modules = list(known)
+        listed = []
+        for place in places:
+            of, looked_up = jitted_of == place, looked_of == place
+            made = {
+                **_described(all_modules[place]),
+                "jitted": _distinct(jitted.method[of]) if tells_jit else None,
+                "compilations": int(of.sum()) if tells_jit else None,
+                "compile_ns": int(whole[of].sum()) if tells_jit else None,
+                "il_bytes": int(jitted.il_size[of].sum()) if tells_jit else None,
+                "native_bytes": int(jitted.native_size[of].sum()) if tells_jit else None,
+                "precompiled": _distinct(looked.method[looked_up & hit]) if tells_r2r else None,
+                "missed": _distinct(looked.method[looked_up & ~hit]) if tells_r2r else None,
+            }
+            listed.append(made)
+        unknown = jitted.method[(jitted_of == NONE) & begun], looked.method[(looked_of == NONE) & asked]
+        modules = context.table(LoadedModule, as_columns(LoadedModule, listed))
+        metrics: Mapping[str, int | None] = {
+            "count": len(modules),
+            "ready_to_run": modules.column("kind").tolist().count("ready-to-run"),
+            "jitted": _pairs(jitted_of, jitted.method, begun) if tells_jit else None,
+            "compilations": int(begun.sum()) if tells_jit else None,
+            "compile_total": int(took.sum()) if tells_jit else None,
+            "native_total": int(jitted.native_size[begun].sum()) if tells_jit else None,
+            "precompiled": _pairs(looked_of, looked.method, asked & hit) if tells_r2r else None,
+            "missed": _pairs(looked_of, looked.method, asked & ~hit) if tells_r2r else None,
+            "elsewhere": _distinct(np.concatenate(unknown)) if tells_jit or tells_r2r else None,
+        }
+        facts = ModuleFacts(complete=context.methods.complete)
+        found: ModulesReport = context.answer(ModulesReport, facts=facts, metrics=metrics, modules=modules)
+        return found
+
+
+def _described(module: Module) -> dict[str, Any]:
+    """What the trace says of a module itself."""
+    pdb = module.managed_pdb
+    return {
+        "name": module.assembly.partition(",")[0] or module.name,
+        "kind": _kind(module),
+        "path": module.il_path,
+        "assembly": module.assembly or None,
+        "loaded_ns": module.loaded_ns,
+        "unloaded_ns": module.unloaded_ns,
+        "pdb_signature": None if pdb is None else str(pdb.signature),
+        "pdb_age": None if pdb is None else pdb.age,
+        "pdb_path": None if pdb is None else pdb.path,
+        "native_pdb_signature": None if module.native_pdb is None else str(module.native_pdb.signature),
+        "native_build_id": module.native_build_id or None,
+        "flags": str(module.flags),
+        "module_id": module.module_id,
+    }
+
+
+def _jitted(rows: dict[str, Gathered]) -> _Work:
+    begins = rows["runtime/MethodJittingStarted"]
+    loads = [rows["runtime/MethodLoad"], rows["runtime/MethodLoadVerbose"]]
+    made = compilations(begins, loads)
+    started = made.begin != NONE
+    return _Work(
+        either(begins.numbers("ModuleID"), made.begin, column(loads, "ModuleID"), made.load),
+        np.where(started, made.start_ns, made.end_ns),
+        made.method_id,
+        made.start_ns,
+        made.end_ns,
+        picked(begins.numbers("MethodILSize"), made.begin).astype(np.int64),
+        picked(column(loads, "MethodSize"), made.load).astype(np.int64),
+    )
+
+
+def _looked_up(rows: dict[str, Gathered]) -> tuple[_Work, NDArray[np.bool_]]:
+    """Look-ups of precompiled code, and which found it; MethodDetails says which module a method id is of."""
+    lookups, details = rows["runtime/R2RGetEntryPoint"], rows["runtime/MethodDetails"]
+    known, first = np.unique(details.numbers("MethodID"), return_index=True)
+    method = lookups.numbers("MethodID")
+    module = np.zeros(len(method), dtype=np.uint64)
+    if len(known):
+        at = np.minimum(np.searchsorted(known, method), len(known) - 1)
+        module = np.where(known[at] == method, details.numbers("LoaderModuleID")[first][at], 0).astype(np.uint64)
+    none = np.full(len(method), NONE, dtype=np.int64)
+    work = _Work(module, lookups.numbers("time_ns"), method, none, none, none, none)
+    return work, lookups.numbers("EntryPoint") != 0
+
+
+def _owners(modules: Modules, work: _Work, process_id: int | None) -> Ints:
+    """Which module each row belongs to; -1 for one that the trace does not tell of. Ids are used again."""
+    places: dict[int, list[int]] = {}
+    index = {}
+    for place, module in enumerate(modules):
+        if module.process_id in (process_id, None):
+            places.setdefault(module.module_id, []).append(place)
+        index[id(module)] = place
+    found = np.full(len(work.module), NONE, dtype=np.int64)
+    for identity, having in places.items():
+        mine = np.flatnonzero(work.module == np.uint64(identity))
+        if len(having) == 1:
+            found[mine] = having[0]
+            continue
+        for line in mine.tolist():
+            then = modules.at(identity, int(work.time[line]), process_id)
+            found[line] = NONE if then is None else index[id(then)]
+    return found
+
+
+def _kind(module: Module) -> str:
+    flags = module.flags
+    if flags & (ModuleFlags.ReadyToRunModule | ModuleFlags.PartialReadyToRunModule):
+        return "ready-to-run"
+    if flags & ModuleFlags.Dynamic:
+        return "dynamic"
+    return "native" if flags & ModuleFlags.Native else "IL"
+
+
+def _distinct(values: Array) -> int:
+    return len(np.unique(values))
+
+
+def _pairs(owners: Ints, methods: Array, which: NDArray[np.bool_]) -> int:
+    """How many methods there are; one of another module is another method, even if it has the same id."""
+    return len(set(zip(owners[which].tolist(), methods[which].tolist(), strict=True)))
+
+
+_JIT: Final = ("MethodLoadVerbose", "MethodLoad", "MethodJittingStarted")
+
+REPORT: Final = ReportDeclaration(
+    answer=ModulesReport,
+    question="Which modules did the process have, and what was compiled of them?",
+    topic="program",
+    needs=(
+        Need("modules", ("ModuleLoad", "rundown/ModuleDCEnd", "rundown/ModuleDCStart"), 0x8, 4, essential=True),
+        Need("when modules were loaded", ("ModuleLoad",), 0x8, 4),
+        Need("compiled methods", _JIT[:2], 0x18, 4, proof=0x10),
+        Need("times of compilation", _JIT[2:], 0x18, 5, proof=0x10),
+        Need("methods with precompiled code", ("R2RGetEntryPoint",), 0x6000000008, 4, proof=0x2000000000),
+        Need("the modules of methods with precompiled code", ("MethodDetails",), 0x6000000008, 4, proof=0x4000000000),
+    ),
+    metrics=(
+        MetricDeclaration("count", "count", "Modules that were there.", windows=False),
+        MetricDeclaration("ready_to_run", "count", "Modules with precompiled code.", windows=False),
+        MetricDeclaration("jitted", "count", "Methods that the JIT compiled.", better="less", windows=False),
+        MetricDeclaration("compilations", "count", "How often the JIT compiled a method.", better="less"),
+        MetricDeclaration("compile_total", "ns", "The durations of all compilations added up.", better="less"),
+        MetricDeclaration("native_total", "bytes", "Machine code that the JIT made."),
+        MetricDeclaration("precompiled", "count", "Methods whose precompiled code was found.", windows=False),
+        MetricDeclaration("missed", "count", "Methods looked up in vain.", better="less", windows=False),
+        MetricDeclaration("elsewhere", "count", "Methods of modules that the trace does not mention.", windows=False),
+    ),
+    collector=ModuleCollector,
+    headline="modules",
+    parameters=NoParameters,
+    shown=("loaded_ns", "unloaded_ns", "jitted", "compile_ns", "native_bytes", "precompiled", "kind", "name"),
+    examples=(
+        ("Which modules were there?", "clrevents modules FILE"),
+        ("Where are they, and which PDBs belong to them?", "clrevents modules FILE --columns name,path,pdb_signature"),
+    ),
+)

@@ -1,0 +1,339 @@
+"""The report on requests: what it asks for, its collector and its function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import attrs
+
+from clrevents._util.words import counted
+from clrevents.analysis.framework.model.answer import Answer, answer, table
+from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.model.kept import Kept, narrowed
+from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
+from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.reports.requests.known_requests import KnownRequest, RequestFinder
+from clrevents.analysis.reports.requests.request_commands import (
+    BRIDGE_COLUMNS,
+    SQL_COLUMNS,
+    KnownCommand,
+    known_commands,
+)
+from clrevents.analysis.reports.requests.request_events import (
+    ESTABLISHED,
+    HOSTING,
+    HTTP,
+    KESTREL,
+    LEFT_QUEUE,
+    REQUEST_COLUMNS,
+    UNHANDLED,
+)
+from clrevents.analysis.reports.requests.request_insides import INSIDE_COLUMNS, MOST_PAUSES, RequestInsides
+from clrevents.analysis.reports.requests.request_network import NETWORK_COLUMNS, NETWORK_FAILURES, network_steps
+from clrevents.analysis.reports.requests.request_parts import RequestParts
+from clrevents.analysis.reports.requests.request_peers import tie_peers
+from clrevents.analysis.reports.requests.request_rows import (
+    ConnectionStep,
+    DatabaseCommand,
+    RequestConcurrency,
+    RequestInside,
+    RequestNearby,
+    RequestPart,
+    RequestPeriod,
+    RequestRoute,
+    RequestRow,
+    RequestsFacts,
+    WaterfallLine,
+)
+from clrevents.analysis.reports.requests.request_tables import KnownInsides, RequestTables
+from clrevents.analysis.shared.blocking.wait_feed import WAIT_EVENTS, WaitFeed
+from clrevents.analysis.shared.forest.activity_forest import ActivityForest
+from clrevents.analysis.shared.forest.activity_signals import (
+    ACTIVITY_HEADERS,
+    EDGE_SELECTORS,
+    SignalReader,
+)
+from clrevents.schema.registry import TPL
+
+_MOST: Final = 1_000_000
+_PERIOD_MS: Final = 1000
+_ANY: Final = "requests"
+_SENT: Final = "requests of clients"
+_SERVED: Final = "requests of servers"
+_CONNECTED: Final = "connections of servers"
+_IDS: Final = "which events belong to one request"
+_EXCEPTIONS: Final = "exceptions in requests"
+_PAUSES: Final = "pauses of garbage collections"
+_LOCKS: Final = "waits for locks in requests"
+_HANDLES: Final = "waits for handles and monitors in requests"
+_TASKS: Final = "waits for tasks in requests, and where code awaits"
+_NEEDS: Final = (
+    Need(_ANY, ("RequestStart", f"{HOSTING}/RequestStart", f"{KESTREL}/RequestStart"), 0, 4, HTTP, essential=True),
+    Need(_SENT, ("RequestStart",), 0, 4, HTTP),
+    Need(_SERVED, ("RequestStart", f"{KESTREL}/RequestStart"), 0, 4, HOSTING),
+    Need(_CONNECTED, ("RequestStart",), 0, 4, KESTREL),
+    Need(_IDS, ("start-stop",), 0x80, 4, TPL),
+    Need(_EXCEPTIONS, ("ExceptionThrown",), 0x8000, 2),
+    Need(_PAUSES, ("GCStart", "GCSuspendEEBegin"), 0x1, 4),
+    Need(_LOCKS, ("ContentionStart", "ContentionStop"), 0x4000, 4),
+    Need(_HANDLES, ("WaitHandleWaitStart", "WaitHandleWaitStop"), 0x40000000000, 5),
+    Need(_TASKS, ("TaskWaitBegin", "TaskWaitEnd"), 0x3, 5, TPL),
+)
+_COLUMNS: Final = {**REQUEST_COLUMNS, **SQL_COLUMNS, **BRIDGE_COLUMNS, **NETWORK_COLUMNS}
+_NO_EDGES: Final = frozenset((*INSIDE_COLUMNS, *SQL_COLUMNS))
+"""What is no begin and no end of an activity, or of none that the report on activities knows."""
+_METRICS: Final = (
+    MetricDeclaration("count", "count", "Requests that started, on both sides."),
+    MetricDeclaration("client_count", "count", "Requests of clients that started."),
+    MetricDeclaration("server_count", "count", "Requests of servers that started."),
+    MetricDeclaration("client_failed", "count", "Those that failed, or have a status of 500 or more.", "less"),
+    MetricDeclaration("server_failed", "count", "Those of servers that failed, or have such a status.", "less"),
+    MetricDeclaration("client_p50", "ns", "The median of clients' durations.", "less", "none", windows=False),
+    MetricDeclaration("client_p99", "ns", "Their 99th percentile.", "less", "none", windows=False),
+    MetricDeclaration("server_p50", "ns", "The median of servers' durations.", "less", "none", windows=False),
+    MetricDeclaration("server_p99", "ns", "Their 99th percentile.", "less", "none", windows=False),
+    MetricDeclaration(
+        "client_concurrent", "count", "Clients' requests under way at once, at most.", merge="max", windows=False
+    ),
+    MetricDeclaration(
+        "server_concurrent", "count", "Servers' requests under way at once, at most.", merge="max", windows=False
+    ),
+)
+
+
+@parameters
+class RequestsParameters:
+    """How much is kept, and how time is cut."""
+
+    most: int = parameter(_MOST, "How many activities are kept; requests among later ones are left out.")
+    period_ms: int = parameter(
+        _PERIOD_MS, "How long a row of the tables `periods` and `concurrency` is, in milliseconds."
+    )
+    request: int | None = parameter(None, "The row of the request that is laid out; without it, the slowest.")
+
+
+@answer(
+    name="requests",
+    charts=(
+        ChartDeclaration(
+            "requests",
+            "Requests that have a stop event, by route over time.",
+            (Panel("requests", "start_ns", "route", "span", "side", "end_ns"),),
+        ),
+        ChartDeclaration(
+            "periods",
+            "The 99th percentile of durations over time, by route.",
+            (Panel("periods", "period_ns", "p99_ns", "line", "route"),),
+        ),
+        ChartDeclaration(
+            "waterfall",
+            "The slowest request, or the one that was asked for, and its parts.",
+            (Panel("waterfall", "start_ns", "label", "span", "part", "end_ns"),),
+        ),
+        ChartDeclaration(
+            "concurrency",
+            "How many requests were under way at once, at most, over time.",
+            (Panel("concurrency", "time_ns", "most", "line", "side"),),
+        ),
+    ),
+)
+class RequestsReport(Answer[RequestsFacts]):
+    """Which HTTP requests were sent and served, how long each took, and what its time went to.
+
+    Clients are those of System.Net.Http (.NET 5 and later), servers those of ASP.NET Core; without its host, what
+    Kestrel tells counts. A request lasts from its start event to the stop event with its activity id, which needs
+    the keyword 0x80 of System.Threading.Tasks.TplEventSource.
+
+    Where a trace has both sides, they are tied by their connections: a client's connection is a server's if both
+    carried as many requests, each received while it was under way, and no other connection fits. That is
+    right for HTTP/1.1; requests that overlap on one connection are left untied.
+
+    No event of a server has the status: its `status` is that of the client's side, and `status_evidence` says so. No
+    event has the route: `route` is the path with numbers left open. A request counts as failed if its client got no
+    response, if an exception went unhandled in its server, or if its status is 500 or more.
+
+    The parts of a request are what events in it tell, cut where they overlap; what is left is `unaccounted`. `wait` is
+    from when a client had sent the request until the response began; `call` is a request that was sent while serving,
+    `command` one to a database. What they leave goes to pauses of collections, to waits for locks (`lock`) and others
+    that block a thread (`blocked`), and then to awaits of its code.
+
+    Waits and exceptions are in a request by their activity id; without one, if their thread ran what an await of the
+    request resumed. Pauses stop all threads, and so are in every request of that time. What merely happened meanwhile
+    is only counted, as `nearby`.
+
+    Percentiles are nearest ranks of the requests that started in the window and have a stop.
+    """
+
+    routes: ReportTable[RequestRoute] = table("All requests of each side, host, method and route.")
+    requests: ReportTable[RequestRow] = table("Each request, in order of its start.")
+    periods: ReportTable[RequestPeriod] = table("The requests of each side and route over time.")
+    waterfall: ReportTable[WaterfallLine] = table("The slowest request, or the one that was asked for, with its parts.")
+    nearby: ReportTable[RequestNearby] = table("What happened meanwhile, and nothing tells whose it is.")
+    commands: ReportTable[DatabaseCommand] = table("Each command to a database, in order of its begin.")
+    network: ReportTable[ConnectionStep] = table("Each look-up of a name, connect, accept and handshake.")
+    concurrency: ReportTable[RequestConcurrency] = table("How many requests were under way at once, over time.")
+    parts: ReportTable[RequestPart] = table("The parts of each request with a stop, without gaps.", bulk=True)
+    inside: ReportTable[RequestInside] = table("What fell in each request: pauses, waits and exceptions.", bulk=True)
+
+
+class RequestsCollector(Collector[RequestsReport]):
+    """Keeps each activity, and a few columns of the events of requests."""
+
+    selectors = (
+        *(*EDGE_SELECTORS, LEFT_QUEUE, ESTABLISHED, f"{HTTP}/RequestFailed", UNHANDLED),
+        *dict.fromkeys((*INSIDE_COLUMNS, *WAIT_EVENTS)),
+        *(*SQL_COLUMNS, *NETWORK_FAILURES),
+    )
+    headers = (*ACTIVITY_HEADERS, "stack_id")
+    stacks = True
+
+    def __init__(self, asked: RequestsParameters) -> None:
+        if asked.period_ms < 1:
+            raise ValueError("period_ms must be at least 1")
+        self._asked = asked
+        self._period_ns = asked.period_ms * 1_000_000
+        self._reader = SignalReader()
+        self._forest = ActivityForest(asked.most)
+        self._kept = Kept()
+        self._inside = Kept()
+        self._waits = WaitFeed()
+
+    def take(self, chunk: ReportChunk) -> None:
+        """See the next events."""
+        forest = self._forest
+        edges = {name: events for name, events in chunk.events.items() if name not in _NO_EDGES}
+        for signal in self._reader.read(attrs.evolve(chunk, events=edges)):
+            forest.take(signal)
+        if forest.left_out:
+            return
+        self._kept.take(narrowed(chunk, _COLUMNS))
+        self._inside.take(narrowed(chunk, INSIDE_COLUMNS))
+        self._waits.take(chunk)
+
+    def finish(self, context: Context) -> RequestsReport:
+        """Give the answer."""
+        events = self._kept.all(_COLUMNS, context.nothing)
+        finder = RequestFinder(self._forest, events)
+        requests = finder.requests
+        tied = tie_peers(requests)
+        unknown = context.unknown
+        waits = self._waits.found(context, raw=False, my_code=False).waits
+        inside = self._inside.all(INSIDE_COLUMNS, context.nothing)
+        insides = RequestInsides(context, finder, inside, waits, _PAUSES not in unknown)
+        known = KnownInsides(_LOCKS not in unknown, not {_HANDLES, _TASKS} <= unknown, _EXCEPTIONS not in unknown)
+        commands, orphans = known_commands(finder, events)
+        parts = RequestParts(finder, commands, (insides.parts(), insides.suspended()))
+        tables = RequestTables(context, requests, parts, insides, known, commands)
+        chosen = tables.chosen(self._asked.request)
+        laid_out = tables.waterfall(chosen)
+        ids = any(self._forest.activity[request.activity] is not None for request in requests)
+        report: RequestsReport = context.answer(
+            RequestsReport,
+            facts=RequestsFacts(left_out=self._forest.left_out),
+            metrics=_metrics(context, tables, self._forest.left_out),
+            notes=[
+                *_notes(requests, self._forest.left_out, tied),
+                *_command_notes(commands, orphans),
+                *_limits(insides, tables.lines_left_out),
+            ],
+            seen=(_IDS,) if ids else (),
+            routes=tables.routes(),
+            requests=tables.requests(),
+            periods=tables.periods(self._period_ns),
+            waterfall=laid_out,
+            nearby=tables.nearby(chosen),
+            commands=tables.commands(),
+            network=tables.network(network_steps(finder, events)),
+            concurrency=tables.concurrency(self._period_ns),
+            parts=tables.parts(),
+            inside=tables.inside(),
+        )
+        return report
+
+
+def _metrics(context: Context, tables: RequestTables, left_out: int) -> dict[str, int | None]:
+    client = _SENT not in context.unknown and not left_out
+    server = _SERVED not in context.unknown and not left_out
+    known = _ANY not in context.unknown and not left_out
+    return {
+        "count": len(tables.begun) if known else None,
+        "client_count": tables.count("client") if client else None,
+        "server_count": tables.count("server") if server else None,
+        "client_failed": tables.failed("client") if client else None,
+        "server_failed": tables.failed("server") if server else None,
+        "client_p50": tables.percentile("client", 50),
+        "client_p99": tables.percentile("client", 99),
+        "server_p50": tables.percentile("server", 50),
+        "server_p99": tables.percentile("server", 99),
+        "client_concurrent": tables.concurrent("client") if client else None,
+        "server_concurrent": tables.concurrent("server") if server else None,
+    }
+
+
+def _notes(requests: Sequence[KnownRequest], left_out: int, tied: int) -> list[Note]:
+    notes = []
+    if left_out:
+        text = f"{left_out:,} activities were left out, and requests among them are missing"
+        notes.append(
+            Note("too-many-activities", "warning", text, ("requests",), {"left_out": left_out}, "raise `most`")
+        )
+    sides = {request.side for request in requests}
+    loose = sum(request.peer is None for request in requests if request.side == "client")
+    if len(sides) == 2 and loose:
+        text = f"{counted(loose, 'request')} of clients could not be tied to a request of a server in this trace"
+        notes.append(Note("untied", "info", text, ("peer_row",), {"requests": loose, "tied": tied}))
+    open_ = sum(request.end is None for request in requests)
+    if open_:
+        text = f"{counted(open_, 'request has', 'requests have')} no stop event, and so no duration"
+        notes.append(Note("never-stopped", "info", text, ("end_ns",), {"requests": open_}))
+    return notes
+
+
+def _command_notes(commands: Sequence[KnownCommand], orphans: int) -> list[Note]:
+    notes = []
+    if orphans:
+        text = f"{counted(orphans, 'command')} to databases ended without a begin in this trace, and have no row"
+        notes.append(Note("command-ends", "info", text, ("commands",), {"ends": orphans}))
+    open_ = sum(command.end is None for command in commands)
+    if open_:
+        text = f"{counted(open_, 'command')} to databases did not end in this trace, as far as it tells"
+        notes.append(Note("open-commands", "info", text, ("commands",), {"commands": open_}))
+    return notes
+
+
+def _limits(insides: RequestInsides, lines_left_out: int) -> list[Note]:
+    notes = []
+    if not insides.pauses_listed:
+        text = f"more than {MOST_PAUSES:,} pauses of collections fell in requests: they are summed, and not listed"
+        notes.append(Note("too-many-pauses", "info", text, ("inside", "parts"), {"most": MOST_PAUSES}))
+    if lines_left_out:
+        text = f"{counted(lines_left_out, 'further line', 'or more further lines')} of the waterfall left out"
+        notes.append(Note("long-waterfall", "info", text, ("waterfall",), {"left_out": lines_left_out}))
+    return notes
+
+
+REPORT: Final = ReportDeclaration(
+    answer=RequestsReport,
+    question="Which requests were slow, and what took their time?",
+    topic="time",
+    needs=_NEEDS,
+    metrics=_METRICS,
+    collector=RequestsCollector,
+    parameters=RequestsParameters,
+    headline="routes",
+    examples=(
+        ("Which routes are slow?", "clrevents requests app.nettrace"),
+        (
+            "Which requests were slowest?",
+            "clrevents requests app.nettrace --table requests --sort duration_ns --limit 20",
+        ),
+        ("What did their time go to?", "clrevents requests app.nettrace --table parts"),
+        ("Where was the time of the slowest one?", "clrevents requests app.nettrace --table waterfall"),
+        ("How did that change over time?", "clrevents requests app.nettrace --table periods --period-ms 500"),
+    ),
+)
+"""The report on requests."""

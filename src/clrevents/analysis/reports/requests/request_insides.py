@@ -1,0 +1,244 @@
+"""What fell inside requests: pauses of collections by time; waits and exceptions by activity, or by whose code ran.
+
+A wait or an exception with an activity id is in the request in which that id lies; one without any is in the request
+whose code its thread ran. What nothing gives to a request only happened at the same time, and is counted, never summed.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Literal, TypeAlias
+
+import attrs
+import numpy as np
+
+from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Ints
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.reports.requests.known_requests import KnownRequest, RequestFinder
+from clrevents.analysis.reports.requests.request_continuations import CONTINUATION_COLUMNS, RequestContinuations
+from clrevents.analysis.reports.requests.request_events import THROWN
+from clrevents.analysis.reports.requests.request_parts import TimedPart
+from clrevents.analysis.shared.blocking.known_waits import KnownWait
+from clrevents.analysis.shared.events.contention_spans import CONTENDED
+from clrevents.analysis.shared.events.gc_suspensions import FOR_GC, STEPS, SUSPENDING, suspensions
+from clrevents.analysis.shared.events.task_waits import TASK_BEGIN
+
+InsideEvidence: TypeAlias = Literal["activity", "continuation", "time"]
+
+_HANDLE_WAIT: Final = "runtime/WaitHandleWaitStart"
+_WHO: Final = ("time_ns", "thread_id", "activity_id")
+INSIDE_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
+    **CONTINUATION_COLUMNS,
+    CONTENDED: _WHO,
+    _HANDLE_WAIT: _WHO,
+    THROWN: (*_WHO, "ExceptionType"),
+    **dict.fromkeys(STEPS, ("time_ns", "thread_id")),
+    SUSPENDING: ("time_ns", "thread_id", "Reason"),
+}
+"""What is kept of each event."""
+MOST_PAUSES: Final = 200_000
+"""So many pauses are listed with the requests that they fell in; where there are more, none is."""
+
+EXCEPTION: Final = "exception"
+_LOCK: Final = "lock"
+
+
+@attrs.frozen
+class InsideSpan:
+    """Something that fell in a request, or, with the request None, in none that is known. `end` is None if unknown."""
+
+    request: int | None
+    kind: str
+    evidence: InsideEvidence
+    thread: int | None
+    start: int
+    end: int | None
+    what: str | None = None
+
+
+@attrs.define
+class InsideSums:
+    """The sums of one request; None where the trace does not tell."""
+
+    pauses: int | None = None
+    paused: int | None = None
+    exceptions: int = 0
+    locks: int = 0
+    locked: int | None = 0
+    waits: int = 0
+    waited: int | None = 0
+    nearby: int | None = None
+
+
+class Pauses:
+    """The pauses of all collections, without overlaps, in order of time."""
+
+    def __init__(self, context: Context, events: Mapping[str, Gathered]) -> None:
+        found = suspensions([events[name] for name in STEPS], context.marks, context.holes)
+        whole = np.isin(found.reason, FOR_GC) & found.known(0, 3)
+        order = np.argsort(found.times[0][whole], kind="stable")
+        starts, ends = found.times[0][whole][order], found.times[3][whole][order]
+        if len(starts):
+            ends = np.maximum.accumulate(ends)
+            first = np.append(True, starts[1:] > ends[:-1])
+            starts, ends = starts[first], ends[np.append(first[1:], True)]
+        self.starts: Ints = starts
+        self.ends: Ints = ends
+        self._before = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(ends - starts)))
+
+    def meeting(self, starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
+        """The pauses that lie in each stretch, at least in part: from which on, and up to which."""
+        return np.searchsorted(self.ends, starts, side="right"), np.searchsorted(self.starts, ends, side="left")
+
+    def until(self, times: Ints) -> Ints:
+        """How long pauses lasted before each moment."""
+        place = np.searchsorted(self.starts, times, side="right")
+        last = np.maximum(place - 1, 0)
+        if not len(self.starts):
+            return np.zeros(len(times), dtype=np.int64)
+        over = np.maximum(self.ends[last] - times, 0)
+        found: Ints = np.where(place > 0, self._before[place] - over, 0)
+        return found
+
+
+class RequestInsides:
+    """Finds them. `waits` are those that events tell, `known` says which of `INSIDE_COLUMNS` were recorded."""
+
+    def __init__(
+        self,
+        context: Context,
+        finder: RequestFinder,
+        events: Mapping[str, Gathered],
+        waits: Iterable[KnownWait],
+        pauses_known: bool,
+    ) -> None:
+        self._finder = finder
+        self._requests = finder.requests
+        self._code = RequestContinuations(context, events, self._owner)
+        self.sums = [InsideSums() for _ in self._requests]
+        self.spans: list[InsideSpan] = []
+        self.pauses_listed = True
+        self._strangers: list[InsideSpan] = []
+        for span in (*self._waits(events, waits), *self._exceptions(events[THROWN])):
+            self._add(span)
+        self._nearby()
+        if pauses_known:
+            self._pauses(Pauses(context, events))
+        self.spans.sort(key=lambda span: (span.start, -1 if span.request is None else span.request, span.kind))
+
+    def parts(self) -> dict[int, list[TimedPart]]:
+        """What took time of each request: pauses, locks and other waits."""
+        found: dict[int, list[TimedPart]] = {}
+        for span in self.spans:
+            if span.request is not None and span.end is not None and span.kind != EXCEPTION:
+                part = span.kind if span.kind in ("gc", _LOCK) else "blocked"
+                found.setdefault(span.request, []).append(TimedPart(part, span.start, span.end))
+        return found
+
+    def suspended(self) -> dict[int, list[TimedPart]]:
+        """Where code of each request awaited something."""
+        found: dict[int, list[TimedPart]] = {}
+        for one in sorted(self._code.suspended, key=lambda one: one.start):
+            mine = found.setdefault(one.request, [])
+            # What awaits an async method awaits what that awaits, too.
+            if mine and one.start <= mine[-1].end:
+                mine[-1] = attrs.evolve(mine[-1], end=max(mine[-1].end, one.end))
+            else:
+                mine.append(TimedPart("await", one.start, one.end))
+        return found
+
+    def nearby(self, request: KnownRequest) -> list[InsideSpan]:
+        """What happened while a request lasted, and is in none that is known."""
+        end = FOREVER if request.end is None else request.end
+        return [
+            span
+            for span in self._strangers
+            if span.start <= end and (span.start if span.end is None else span.end) >= request.start
+        ]
+
+    # Who. -----------------------------------------------------------------------------------------------------------
+
+    def _owner(self, id: bytes | None, time: int) -> int | None:
+        row = self._finder.index.at(id, time)
+        number = -1 if row < 0 else self._finder.of[row]
+        return number if number >= 0 and self._lasts(number, time) else None
+
+    def _lasts(self, number: int, time: int) -> bool:
+        request = self._requests[number]
+        return request.start <= time and (request.end is None or time <= request.end)
+
+    def _who(self, id: bytes | None, thread: int, time: int) -> tuple[int | None, InsideEvidence]:
+        if id is not None:
+            return self._owner(id, time), "activity"
+        owner = self._code.owner(thread, time)
+        return owner if owner is not None and self._lasts(owner, time) else None, "continuation"
+
+    # What. ----------------------------------------------------------------------------------------------------------
+
+    def _waits(self, events: Mapping[str, Gathered], waits: Iterable[KnownWait]) -> Iterable[InsideSpan]:
+        ids: dict[tuple[int, int], bytes | None] = {}
+        for name in (CONTENDED, _HANDLE_WAIT, TASK_BEGIN):
+            rows = events[name]
+            moments = zip(rows.cells("thread_id"), rows.cells("time_ns"), strict=True)
+            ids.update(zip(moments, rows.cells("activity_id"), strict=True))
+        for wait in waits:
+            if wait.start is None or wait.inside is not None or wait.kind == "idle":
+                continue
+            request, evidence = self._who(ids.get((wait.thread, wait.start)), wait.thread, wait.start)
+            until = None if request is None else self._requests[request].end
+            # What a request that goes on, too, waited for is as unknown as its own length.
+            end = until if wait.goes_on and request is not None else wait.until
+            if end is not None and until is not None:
+                end = min(end, until)
+            yield InsideSpan(request, wait.kind, evidence, wait.thread, wait.start, end, wait.method)
+
+    def _exceptions(self, thrown: Gathered) -> Iterable[InsideSpan]:
+        columns = (thrown.cells(name) for name in (*_WHO, "ExceptionType"))
+        for time, thread, id, type in zip(*columns, strict=True):
+            request, evidence = self._who(id, thread, time)
+            yield InsideSpan(request, EXCEPTION, evidence, thread, time, time, type)
+
+    def _add(self, span: InsideSpan) -> None:
+        if span.request is None:
+            self._strangers.append(span)
+            return
+        self.spans.append(span)
+        sums = self.sums[span.request]
+        took = None if span.end is None else span.end - span.start
+        if span.kind == EXCEPTION:
+            sums.exceptions += 1
+        elif span.kind == _LOCK:
+            sums.locks += 1
+            sums.locked = None if took is None or sums.locked is None else sums.locked + took
+        else:
+            sums.waits += 1
+            sums.waited = None if took is None or sums.waited is None else sums.waited + took
+
+    def _nearby(self) -> None:
+        """Count what overlaps each request, by how many began before it ended, and had ended before it began."""
+        starts = sorted(span.start for span in self._strangers)
+        # One that goes on, or lost its end, may be everywhere after its begin: only the begin is certain.
+        ends = sorted(span.start if span.end is None else span.end for span in self._strangers)
+        for request, sums in zip(self._requests, self.sums, strict=True):
+            if request.end is not None:
+                sums.nearby = bisect_right(starts, request.end) - bisect_left(ends, request.start)
+
+    def _pauses(self, pauses: Pauses) -> None:
+        ended: Sequence[KnownRequest] = [request for request in self._requests if request.end is not None]
+        starts = np.array([request.start for request in ended], dtype=np.int64)
+        ends = np.array([request.end for request in ended], dtype=np.int64)
+        low, high = pauses.meeting(starts, ends)
+        high = np.maximum(low, high)
+        paused = np.maximum(pauses.until(ends) - pauses.until(starts), 0)
+        self.pauses_listed = int((high - low).sum()) <= MOST_PAUSES
+        rows = zip(ended, low.tolist(), high.tolist(), paused.tolist(), strict=True)
+        for request, first, last, took in rows:
+            sums = self.sums[request.row]
+            sums.pauses, sums.paused = last - first, took
+            if self.pauses_listed:
+                for place in range(first, last):
+                    start = max(int(pauses.starts[place]), request.start)
+                    end = min(int(pauses.ends[place]), request.end or 0)
+                    self.spans.append(InsideSpan(request.row, "gc", "time", None, start, end))

@@ -1,0 +1,270 @@
+"""The course of one start: whether the trace has it, when its moments were, and the spans that lie before its end.
+
+Each property is worked out once, when something asks for it. Makes no table and adds nothing up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Evidence
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.optional_rows import NONE, nulled
+from clrevents.analysis.reports.startup.main_method import CORE, MainFound, ProgramModules, find_main, first_sample
+from clrevents.analysis.reports.startup.self_time import SelfTime, ThreadSpans, paired, self_times, thread_spans
+from clrevents.analysis.reports.startup.startup_events import (
+    BEGINS,
+    CHECKPOINTS,
+    LISTED,
+    LOADS,
+    LOOKUPS,
+    STARTED,
+    VERBOSE,
+    method_texts,
+    modules_of,
+)
+from clrevents.analysis.shared.events.compilations import compilations
+from clrevents.symbols.method_names import display_name, raw_name
+from clrevents.table.table import Table
+
+Mask: TypeAlias = NDArray[np.bool_]
+Ints: TypeAlias = NDArray[np.int64]
+
+
+@attrs.frozen
+class Moment:
+    """One moment of a start, and how it is known."""
+
+    moment: str
+    time_ns: int
+    evidence: Evidence
+    event: str
+    what: str | None = None
+
+
+@attrs.frozen(eq=False, slots=False)
+class Start:
+    """One process's start: each property is what the report says of it."""
+
+    rows: Mapping[str, Gathered]
+    context: Context
+    raw: bool
+
+    # Who started whom. ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def verdict(self) -> tuple[str, Evidence | None]:
+        """Whether the trace was begun before the runtime, and how that is known."""
+        if len(self.rows[STARTED]):
+            return "launched", "event"
+        names = self.rows["runtime/AssemblyLoad"].column("FullyQualifiedAssemblyName").tolist()
+        if any(name.partition(",")[0] == CORE for name in names):
+            return "launched", "inferred"
+        return ("attached", "inferred") if len(self.rows[LISTED]) else ("unknown", None)
+
+    @property
+    def launched(self) -> bool:
+        """Whether there is anything to tell."""
+        return self.verdict[0] == "launched"
+
+    @cached_property
+    def started_ns(self) -> int | None:
+        """When the runtime started."""
+        rows = self.rows[STARTED]
+        return int(rows.numbers("time_ns")[0]) if len(rows) else None
+
+    @cached_property
+    def modules(self) -> ProgramModules:
+        """The modules by their ids."""
+        rows = self.rows
+        return ProgramModules.of(
+            [rows["runtime/ModuleLoad"], rows["rundown/ModuleDCEnd"]],
+            [rows["runtime/AssemblyLoad"], rows["rundown/AssemblyDCEnd"]],
+        )
+
+    @cached_property
+    def main(self) -> MainFound | None:
+        """The program's Main."""
+        if not self.launched:
+            return None
+        rows = self.rows
+        found = find_main(
+            self.modules,
+            rows[BEGINS],
+            [rows[name] for name in LOADS],
+            rows[VERBOSE],
+            rows[LOOKUPS],
+            modules_of(rows[LOOKUPS], rows["runtime/MethodDetails"]),
+        )
+        if found is None and len(rows["sample/ThreadSample"]):
+            context = self.context
+            found = first_sample(
+                self.modules, rows["sample/ThreadSample"], context.stacks, context.methods, context.process_id
+            )
+        return found
+
+    @cached_property
+    def until(self) -> tuple[str, int]:
+        """The end of what is shown."""
+        main = self.main
+        resumed = self.rows["runtime/TieredCompilationResume"].numbers("time_ns")
+        if main is not None:
+            resumed = resumed[resumed >= main.time_ns]
+        if len(resumed):
+            return "tiering_resumed", int(resumed[0])
+        if main is not None and main.ready_ns is not None:
+            return "main_ready", main.ready_ns
+        return "end_of_trace", self.context.duration_ns
+
+    # What it consists of. -------------------------------------------------------------------------------------------
+
+    @cached_property
+    def loads(self) -> Gathered:
+        """Loads of jitted code, of both kinds one after the other."""
+        parts = [self.rows[name] for name in LOADS]
+        names = ("time_ns", "thread_id", "MethodID", "ModuleID", "MethodFlags")
+        table = Table(
+            tuple(parts[0].table.select(*names).fields),
+            tuple(tuple(part.column(name) for name in names) for part in parts if len(part)),
+        )
+        return Gathered(None, table, np.concatenate([part.places for part in parts]))
+
+    @cached_property
+    def spans(self) -> tuple[ThreadSpans, ...]:
+        """All spans of each kind that begin before the start is over."""
+        rows = self.rows
+        made = compilations(rows[BEGINS], [rows[name] for name in LOADS])
+        found = (
+            thread_spans(rows[BEGINS], self.loads, made.begin, made.load),
+            paired(rows["runtime/AssemblyLoadStart"], rows["runtime/AssemblyLoadStop"], ("thread_id", "AssemblyName")),
+            paired(rows["runtime/TypeLoadStart"], rows["runtime/TypeLoadStop"], ("thread_id", "TypeLoadStartID")),
+            paired(rows["runtime/R2RGetEntryPointStart"], rows[LOOKUPS], ("thread_id", "MethodID")),
+        )
+        if not self.launched:
+            return tuple(spans.only(np.zeros(len(spans), dtype=np.bool_)) for spans in found)
+        return tuple(spans.only(spans.start_ns <= self.until[1]) for spans in found)
+
+    @cached_property
+    def owned(self) -> list[SelfTime]:
+        """The self time of each span of each kind."""
+        return self_times(self.spans)
+
+    def begun(self, spans: ThreadSpans) -> Mask:
+        """Which began in the window."""
+        return self.context.window.holds(spans.start_ns)
+
+    @property
+    def main_ns(self) -> int:
+        """When Main was met; before everything where that is unknown."""
+        return ALWAYS if self.main is None else self.main.time_ns
+
+    def before_main(self, spans: ThreadSpans) -> list[bool | None]:
+        """Which began before Main."""
+        if self.main is None:
+            return [None] * len(spans)
+        found: list[bool | None] = (spans.start_ns < self.main_ns).tolist()
+        return found
+
+    def name(self, namespace: str, name: str, signature: str) -> str:
+        """A method's name as it was asked for."""
+        return (raw_name if self.raw else display_name)(namespace, name, signature)
+
+    def times(self, spans: ThreadSpans, owned: SelfTime) -> dict[str, Any]:
+        """The columns that spans of all kinds have."""
+        closed = spans.closed
+        return {
+            "start_ns": nulled(spans.start_ns, spans.begin != NONE),
+            "end_ns": nulled(spans.end_ns, spans.end != NONE),
+            "self_ns": nulled(owned.within(ALWAYS, FOREVER), closed),
+            "thread_id": spans.thread,
+            "before_main": self.before_main(spans),
+        }
+
+    @cached_property
+    def moments(self) -> list[Moment]:
+        """All moments that are known, in order of time."""
+        # No window reaches to before the session.
+        found = [mark for mark in self.checkpoints if mark.time_ns >= 0]
+        if self.started_ns is not None:
+            found.append(Moment("runtime_started", self.started_ns, "event", "RuntimeInformationStart"))
+        jit, main = self.spans[0], self.main
+        if len(jit):
+            event = "MethodJittingStarted" if jit.begin[0] != NONE else "MethodLoadVerbose"
+            found.append(Moment("first_compilation", int(jit.start_ns[0]), "event", event, self.compiled[0]))
+        found += self._program_loaded()
+        if main is not None:
+            shown = self.name(*main.name)
+            found.append(Moment("main", main.time_ns, main.evidence, main.event, shown))
+            if main.ready_ns is not None and main.ready_ns != main.time_ns:
+                found.append(Moment("main_ready", main.ready_ns, main.evidence, "MethodLoadVerbose", shown))
+        if self.launched and self.until[0] == "tiering_resumed":
+            new = self._new_methods()
+            if len(new):
+                found.append(Moment("last_new_method", int(new.max()), "inferred", "TieredCompilationResume"))
+            found.append(Moment("tiering_resumed", self.until[1], "event", "TieredCompilationResume"))
+        return sorted(found, key=lambda moment: moment.time_ns)
+
+    @cached_property
+    def checkpoints(self) -> list[Moment]:
+        """The runtime's own marks, some of them from before the session. The rundown repeats them."""
+        info = self.context.info
+        found: dict[tuple[str, int], Moment] = {}
+        for selector in CHECKPOINTS if info.frequency else ():
+            rows = self.rows[selector]
+            marks = zip(rows.column("Name").tolist(), rows.numbers("Timestamp").tolist(), strict=True)
+            for name, ticks in marks:
+                time = (ticks - info.sync_qpc) * 1_000_000_000 // info.frequency
+                event = selector.partition("/")[2]
+                found.setdefault((name, ticks), Moment("checkpoint", time, "event", event, name))
+        return [*found.values()]
+
+    def _new_methods(self) -> Ints:
+        """When methods were ready that had not been called before, as far as the trace has them."""
+        jit, lookups = self.spans[0], self.spans[3]
+        ready = np.concatenate((jit.end_ns[jit.end != NONE], lookups.end_ns[lookups.end != NONE]))
+        return ready[ready <= self.until[1]]
+
+    @cached_property
+    def program(self) -> tuple[int, Evidence] | None:
+        """The module of the program's assembly."""
+        if not self.launched:
+            return None
+        if self.main is not None and self.main.module_id in self.modules.paths:
+            return self.main.module_id, "event" if self.main.evidence == "event" else "inferred"
+        ids = self.rows["runtime/ModuleLoad"].numbers("ModuleID").tolist()
+        return next(((module, "inferred") for module in ids if self.modules.whose(module)[0]), None)
+
+    def _program_loaded(self) -> Iterable[Moment]:
+        """When the program's assembly was asked for; else when its module was there."""
+        if self.program is None:
+            return
+        module, evidence = self.program
+        wanted = self.modules.name(module)
+        asked, loaded = self.rows["runtime/AssemblyLoadStart"], self.rows["runtime/ModuleLoad"]
+        for line, name in enumerate(asked.column("AssemblyName").tolist()):
+            if name.partition(",")[0] == wanted:
+                time = int(asked.numbers("time_ns")[line])
+                yield Moment("program_loaded", time, evidence, "AssemblyLoadStart", name)
+                return
+        mine = np.flatnonzero(loaded.numbers("ModuleID") == np.uint64(module))
+        for line in mine[:1].tolist():
+            yield Moment("program_loaded", int(loaded.numbers("time_ns")[line]), evidence, "ModuleLoad", wanted)
+
+    @cached_property
+    def compiled(self) -> list[str]:
+        """The names of the methods that were compiled."""
+        spans = self.spans[0]
+        begins, verbose = self.rows[BEGINS], self.rows[VERBOSE]
+        begun, loaded = method_texts(begins), method_texts(verbose)
+        texts = []
+        for begin, end in zip(spans.begin.tolist(), (spans.end - len(self.rows[LOADS[0]])).tolist(), strict=True):
+            known = begin != NONE or end >= 0
+            texts.append((begun[begin] if begin != NONE else loaded[end]) if known else ("", "", ""))
+        return [self.name(*text) for text in texts]

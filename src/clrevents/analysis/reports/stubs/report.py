@@ -1,0 +1,343 @@
+"""The report on stubs: its rows, the texts in them, what it asks for, and its collector.
+
+Joins the events of stubs with those of their compilation. Knows no calls: no event says how often a stub ran.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.framework.model.answer import Answer, answer, table
+from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.model.kept import Kept
+from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
+from clrevents.analysis.framework.vocabulary.cells import (
+    CodeName,
+    CodeText,
+    Count,
+    DurationNs,
+    Flag,
+    Handle,
+    Ns,
+    Ordinal,
+    ThreadId,
+    Word,
+)
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import Row, as_columns, column
+from clrevents.analysis.framework.vocabulary.row_class import row as table_row
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.optional_rows import NONE
+from clrevents.analysis.shared.events.compilations import Compilations, compilations
+from clrevents.symbols.method_names import display_name, raw_name
+
+REVERSE, COM, PRECOMPILED, DELEGATE, VARARG, CALLI, STRUCT = (1 << bit for bit in range(7))
+"""Bits of StubFlags; the enum itself is the event family's."""
+
+_CUT: Final = "..."
+_OPENS: Final = re.compile(r"^// (\w+) \{", re.MULTILINE)
+_CLOSES: Final = re.compile(r"^// \} (\w+)", re.MULTILINE)
+
+
+def kind_text(flags: int) -> str:
+    """What a stub is for, in words: `P/Invoke`, `delegate of a native function`, `managed delegate for native code`."""
+    reverse = bool(flags & REVERSE)
+    if flags & STRUCT:
+        text = "struct"
+    elif flags & COM:
+        text = "call from COM" if reverse else "call of COM"
+    elif flags & DELEGATE:
+        text = "managed delegate for native code" if reverse else "delegate of a native function"
+    elif flags & CALLI:
+        text = "call of a function pointer"
+    else:
+        text = "reverse P/Invoke" if reverse else "P/Invoke"
+    if flags & VARARG:
+        text += " with varargs"
+    return f"{text} (precompiled)" if flags & PRECOMPILED else text
+
+
+def is_cut(texts: Iterable[str], il: str) -> bool:
+    """Whether one of a stub's texts ends early, or a section of its code begins and does not end."""
+    return any(text.endswith(_CUT) for text in texts) or Counter(_OPENS.findall(il)) != Counter(_CLOSES.findall(il))
+
+
+@table_row(at="time_ns", threads=("thread_id",))
+class Stub(Row):
+    """One IL stub when it was generated."""
+
+    time_ns: Ns = column("When the stub was generated.")
+    thread_id: ThreadId | None = column("The thread that needed it.")
+    compile_ns: DurationNs | None = column("How long the JIT took to compile it; null if it came precompiled.")
+    cache_hits: Count = column("How often the runtime said, in the whole trace, that it used it again.", hidden=True)
+    cut: Flag = column("The runtime cut one of its texts.", hidden=True)
+    kind: Word = column("What the stub is for: `P/Invoke`, `delegate of a native function` and so on.")
+    target: CodeName = column("The managed method that the stub stands for.")
+    managed: CodeText = column("The signature that managed code sees.")
+    native: CodeText = column("The signature of the native side.")
+    flags: Word = column("The flags of the event, which `kind` says in words.", hidden=True)
+    module: CodeName | None = column("The module that declares the managed method.", hidden=True)
+    stack: tuple[CodeName, ...] = column("The call that needed the stub, innermost frame first.", hidden=True)
+    stub_signature: CodeText = column("The signature of the stub itself.", hidden=True)
+    il: CodeText = column("The code of the stub, in IL.", hidden=True)
+    namespace: CodeName = column("The managed method's type, as the runtime writes it.", hidden=True)
+    name: CodeName = column("The managed method's name, as the runtime writes it.", hidden=True)
+    token: Ordinal = column("The managed method's metadata token.", hidden=True)
+    stub_method_id: Handle = column("The runtime's id of the stub. Ids are used again.", hidden=True)
+
+
+@table_row
+class StubTarget(Row):
+    """All stubs of one kind for one managed method."""
+
+    stubs: Count = column("How many stubs were generated.")
+    cache_hits: Count = column("How often the runtime said that it used one of them again.", hidden=True)
+    compile_ns: DurationNs | None = column("How long the JIT took for all of them.")
+    first_ns: Ns = column("When the first was generated.")
+    kind: Word = column("What the stubs are for.")
+    target: CodeName = column("The managed method.")
+    managed: CodeText = column("The signature that managed code sees.")
+    native: CodeText = column("The signature of the native side.")
+
+
+@table_row
+class StubKind(Row):
+    """All stubs of one kind."""
+
+    kind: Word = column("What the stubs are for.")
+    count: Count = column("How many were generated.")
+
+
+@table_row
+class StubFacts:
+    """Nothing but numbers is known of stubs; they are metrics."""
+
+
+_STUB, _HIT = "runtime/ILStubGenerated", "runtime/ILStubCacheHit"
+_BEGIN, _LOADS = "runtime/MethodJittingStarted", ("runtime/MethodLoad", "runtime/MethodLoadVerbose")
+_COMPILED: Final = ("time_ns", "thread_id", "MethodID")
+_KEPT: Final = {
+    _HIT: ("time_ns", "StubMethodID"),
+    _BEGIN: _COMPILED,
+    **dict.fromkeys(_LOADS, (*_COMPILED, "MethodFlags")),
+}
+"""What is kept of each event; of those of stubs, everything."""
+
+_STUBS: Final = "stubs"
+_TIMES: Final = "times of compilation"
+_NEEDS: Final = (
+    Need(_STUBS, ("ILStubGenerated",), 0x2000, essential=True),
+    Need(_TIMES, ("MethodJittingStarted",), 0x2010, 5, proof=0x10),
+)
+_METRICS: Final = (
+    MetricDeclaration("count", "count", "Stubs that were generated."),
+    MetricDeclaration("cache_hits", "count", "How often the runtime said that it used a stub again."),
+    MetricDeclaration(
+        "compile_total", "ns", "How long the JIT took for the stubs, where the trace tells it.", better="less"
+    ),
+)
+
+
+@parameters
+class StubParameters:
+    """How methods are named."""
+
+    raw: bool = parameter(False, "Names as the runtime writes them.")
+
+
+@answer(name="stubs")
+class StubsReport(Answer[StubFacts]):
+    """The stubs that carry calls between managed and native code, with both signatures and how long they compiled.
+
+    A stub is made once, when a call that needs marshalling is first prepared. Calls whose arguments need no conversion
+    have none. A stub's time is that of its compilation; how often it runs is recorded nowhere.
+
+    In a window, a stub counts with all of its time where it was generated.
+
+    A stub is lossy if events of its thread were lost while it was made. Targets and kinds are lossy if any event was
+    lost, because there may have been more stubs.
+    """
+
+    stubs: ReportTable[Stub] = table("Each stub, in order of time.")
+    targets: ReportTable[StubTarget] = table("The managed methods that need stubs, the most stubs first.")
+    kinds: ReportTable[StubKind] = table("What the stubs are for, the most frequent first.")
+
+
+class StubCollector(Collector[StubsReport]):
+    """Keeps every event of a stub, and three or four numbers of each event of a compilation."""
+
+    selectors = (_STUB, _HIT, _BEGIN, *_LOADS)
+    stacks = True
+
+    def __init__(self, asked: StubParameters) -> None:
+        self._raw = asked.raw
+        self._kept = Kept(_KEPT)
+
+    def take(self, chunk: ReportChunk) -> None:
+        """See the next events."""
+        self._kept.take(chunk)
+
+    def finish(self, context: Context) -> StubsReport:
+        """Give the answer."""
+        rows = self._kept.all(self.selectors, context.nothing)
+        made = compilations(rows[_BEGIN], [rows[name] for name in _LOADS])
+        stubs = _stubs(context, rows[_STUB], _hits(rows[_STUB], rows[_HIT]), made, self._raw)
+        numbers = {
+            "count": (_STUBS, len(stubs)),
+            "cache_hits": (_STUBS, int(context.window.holds(rows[_HIT].numbers("time_ns")).sum())),
+            "compile_total": (_TIMES, int(stubs.numbers("compile_ns").sum())),
+        }
+        report: StubsReport = context.answer(
+            StubsReport,
+            facts=StubFacts(),
+            metrics={name: None if {_STUBS, need} & context.unknown else n for name, (need, n) in numbers.items()},
+            stubs=stubs,
+            targets=_targets(context, stubs),
+            kinds=_kinds(context, stubs),
+        )
+        return report
+
+
+def _stubs(context: Context, rows: Gathered, hits: list[int], made: Compilations, raw: bool) -> ReportTable[Stub]:
+    """All stubs of the window."""
+    methods, process = context.methods, context.process_id
+    flag_class = next(field.enum for field in rows.payload if field.name == "StubFlags")
+    shown = raw_name if raw else display_name
+    compiled = _Compiled(made, rows.numbers("StubMethodID"))
+    found: list[dict[str, Any]] = []
+    ends = []
+    # Names are looked up for the window's stubs only: there are few of them, but stacks are long.
+    held = np.flatnonzero(context.window.holds(rows.numbers("time_ns")))
+    for place, row in zip(held.tolist(), rows.only(held).table.rows(), strict=True):
+        flags, time = row["StubFlags"], row["time_ns"]
+        owner, name, managed = (row[f"ManagedInteropMethod{n}"] for n in ("Namespace", "Name", "Signature"))
+        native, signature, il = (row[n] for n in ("NativeMethodSignature", "StubMethodSignature", "StubMethodILCode"))
+        module = methods.modules.at(row["ModuleID"], time, process)
+        took, end = compiled.after(row["StubMethodID"], time)
+        ends.append(end)
+        stack = methods.frames(context.stacks[row["stack_id"]], time, process)
+        found.append(
+            {
+                "time_ns": time,
+                "thread_id": row["thread_id"],
+                "compile_ns": took,
+                "cache_hits": hits[place],
+                "cut": is_cut((owner, name, managed, native, signature, il), il),
+                "kind": kind_text(flags),
+                "target": shown(owner, name, ""),
+                "managed": managed,
+                "native": native,
+                "flags": str(flag_class(flags)) if flag_class else str(flags),
+                "module": module.name if module else None,
+                "stack": [raw_name(f.namespace, f.name, f.signature) if raw and f.resolved else str(f) for f in stack],
+                "stub_signature": signature,
+                "il": il,
+                "namespace": owner,
+                "name": name,
+                "token": row["ManagedInteropMethodToken"],
+                "stub_method_id": row["StubMethodID"],
+            }
+        )
+    columns = as_columns(Stub, found)
+    times, threads = rows.numbers("time_ns")[held], rows.numbers("thread_id")[held]
+    until = np.array(ends, dtype=np.int64)
+    return context.table(Stub, {**columns, "lossy": context.marks.touched(times, until, [threads])})
+
+
+def _hits(stubs: Gathered, hits: Gathered) -> list[int]:
+    """How often each stub was found again: ids are used again, so a hit is of the last stub that had the id then."""
+    found = [0] * len(stubs)
+    rows = _rows_by_id(stubs.numbers("StubMethodID"))
+    places = stubs.places.tolist()
+    for id, place in zip(hits.numbers("StubMethodID").tolist(), hits.places.tolist(), strict=True):
+        mine = rows.get(id, [])
+        before = bisect_left(mine, place, key=places.__getitem__)
+        if before:
+            found[mine[before - 1]] += 1
+    return found
+
+
+class _Compiled:
+    """How long the JIT took for stubs: the compilations of their ids of which the trace tells begin and end."""
+
+    def __init__(self, made: Compilations, stub_ids: NDArray[Any]) -> None:
+        kept = np.flatnonzero(np.isin(made.method_id, stub_ids) & (made.start_ns != NONE) & (made.load != NONE))
+        self._rows = _rows_by_id(made.method_id[kept])
+        self._spans = list(zip(made.start_ns[kept].tolist(), made.end_ns[kept].tolist(), strict=True))
+
+    def after(self, method_id: int, time_ns: int) -> tuple[int | None, int]:
+        """How long a stub took that was generated then, and when it was done.
+
+        Ids are used again, so it is the first compilation that is not over yet.
+        """
+        for row in self._rows.get(method_id, ()):
+            start, end = self._spans[row]
+            if end >= time_ns:
+                return end - start, end
+        return None, time_ns
+
+
+def _rows_by_id(ids: NDArray[Any]) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for row, id in enumerate(ids.tolist()):
+        found.setdefault(id, []).append(row)
+    return found
+
+
+def _targets(context: Context, stubs: ReportTable[Stub]) -> ReportTable[StubTarget]:
+    groups: dict[tuple[str, ...], list[Stub]] = {}
+    for stub in stubs:
+        groups.setdefault((stub.namespace, stub.name, stub.managed, stub.native, stub.kind), []).append(stub)
+    found: list[dict[str, Any]] = [
+        {
+            "stubs": len(group),
+            "cache_hits": sum(stub.cache_hits for stub in group),
+            "compile_ns": _sum([stub.compile_ns for stub in group]),
+            "first_ns": group[0].time_ns,
+            "kind": group[0].kind,
+            "target": group[0].target,
+            "managed": group[0].managed,
+            "native": group[0].native,
+        }
+        for group in groups.values()
+    ]
+    found.sort(key=lambda target: (-target["stubs"], target["first_ns"]))
+    return context.table(StubTarget, as_columns(StubTarget, found))
+
+
+def _kinds(context: Context, stubs: ReportTable[Stub]) -> ReportTable[StubKind]:
+    counts = Counter(stubs.column("kind").tolist())
+    found = sorted(counts.items(), key=lambda kind: (-kind[1], kind[0]))
+    return context.table(StubKind, {"kind": [kind for kind, _ in found], "count": [count for _, count in found]})
+
+
+def _sum(values: list[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+REPORT: Final = ReportDeclaration(
+    answer=StubsReport,
+    question="Which calls between managed and native code needed a stub, and what did it cost?",
+    topic="program",
+    needs=_NEEDS,
+    metrics=_METRICS,
+    collector=StubCollector,
+    parameters=StubParameters,
+    headline="stubs",
+    shown=("time_ns", "compile_ns", "thread_id", "kind", "target", "managed", "native"),
+    examples=(
+        ("Which P/Invokes need marshalling, and into what?", "clrevents stubs app.nettrace"),
+        ("Where was each stub first needed?", "clrevents stubs app.nettrace --columns target,stack"),
+        ("What does a stub do?", "clrevents stubs app.nettrace --columns target,il"),
+    ),
+)

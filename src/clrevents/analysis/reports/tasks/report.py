@@ -1,0 +1,277 @@
+"""The report on tasks: what it asks for, its collector and its function."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import attrs
+import numpy as np
+
+from clrevents._util.words import counted
+from clrevents.analysis.framework.model.answer import Answer, answer, table
+from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.model.kept import Kept, narrowed
+from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
+from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.gathering.nearest_rank import nearest_rank
+from clrevents.analysis.reports.tasks.open_awaits import AWAIT, CONTINUATION, TASK, UNKNOWN
+from clrevents.analysis.reports.tasks.task_events import OPERATION_BEGIN, TASK_COLUMNS, TaskEvents, task_names
+from clrevents.analysis.reports.tasks.task_tables import (
+    BlockingWait,
+    TaskBlocker,
+    TaskMethod,
+    TaskRun,
+    TasksFacts,
+    TaskTables,
+)
+from clrevents.analysis.reports.tasks.task_work import task_work
+from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
+from clrevents.schema.registry import TPL
+
+_MOST: Final = 4_000_000
+_BEGINS: Final = "tasks, continuations and awaits"
+_RESUMPTIONS: Final = "when awaits resume and waits for tasks end"
+_RUNS: Final = "what threads run, and so what creates what outside tasks"
+_ENDS: Final = "when tasks complete"
+_NEEDS: Final = (
+    Need(
+        _BEGINS,
+        ("TaskWaitBegin", "TaskScheduled", "AwaitTaskContinuationScheduled", "TaskStarted"),
+        0x3,
+        4,
+        TPL,
+        essential=True,
+    ),
+    Need(_RESUMPTIONS, ("TaskWaitEnd", "TaskWaitContinuationStarted"), 0x2, 5, TPL),
+    Need(_RUNS, ("TaskWaitContinuationComplete",), 0x40, 5, TPL),
+    Need(_ENDS, ("TaskCompleted", "TaskWaitContinuationComplete"), 0x42, 4, TPL),
+)
+_METRICS: Final = (
+    MetricDeclaration("count", "count", "Tasks, continuations and awaits that were created."),
+    MetricDeclaration("tasks", "count", "Tasks among them."),
+    MetricDeclaration("continuations", "count", "Continuations among them, without those of awaits."),
+    MetricDeclaration("awaits", "count", "Awaits among them that suspended their method."),
+    MetricDeclaration("exceptional", "count", "Tasks among them that ended with an exception.", "less"),
+    MetricDeclaration("latency_median", "ns", "The median latency of the queue.", "less", "none", windows=False),
+    MetricDeclaration("latency_p95", "ns", "The latency that 95 % are no longer than.", "less", "none", windows=False),
+    MetricDeclaration("latency_max", "ns", "The longest latency.", "less", "max"),
+    MetricDeclaration("blocking_count", "count", "Waits for tasks that began to block a thread.", "less"),
+    MetricDeclaration("blocking_total", "ns", "How long all threads together were blocked by them.", "less"),
+    MetricDeclaration("unstarted", "count", "What was created and did not start or resume in the trace."),
+    MetricDeclaration("unknown_creators", "count", "What was created, the trace does not tell by what."),
+)
+_NAMES: Final = tuple(metric.name for metric in _METRICS)
+_CHART: Final = ChartDeclaration(
+    "latency",
+    "How long tasks and continuations waited in the queue, and how long threads were blocked, over time.",
+    (
+        Panel("tasks", "scheduled_ns", "latency_ns", "point", by="kind"),
+        Panel("blocking", "start_ns", "duration_ns", "point", by="in_task"),
+    ),
+)
+
+
+@parameters
+class TasksParameters:
+    """How methods are named, and how much is kept."""
+
+    most: int = parameter(_MOST, "How many events are kept; of later ones there is only the number.")
+    raw: bool = parameter(False, "Names as the runtime writes them.")
+    my_code: bool = MY_CODE
+
+
+@answer(name="tasks", charts=(_CHART,))
+class TasksReport(Answer[TasksFacts]):
+    """Which tasks, continuations and awaits ran, what created each, how long they queued, and what blocks on tasks.
+
+    A task is scheduled, starts and completes. An await that suspends its method begins, and resumes when the awaited
+    task is done; one that finds the task done writes no event and is not here. A continuation is what `Task.Yield` and
+    awaiters of a program queue. Each of these is a row of the table `tasks`, and `parent_row` is what its thread was
+    running when it was created, so that the rows are a forest of who started what. It is not who waits for the result.
+
+    The latency is from where something was queued to where it began to run: of an await only if its continuation was
+    queued, and not called by what completed the task. Where one task has several awaits, an event tells neither whose
+    continuation is queued nor which of them resumes. What resumed is found out where the method then awaits again or
+    completes; elsewhere it is a row of its own without a begin, and these rows are `ambiguous`.
+
+    A wait blocks if its thread does nothing until the task is done, as `Task.Wait`, `Task.Result` and an awaiter's
+    `GetResult` do (sync over async). The fact `sync_over_async` names the method that did it longest. The report
+    `waits` has these waits, too, beside all others.
+
+    Without the events of level 5 the trace does not tell when an await resumes or what a thread runs. Creators are then
+    known for what tasks create in their own code, by ids, and for nothing else. Where events were lost, they are
+    unknown until the thread is certain again; what is unknown is counted.
+
+    At most `most` events are kept; of later ones there is only the number, and no sums are given.
+
+    In a window, what was created in it counts, and times as far as they lie in it. A row is lossy if events of its
+    threads were lost meanwhile, a sum if any were lost in the window.
+    """
+
+    methods: ReportTable[TaskMethod] = table("Each method that creates tasks or continuations, or awaits.")
+    blockers: ReportTable[TaskBlocker] = table("Each method that blocks a thread until a task is done.")
+    tasks: ReportTable[TaskRun] = table("Each task, continuation and await, in order of time.", bulk=True)
+    blocking: ReportTable[BlockingWait] = table("Each wait that blocks a thread, in order of time.", bulk=True)
+
+
+class TasksCollector(Collector[TasksReport]):
+    """Keeps a few columns of each event."""
+
+    selectors = tuple(TASK_COLUMNS)
+    headers = ("time_ns", "thread_id", "stack_id")
+    stacks = True
+
+    def __init__(self, asked: TasksParameters) -> None:
+        self._asked = asked
+        self._kept = Kept()
+        self._room = asked.most
+        self._left_out = 0
+
+    def take(self, chunk: ReportChunk) -> None:
+        """See the next events."""
+        places = [events.places for events in chunk.events.values()]
+        count = sum(map(len, places))
+        if count > self._room:
+            self._left_out += count - self._room
+            chunk = _before(chunk, int(np.sort(np.concatenate(places))[self._room]))
+            count = self._room
+        if count:
+            self._room -= count
+            self._kept.take(narrowed(chunk, TASK_COLUMNS))
+
+    def finish(self, context: Context) -> TasksReport:
+        """Give the answer."""
+        kept = self._kept.all(TASK_COLUMNS, context.nothing)
+        events = TaskEvents.of(kept, context)
+        work = task_work(events, context.holes)
+        tables = TaskTables(
+            context,
+            events,
+            work,
+            task_names(kept[OPERATION_BEGIN], self._asked.raw),
+            self._asked.raw,
+            self._asked.my_code,
+        )
+        blockers = tables.blockers()
+        worst = next((row for row in blockers if row.waited_ns), None)
+        known = bool((work.parent != UNKNOWN).any())
+        report: TasksReport = context.answer(
+            TasksReport,
+            facts=TasksFacts(
+                sync_over_async=None if worst is None else worst.method,
+                creators="threads" if work.by_thread else "ids" if known else "none",
+                left_out=self._left_out,
+            ),
+            metrics=dict.fromkeys(_NAMES) if self._left_out else _metrics(context, tables),
+            notes=[*_limit(self._left_out, self._asked.most), *_notes(context, tables)],
+            methods=tables.methods(),
+            blockers=blockers,
+            tasks=tables.runs(),
+            blocking=tables.blocking(),
+        )
+        return report
+
+
+def _before(chunk: ReportChunk, place: int) -> ReportChunk:
+    """The events of a chunk that come before a place in it."""
+    events = {name: found.only(np.flatnonzero(found.places < place)) for name, found in chunk.events.items()}
+    return attrs.evolve(chunk, events=events)
+
+
+def _limit(left_out: int, most: int) -> list[Note]:
+    if not left_out:
+        return []
+    text = f"there are {left_out:,} more than the {most:,} events that are kept; tables end there, sums are not given"
+    numbers = {"left_out": left_out, "kept": most}
+    return [Note("too-many-events", "warning", text, ("tasks",), numbers, "ask with a larger `most`")]
+
+
+def _metrics(context: Context, tables: TaskTables) -> dict[str, Metric | int | None]:
+    if _BEGINS in context.unknown:
+        return dict.fromkeys(_NAMES)
+    begun = tables.begun
+    latencies = tables.latencies(np.flatnonzero(begun))
+    found: dict[str, Metric | int | None] = {
+        "count": int(begun.sum()),
+        "tasks": int(tables.of(TASK).sum()),
+        "continuations": int(tables.of(CONTINUATION).sum()),
+        "awaits": int(tables.of(AWAIT).sum()),
+        "exceptional": None if _ENDS in context.unknown else int((begun & tables.failed).sum()),
+        "blocking_count": int(tables.waits_begun.sum()),
+        "blocking_total": _blocked(context, tables),
+        "unstarted": int((begun & ~tables.was_started).sum()),
+        "unknown_creators": int((begun & (tables.work.parent == UNKNOWN)).sum()),
+        "latency_median": nearest_rank(latencies, 50),
+        "latency_p95": nearest_rank(latencies, 95),
+        "latency_max": nearest_rank(latencies, 100),
+    }
+    if not len(latencies):
+        for name in ("latency_median", "latency_p95", "latency_max"):
+            found[name] = context.metric(name, None, reason="nothing was queued and began to run")
+    return found
+
+
+def _blocked(context: Context, tables: TaskTables) -> Metric | None:
+    if _RESUMPTIONS in context.unknown:
+        return None
+    return context.metric("blocking_total", int(tables.waited.sum()), least=bool(tables.open.any()))
+
+
+def _notes(context: Context, tables: TaskTables) -> list[Note]:
+    notes, work = [], tables.work
+    blocked = tables.waited > 0
+    if blocked.any():
+        count, waited = int(tables.waits_begun.sum()), int(tables.waited.sum())
+        least = "at least " if tables.open.any() else ""
+        text = f"sync over async: {counted(count, 'wait')} for tasks blocked threads for {least}{waited / 1e6:,.3f} ms"
+        numbers = {"waits": count, "waited_ns": waited}
+        notes.append(Note("sync-over-async", "warning", text, ("blocking_total",), numbers, "await the tasks instead"))
+    waiting = int(tables.open.sum())
+    if waiting:
+        text = f"{counted(waiting, 'thread')} still waited for a task when tracing stopped: sums are at least so long"
+        notes.append(Note("still-waiting", "warning", text, ("blocking_total",), {"threads": waiting}))
+    unknown = int((tables.begun & (work.parent == UNKNOWN)).sum())
+    if unknown:
+        text = f"what created {counted(unknown, 'row')} is unknown"
+        if not work.by_thread:
+            text += ": the events of level 5 that tell what runs on a thread are not in the trace"
+        notes.append(Note("unknown-creators", "info", text, ("parent_row",), {"rows": unknown}))
+    shared = int((tables.inside & work.shared).sum())
+    if shared:
+        text = f"{counted(shared, 'row')} of awaits cannot be told apart: several methods awaited the same task"
+        notes.append(Note("ambiguous", "info", text, ("tasks",), {"rows": shared}))
+    if work.unclear:
+        text = f"{counted(work.unclear, 'continuation')} was queued, the trace does not tell for which await"
+        text = text if work.unclear == 1 else text.replace(" was ", " were ")
+        notes.append(Note("unclear", "info", text, ("scheduled_ns",), {"continuations": work.unclear}))
+    unbegun = int((tables.inside & ~tables.was_created).sum())
+    if unbegun or work.unmatched:
+        text = (
+            f"{counted(unbegun, 'row')} began before the trace or where events are missing, and "
+            f"{counted(work.unmatched, 'end')} in the whole trace belong to nothing"
+        )
+        notes.append(Note("unmatched", "info", text, ("tasks",), {"rows": unbegun, "ends": work.unmatched}))
+    return notes
+
+
+REPORT: Final = ReportDeclaration(
+    answer=TasksReport,
+    question="Which tasks and awaits ran, what started them, and what blocks on tasks?",
+    topic="waiting",
+    needs=_NEEDS,
+    metrics=_METRICS,
+    collector=TasksCollector,
+    parameters=TasksParameters,
+    headline="methods",
+    shown=("kind", "count", "latency_median_ns", "latency_max_ns", "run_ns", "waited_ns", "method"),
+    examples=(
+        ("Which methods create tasks, and how long do these queue?", "clrevents tasks app.nettrace"),
+        ("Who blocks on tasks?", "clrevents tasks app.nettrace --table blockers"),
+        ("Which tasks queued longest?", "clrevents tasks app.nettrace --table tasks --sort latency_ns"),
+        ("Which waits block, and what do they hold up?", "clrevents tasks app.nettrace --table blocking"),
+        ("Fail if anything blocks on tasks:", "clrevents tasks app.nettrace --assert 'blocking_count=0'"),
+    ),
+)

@@ -1,0 +1,156 @@
+"""The events of tasks of one process, as columns in one order of time, for all that asks who started what.
+
+Knows which event is a begin and which an end, and which waits block; follows nothing.
+
+The runtime names tasks by their ids (TraceOperationBegin). An id with several names was given again, and then nobody
+can tell which is meant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.merged import ASYNC
+from clrevents.analysis.gathering.pairs import pair
+from clrevents.analysis.shared.events.task_waits import CONTINUATION_ID, TASK_BEGIN, TASK_END, blocking, task_wait_spans
+from clrevents.analysis.shared.events.wait_events import WaitSpans, field_numbers
+
+OPERATION_BEGIN: Final = "tpl/TraceOperationBegin"
+OPERATION_COLUMNS: Final = ("TaskID", "OperationName")
+
+_ASYNC_METHOD: Final = re.compile(r"Async: (?:.*[.+])?<([^<>]+)>d(?:__\d+)?(?:`\d+)?")
+"""How a name says that a task is that of an async method: by the type of its state machine."""
+
+
+def task_names(begins: Gathered, raw: bool) -> Mapping[int, str]:
+    """The name of each task that has one. Unless `raw`, async methods are called as in the program: `async Work`."""
+    found: dict[int, str | None] = {}
+    ids = field_numbers(begins, "TaskID").tolist()
+    for id, name in zip(ids, begins.cells("OperationName"), strict=True):
+        if name and found.setdefault(id, name) != name:
+            found[id] = None
+    return {id: name if raw else _readable(name) for id, name in found.items() if name is not None}
+
+
+def named(ids: Iterable[int], names: Mapping[int, str]) -> list[str | None]:
+    """The names of tasks, None where nothing tells."""
+    return [names.get(id) for id in ids]
+
+
+def _readable(name: str) -> str:
+    method = _ASYNC_METHOD.fullmatch(name)
+    return name if method is None else f"{ASYNC}{method[1]}"
+
+
+Ints: TypeAlias = NDArray[np.int64]
+
+SCHEDULED, STARTED, COMPLETED, AWAITED, BLOCKED, RESUMED, RELEASED, QUEUED, RUN, RUN_ENDED, IDLE = range(11)
+"""What an event tells: of a task, that it was scheduled, started, completed; of an await, that it began and that it
+resumed; of a wait that blocks, that it began and ended; of a continuation, that it was queued and began to run, or that
+it, or what an await resumed, ended; and of a thread, that it has nothing to do."""
+
+_HEADERS: Final = ("time_ns", "thread_id", "stack_id")
+_ORIGIN: Final = "OriginatingTaskID"
+_TASK_SCHEDULED: Final = "tpl/TaskScheduled"
+_TASK_STARTED: Final = "tpl/TaskStarted"
+_TASK_COMPLETED: Final = "tpl/TaskCompleted"
+_CONTINUATION_QUEUED: Final = "tpl/AwaitTaskContinuationScheduled"
+_CONTINUATION_RUN: Final = "tpl/TaskWaitContinuationStarted"
+_RUN_ENDED: Final = "tpl/TaskWaitContinuationComplete"
+_WORKER_IDLE: Final = "runtime/ThreadPoolWorkerThreadWait"
+
+TASK_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
+    _TASK_SCHEDULED: (*_HEADERS, "TaskID", _ORIGIN),
+    _TASK_STARTED: (*_HEADERS, "TaskID"),
+    _TASK_COMPLETED: (*_HEADERS, "TaskID", "IsExceptional"),
+    TASK_BEGIN: (*_HEADERS, "TaskID", "Behavior", "ContinueWithTaskID", _ORIGIN),
+    TASK_END: (*_HEADERS, "TaskID"),
+    _CONTINUATION_QUEUED: (*_HEADERS, *CONTINUATION_ID, _ORIGIN),
+    _CONTINUATION_RUN: (*_HEADERS, "TaskID"),
+    _RUN_ENDED: (*_HEADERS, "TaskID"),
+    _WORKER_IDLE: _HEADERS,
+    OPERATION_BEGIN: OPERATION_COLUMNS,
+}
+"""What is needed of each event, by selector."""
+
+
+@attrs.frozen(eq=False)
+class TaskEvents:
+    """One row for each event, in order of time. `id` is that of the task or continuation, 0 where there is none.
+
+    `next` is, of an await, the task of the method that awaits; `origin` the task that was current on the thread.
+    `failed` is 1 of a task that ended with an exception. `runs` says which queued continuations an event shows running.
+    `blocking` are the waits that block, and `blocked` their rows here.
+    """
+
+    code: Ints
+    time: Ints
+    thread: NDArray[np.uint64]
+    stack: Ints
+    id: Ints
+    next: Ints
+    origin: Ints
+    failed: Ints
+    runs: NDArray[np.bool_]
+    blocking: WaitSpans
+    blocked: Ints
+
+    def __len__(self) -> int:
+        return len(self.code)
+
+    @classmethod
+    def of(cls, events: Mapping[str, Gathered], context: Context) -> TaskEvents:
+        """From all events, by the selectors of `TASK_COLUMNS`."""
+        codes = {
+            _TASK_SCHEDULED: SCHEDULED,
+            _TASK_STARTED: STARTED,
+            _TASK_COMPLETED: COMPLETED,
+            TASK_BEGIN: AWAITED,
+            TASK_END: RESUMED,
+            _CONTINUATION_QUEUED: QUEUED,
+            _CONTINUATION_RUN: RUN,
+            _RUN_ENDED: RUN_ENDED,
+            _WORKER_IDLE: IDLE,
+        }
+        sides = [(code, events[name]) for name, code in codes.items()]
+        places = np.concatenate([side.places for _, side in sides])
+        order = np.argsort(places, kind="stable")
+        places = places[order]
+
+        def joined(*names: str) -> Ints:
+            parts = [sum(field_numbers(side, name).astype(np.int64) for name in names) for _, side in sides]
+            found: Ints = np.concatenate(parts)[order]
+            return found
+
+        waits = task_wait_spans(events[TASK_BEGIN], events[TASK_END], context)
+        code = np.concatenate([np.full(len(side), code, dtype=np.int64) for code, side in sides])[order]
+        id = joined("TaskID", *CONTINUATION_ID)
+        runs = np.zeros(len(code), dtype=np.bool_)
+        rows = np.flatnonzero((code == QUEUED) | (code == RUN))
+        begins, _ = pair(np.unique(id[rows], return_inverse=True)[1], code[rows] == QUEUED)
+        runs[rows[begins]] = True
+        blocked = np.searchsorted(places, blocking(events[TASK_BEGIN]).places)
+        code[blocked] = BLOCKED
+        code[np.searchsorted(places, events[TASK_END].places[waits.end[waits.ended]])] = RELEASED
+        thread = np.concatenate([field_numbers(side, "thread_id").astype(np.uint64) for _, side in sides])[order]
+        return cls(
+            code,
+            joined("time_ns"),
+            thread,
+            joined("stack_id"),
+            id,
+            joined("ContinueWithTaskID"),
+            joined(_ORIGIN),
+            joined("IsExceptional"),
+            runs,
+            waits,
+            blocked[waits.begin],
+        )

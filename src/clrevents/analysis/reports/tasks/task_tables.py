@@ -1,0 +1,319 @@
+"""The rows and facts of the report on tasks, and work and waits → its tables and sums, of what lies in the window.
+
+Counts are of what was created in the window, times of what lies in it. Names nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER
+from clrevents.analysis.framework.vocabulary.cells import (
+    CodeName,
+    Count,
+    DurationNs,
+    Flag,
+    Ns,
+    Ordinal,
+    Ratio,
+    RowNumber,
+    StackId,
+    ThreadId,
+    Word,
+)
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column
+from clrevents.analysis.framework.vocabulary.row_class import row as table_row
+from clrevents.analysis.gathering.nearest_rank import nearest_rank
+from clrevents.analysis.gathering.optional_rows import NONE, nulled, picked
+from clrevents.analysis.reports.tasks.open_awaits import AWAIT, CONTINUATION, NOBODY, TASK
+from clrevents.analysis.reports.tasks.task_events import TaskEvents, named
+from clrevents.analysis.reports.tasks.task_work import TaskWork
+from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
+
+
+@table_row(span=("created_ns", "completed_ns"), threads=("created_thread_id", "thread_id"))
+class TaskRun(SpanRow):
+    """A task, a continuation or an await: something that was made at one place and ran at another."""
+
+    row: RowNumber = column("The number of the row, in order of time.", hidden=True)
+    parent_row: RowNumber | None = column("The row of what created it; null if nothing did, or if unknown.")
+    kind: Word = column("`task`, `continuation` (queued by itself, as by `Task.Yield`) or `await`.")
+    task_id: Ordinal = column("The id of the task or continuation; of an await, of the task that is awaited.")
+    operation: CodeName | None = column(
+        "What the runtime calls the task, of an await the awaited one, such as `async Work`; null unless recorded.",
+        hidden=True,
+    )
+    parent_task_id: Ordinal | None = column(
+        "The `task_id` of what created it; null where `parent_row` is.", hidden=True
+    )
+    created_by: Word = column(
+        "What created it: `task` (the row `parent_row`), `thread` (code outside all tasks) or `unknown`."
+    )
+    method_task_id: Ordinal | None = column(
+        "Of an await, the task of the method that awaits; null for others, or if the runtime does not tell.",
+        hidden=True,
+    )
+    created_ns: Ns | None = column("When it was created, or the await began; null if the trace does not tell.")
+    scheduled_ns: Ns | None = column("When it was queued to run; null for an await that resumed without a queue.")
+    started_ns: Ns | None = column("When it began to run, or the await resumed; null if the trace does not tell.")
+    completed_ns: Ns | None = column("When its code returned; null if the trace does not tell.")
+    latency_ns: DurationNs | None = column("From scheduled to started; null where either is unknown.")
+    run_ns: DurationNs | None = column(
+        "From started to completed, with all that ran inside; null if either is unknown."
+    )
+    thread_id: ThreadId | None = column("The thread that ran it; null if it did not start.")
+    created_thread_id: ThreadId | None = column("The thread that created it; null if unknown.", hidden=True)
+    exceptional: Flag | None = column("The task ended with an exception; null for others, or without an end.")
+    ambiguous: Flag = column(
+        "Several awaits of the task resumed, and the trace does not tell which of them this one is.", hidden=True
+    )
+    method: CodeName | None = column(
+        "The method that created it: the first one of the stack outside System.Threading; null if unknown."
+    )
+    stack_id: StackId = column("The call stack that created it, 0 for none.", hidden=True)
+
+
+@table_row(span=("start_ns", "end_ns"), threads=("thread_id",))
+class BlockingWait(SpanRow):
+    """A thread blocks until a task is done."""
+
+    thread_id: ThreadId = column("The thread that was blocked.")
+    task_id: Ordinal = column("The task that it waited for.")
+    start_ns: Ns | None = column("When the wait began.")
+    end_ns: Ns | None = column("When it ended; null if the trace does not tell.")
+    duration_ns: DurationNs | None = column("How long it lasted; null if the trace does not tell.")
+    open: Flag = column("It went on when tracing stopped: it lasted at least so long.")
+    in_row: RowNumber | None = column("The row of the task, continuation or await that was held up; null if none was.")
+    in_task: Word = column(
+        "What was held up: `task` (the row `in_row`), `thread` (code outside all tasks) or `unknown`."
+    )
+    method: CodeName | None = column("The method that blocks: the first one outside System.Threading; null if unknown.")
+    stack_id: StackId = column("The call stack that waited, 0 for none.", hidden=True)
+
+
+@table_row
+class TaskMethod(Row):
+    """A method that creates tasks or continuations, or that awaits."""
+
+    method: CodeName | None = column("The method; null for stacks without names.")
+    kind: Word = column("`task`, `continuation` or `await`.")
+    count: Count = column("How many it created.")
+    queued: Count = column("How many of them were queued and began to run.")
+    latency_median_ns: DurationNs | None = column("Their median latency, by the nearest rank; null if none was queued.")
+    latency_p95_ns: DurationNs | None = column("The latency that 95 % are no longer than, by the nearest rank.")
+    latency_max_ns: DurationNs | None = column("The longest latency.")
+    run_ns: DurationNs = column("How long they ran, with all that ran inside.")
+    waited_ns: DurationNs | None = column("Of awaits, the time from the begins to the resumptions; null for others.")
+    exceptional: Count = column("How many tasks ended with an exception.")
+    stack_id: StackId = column("One of its call stacks.", hidden=True)
+
+
+@table_row
+class TaskBlocker(Row):
+    """A method that blocks its thread until a task is done."""
+
+    method: CodeName | None = column("The method; null for stacks without names.")
+    count: Count = column("How many waits began.")
+    waited_ns: DurationNs = column("How long it waited, on all threads.")
+    share: Ratio | None = column("Its share of all such waiting; null if there was none.")
+    max_ns: DurationNs | None = column("The longest wait; null if the trace tells no length.")
+    open: Count = column("How many waits went on when tracing stopped: times are at least so long.")
+    threads: Count = column("How many threads waited in it.")
+    in_tasks: Count = column("How many of the waits held up a task, a continuation or what an await resumed.")
+    stack_id: StackId = column("One of its call stacks.", hidden=True)
+
+
+@table_row
+class TasksFacts:
+    """The circumstances of a report on tasks."""
+
+    sync_over_async: CodeName | None = column("The method that blocked on tasks longest; null if none did.")
+    creators: Word = column(
+        "How creators are known: `threads` (by what each thread ran), `ids` (only those of tasks) or `none`."
+    )
+    left_out: Count = column("How many events are not in the tables, because there are too many.")
+
+
+Ints: TypeAlias = NDArray[np.int64]
+Mask: TypeAlias = NDArray[np.bool_]
+
+KINDS: Final = ("task", "continuation", "await")
+
+
+class TaskTables:
+    """The tables of one process."""
+
+    def __init__(
+        self,
+        context: Context,
+        events: TaskEvents,
+        work: TaskWork,
+        operations: Mapping[int, str],
+        raw: bool,
+        my_code: bool,
+    ) -> None:
+        self._context, self._events, self.work = context, events, work
+        self._operations = operations
+        self.waits = waits = events.blocking
+        self.stacks = picked(events.stack, work.created)
+        wait_stacks = waits.at_begin("stack_id").astype(np.int64)
+        self._created = picked(events.time, work.created)
+        self._scheduled = picked(events.time, work.queued)
+        self._started, self._ended = picked(events.time, work.started), picked(events.time, work.ended)
+        names = BlockingMethods(
+            context,
+            np.concatenate((self.stacks, wait_stacks)),
+            np.concatenate((self._created, waits.start_ns)),
+            raw,
+            my_code,
+        )
+        self._methods = [names.method(place) for place in range(len(work))]
+        self._blockers = [names.method(place) for place in range(len(work), len(work) + len(waits))]
+        self._wait_stacks = wait_stacks
+        there = (work.created, work.started)
+        self.was_created, self.was_started = (column != NONE for column in there)
+        self.was_ended = work.ended != NONE
+        self.was_queued = (work.queued != NONE) & self.was_started
+        self.failed = picked(events.failed, work.ended) == 1
+        window = context.window
+        first = np.where(self.was_created, self._created, ALWAYS)
+        last = np.where(self.was_ended, self._ended, FOREVER)
+        self.inside: Mask = window.meets(first, last)
+        self.begun: Mask = window.holds(self._created) & self.was_created
+        self.latency: Ints = self._started - self._scheduled
+        self._run = np.where(self.was_ended, window.overlap(self._started, self._ended), 0)
+        suspended = (work.kind == AWAIT) & self.was_created & self.was_started
+        self._suspended = np.where(suspended, window.overlap(self._created, self._started), 0)
+        self.waits_begun: Mask = window.holds(waits.start_ns)
+        starts, ends = waits.bounds()
+        self._lasted: Ints = ends - starts
+        self.waited: Ints = window.overlap(starts, ends)
+        self.open: Mask = waits.open & window.meets(starts, ends)
+
+    def runs(self) -> ReportTable[TaskRun]:
+        """Each task, continuation and await, in order of time."""
+        events, work = self._events, self.work
+        known = work.parent >= 0
+        resumed = (work.kind == AWAIT) & self.was_created
+        method_task = picked(events.next, work.created)
+        thread, maker = picked(events.thread, work.started), picked(events.thread, work.created)
+        return self._context.table(
+            TaskRun,
+            {
+                "row": np.arange(len(work)),
+                "parent_row": nulled(work.parent, known),
+                "kind": [KINDS[kind] for kind in work.kind.tolist()],
+                "task_id": work.id,
+                "operation": named(np.where(work.kind == CONTINUATION, NONE, work.id).tolist(), self._operations),
+                "parent_task_id": nulled(picked(work.id, np.where(known, work.parent, NONE)), known),
+                "created_by": [_creator(parent) for parent in work.parent.tolist()],
+                "method_task_id": nulled(method_task, resumed & (method_task != 0)),
+                "created_ns": nulled(self._created, self.was_created),
+                "scheduled_ns": nulled(self._scheduled, work.queued != NONE),
+                "started_ns": nulled(self._started, self.was_started),
+                "completed_ns": nulled(self._ended, self.was_ended),
+                "latency_ns": nulled(self.latency, self.was_queued),
+                "run_ns": nulled(self._ended - self._started, self.was_ended),
+                "thread_id": nulled(thread, self.was_started),
+                "created_thread_id": nulled(maker, self.was_created),
+                "exceptional": nulled(self.failed, (work.kind == TASK) & self.was_ended),
+                "ambiguous": work.shared,
+                "method": self._methods,
+                "stack_id": self.stacks.astype(np.int32),
+            },
+        )
+
+    def blocking(self) -> ReportTable[BlockingWait]:
+        """Each wait that blocks, in order of time."""
+        waits, inside = self.waits, self.work.blocked_in
+        return self._context.table(
+            BlockingWait,
+            {
+                "thread_id": waits.thread,
+                "task_id": waits.at_begin("TaskID").astype(np.int64),
+                "start_ns": waits.start_ns,
+                "end_ns": nulled(waits.end_ns, waits.ended),
+                "duration_ns": nulled(self._lasted, waits.ended | waits.open),
+                "open": waits.open,
+                "in_row": nulled(inside, inside >= 0),
+                "in_task": [_creator(parent) for parent in inside.tolist()],
+                "method": self._blockers,
+                "stack_id": self._wait_stacks.astype(np.int32),
+            },
+        )
+
+    def methods(self) -> ReportTable[TaskMethod]:
+        """By method and kind, those that wait and run longest first."""
+        rows = []
+        kinds = self.work.kind.tolist()
+        for (method, kind), mine in _groups(np.flatnonzero(self.inside), lambda row: (self._methods[row], kinds[row])):
+            latencies = self.latencies(mine)
+            rows.append(
+                {
+                    "method": method,
+                    "kind": KINDS[kind],
+                    "count": int(self.begun[mine].sum()),
+                    "queued": len(latencies),
+                    "latency_median_ns": nearest_rank(latencies, 50),
+                    "latency_p95_ns": nearest_rank(latencies, 95),
+                    "latency_max_ns": nearest_rank(latencies, 100),
+                    "run_ns": int(self._run[mine].sum()),
+                    "waited_ns": int(self._suspended[mine].sum()) if kind == AWAIT else None,
+                    "exceptional": int((self.failed & self.begun)[mine].sum()),
+                    "stack_id": int(self.stacks[mine[0]]),
+                }
+            )
+        rows.sort(key=lambda row: (-row["count"], -row["run_ns"]))
+        return self._context.summed(TaskMethod, rows)
+
+    def blockers(self) -> ReportTable[TaskBlocker]:
+        """By the method that blocks, the longest waiting first."""
+        waits = self.waits
+        known = waits.ended | waits.open
+        inside = self._context.window.meets(waits.start_ns, np.where(known, waits.bounds()[1], FOREVER))
+        total = int(self.waited.sum())
+        rows = []
+        for method, mine in _groups(np.flatnonzero(inside), lambda row: self._blockers[row]):
+            lengths = self._lasted[mine][known[mine]]
+            waited = int(self.waited[mine].sum())
+            rows.append(
+                {
+                    "method": method,
+                    "count": int(self.waits_begun[mine].sum()),
+                    "waited_ns": waited,
+                    "share": waited / total if total else None,
+                    "max_ns": int(lengths.max()) if len(lengths) else None,
+                    "open": int(self.open[mine].sum()),
+                    "threads": len(set(waits.thread[mine].tolist())),
+                    "in_tasks": int((self.waits_begun & (self.work.blocked_in >= 0))[mine].sum()),
+                    "stack_id": int(self._wait_stacks[mine[0]]),
+                }
+            )
+        rows.sort(key=lambda row: (-row["waited_ns"], -row["count"]))
+        return self._context.summed(TaskBlocker, rows)
+
+    def latencies(self, rows: Ints) -> Ints:
+        """The latencies of those of these rows that were created in the window and queued, the shortest first."""
+        return np.sort(self.latency[rows[(self.begun & self.was_queued)[rows]]])
+
+    def of(self, kind: int) -> Mask:
+        """Those of one kind that were created in the window."""
+        found: Mask = self.begun & (self.work.kind == kind)
+        return found
+
+
+def _creator(parent: int) -> str:
+    return "task" if parent >= 0 else "thread" if parent == NOBODY else "unknown"
+
+
+def _groups(rows: Ints, key: Any) -> Iterable[tuple[Any, Ints]]:
+    found: dict[Any, list[int]] = {}
+    for row in rows.tolist():
+        found.setdefault(key(row), []).append(row)
+    return [(of, np.array(mine, dtype=np.int64)) for of, mine in found.items()]

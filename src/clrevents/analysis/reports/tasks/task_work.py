@@ -1,0 +1,337 @@
+"""Events of tasks → pieces of work, and which of them was running when each was made: a pass in order of time.
+
+A creator is what its thread was running at that moment. Where lost events, or events that were not recorded, leave that
+open, the creator is unknown: it is never guessed from ids alone, because ids of awaits are those of what is awaited.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable
+from typing import TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
+from clrevents.analysis.framework.vocabulary.marks import Hole
+from clrevents.analysis.gathering.optional_rows import NONE
+from clrevents.analysis.reports.tasks.open_awaits import (
+    AWAIT,
+    CONTINUATION,
+    NOBODY,
+    TASK,
+    UNKNOWN,
+    OpenAwaits,
+    WorkPieces,
+)
+from clrevents.analysis.reports.tasks.task_events import (
+    AWAITED,
+    BLOCKED,
+    COMPLETED,
+    IDLE,
+    QUEUED,
+    RELEASED,
+    RESUMED,
+    RUN,
+    RUN_ENDED,
+    SCHEDULED,
+    STARTED,
+    TaskEvents,
+)
+
+Ints: TypeAlias = NDArray[np.int64]
+
+
+@attrs.frozen(eq=False)
+class TaskWork:
+    """Pieces of work in the order in which they are first heard of.
+
+    `created`, `queued`, `started` and `ended` are rows of the events, -1 where the trace does not have one. `parent` is
+    another piece, or NOBODY, or UNKNOWN. `shared` says that several awaits of one task resumed, and not which this is.
+    `blocked_in` is the same as `parent`, of the waits that block.
+    """
+
+    kind: Ints
+    id: Ints
+    created: Ints
+    queued: Ints
+    started: Ints
+    ended: Ints
+    parent: Ints
+    shared: NDArray[np.bool_]
+    blocked_in: Ints
+    unmatched: int
+    """How many ends have no begin in the trace."""
+    unclear: int
+    """How many continuations were queued of which the trace does not tell whose they are."""
+    by_thread: bool
+    """Whether the trace tells what each thread runs, so that creators are known outside tasks, too."""
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+
+def task_work(events: TaskEvents, holes: Iterable[Hole]) -> TaskWork:
+    """Follow the events. `holes` are where some are missing."""
+    return _Follower(events, holes).work()
+
+
+class _Thread:
+    """What one thread runs, innermost last; None stands for work that lost events may have begun or ended."""
+
+    __slots__ = ("bare", "losses", "released", "running", "tasks", "there")
+
+    def __init__(self) -> None:
+        self.running: list[int | None] = []
+        self.there = Counter[tuple[bool, int]]()
+        """How often each id is in `running`, those of tasks apart."""
+        self.tasks: list[int] = []
+        """The ids of tasks in `running`."""
+        self.bare: list[int] = []
+        """What was made while it seemed to run nothing, until that is certain."""
+        self.released = 0
+        """The task whose wait has just ended."""
+        self.losses = 0
+        """How many of the losses of unknown threads it has heard of."""
+
+    @property
+    def current(self) -> int:
+        """The id of the innermost task, 0 for none."""
+        return self.tasks[-1] if self.tasks else 0
+
+    def lose(self) -> None:
+        """From here on nobody knows what it runs, but for what it ran before and still ends."""
+        if not self.running or self.running[-1] is not None:
+            self.running.append(None)
+
+    def idle(self) -> None:
+        """It certainly runs nothing."""
+        self.running.clear()
+        self.there.clear()
+        self.tasks.clear()
+        self.bare.clear()
+
+
+class _Follower:
+    """The state of all threads at one moment."""
+
+    def __init__(self, events: TaskEvents, holes: Iterable[Hole]) -> None:
+        self._events = events
+        code = events.code
+        self._by_thread = bool((code == RUN_ENDED).any() and ((code == RESUMED) | (code == RUN)).any())
+        self._holes = sorted(holes, key=lambda hole: hole.end_ns)
+        self._blind = min((hole.start_ns for hole in self._holes if hole.end_ns == FOREVER), default=FOREVER)
+        self._begins = sorted(hole.start_ns for hole in self._holes)
+        self._past = 0
+        """How many of the holes have ended."""
+        self._now = 0
+        self._losses = 0
+        self._threads: dict[int, _Thread] = {}
+        self._pieces = WorkPieces()
+        self._awaited, resumed = (Counter[int](events.id[code == wanted].tolist()) for wanted in (AWAITED, RESUMED))
+        surplus = frozenset(id for id, count in resumed.items() if 0 < self._awaited[id] < count)
+        self._awaits = OpenAwaits(self._pieces, surplus, self._missing)
+        self._tasks: dict[int, int] = {}
+        self._continuations: dict[int, int] = {}
+        """Those that were scheduled and did not start, by id."""
+        self._running: dict[int, int] = {}
+        """Tasks that run now, by id."""
+        self._inlined: set[int] = set()
+        """Awaits that resumed inside the task that they awaited."""
+        self._doubtful: set[int] = set()
+        """Awaits whose continuation may be another one, of the task itself, unless they resume."""
+        self._blocked_in: dict[int, int] = {}
+        self._unmatched = self._unclear = 0
+
+    def work(self) -> TaskWork:
+        """Go through all events."""
+        events, holes = self._events, self._holes
+        columns = (events.code, events.time, events.thread, events.id, events.next, events.origin)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        for row, (code, time, number, id, method, origin) in enumerate(rows):
+            self._now = time
+            while self._past < len(holes) and holes[self._past].end_ns <= time:
+                self._lose(holes[self._past])
+                self._past += 1
+            thread = self._thread(number)
+            released, thread.released = thread.released, 0
+            if code == RUN_ENDED:
+                # The end of a wait that blocks is told twice.
+                if released != id:
+                    self._end(thread, id, row)
+            elif code == RESUMED:
+                self._identify(thread, id)
+                piece = self._awaits.resume(id)
+                if thread.current == id:
+                    self._inlined.add(piece)
+                self._begin(thread, piece, row)
+            elif code == AWAITED:
+                self._identify(thread, method)
+                self._awaits.begin(id, method, self._made(thread, AWAIT, row, self._creator(thread, origin, time)))
+            elif code == QUEUED:
+                if self._is_continuation(thread, row):
+                    creator = self._creator(thread, origin, time)
+                    self._continuations[id] = self._made(thread, CONTINUATION, row, creator)
+            elif code == RUN:
+                self._begin(thread, self._known(self._continuations, CONTINUATION, id), row)
+            elif code == SCHEDULED:
+                self._tasks[id] = self._made(thread, TASK, row, self._creator(thread, origin, time))
+            elif code == STARTED:
+                piece = self._running[id] = self._known(self._tasks, TASK, id)
+                self._begin(thread, piece, row)
+            elif code == COMPLETED:
+                self._end(thread, id, row, task=True)
+                self._running.pop(id, None)
+            elif code == BLOCKED:
+                self._blocked_in[row] = self._creator(thread, origin, time)
+            elif code == RELEASED:
+                thread.released = id
+            else:
+                assert code == IDLE
+                thread.idle()
+        return self._result()
+
+    # Threads. -------------------------------------------------------------------------------------------------------
+
+    def _thread(self, number: int) -> _Thread:
+        thread = self._threads.get(number)
+        if thread is None:
+            thread = self._threads[number] = _Thread()
+        if thread.losses < self._losses:
+            thread.losses = self._losses
+            thread.lose()
+        return thread
+
+    def _lose(self, hole: Hole) -> None:
+        if hole.thread_id is None:
+            self._losses += 1
+        else:
+            self._thread(hole.thread_id).lose()
+
+    def _missing(self, row: int) -> bool:
+        """Whether events of any thread may be missing between a row and now."""
+        past = self._past
+        if past and self._holes[past - 1].end_ns >= self._events.time[row]:
+            return True
+        return bisect_right(self._begins, self._now) > past
+
+    def _creator(self, thread: _Thread, origin: int, time: int) -> int:
+        """What makes something on the thread now. `origin` is the task that the runtime says is current."""
+        if not self._by_thread:
+            # A task is current in its own code only, while what awaits resume has none.
+            return self._running.get(origin, UNKNOWN) if origin else UNKNOWN
+        if time >= self._blind:
+            return UNKNOWN
+        top = thread.running[-1] if thread.running else NOBODY
+        if top is None:
+            return UNKNOWN
+        if top != NOBODY and self._pieces.kind[top] == TASK:
+            return top if origin == self._pieces.id[top] else UNKNOWN
+        return top if origin in (0, thread.current) else UNKNOWN
+
+    def _begin(self, thread: _Thread, piece: int, row: int) -> None:
+        pieces = self._pieces
+        pieces.started[piece] = row
+        task, id = pieces.kind[piece] == TASK, pieces.id[piece]
+        thread.running.append(piece)
+        thread.there[task, id] += 1
+        if task:
+            thread.tasks.append(id)
+
+    def _end(self, thread: _Thread, id: int, row: int, task: bool = False) -> None:
+        pieces = self._pieces
+        if not thread.there[task, id]:
+            self._unmatched += 1
+            if not thread.running:
+                # It began before the trace, so what was made meanwhile was made in it.
+                for piece in thread.bare:
+                    pieces.parent[piece] = UNKNOWN
+                thread.bare.clear()
+            return
+        while True:
+            last = thread.running.pop()
+            if last is None:
+                continue
+            mine = pieces.kind[last] == TASK, pieces.id[last]
+            thread.there[mine] -= 1
+            if mine[0]:
+                thread.tasks.pop()
+            if mine == (task, id):
+                pieces.ended[last] = row
+                return
+
+    # Pieces of work. ------------------------------------------------------------------------------------------------
+
+    def _made(self, thread: _Thread, kind: int, row: int, creator: int) -> int:
+        piece = self._pieces.make(kind, int(self._events.id[row]), row, creator)
+        if creator == NOBODY:
+            thread.bare.append(piece)
+        return piece
+
+    def _known(self, scheduled: dict[int, int], kind: int, id: int) -> int:
+        """What was scheduled with this id; a piece without a begin if nothing was."""
+        piece = scheduled.pop(id, NONE)
+        return piece if piece != NONE else self._pieces.make(kind, id, NONE, UNKNOWN)
+
+    def _identify(self, thread: _Thread, method: int) -> None:
+        """What the thread runs awaits something in the method with this task, or completes it."""
+        if method and thread.running and thread.running[-1] is not None:
+            self._awaits.identify(thread.running[-1], method)
+
+    def _is_continuation(self, thread: _Thread, row: int) -> bool:
+        """Whether a continuation is one on its own; if not, it is that of an await, whose task has just completed."""
+        origin = int(self._events.origin[row])
+        if self._events.runs[row] or origin == 0:
+            return True
+        if self._by_thread and self._awaited[origin]:
+            piece = self._awaits.queue(origin, row)
+            if piece is not None and thread.current == origin:
+                self._doubtful.add(piece)
+            return False
+        if not self._awaited[origin] and thread.current == origin:
+            return True
+        self._unclear += 1
+        return False
+
+    def _result(self) -> TaskWork:
+        pieces, same = self._pieces, self._awaits.same
+        count = len(pieces.kind)
+        kept = np.ones(count, dtype=np.bool_)
+        for piece, of in same.items():
+            kept[piece] = False
+            pieces.started[of], pieces.ended[of] = pieces.started[piece], pieces.ended[piece]
+            if piece in self._inlined:
+                self._inlined.add(of)
+        shared = np.zeros(count, dtype=np.bool_)
+        for task, resumed in self._awaits.shared.items():
+            if resumed:
+                shared[[*resumed, *self._awaits.open[task].values()]] = True
+        queued = np.full(count, NONE, dtype=np.int64)
+        for piece, row in self._awaits.queued.items():
+            sure = piece not in self._doubtful or pieces.started[piece] > row
+            queued[piece] = row if sure and piece not in self._inlined else NONE
+        # The two places beyond the end are those of NOBODY and UNKNOWN.
+        number = np.concatenate((np.cumsum(kept) - 1, (UNKNOWN, NOBODY)))
+        for piece, of in same.items():
+            number[piece] = number[of]
+        blocked = [self._blocked_in[row] for row in self._events.blocked.tolist()]
+        columns = (pieces.kind, pieces.id, pieces.created, pieces.started, pieces.ended, pieces.parent)
+        kind, id_, created, started, ended, parent = (np.array(column, dtype=np.int64)[kept] for column in columns)
+        queued = np.where(kind == AWAIT, queued[kept], created)
+        return TaskWork(
+            kind=kind,
+            id=id_,
+            created=created,
+            queued=queued,
+            started=started,
+            ended=ended,
+            parent=number[parent],
+            shared=shared[kept],
+            blocked_in=number[np.array(blocked, dtype=np.int64)],
+            unmatched=self._unmatched,
+            unclear=self._unclear,
+            by_thread=self._by_thread,
+        )

@@ -1,0 +1,195 @@
+"""The threads of a process, each with its life and its pieces: one for every time that an id of the system was used.
+
+Joins what events and samples say of one thread, and decides how far what is open can reach.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import attrs
+
+from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Evidence
+from clrevents.analysis.reports.threads.thread_events import Blocked, Creation
+from clrevents.analysis.reports.threads.tiling import Doing, Piece, Seen, Tiler, proven
+from clrevents.analysis.shared.samples.leaf_states import WAITING
+from clrevents.analysis.shared.samples.sample_runs import HELD
+
+_KINDS: Final = 4
+
+
+@attrs.define
+class ThreadTrail:
+    """All that the trace tells of one id of the system, in order of time."""
+
+    seen: list[Seen] = attrs.field(factory=list)
+    blocked: list[Blocked] = attrs.field(factory=list)
+    idle: list[int] = attrs.field(factory=list)
+    moments: list[int] = attrs.field(factory=list)
+    """When it wrote other events."""
+    creations: list[Creation] = attrs.field(factory=list)
+    listed: tuple[int, int] | None = None
+    """The runtime's number and flags of a thread that was there at the end."""
+    roles: dict[str, int] = attrs.field(factory=dict)
+
+
+@attrs.frozen
+class ThreadLife:
+    """One thread: `creation` is None where the trace does not have it."""
+
+    thread_id: int
+    start: int
+    end: int
+    end_evidence: Evidence
+    creation: Creation | None
+    pieces: Sequence[Piece]
+
+
+@attrs.frozen
+class Lives:
+    """Makes lives of trails.
+
+    `stopped` is when tracing stopped, `ended` when threads ended, by the runtime's pointer.
+    """
+
+    tiler: Tiler
+    stopped: int
+    ended: Mapping[int, Sequence[int]]
+
+    def of(self, thread_id: int, trail: ThreadTrail) -> list[ThreadLife]:
+        """The threads that had this id, one after the other."""
+        creations: list[Creation | None] = list(trail.creations)
+        known = [one.first for one in trail.seen] + [_known(one) for one in trail.blocked] + trail.idle
+        if not creations or (known and min(known) < trail.creations[0].time):
+            creations.insert(0, None)
+        bounds = [ALWAYS if n == 0 else (one.time if one else ALWAYS) for n, one in enumerate(creations)]
+        found = []
+        for place, creation in enumerate(creations):
+            low = bounds[place]
+            high = bounds[place + 1] if place + 1 < len(bounds) else FOREVER
+            mine = ThreadTrail(
+                seen=[one for one in trail.seen if low <= one.first < high],
+                blocked=[one for one in trail.blocked if low <= _known(one) < high],
+                idle=[one for one in trail.idle if low <= one < high],
+                moments=[one for one in trail.moments if low <= one < high],
+            )
+            life = self._life(thread_id, creation, mine, high)
+            if life is not None:
+                found.append(life)
+        return found
+
+    def _life(self, thread_id: int, creation: Creation | None, trail: ThreadTrail, high: int) -> ThreadLife | None:
+        held = HELD * self.tiler.period // 2
+        exact = [*trail.moments, *trail.idle, *([] if creation is None else [creation.time])]
+        for one in trail.blocked:
+            exact += [time for time in (one.start, one.end) if time is not None]
+        sampled = [one.first for one in trail.seen]
+        if not exact and not sampled:
+            return None
+        start = creation.time if creation is not None else min([*exact, *sampled])
+        limit = min(high, max(self.stopped, *exact, *(one.last for one in trail.seen)))
+        gone = None if creation is None else self._ended(creation, limit)
+        blocked, reached, began = self._bounded(trail, start, limit if gone is None else gone, creation is not None)
+        start = min(start, began)
+        last = max([*exact, *reached, *(min(one.last + held, limit) for one in trail.seen), start])
+        end = gone if gone is not None else min(last, limit)
+        end = max(end, start)
+        events = proven([[one for rank, one in blocked if rank == kind] for kind in range(_KINDS)])
+        pieces = self.tiler.life(start, end, events, self._with_idle(trail))
+        return ThreadLife(thread_id, start, end, "inferred" if gone is None else "event", creation, pieces)
+
+    def _ended(self, creation: Creation, limit: int) -> int | None:
+        return next((time for time in self.ended.get(creation.managed_id, ()) if creation.time < time <= limit), None)
+
+    def _bounded(
+        self, trail: ThreadTrail, start: int, limit: int, created: bool
+    ) -> tuple[list[tuple[int, Piece]], list[int], int]:
+        """Waits with both ends, how far open ones reach, and where the first may have begun."""
+        running = sorted(one.first for one in trail.seen if one.doing.state == "running")
+        waits = sorted(_known(one) for one in trail.blocked if one.rank == 0)
+        found: list[tuple[int, Piece]] = []
+        reached: list[int] = []
+        began = start
+        for one in trail.blocked:
+            low, high, evidence, open = one.start, one.end, "event", False
+            if low is None:
+                # It waited since before the trace, if nothing else is known from before.
+                assert high is not None
+                if created or start < high or high <= 0:
+                    continue
+                low, evidence = 0, "inferred"
+            if low < start and not created:
+                began = min(began, max(low, 0))
+                low = max(low, 0)
+            if high is None:
+                other = [*(waits if one.rank == 1 else []), *trail.idle]
+                stops = [time for time in (_after(running, low), *(t for t in other if t > low)) if time is not None]
+                high, evidence, open = (min(stops) if stops else limit), "inferred", not stops
+                reached.append(high)
+            if high > low:
+                found.append((one.rank, Piece(low, high, _doing(one, evidence, open), one.rank == 2)))
+        return _in_tasks(found), reached, began
+
+    def _with_idle(self, trail: ThreadTrail) -> list[Seen]:
+        """Samples, and the moments from which a worker has nothing to do."""
+        if not trail.idle:
+            return trail.seen
+        none = self.tiler.period == 0
+        doing = Doing("pool_idle", "inferred" if none else "sample", "ThreadPoolWorkerThreadWait")
+        marks = [Seen(time, time, doing, mark=True, lasting=none) for time in trail.idle]
+        found: list[Seen] = []
+        for one in sorted([*trail.seen, *marks], key=lambda s: (s.first, s.last)):
+            # What was sampled alike before and after a mark is in both parts.
+            if found and found[-1].last > one.first:
+                before = found[-1]
+                found[-1] = attrs.evolve(before, last=one.first)
+                found += [one, Seen(one.first, before.last, before.doing)]
+            else:
+                found.append(one)
+        for place, one in enumerate(found[:-1]):
+            if one.mark and found[place + 1].doing.state == doing.state:
+                found[place] = attrs.evolve(one, doing=found[place + 1].doing)
+        return found
+
+
+def _known(one: Blocked) -> int:
+    """A moment of it that the trace has."""
+    moment = one.start if one.start is not None else one.end
+    return 0 if moment is None else moment
+
+
+def _after(times: Sequence[int], moment: int) -> int | None:
+    place = bisect_right(times, moment)
+    return times[place] if place < len(times) else None
+
+
+def _doing(one: Blocked, evidence: str, open: bool) -> Doing:
+    return Doing(
+        one.state,
+        "event" if evidence == "event" else "inferred",
+        one.event,
+        one.stack_id,
+        one.lock_id,
+        one.object_address,
+        one.owner_thread_id,
+        one.task_id,
+        open=open,
+    )
+
+
+def _in_tasks(found: Iterable[tuple[int, Piece]]) -> list[tuple[int, Piece]]:
+    """Waits for a handle that are how a thread waits for a task, as such."""
+    held = list(found)
+    tasks = sorted((piece for rank, piece in held if rank == 2), key=lambda piece: piece.start)
+    starts = [piece.start for piece in tasks]
+    changed = []
+    for rank, piece in held:
+        if rank == 1 and piece.doing.state in WAITING and tasks:
+            place = bisect_left(starts, piece.start + 1) - 1
+            if place >= 0 and tasks[place].end > piece.start and piece.doing.state in ("wait", "task_wait"):
+                doing = attrs.evolve(piece.doing, state="task_wait", task_id=tasks[place].doing.task_id)
+                piece = attrs.evolve(piece, doing=doing)
+        changed.append((rank, piece))
+    return changed

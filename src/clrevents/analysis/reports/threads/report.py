@@ -1,0 +1,284 @@
+"""The threads report: what it asks for, its collector and its function.
+
+Keeps runs of samples and the events of waits; names of code tell at the end in which of them a thread waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from typing import Final
+
+import attrs
+import numpy as np
+
+from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
+from clrevents.analysis.framework.model.kept import Kept
+from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, MetricDeclaration, Note
+from clrevents.analysis.reports.threads.lives import Lives, ThreadLife, ThreadTrail
+from clrevents.analysis.reports.threads.sampler_stops import SamplerStops
+from clrevents.analysis.reports.threads.suspensions import RESTARTED, SUSPENDING, StopMaker
+from clrevents.analysis.reports.threads.thread_events import (
+    COMPILING,
+    FINALIZING,
+    HEADERS,
+    IDLE,
+    KEPT,
+    LISTED,
+    RETIRED,
+    WORKER,
+    Blocked,
+    EventColumns,
+    blocked,
+    creations,
+    terminations,
+)
+from clrevents.analysis.reports.threads.thread_names import NamedTrails, named, role_of
+from clrevents.analysis.reports.threads.thread_rows import (
+    ThreadFacts,
+    ThreadInterval,
+    ThreadRow,
+    interval_columns,
+    role_table,
+    state_table,
+    thread_columns,
+)
+from clrevents.analysis.reports.threads.thread_rows import ThreadsReport as ThreadsReport
+from clrevents.analysis.reports.threads.tiling import Stops, Tiler
+from clrevents.analysis.shared.events.task_waits import ends_recorded
+from clrevents.analysis.shared.samples.leaf_states import STATES
+from clrevents.analysis.shared.samples.sample_runs import RunMaker, SampleRuns
+from clrevents.analysis.shared.samples.samples import SAMPLES
+from clrevents.analysis.shared.weights.weighing import SAMPLE_TYPE
+from clrevents.schema.registry import SAMPLE, TPL
+
+_TOLERATED: Final = 10
+"""The sampler may be so many periods late, and a thread still be taken to have gone on with what it did."""
+_ANYTHING: Final = "threads"
+_SAMPLED: Final = "what threads do between events"
+_LOCKS: Final = "waits for locks"
+_HANDLES: Final = "both ends of waits for handles and monitors"
+_TASKS: Final = "both ends of waits for tasks"
+_CREATED: Final = "when threads began"
+_STOPPED: Final = "when threads were stopped for a garbage collection"
+
+
+class ThreadsCollector(Collector[ThreadsReport]):
+    """Keeps runs of equal samples, and each event of a wait."""
+
+    selectors = (SAMPLES, SUSPENDING, RESTARTED, *KEPT)
+    headers = HEADERS
+    stacks = True
+
+    def __init__(self, asked: NoParameters) -> None:
+        self._runs = RunMaker()
+        self._stops = StopMaker()
+        self._sampler = SamplerStops()
+        self._kept = Kept()
+
+    def take(self, chunk: ReportChunk) -> None:
+        """See the next events."""
+        events = dict(chunk.events)
+        samples = events.pop(SAMPLES, None)
+        if samples is not None:
+            known = np.flatnonzero(samples.column("thread_id").known)
+            self._runs.take(
+                samples.numbers("thread_id").astype(np.uint64)[known],
+                samples.numbers("time_ns")[known],
+                samples.numbers("stack_id").astype(np.int64)[known],
+                samples.numbers(SAMPLE_TYPE).astype(np.int64)[known],
+            )
+        begins, ends = events.pop(SUSPENDING, None), events.pop(RESTARTED, None)
+        self._stops.take(begins, ends)
+        self._sampler.take(begins, ends)
+        if events:
+            wanted = {
+                name: found.only(
+                    np.flatnonzero(found.column("thread_id").known),
+                    [f for f in KEPT[name] if f in found.table],
+                )
+                for name, found in events.items()
+            }
+            self._kept.take(ReportChunk(wanted))
+
+    def finish(self, context: Context) -> ThreadsReport:
+        """Give the answer."""
+        events = {name: EventColumns(found) for name, found in self._kept.all(KEPT, context.nothing).items()}
+        runs = self._runs.runs()
+        waits, lost = blocked(events, ends_recorded(context))
+        apart = context.info.version >= MANY_PROCESSES
+        names = named(context, runs, waits, context.process_id if apart else None)
+        trails = self._trails(events, runs, waits, names)
+        tolerated = _TOLERATED * runs.period_ns
+        late = [(low, high) for low, high in self._stops.delays if high - low <= tolerated]
+        stopped = self._stops.spans
+        tiler = Tiler(runs.period_ns, Stops(stopped), Stops([*stopped, *late]))
+        lives = Lives(tiler, context.stopped_ns, terminations(events))
+        found = [life for thread, trail in trails.items() for life in lives.of(thread, trail)]
+        found.sort(key=lambda life: (life.start, life.thread_id))
+        # Programs stop themselves in the same way, so that without a sample nobody is the sampler.
+        sampling = self._stops.sampling if runs.samples else {}
+        roles = [role_of(trails[life.thread_id], life, sampling, self._stops.collecting) for life in found]
+        return self._answer(context, found, roles, trails, runs, lost)
+
+    def _answer(
+        self,
+        context: Context,
+        lives: Sequence[ThreadLife],
+        roles: Sequence[str],
+        trails: Mapping[int, ThreadTrail],
+        runs: SampleRuns,
+        lost: int,
+    ) -> ThreadsReport:
+        listed = {thread: trail.listed for thread, trail in trails.items()}
+        columns = thread_columns(lives, roles, listed, context.thread_names, context.window)
+        threads = context.table(ThreadRow, columns)
+        intervals = context.table(ThreadInterval, interval_columns(lives))
+        states = state_table(context, intervals)
+        totals = dict(zip(states.column("state").tolist(), states.column("total_ns").tolist(), strict=True))
+        # Where .NET 8 waits for a lock, its caller is the innermost frame: no lock seen is then no proof.
+        seen = {piece.doing.state for life in lives for piece in life.pieces}
+        told = _told(context) - (set() if _LOCKS not in context.unknown else {"lock"} - seen)
+        metrics: dict[str, int | None] = {
+            f"{state}_total": totals.get(state, 0) if state in told else None for state in STATES
+        }
+        metrics["threads"] = None if _ANYTHING in context.unknown else len(threads)
+        notes = []
+        if lost:
+            text = f"{lost:,} begins or ends of waits have no partner: those waits are told by samples, or not at all"
+            notes.append(Note("unmatched", "info", text, ("intervals",), {"events": lost}))
+        samplers = {life.thread_id for life, role in zip(lives, roles, strict=True) if role == "sampler"}
+        held = self._held(context, samplers)
+        share = held / context.duration_ns if held is not None and context.duration_ns > 0 else None
+        if share is not None:
+            text = f"the sampler held threads for at most {100 * share:.2f} % of the time, which is in all states"
+            notes.append(Note("sampler-cost", "info", text, ("states",), {"share": share}))
+        made: ThreadsReport = context.answer(
+            ThreadsReport,
+            facts=ThreadFacts(
+                samples=None if _SAMPLED in context.unknown else runs.samples,
+                sampling_period_ns=runs.period_ns or None,
+                sampler_held_ns=held,
+                sampler_share=share,
+                unmatched=lost,
+            ),
+            metrics=metrics,
+            notes=notes,
+            threads=threads,
+            roles=role_table(context, threads),
+            states=states,
+            intervals=intervals,
+        )
+        return made
+
+    def _held(self, context: Context, samplers: Set[int]) -> int | None:
+        """How long the sampler's stops lasted; None where there are none, or one may be two whose events were lost."""
+        threads = [thread for thread in samplers if self._sampler.stops.get(thread)]
+        whole = np.zeros(1, dtype=np.int64), np.array([context.duration_ns])
+        if not threads or any(context.marks.touched(*whole, (np.array([t], dtype=np.uint64),))[0] for t in threads):
+            return None
+        return sum(self._sampler.held[thread] for thread in threads)
+
+    def _trails(
+        self, events: Mapping[str, EventColumns], runs: SampleRuns, waits: Sequence[Blocked], names: NamedTrails
+    ) -> dict[int, ThreadTrail]:
+        found: dict[int, ThreadTrail] = {}
+
+        def trail(thread: int) -> ThreadTrail:
+            if thread not in found:
+                found[thread] = ThreadTrail()
+            return found[thread]
+
+        for place, thread in enumerate(runs.thread.tolist()):
+            trail(thread).seen.append(names.seen[place])
+        for place, one in enumerate(waits):
+            trail(one.thread).blocked.append(
+                attrs.evolve(one, state=names.waits[place][0], event=names.waits[place][1])
+            )
+        for thread, role in names.roles:
+            roles = trail(thread).roles
+            roles[role] = roles.get(role, 0) + 1
+        for creation in creations(events):
+            trail(creation.thread).creations.append(creation)
+        for name in (IDLE, WORKER, RETIRED, FINALIZING, COMPILING):
+            rows = events[name]
+            for thread, time in zip(rows.ints("thread_id"), rows.ints("time_ns"), strict=True):
+                mine = trail(thread)
+                (mine.idle if name == IDLE else mine.moments).append(time)
+                role = {FINALIZING: "finalizer", COMPILING: "tiering"}.get(name, "pool_worker")
+                mine.roles[role] = mine.roles.get(role, 0) + 1
+        rows = events[LISTED]
+        for thread, index, flags in zip(
+            rows.ints("OSThreadID"), rows.ints("ManagedThreadIndex"), rows.ints("Flags"), strict=True
+        ):
+            if thread in found:
+                found[thread].listed = (index, flags)
+        for thread, (first, last) in self._stops.moments.items():
+            trail(thread).moments += [first, last]
+        for mine in found.values():
+            mine.idle.sort()
+        return found
+
+
+def _told(context: Context) -> frozenset[str]:
+    """The states of which the trace tells all times."""
+    if _SAMPLED not in context.unknown:
+        return frozenset(STATES if _STOPPED not in context.unknown else set(STATES) - {"gc_suspended"})
+    found = {state for need, state in ((_LOCKS, "lock"), (_TASKS, "task_wait")) if need not in context.unknown}
+    return frozenset(found if _ANYTHING in context.unknown else {*found, "unknown"})
+
+
+_DOES: Final = {
+    "running": "ran managed code",
+    "native": "were out of managed code, computing or waiting",
+    "lock": "waited for locks",
+    "wait": "waited for handles or monitors",
+    "sleep": "slept",
+    "join": "waited for threads to end",
+    "task_wait": "waited for tasks",
+    "pool_idle": "had no work, as workers of the thread pool",
+    "gc_suspended": "would have run but for a garbage collection",
+    "unknown": "did something that the trace does not tell",
+}
+
+REPORT: Final = ReportDeclaration(
+    answer=ThreadsReport,
+    question="What did each thread do at every moment?",
+    topic="waiting",
+    needs=(
+        Need(
+            _ANYTHING,
+            (
+                *(f"{SAMPLE}/ThreadSample", "ThreadCreated", "ContentionStart", "WaitHandleWaitStart"),
+                *("ThreadPoolWorkerThreadWait", "GCSuspendEEBegin", f"{TPL}/TaskWaitBegin"),
+            ),
+            0x10000,
+            4,
+            essential=True,
+        ),
+        Need(_SAMPLED, ("ThreadSample",), 0, 4, SAMPLE),
+        Need(_LOCKS, ("ContentionStart",), 0x4000, 4),
+        Need(_HANDLES, ("WaitHandleWaitStart",), 0x40000000000, 5),
+        Need(_TASKS, ("TaskWaitBegin",), 0x3, 4, TPL),
+        Need(_CREATED, ("ThreadCreated",), 0x10000, 4),
+        Need(_STOPPED, ("GCSuspendEEBegin",), 0x1, 4),
+    ),
+    metrics=(
+        *(
+            MetricDeclaration(f"{state}_total", "ns", f"How long all threads together {does}.", evidence="sample")
+            for state, does in _DOES.items()
+        ),
+        MetricDeclaration("threads", "count", "The number of threads.", windows=False),
+    ),
+    collector=ThreadsCollector,
+    headline="threads",
+    parameters=NoParameters,
+    shown=("thread_id", "role", "running_ns", "native_ns", "waiting_ns", "main_wait", "unknown_ns"),
+    examples=(
+        ("What did each thread do?", "clrevents threads app.nettrace"),
+        ("How long did all threads wait, and for what?", "clrevents threads app.nettrace --table states"),
+        ("When did a thread do what?", "clrevents threads app.nettrace --table intervals --csv"),
+        ("What do the runtime's own threads do?", "clrevents threads app.nettrace --table roles"),
+    ),
+)

@@ -1,0 +1,90 @@
+"""When all threads were stopped for a garbage collection, from events as they come; who stops them for other reasons.
+
+Keeps a row for each collection's stop, and none for those of the sample profiler. A stop without an end is dropped.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.shared.events.gc_suspensions import FOR_GC
+from clrevents.analysis.shared.events.gc_suspensions import RESTARTED as RESTARTED
+from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING as SUSPENDING
+
+_LATE_NS: Final = 2_000_000
+"""The sampler means to stop threads every millisecond. Only what is much later matters."""
+_NOBODY: Final = -1
+"""The number of collections that a suspension of the sample profiler tells."""
+
+
+class StopMaker:
+    """Takes the two events of a process in order of time."""
+
+    def __init__(self) -> None:
+        self.spans: list[tuple[int, int]] = []
+        """From when to when threads were stopped."""
+        self.collecting: dict[int, int] = {}
+        """How often each thread stopped the others for a collection."""
+        self.sampling: dict[int, int] = {}
+        """The same for samples."""
+        self.moments: dict[int, tuple[int, int]] = {}
+        """The first and the last moment of each thread that stopped the others."""
+        self.delays: list[tuple[int, int]] = []
+        """When the sampler was late: from one of its stops to the next."""
+        self._sampled: int | None = None
+        self._begun: dict[int, int] = {}
+
+    def take(self, begins: Gathered | None, ends: Gathered | None) -> None:
+        """The next events. Ends matter only after a begin on their thread that is for a collection."""
+        if begins is not None and len(begins):
+            thread, time = _numbers(begins, "thread_id"), _numbers(begins, "time_ns")
+            mine, sampling = np.isin(_numbers(begins, "Reason"), FOR_GC), of_sampling(begins)
+            for which, counts in ((mine, self.collecting), (sampling, self.sampling)):
+                ids, how_many = np.unique(thread[which], return_counts=True)
+                for one, count in zip(ids.tolist(), how_many.tolist(), strict=True):
+                    counts[one] = counts.get(one, 0) + count
+            ticks = time[sampling]
+            if len(ticks):
+                before = np.concatenate([ticks[:1] if self._sampled is None else [self._sampled], ticks[:-1]])
+                late = ticks - before > _LATE_NS
+                self.delays += zip(before[late].tolist(), ticks[late].tolist(), strict=True)
+                self._sampled = int(ticks[-1])
+            for who in np.unique(thread).tolist():
+                times = time[thread == who].tolist()
+                self.moments[who] = (min(times[0], self.moments.get(who, (times[0], 0))[0]), times[-1])
+        if (begins is None or not len(begins) or not mine.any()) and not self._begun:
+            return
+        self._pair(begins, ends)
+
+    def _pair(self, begins: Gathered | None, ends: Gathered | None) -> None:
+        rows: list[tuple[int, int, int, int]] = []
+        for events, is_end in ((begins, False), (ends, True)):
+            if events is None or not len(events):
+                continue
+            kind = np.full(len(events), 2) if is_end else np.isin(_numbers(events, "Reason"), FOR_GC).astype(np.int64)
+            columns = (events.places, kind, _numbers(events, "thread_id"), _numbers(events, "time_ns"))
+            rows += zip(*(column.tolist() for column in columns), strict=True)
+        for _, kind_of, by, moment in sorted(rows):
+            if kind_of == 1:
+                self._begun[by] = moment
+            elif kind_of == 0:
+                self._begun.pop(by, None)
+            elif by in self._begun:
+                start = self._begun.pop(by)
+                if moment > start:
+                    self.spans.append((start, moment))
+
+
+def of_sampling(begins: Gathered) -> NDArray[np.bool_]:
+    """Which suspensions may be the sample profiler's: those for no collection that tell no number of one."""
+    number = _numbers(begins, "Count") if "Count" in begins.table else np.zeros(len(begins), dtype=np.int64)
+    found: NDArray[np.bool_] = ~np.isin(_numbers(begins, "Reason"), FOR_GC) & (number == _NOBODY)
+    return found
+
+
+def _numbers(events: Gathered, name: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return events.numbers(name).astype(np.int64)

@@ -1,0 +1,287 @@
+"""The rows of the threads report: threads, roles, states, and the intervals that they are added up from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from clrevents.analysis.framework.model.answer import Answer, answer, table
+from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
+from clrevents.analysis.framework.vocabulary.cells import (
+    Address,
+    CodeName,
+    Count,
+    DurationNs,
+    Flag,
+    Handle,
+    Ns,
+    Ordinal,
+    PrivateText,
+    Ratio,
+    StackId,
+    ThreadId,
+    Word,
+)
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
+from clrevents.analysis.reports.threads.lives import ThreadLife
+from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING
+
+
+def _time(what: str) -> Any:
+    return column(f"How long it {what} in the window.", windowed=True)
+
+
+def _part(what: str) -> Any:
+    """A part of `waiting_ns`."""
+    return column(f"How long it {what} in the window.", windowed=True, hidden=True)
+
+
+@row(span=("start_ns", "end_ns"), threads=("thread_id",))
+class ThreadInterval(SpanRow):
+    """A time in which a thread did one thing. Those of a thread follow one another without a gap."""
+
+    thread_id: ThreadId = column("The thread.")
+    start_ns: Ns = column("When it began.")
+    end_ns: Ns = column("When it ended.")
+    duration_ns: DurationNs = column("How long it was.")
+    state: Word = column("What the thread did: one of the states in docs/threads.md.")
+    evidence: Word = column(
+        "`event`: events tell both ends; `sample`: samples do, so the ends are right within two sampling periods; "
+        "`inferred`: no event and no sample tells it directly."
+    )
+    open: Flag = column("A wait that went on when tracing stopped, so that it lasted at least so long.")
+    reason: CodeName | None = column("The method that it waited in, or the event that tells it; null if neither.")
+    stack_id: StackId = column("The stack of the first sample or event of it.", hidden=True)
+    lock_id: Handle | None = column("The lock that it waited for; null except for locks.")
+    object_address: Address | None = column("Where the object was that it waited for; null if unknown.", hidden=True)
+    owner_thread_id: ThreadId | None = column("The thread that held the lock when the wait began; null if unknown.")
+    task_id: Ordinal | None = column("The task that it waited for; null if unknown.", hidden=True)
+
+
+@row(span=("start_ns", "end_ns"), threads=("thread_id",))
+class ThreadRow(SpanRow):
+    """One thread."""
+
+    thread_id: ThreadId = column("The operating system's id, which threads may have one after the other.")
+    role: Word = column(
+        "What it is for: `main`, `finalizer`, `tiering`, `pool_worker`, `pool_io`, `pool_gate`, `pool_wait`, `timer`, "
+        "`sampler`, `gc`, or `other`."
+    )
+    life_ns: DurationNs = _time("was there, as far as the trace tells,")
+    running_ns: DurationNs = _time("ran managed code")
+    native_ns: DurationNs = _time("was out of managed code, computing or waiting,")
+    waiting_ns: DurationNs = _time("waited: for a lock, a handle, time, a thread, a task, or work")
+    main_wait: Word | None = column("The state of waiting that took longest; null if none did.", windowed=True)
+    unknown_ns: DurationNs = _time("did something that the trace does not tell")
+    gc_suspended_ns: DurationNs = _time("would have run but for a garbage collection")
+    lock_ns: DurationNs = _part("waited for a lock")
+    wait_ns: DurationNs = _part("waited for a handle or a monitor")
+    sleep_ns: DurationNs = _part("slept")
+    join_ns: DurationNs = _part("waited for a thread to end")
+    task_wait_ns: DurationNs = _part("waited for a task")
+    pool_idle_ns: DurationNs = _part("had no work, as a worker of the thread pool,")
+    managed_index: Ordinal | None = column(
+        "The number that the program knows it by, `ManagedThreadId`; null if unknown.", hidden=True
+    )
+    name: PrivateText | None = column("Its name; null if the trace does not tell.", hidden=True)
+    start_ns: Ns = column("When it was created, or first seen.", hidden=True)
+    end_ns: Ns = column(
+        "When it ended, or was last seen, and as long after as samples tell of; at most until tracing stopped.",
+        hidden=True,
+    )
+    start_evidence: Word = column("`event` where its creation is in the trace, otherwise `inferred`.", hidden=True)
+    end_evidence: Word = column("`event` where its end is in the trace, otherwise `inferred`.", hidden=True)
+
+
+@row
+class RoleRow(Row):
+    """All threads of one role."""
+
+    role: Word = column("What the threads are for.")
+    threads: Count = column("How many were there in the window.", windowed=True)
+    life_ns: DurationNs = _time("was there, as far as the trace tells,")
+    running_ns: DurationNs = _time("ran managed code")
+    native_ns: DurationNs = _time("was out of managed code, computing or waiting,")
+    waiting_ns: DurationNs = _time("waited: for a lock, a handle, time, a thread, a task, or work")
+    main_wait: Word | None = column("The state of waiting that took longest; null if none did.", windowed=True)
+    unknown_ns: DurationNs = _time("did something that the trace does not tell")
+    gc_suspended_ns: DurationNs = _time("would have run but for a garbage collection")
+    lock_ns: DurationNs = _part("waited for a lock")
+    wait_ns: DurationNs = _part("waited for a handle or a monitor")
+    sleep_ns: DurationNs = _part("slept")
+    join_ns: DurationNs = _part("waited for a thread to end")
+    task_wait_ns: DurationNs = _part("waited for a task")
+    pool_idle_ns: DurationNs = _part("had no work, as a worker of the thread pool,")
+
+
+@row
+class StateRow(Row):
+    """All time in one state."""
+
+    state: Word = column("The state.")
+    total_ns: DurationNs = column("How long all threads together were in it in the window.", windowed=True)
+    share: Ratio | None = column("The same as a share of the lives of all threads; null if there are none.")
+    threads: Count = column("How many threads were in it in the window.", windowed=True)
+    intervals: Count = column("How many intervals reach into the window.", windowed=True)
+
+
+@row
+class ThreadFacts:
+    """The circumstances."""
+
+    samples: Count | None = column("How many samples the whole trace has.")
+    sampling_period_ns: DurationNs | None = column("The median time between two samples of a thread; null for none.")
+    sampler_held_ns: DurationNs | None = column(
+        "How long all stops of the sample profiler lasted together in the whole trace; null if the trace does not tell."
+    )
+    sampler_share: Ratio | None = column(
+        "The same as a share of the trace: for at most so much of the time it held a thread; null as above."
+    )
+    unmatched: Count | None = column("Begins and ends of waits whose partner is missing between others.")
+
+
+_CHART: Final = ChartDeclaration(
+    "states",
+    "What each thread did over time; of very many intervals, the longest.",
+    (Panel("intervals", "start_ns", "thread_id", "span", by="state", until="end_ns"),),
+)
+
+
+@answer(name="threads", charts=(_CHART,))
+class ThreadsReport(Answer[ThreadFacts]):
+    """What each thread did at every moment, and how that is known.
+
+    A thread's life is cut into intervals without gap or overlap. Events of contention, of wait handles and of tasks
+    tell both ends of a wait; between them, a sample says what its thread does until halfway to the next one. Where a
+    thread has no sample for more than three periods, its state is `unknown`. Each moment counts once: a handle wait
+    inside of a contention is part of it.
+
+    `running` is managed code, with the processor or waiting for one. `native` is a call out of managed code in which no
+    known method waits: it may compute or wait. `gc_suspended` only replaces `running`, because a thread that waits is
+    not stopped; the thread that collects counts as stopped, too.
+
+    Threads are those that have samples or an event of those that are read. The end of a thread is rarely in a trace: it
+    is taken to be where it was last seen. Times of several threads are added up, so they may be longer than the trace.
+    """
+
+    threads: ReportTable[ThreadRow] = table("Each thread with its time in each state, in order of their beginning.")
+    roles: ReportTable[RoleRow] = table("The same for all threads of a role.")
+    states: ReportTable[StateRow] = table("How long all threads were in each state.")
+    intervals: ReportTable[ThreadInterval] = table("What each thread did from when to when.", bulk=True)
+
+
+TIMES: Final = tuple(f"{state}_ns" for state in STATES)
+"""The columns of times, in the order of states."""
+
+_WHAT: Final = ("reason", "stack_id", "lock_id", "object_address", "owner_thread_id", "task_id")
+
+
+def interval_columns(lives: Sequence[ThreadLife]) -> dict[str, list[Any]]:
+    """All intervals, thread by thread."""
+    pieces = [(life.thread_id, piece) for life in lives for piece in life.pieces]
+    found: dict[str, list[Any]] = {
+        "thread_id": [thread for thread, _ in pieces],
+        "start_ns": [piece.start for _, piece in pieces],
+        "end_ns": [piece.end for _, piece in pieces],
+        "duration_ns": [piece.end - piece.start for _, piece in pieces],
+        "state": [piece.doing.state for _, piece in pieces],
+        "evidence": [piece.doing.evidence for _, piece in pieces],
+    }
+    found["open"] = [piece.doing.open and piece.end == life.end for life in lives for piece in life.pieces]
+    for name in _WHAT:
+        found[name] = [getattr(piece.doing, name) for _, piece in pieces]
+    return found
+
+
+def thread_columns(
+    lives: Sequence[ThreadLife],
+    roles: Sequence[str],
+    listed: Mapping[int, tuple[int, int] | None],
+    names: Mapping[int, str],
+    window: Any,
+) -> dict[str, Any]:
+    """All threads; `window` cuts their times."""
+    count = len(lives)
+    times = np.zeros((len(STATES), count), dtype=np.int64)
+    for n, life in enumerate(lives):
+        for piece in life.pieces:
+            inside = min(piece.end, window.high) - max(piece.start, window.low)
+            if inside > 0:
+                times[STATES.index(piece.doing.state), n] += inside
+    index: list[int | None] = []
+    for life in lives:
+        known = listed.get(life.thread_id)
+        index.append(life.creation.managed_index if life.creation else (known[0] if known else None))
+    found: dict[str, Any] = {
+        "thread_id": [life.thread_id for life in lives],
+        "managed_index": index,
+        "role": list(roles),
+        "name": [names.get(life.thread_id) for life in lives],
+        "start_ns": [life.start for life in lives],
+        "end_ns": [life.end for life in lives],
+        "start_evidence": ["inferred" if life.creation is None else "event" for life in lives],
+        "end_evidence": [life.end_evidence for life in lives],
+        "life_ns": times.sum(axis=0),
+        **_waits(times),
+    }
+    return {**found, **{name: times[n] for n, name in enumerate(TIMES)}}
+
+
+_WAITS: Final = [STATES.index(state) for state in WAITING]
+
+
+def _waits(times: Any) -> dict[str, Any]:
+    """Of times by state: all waiting, and the state of waiting that took longest."""
+    part = times[_WAITS]
+    total = part.sum(axis=0)
+    longest = part.argmax(axis=0).tolist() if part.size else []
+    named = [WAITING[place] if took else None for place, took in zip(longest, total.tolist(), strict=True)]
+    return {"waiting_ns": total, "main_wait": named}
+
+
+def role_table(context: Context, threads: ReportTable[ThreadRow]) -> ReportTable[RoleRow]:
+    """The threads of the window by their role, the role with the longest lives first."""
+    roles = np.array(threads.column("role").tolist(), dtype=object)
+    names = list(dict.fromkeys(roles.tolist()))
+    life = {name: int(threads.numbers("life_ns")[roles == name].sum()) for name in names}
+    names.sort(key=lambda name: (-life[name], name))
+    columns: dict[str, Any] = {
+        "role": names,
+        "threads": [int((roles == name).sum()) for name in names],
+        "lossy": [bool(threads.numbers("lossy")[roles == name].any()) for name in names],
+    }
+    for column_name in ("life_ns", *TIMES):
+        values = threads.numbers(column_name)
+        columns[column_name] = np.array([int(values[roles == name].sum()) for name in names], dtype=np.int64)
+    times = np.array([columns[column_name] for column_name in TIMES], dtype=np.int64)
+    return context.table(RoleRow, {**columns, **_waits(times)})
+
+
+def state_table(context: Context, intervals: ReportTable[ThreadInterval]) -> ReportTable[StateRow]:
+    """The intervals of the window by state, the one with the most time first; states that do not occur have no row."""
+    states = np.array(intervals.column("state").tolist(), dtype=object)
+    took, threads = context.overlap(intervals), intervals.numbers("thread_id")
+    whole = int(took.sum())
+    rows = []
+    for state in STATES:
+        mine = states == state
+        if mine.any():
+            total = int(took[mine].sum())
+            spoilt = bool(intervals.numbers("lossy")[mine].any())
+            rows.append((state, total, len(np.unique(threads[mine])), int(mine.sum()), spoilt))
+    rows.sort(key=lambda found: -found[1])
+    return context.table(
+        StateRow,
+        {
+            "state": [found[0] for found in rows],
+            "total_ns": [found[1] for found in rows],
+            "share": [found[1] / whole if whole else None for found in rows],
+            "threads": [found[2] for found in rows],
+            "intervals": [found[3] for found in rows],
+            "lossy": [found[4] for found in rows],
+        },
+    )

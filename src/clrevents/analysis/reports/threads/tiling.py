@@ -1,0 +1,249 @@
+"""One thread's life → pieces without gap or overlap: what events prove, what samples saw, and what nobody knows.
+
+Decides what holds between two samples and how far. Knows no events by name and no stacks.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+
+import attrs
+
+from clrevents.analysis.framework.vocabulary.answer_values import Evidence
+from clrevents.analysis.shared.samples.leaf_states import WAITING, ThreadState
+from clrevents.analysis.shared.samples.sample_runs import HELD
+
+
+@attrs.frozen
+class Doing:
+    """What a thread does in a piece of its life; `alike` tells pieces apart that are otherwise the same."""
+
+    state: ThreadState
+    evidence: Evidence
+    reason: str | None = None
+    stack_id: int = 0
+    lock_id: int | None = None
+    object_address: int | None = None
+    owner_thread_id: int | None = None
+    task_id: int | None = None
+    alike: int = -1
+    open: bool = False
+    """Whether it is a wait that went on when tracing stopped."""
+
+
+UNKNOWN = Doing("unknown", "inferred")
+"""Where the trace says nothing of a thread."""
+BETWEEN = Doing("running", "inferred")
+"""Between two waits that follow each other closely."""
+
+
+@attrs.frozen
+class Piece:
+    """From when to when a thread does something, in ns since the session started.
+
+    In a `soft` one it may run for a while, where samples say so.
+    """
+
+    start: int
+    end: int
+    doing: Doing
+    soft: bool = False
+
+
+@attrs.frozen
+class Seen:
+    """What samples say from `first` to `last`. A `mark` is an event: what was before ends there.
+
+    What is `lasting` holds until something else is known; the rest, for as long as samples usually are apart.
+    """
+
+    first: int
+    last: int
+    doing: Doing
+    mark: bool = False
+    lasting: bool = False
+
+
+class Stops:
+    """When all threads were stopped: spans, in order and without overlap."""
+
+    def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        for start, end in sorted(spans):
+            if self.ends and start < self.ends[-1]:
+                self.ends[-1] = max(end, self.ends[-1])
+            elif end > start:
+                self.starts.append(start)
+                self.ends.append(end)
+
+    def within(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Those between two moments, cut there."""
+        place = max(bisect_right(self.starts, start) - 1, 0)
+        while place < len(self.starts) and self.starts[place] < end:
+            low, high = max(self.starts[place], start), min(self.ends[place], end)
+            if low < high:
+                yield low, high
+            place += 1
+
+    def total(self, start: int, end: int) -> int:
+        """How long threads were stopped between two moments."""
+        return sum(high - low for low, high in self.within(start, end))
+
+
+def without(piece: Piece, taken: Sequence[Piece]) -> Iterator[Piece]:
+    """What is left of a piece; `taken` are in order and without overlap."""
+    at = piece.start
+    place = max(bisect_right(taken, piece.start, key=lambda other: other.start) - 1, 0)
+    while place < len(taken) and taken[place].start < piece.end:
+        other = taken[place]
+        if other.start > at:
+            yield Piece(at, other.start, piece.doing, piece.soft)
+        at = max(at, other.end)
+        place += 1
+    if at < piece.end:
+        yield Piece(at, piece.end, piece.doing, piece.soft)
+
+
+def proven(kinds: Sequence[Sequence[Piece]]) -> list[Piece]:
+    """Pieces of several kinds → pieces without overlap: where some overlap, the kind that comes first counts."""
+    found: list[Piece] = []
+    for pieces in kinds:
+        mine: list[Piece] = []
+        reach = None
+        for piece in sorted(pieces, key=lambda one: (one.start, one.end)):
+            start = piece.start if reach is None else max(piece.start, reach)
+            if start < piece.end:
+                mine += without(attrs.evolve(piece, start=start), found)
+                reach = piece.end
+        found = sorted([*found, *mine], key=lambda one: one.start)
+    return found
+
+
+@attrs.frozen
+class Tiler:
+    """Makes the pieces of the threads of a process. `period` is that of samples, 0 where there are none.
+
+    While threads were stopped, or the sampler was `late`, nobody could be sampled: that time separates no samples.
+    """
+
+    period: int
+    stops: Stops
+    late: Stops
+
+    def life(self, start: int, end: int, events: Sequence[Piece], seen: Sequence[Seen]) -> list[Piece]:
+        """All of a life from `start` to `end`: `events` are without overlap, both are in order."""
+        found: list[Piece] = []
+        at, place = start, 0
+        for event in (*events, None):
+            until = end if event is None else min(max(event.start, at), end)
+            while place < len(seen) and seen[place].last < at:
+                place += 1
+            inside = []
+            here = place
+            while here < len(seen) and seen[here].first < until:
+                inside.append(seen[here])
+                here += 1
+            if until > at:
+                between = event is not None and (at > start)
+                found += self._sampled(at, until, inside, between)
+            if event is not None:
+                low, high = max(event.start, at), min(event.end, end)
+                if low < high:
+                    found += self._waiting(Piece(low, high, event.doing, event.soft), seen, place)
+                    at = high
+        return self._stopped(found)
+
+    def _waiting(self, event: Piece, seen: Sequence[Seen], place: int) -> list[Piece]:
+        """What an event proves. A thread that waits for a task may run it, or another one, itself meanwhile."""
+        if not event.soft:
+            return [event]
+        inside = []
+        while place < len(seen) and seen[place].first < event.end:
+            one = seen[place]
+            if one.last >= event.start:
+                inside.append(one if one.doing.state == "running" else attrs.evolve(one, doing=event.doing))
+            place += 1
+        if not any(one.doing.state == "running" for one in inside):
+            return [event]
+        pieces = self._sampled(event.start, event.end, inside, False)
+        return [attrs.evolve(p, doing=event.doing) if p.doing.state == "unknown" else p for p in pieces]
+
+    def _sampled(self, start: int, end: int, seen: Sequence[Seen], between: bool) -> list[Piece]:
+        """What samples say of a part that no event covers, `between` two of them or not."""
+        held = HELD * self.period
+        seen = [one for one in seen if not self._is_around(one, start, end)]
+        if not seen:
+            short = self.period > 0 and end - start - self.late.total(start, end) <= held
+            return [Piece(start, end, BETWEEN if between and short else UNKNOWN)]
+        found: list[Piece] = []
+        at = start
+        before: Seen | None = None
+        for one in seen:
+            first = max(one.first, at)
+            last = start if before is None else before.last
+            apart = first - last - (self.late.total(last, first) if first - last > held else 0)
+            if apart <= held or (before is not None and before.lasting):
+                border = first if one.mark or (before is not None and before.lasting and not self.period) else None
+                if border is None:
+                    border = start if before is None else max(last, at) + (first - max(last, at)) // 2
+                if border > at:
+                    found.append(Piece(at, border, UNKNOWN if before is None else before.doing))
+                    at = border
+            else:
+                known = at if before is None else min(max(last + held // 2, at), first)
+                if before is not None and known > at:
+                    found.append(Piece(at, known, before.doing))
+                again = first if one.mark else max(first - held // 2, known)
+                if again > known:
+                    found.append(Piece(known, again, UNKNOWN))
+                at = max(again, at)
+            before = one
+        assert before is not None
+        last = min(max(before.last, at), end)
+        apart = end - last - (self.late.total(last, end) if end - last > held else 0)
+        known = end if apart <= held or before.lasting else min(last + held // 2, end)
+        if known > at:
+            found.append(Piece(at, known, before.doing))
+        if end > max(known, at):
+            found.append(Piece(max(known, at), end, UNKNOWN))
+        return found
+
+    def _is_around(self, one: Seen, start: int, end: int) -> bool:
+        """Whether samples were the same before and after a part so short that none was taken in it."""
+        return one.first < start and one.last >= end and end - start < self.period
+
+    def _stopped(self, pieces: Sequence[Piece]) -> list[Piece]:
+        """The same with what ran cut where all threads were stopped; equal neighbours are one."""
+        found: list[Piece] = []
+        for piece in pieces:
+            if piece.doing.state != "running":
+                _add(found, piece)
+                continue
+            at = piece.start
+            stopped = Doing("gc_suspended", piece.doing.evidence, None, piece.doing.stack_id)
+            for low, high in self.stops.within(piece.start, piece.end):
+                if low > at:
+                    _add(found, Piece(at, low, piece.doing))
+                _add(found, Piece(low, high, stopped))
+                at = high
+            if piece.end > at:
+                _add(found, Piece(at, piece.end, piece.doing))
+        return found
+
+
+def _add(found: list[Piece], piece: Piece) -> None:
+    if found and found[-1].end == piece.start and _same(found[-1].doing, piece.doing):
+        found[-1] = Piece(found[-1].start, piece.end, found[-1].doing)
+    else:
+        found.append(piece)
+
+
+def _same(one: Doing, other: Doing) -> bool:
+    """Whether two neighbours are one. Where a thread ran changes all the time; what it waits for tells waits apart."""
+    if one.state != other.state or one.evidence != other.evidence:
+        return False
+    if one.state not in WAITING:
+        return one.reason == other.reason
+    return attrs.evolve(one, stack_id=0) == attrs.evolve(other, stack_id=0)

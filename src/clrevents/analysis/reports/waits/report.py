@@ -1,0 +1,209 @@
+"""The report on waits: what it asks for, its collector and its function."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from clrevents._util.words import counted
+from clrevents.analysis.framework.model.answer import Answer, answer, table
+from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.vocabulary.answer_values import Evidence, Metric, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.shared.blocking.known_waits import KnownWait
+from clrevents.analysis.shared.blocking.wait_feed import WAIT_HEADERS, WAIT_SELECTORS, WaitFeed
+from clrevents.analysis.shared.blocking.wait_rows import BlockedThread, BlockingMethod, Wait, WaitKind, WaitsFacts
+from clrevents.analysis.shared.blocking.wait_tables import WaitTables
+from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
+from clrevents.schema.registry import SAMPLE, TPL
+
+_SAMPLED: Final = "waits without events, such as sleeps"
+_HANDLES: Final = "both ends of waits for handles and monitors"
+_TASKS: Final = "both ends of waits for tasks"
+_LOCKED: Final = "both ends of waits for locks"
+_ANY: Final = "waits"
+_NEEDS: Final = (
+    Need(
+        _ANY,
+        (
+            "ThreadSample",
+            *(f"runtime/{name}{end}" for name in ("WaitHandleWait", "Contention") for end in ("Start", "Stop")),
+            "tpl/TaskWaitBegin",
+        ),
+        0,
+        4,
+        SAMPLE,
+        essential=True,
+    ),
+    Need(_SAMPLED, ("ThreadSample",), 0, 4, SAMPLE),
+    Need(_HANDLES, ("WaitHandleWaitStart", "WaitHandleWaitStop"), 0x40000000000, 5),
+    Need(_TASKS, ("TaskWaitBegin", "TaskWaitEnd"), 0x3, 4, TPL),
+    Need(_LOCKED, ("ContentionStart", "ContentionStop"), 0x4000, 4),
+)
+_METRICS: Final = (
+    MetricDeclaration("count", "count", "Waits of the program that began.", "less"),
+    MetricDeclaration("waited_total", "ns", "How long all threads together waited in them.", "less"),
+    MetricDeclaration("event_total", "ns", "How much of that events tell.", "less"),
+    MetricDeclaration("sampled_total", "ns", "How much of that only samples show.", "less", evidence="sample"),
+    MetricDeclaration("task_count", "count", "Waits for tasks that began.", "less"),
+    MetricDeclaration("task_total", "ns", "How long threads waited for tasks.", "less"),
+    MetricDeclaration("idle_total", "ns", "How long threads of the runtime and workers of the pool were idle."),
+    MetricDeclaration("nested_count", "count", "Waits that began inside others and are not counted."),
+    MetricDeclaration("unfinished", "count", "Waits of the program whose end is not in the trace.", "less"),
+)
+
+
+@parameters
+class WaitsParameters:
+    """How methods are named."""
+
+    raw: bool = parameter(False, "Names as the runtime writes them.")
+    my_code: bool = MY_CODE
+
+
+@answer(name="waits")
+class WaitsReport(Answer[WaitsFacts]):
+    """What threads waited for, how long, and which methods blocked them; which of them blocked on tasks.
+
+    Events tell when a wait began and ended: contentions for locks, waits for handles and monitors (.NET 9 and later),
+    and waits for tasks that block a thread; an `await` blocks none and is not counted. Where no event covers them,
+    samples show waits by the methods on the stack: such a wait reaches to the middle between the samples around it, and
+    several short ones that follow one another are one. The column `evidence` says which it was.
+
+    Kinds: `lock` (to enter a lock), `handle` (wait handles, events, semaphores), `monitor` (Monitor.Wait), `task`
+    (until a task is done), `join`, `sleep`, and `idle`, which is what workers of the pool without work and threads of
+    the runtime do; that is not in the sums. A wait inside another one (a handle that a lock waits with, a lock inside a
+    task that a waiting thread runs) is listed, and not counted again.
+
+    The method that blocks is the first one of the stack outside System.Threading. One with `task_wait` blocks until a
+    task is done, with `Task.Wait`, `Task.Result` or an awaiter's `GetResult`: asynchronous code would not hold a thread
+    meanwhile. The fact `sync_over_async` names the one that did it longest.
+
+    Lengths are from event to event. A wait that went on when tracing stopped lasted at least until then: it counts so
+    long in sums, shares and order, rows say how many of their waits are `open`, and metrics are bounds from below.
+    Which lock a thread waited for, and who held it, is told by the report `locks`. Waiting for devices and networks is
+    not in this report.
+
+    In a window a wait counts where it began, and its time as far as it lies in the window. A wait is lossy if events of
+    its thread were lost meanwhile; sums of a thread if any were lost in the window, others if any events were.
+    """
+
+    methods: ReportTable[BlockingMethod] = table("Each method that blocks, for each kind, the longest waiting first.")
+    kinds: ReportTable[WaitKind] = table("All waits of each kind.")
+    threads: ReportTable[BlockedThread] = table("Each thread that waited, what is idle left out.")
+    waits: ReportTable[Wait] = table("Each wait, in order of time.", bulk=True)
+
+
+class WaitsCollector(Collector[WaitsReport]):
+    """Keeps a few columns of each wait, and runs of equal samples."""
+
+    selectors = WAIT_SELECTORS
+    headers = WAIT_HEADERS
+    stacks = True
+
+    def __init__(self, asked: WaitsParameters) -> None:
+        self._asked = asked
+        self._feed = WaitFeed()
+
+    def take(self, chunk: ReportChunk) -> None:
+        """See the next events."""
+        self._feed.take(chunk)
+
+    def finish(self, context: Context) -> WaitsReport:
+        """Give the answer."""
+        found = self._feed.found(context, self._asked.raw, self._asked.my_code)
+        tables = WaitTables(context, found.waits)
+        culprit = tables.sync_over_async()
+        report: WaitsReport = context.answer(
+            WaitsReport,
+            facts=WaitsFacts(sync_over_async=culprit, sampling_period_ns=found.period_ns or None),
+            metrics=_metrics(context, tables),
+            notes=_notes(context, tables),
+            methods=tables.methods(),
+            kinds=tables.kinds(),
+            threads=tables.threads(),
+            waits=tables.rows(),
+        )
+        return report
+
+
+def _metrics(context: Context, tables: WaitTables) -> dict[str, Metric | int | None]:
+    if _ANY in context.unknown:
+        return dict.fromkeys((metric.name for metric in _METRICS), None)
+    programs = tables.programs
+    sampled = [wait for wait in programs if wait.evidence == "sample"]
+    told = [wait for wait in programs if wait.evidence == "event"]
+    tasks, idle = tables.of("task"), tables.of("idle")
+    samples = _SAMPLED not in context.unknown
+
+    def evidence(waits: list[KnownWait]) -> Evidence:
+        return "sample" if any(wait.evidence == "sample" for wait in waits) else "event"
+
+    def metric(name: str, value: int, waits: list[KnownWait]) -> Metric:
+        unrecorded = name.startswith("task") and _TASKS in context.unknown
+        least = name.endswith("total") and any(wait.goes_on for wait in waits)
+        return context.metric(name, value, "sample" if unrecorded else evidence(waits), least=least)
+
+    tasks_known = samples or _TASKS not in context.unknown or bool(tasks)
+    return {
+        "count": metric("count", tables.count(programs), programs),
+        "waited_total": metric("waited_total", tables.waited(programs), programs),
+        "event_total": metric("event_total", tables.waited(told), told),
+        "sampled_total": tables.waited(sampled) if samples else None,
+        "task_count": metric("task_count", tables.count(tasks), tasks) if tasks_known else None,
+        "task_total": metric("task_total", tables.waited(tasks), tasks) if tasks_known else None,
+        "idle_total": metric("idle_total", tables.waited(idle), idle),
+        "nested_count": tables.count(tables.nested()),
+        "unfinished": tables.count(wait for wait in told if wait.end is None),
+    }
+
+
+def _notes(context: Context, tables: WaitTables) -> list[Note]:
+    notes = []
+    tasks = tables.of("task")
+    culprit = tables.sync_over_async()
+    if culprit is not None:
+        count = tables.count(tasks)
+        threads = len({wait.thread for wait in tasks})
+        waited = tables.waited(tasks)
+        least = "at least " if any(wait.goes_on for wait in tasks) else ""
+        text = (
+            f"sync over async: {counted(count, 'wait')} for tasks blocked {counted(threads, 'thread')} for "
+            f"{least}{waited / 1e6:,.3f} ms, most of it in {culprit}"
+        )
+        numbers = {"waits": count, "threads": threads, "waited_ns": waited}
+        notes.append(Note("sync-over-async", "warning", text, ("task_total",), numbers, "await the tasks instead"))
+    waiting = [wait for wait in tables.programs if wait.goes_on]
+    if waiting:
+        longest = max(wait.held or 0 for wait in waiting)
+        text = (
+            f"{counted(len(waiting), 'thread')} still waited when tracing stopped, the longest for "
+            f"{longest / 1e6:,.3f} ms until then: sums are at least so long"
+        )
+        numbers = {"threads": len(waiting), "longest_ns": longest}
+        notes.append(Note("still-waiting", "warning", text, ("waited_total",), numbers))
+    if any(wait.evidence == "sample" for wait in tables.programs):
+        text = "waits with the evidence `sample` are as exact as the sampling period, and short ones may be missing"
+        notes.append(Note("sampled", "info", text, ("waits", "waited_total")))
+    return notes
+
+
+REPORT: Final = ReportDeclaration(
+    answer=WaitsReport,
+    question="What did threads wait for, and which methods blocked them?",
+    topic="waiting",
+    needs=_NEEDS,
+    metrics=_METRICS,
+    collector=WaitsCollector,
+    parameters=WaitsParameters,
+    headline="methods",
+    shown=("kind", "evidence", "count", "waited_ns", "max_ns", "open", "threads", "method"),
+    examples=(
+        ("Which methods block threads?", "clrevents waits app.nettrace"),
+        ("How long did threads wait for what?", "clrevents waits app.nettrace --table kinds"),
+        ("Which threads waited longest?", "clrevents waits app.nettrace --table threads"),
+        ("When was each wait?", "clrevents waits app.nettrace --table waits --start 2s --end 3s"),
+        ("Fail if anything blocks on tasks:", "clrevents waits app.nettrace --assert 'task_count==0'"),
+    ),
+)

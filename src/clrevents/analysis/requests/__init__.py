@@ -1,1 +1,0 @@
-"""Show HTTP requests, the time in their parts, and who served them."""

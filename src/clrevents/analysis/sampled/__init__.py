@@ -1,2 +1,0 @@
-"""What reports on sampled or weighted stacks share: which samples there are, what they weigh, what threads did then,
-and which frames their stacks show. Answers nothing by itself."""

@@ -1,0 +1,1 @@
+"""What several reports know of events; imports no report."""

@@ -1,0 +1,1 @@
+"""What threads waited for, from events and samples."""

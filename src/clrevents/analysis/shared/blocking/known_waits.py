@@ -1,0 +1,313 @@
+"""All waits of a process: those of events, and, where these say nothing, those that samples show.
+
+Says of each what it is for, which method blocks, and of which other wait it is a part. Makes no tables.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from typing import Final, Literal, TypeAlias
+
+import attrs
+import numpy as np
+
+from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Evidence
+from clrevents.analysis.shared.events.contention_spans import ContentionSpans
+from clrevents.analysis.shared.events.wait_events import WaitSpans
+from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
+from clrevents.analysis.shared.samples.leaf_states import STATES, ThreadState
+from clrevents.analysis.shared.samples.sample_runs import SampleRuns
+from clrevents.analysis.shared.samples.sampled_states import stretches
+
+WaitWord: TypeAlias = Literal["lock", "handle", "monitor", "task", "join", "sleep", "idle"]
+
+EXTERNAL: Final = 1
+MONITOR_WAIT: Final = 1
+_RUNTIMES_OWN: Final = frozenset(("pool_gate", "pool_wait", "pool_io", "timer", "finalizer", "tiering"))
+"""The roles of threads that wait for something to do, if no method of a program is on their stack."""
+_WORDS: Final[dict[ThreadState, WaitWord]] = {
+    "lock": "lock",
+    "sleep": "sleep",
+    "join": "join",
+    "task_wait": "task",
+    "pool_idle": "idle",
+    "wait": "handle",
+}
+_MONITORS: Final = ("System.Threading.Monitor.", "System.Threading.ObjectNative.")
+
+
+@attrs.define
+class KnownWait:
+    """One wait. `start` or `end` is None where the trace does not tell.
+
+    `until` is its end; of one that goes on when tracing stops, when that was: it lasted at least so long.
+    """
+
+    thread: int
+    kind: WaitWord
+    start: int | None
+    end: int | None
+    evidence: Evidence
+    stack_id: int
+    method: str | None
+    waiting_in: str | None
+    until: int | None = None
+    goes_on: bool = False
+    """Whether it still lasts when tracing stops."""
+    task_id: int | None = None
+    inside: WaitWord | None = None
+
+    @property
+    def held(self) -> int | None:
+        """How long it lasted, at least if it goes on."""
+        return None if self.start is None or self.until is None else self.until - self.start
+
+    def within(self, low: int, high: int) -> int:
+        """How much of that lies between two moments."""
+        if self.start is None or self.until is None:
+            return 0
+        return max(0, min(self.until, high) - max(self.start, low))
+
+    @property
+    def place(self) -> int:
+        """Where it is in time, for sorting."""
+        moment = self.start if self.start is not None else self.end
+        assert moment is not None, "an event has told it"
+        return moment
+
+
+class WaitFinder:
+    """Finds them. Needs all events and runs of samples of the process."""
+
+    def __init__(
+        self,
+        context: Context,
+        locks: ContentionSpans,
+        handles: WaitSpans,
+        tasks: WaitSpans,
+        runs: SampleRuns,
+        raw: bool,
+        my_code: bool,
+    ) -> None:
+        self._context = context
+        self._runs = runs
+        sides = [locks.spans, handles, tasks]
+        stacks = [spans.at_begin("stack_id").astype(np.int64) for spans in sides]
+        moments = [spans.bounds()[0] for spans in sides]
+        self._names = BlockingMethods(
+            context, np.concatenate((*stacks, runs.stack_id)), np.concatenate((*moments, runs.first)), raw, my_code
+        )
+        states = self._names.states()
+        self._states = states
+        self._own = np.array(
+            [role >= 0 and states.roles[role] in _RUNTIMES_OWN for role in states.role.tolist()], dtype=np.bool_
+        )
+        self._locks, self._handles, self._tasks = locks, handles, tasks
+
+    def all(self) -> list[KnownWait]:
+        """All waits in order of time."""
+        found = [*self._lock_waits(), *self._handle_waits(), *self._task_waits()]
+        by_thread: dict[int, list[KnownWait]] = {}
+        for wait in sorted(found, key=_order):
+            by_thread.setdefault(wait.thread, []).append(wait)
+        for waits in by_thread.values():
+            _nest(waits)
+        found += self._sampled(by_thread)
+        found.sort(key=lambda wait: (wait.place, wait.thread, wait.kind))
+        return found
+
+    def pool_workers(self) -> frozenset[int]:
+        """The threads of which a sample shows that they are workers of the thread pool."""
+        if "pool_worker" not in self._states.roles:
+            return frozenset()
+        sampled = self._names.of[len(self._names.of) - len(self._runs) :]
+        theirs = self._states.role[sampled] == self._states.roles.index("pool_worker")
+        return frozenset(self._runs.thread[theirs].tolist())
+
+    # Events. --------------------------------------------------------------------------------------------------------
+
+    def _lock_waits(self) -> list[KnownWait]:
+        """Contentions for locks of the program."""
+        native = self._locks.native.tolist()
+        made = self._event_waits(self._locks.spans, 0)
+        for wait in made:
+            wait.kind = "lock"
+        return [wait for wait, not_ours in zip(made, native, strict=True) if not not_ours]
+
+    def _handle_waits(self) -> list[KnownWait]:
+        sources = self._handles.at_begin("WaitSource").tolist()
+        made = self._event_waits(self._handles, len(self._locks))
+        for wait, source in zip(made, sources, strict=True):
+            if wait.waiting_in is None and wait.kind == "handle" and source == MONITOR_WAIT:
+                wait.kind = "monitor"
+        return made
+
+    def _task_waits(self) -> list[KnownWait]:
+        ids = self._tasks.either("TaskID").tolist()
+        made = self._event_waits(self._tasks, len(self._locks) + len(self._handles))
+        for wait, task in zip(made, ids, strict=True):
+            wait.kind, wait.task_id = "task", task
+        return made
+
+    def _event_waits(self, spans: WaitSpans, first: int) -> list[KnownWait]:
+        """Waits of one kind of event; their stacks are named from this place on."""
+        begun, ended, open_ = spans.begun.tolist(), spans.ended.tolist(), spans.open.tolist()
+        starts, ends, threads = spans.start_ns.tolist(), spans.end_ns.tolist(), spans.thread.tolist()
+        stacks = spans.at_begin("stack_id").tolist()
+        reached = spans.bounds()[1].tolist()
+        found = []
+        for row in range(len(spans)):
+            start, end = starts[row] if begun[row] else None, ends[row] if ended[row] else None
+            kind, waiting_in = self._kind(first + row)
+            found.append(
+                KnownWait(
+                    thread=threads[row],
+                    kind=kind or "handle",
+                    start=start,
+                    end=end,
+                    evidence="event",
+                    stack_id=stacks[row],
+                    method=self._names.method(first + row),
+                    waiting_in=waiting_in,
+                    until=reached[row] if ended[row] or open_[row] else None,
+                    goes_on=open_[row],
+                )
+            )
+        return found
+
+    def _kind(self, place: int) -> tuple[WaitWord | None, str | None]:
+        """What a stack waits for, and in which method; None if no known method waits on it."""
+        stack = int(self._names.of[place])
+        states = self._states
+        state = int(states.leaf_state[stack])
+        reason = states.reasons[states.reason[stack]] if states.reason[stack] >= 0 else None
+        kind = _WORDS.get(STATES[state]) if state >= 0 else None
+        if kind is None:
+            return None, None
+        if self._own[stack] and self._names.framework_only[stack]:
+            return "idle", reason
+        if kind == "handle" and reason is not None and reason.startswith(_MONITORS):
+            return "monitor", reason
+        return kind, reason
+
+    # Samples. -------------------------------------------------------------------------------------------------------
+
+    def _sampled(self, by_thread: dict[int, list[KnownWait]]) -> list[KnownWait]:
+        """Waits that samples show where no event tells of one."""
+        covered: dict[int, _Covered] = {}
+        found: list[KnownWait] = []
+        for run in self._waiting_runs():
+            if run.thread not in covered:
+                covered[run.thread] = _Covered.of(by_thread.get(run.thread, []))
+            for low, high in covered[run.thread].gaps(run.low, run.high):
+                sampled = low <= run.first <= high or low <= run.last <= high
+                if not sampled and high - low <= self._runs.period_ns:
+                    # No sample lies in it: it is only the way from one sample to the next.
+                    continue
+                found.append(
+                    KnownWait(run.thread, run.kind, low, high, "sample", run.stack_id, run.method, run.waiting_in, high)
+                )
+        return found
+
+    def _waiting_runs(self) -> list[_WaitingRun]:
+        """Runs of samples that show one wait, whatever the addresses in its methods are."""
+        runs, count = self._runs, len(self._locks) + len(self._handles) + len(self._tasks)
+        lows, highs = (side.tolist() for side in stretches(runs, self._context.stopped_ns))
+        firsts, lasts = runs.first.tolist(), runs.last.tolist()
+        types, threads, stacks = runs.type.tolist(), runs.thread.tolist(), runs.stack_id.tolist()
+        kinds: dict[int, tuple[WaitWord | None, str | None]] = {}
+        found: list[_WaitingRun] = []
+        for row, of in enumerate(self._names.of[count:].tolist()):
+            if types[row] != EXTERNAL:
+                continue
+            if of not in kinds:
+                kinds[of] = self._kind(count + row)
+            kind, waiting_in = kinds[of]
+            if kind is None:
+                continue
+            thread, method = threads[row], self._names.method(count + row)
+            before = found[-1] if found else None
+            same = before is not None and (before.thread, before.kind, before.method) == (thread, kind, method)
+            if before is not None and same and before.high == lows[row]:
+                before.high, before.last = highs[row], lasts[row]
+                continue
+            found.append(
+                _WaitingRun(
+                    thread, kind, method, waiting_in, stacks[row], lows[row], highs[row], firsts[row], lasts[row]
+                )
+            )
+        return found
+
+
+@attrs.define
+class _WaitingRun:
+    """Samples of a thread from `first` to `last` show one wait, which is taken to last from `low` to `high`."""
+
+    thread: int
+    kind: WaitWord
+    method: str | None
+    waiting_in: str | None
+    stack_id: int
+    low: int
+    high: int
+    first: int
+    last: int
+
+
+@attrs.frozen
+class _Covered:
+    """Where events tell that a thread waits: stretches in order, none of which overlap."""
+
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+    @classmethod
+    def of(cls, waits: Sequence[KnownWait]) -> _Covered:
+        """Those of the waits of one thread. What has only an end, or lost its end, covers nothing."""
+        starts: list[int] = []
+        ends: list[int] = []
+        for wait in waits:
+            if wait.start is None or wait.until is None:
+                continue
+            high = FOREVER if wait.goes_on else wait.until
+            if starts and wait.start <= ends[-1]:
+                ends[-1] = max(ends[-1], high)
+            else:
+                starts.append(wait.start)
+                ends.append(high)
+        return cls(starts, ends)
+
+    def gaps(self, low: int, high: int) -> list[tuple[int, int]]:
+        """What of a stretch no event covers."""
+        found = []
+        for place in range(max(bisect_right(self.starts, low) - 1, 0), bisect_left(self.starts, high)):
+            start, end = self.starts[place], self.ends[place]
+            if end <= low:
+                continue
+            if start > low:
+                found.append((low, start))
+            low = max(low, end)
+        if low < high:
+            found.append((low, high))
+        return found
+
+
+def _order(wait: KnownWait) -> tuple[int, int]:
+    """Waits around others come first."""
+    start = ALWAYS if wait.start is None else wait.start
+    return start, {"lock": 1, "task": 0}.get(wait.kind, 2) if wait.evidence == "event" else 3
+
+
+def _nest(waits: Sequence[KnownWait]) -> None:
+    """Mark the waits of a thread, in order of their begins, that lie in another one."""
+    around: KnownWait | None = None
+    for wait in waits:
+        if around is not None and wait.start is not None:
+            limit = FOREVER if around.goes_on else around.end
+            if limit is not None and wait.start < limit:
+                wait.inside = around.kind
+                continue
+        if wait.kind in ("lock", "task") and wait.start is not None:
+            around = wait

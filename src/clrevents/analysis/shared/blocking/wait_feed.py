@@ -1,0 +1,74 @@
+"""What tells of waits, read once for any report: events of locks, handles and tasks, and samples.
+
+Keeps a few columns of each, and finds the waits of a process at the end. Adds up nothing and knows no window.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import attrs
+
+from clrevents.analysis.framework.model.collector import Context, ReportChunk
+from clrevents.analysis.framework.model.kept import Kept, narrowed
+from clrevents.analysis.shared.blocking.known_waits import KnownWait, WaitFinder
+from clrevents.analysis.shared.events.contention_spans import CONTENDED, CONTENTION_COLUMNS, ENTERED, ContentionSpans
+from clrevents.analysis.shared.events.task_waits import TASK_BEGIN, TASK_END, task_wait_spans
+from clrevents.analysis.shared.events.wait_events import wait_spans
+from clrevents.analysis.shared.samples.sample_runs import RunMaker
+from clrevents.analysis.shared.samples.sampled_states import keep_samples
+from clrevents.analysis.shared.samples.samples import SAMPLES
+
+WAIT_HEADERS: Final = ("time_ns", "thread_id", "stack_id")
+_WAITING: Final = "runtime/WaitHandleWaitStart"
+_SIGNALED: Final = "runtime/WaitHandleWaitStop"
+_KEPT: Final = {
+    **CONTENTION_COLUMNS,
+    _WAITING: (*WAIT_HEADERS, "ClrInstanceID", "WaitSource"),
+    _SIGNALED: (*WAIT_HEADERS, "ClrInstanceID"),
+    TASK_BEGIN: (*WAIT_HEADERS, "TaskID", "Behavior"),
+    TASK_END: (*WAIT_HEADERS, "TaskID"),
+}
+WAIT_EVENTS: Final = tuple(_KEPT)
+WAIT_SELECTORS: Final = (*WAIT_EVENTS, SAMPLES)
+
+
+@attrs.frozen(eq=False)
+class FoundWaits:
+    """The waits of a process in order of time, the threads whose stacks are those of workers of the pool, and the
+    median time between two samples of a thread, 0 where there are none."""
+
+    waits: list[KnownWait]
+    workers: frozenset[int]
+    period_ns: int
+
+
+class WaitFeed:
+    """Takes the chunks of a collector that selects `WAIT_SELECTORS`, and leaves its other events alone.
+
+    One that selects `WAIT_EVENTS` only gets the waits of events, and none that only samples show.
+    """
+
+    def __init__(self) -> None:
+        self._kept = Kept()
+        self._runs = RunMaker()
+
+    def take(self, chunk: ReportChunk) -> None:
+        """See the next events."""
+        keep_samples(self._runs, chunk.events.get(SAMPLES))
+        self._kept.take(narrowed(chunk, _KEPT))
+
+    def found(self, context: Context, raw: bool, my_code: bool) -> FoundWaits:
+        """All waits. Names are as the runtime writes them if `raw`, of the program's own methods if `my_code`."""
+        events = self._kept.all(_KEPT, context.nothing)
+        runs = self._runs.runs()
+        finder = WaitFinder(
+            context,
+            ContentionSpans.of(events[CONTENDED], events[ENTERED], context),
+            wait_spans(events[_WAITING], events[_SIGNALED], ("ClrInstanceID", "thread_id")).in_trace(context),
+            task_wait_spans(events[TASK_BEGIN], events[TASK_END], context),
+            runs,
+            raw,
+            my_code,
+        )
+        return FoundWaits(finder.all(), finder.pool_workers(), runs.period_ns)

@@ -1,0 +1,160 @@
+"""Waits → the tables of the report and its sums, of those in the window. A wait inside another is counted nowhere.
+
+What threads of the runtime wait for, and workers of the pool without work, is apart: it is nobody's loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import as_columns
+from clrevents.analysis.shared.blocking.known_waits import KnownWait
+from clrevents.analysis.shared.blocking.wait_rows import BlockedThread, BlockingMethod, Wait, WaitKind
+
+IDLE: Final = "idle"
+
+
+class WaitTables:
+    """The tables of one process."""
+
+    def __init__(self, context: Context, waits: Sequence[KnownWait]) -> None:
+        self._context = context
+        self._all = waits
+        window = context.window
+        first = np.array([ALWAYS if wait.start is None else wait.start for wait in waits], dtype=np.int64)
+        last = np.array([FOREVER if wait.until is None else wait.until for wait in waits], dtype=np.int64)
+        self.waits = [wait for wait, inside in zip(waits, window.meets(first, last).tolist(), strict=True) if inside]
+        self._counted = [wait for wait in self.waits if wait.inside is None]
+        self.programs = [wait for wait in self._counted if wait.kind != IDLE]
+        """Waits of the program itself."""
+        self._low, self._high = window.low, window.high
+
+    def rows(self) -> ReportTable[Wait]:
+        """Each wait, in order of time."""
+        rows = [
+            {
+                "thread_id": wait.thread,
+                "kind": wait.kind,
+                "start_ns": wait.start,
+                "end_ns": wait.end,
+                "duration_ns": wait.held,
+                "open": wait.goes_on,
+                "evidence": wait.evidence,
+                "task_wait": wait.kind == "task",
+                "task_id": wait.task_id,
+                "inside": wait.inside,
+                "method": wait.method,
+                "waiting_in": wait.waiting_in,
+                "stack_id": wait.stack_id,
+            }
+            for wait in self._all
+        ]
+        return self._context.table(Wait, as_columns(Wait, rows))
+
+    def kinds(self) -> ReportTable[WaitKind]:
+        """By kind and evidence."""
+        rows = [
+            {"kind": kind, "evidence": evidence, **self._sums(mine), "threads": _threads(mine)}
+            for (kind, evidence), mine in _groups(self._counted, lambda wait: (wait.kind, wait.evidence))
+        ]
+        return self._context.summed(WaitKind, _longest_first(rows))
+
+    def methods(self) -> ReportTable[BlockingMethod]:
+        """By the method that blocks, what is idle last."""
+        total = self.waited(self.programs)
+        rows = []
+        groups = _groups(self._counted, lambda wait: (wait.method, wait.kind, wait.evidence))
+        for (method, kind, evidence), mine in groups:
+            sums = self._sums(mine)
+            rows.append(
+                {
+                    "method": method,
+                    "kind": kind,
+                    "task_wait": kind == "task",
+                    "evidence": evidence,
+                    **sums,
+                    "share": sums["waited_ns"] / total if total and kind != IDLE else None,
+                    "threads": _threads(mine),
+                    "waiting_in": mine[0].waiting_in,
+                    "stack_id": mine[0].stack_id,
+                }
+            )
+        rows = _longest_first(rows)
+        rows.sort(key=lambda row: row["kind"] == IDLE)
+        return self._context.summed(BlockingMethod, rows)
+
+    def threads(self) -> ReportTable[BlockedThread]:
+        """By thread."""
+        rows = []
+        for thread, mine in _groups(self.programs, lambda wait: wait.thread):
+            methods: dict[str | None, int] = {}
+            for wait in mine:
+                methods[wait.method] = methods.get(wait.method, 0) + self._part(wait)
+            rows.append(
+                {
+                    "thread_id": thread,
+                    "thread_name": self._context.thread_names.get(thread),
+                    **self._sums(mine),
+                    "method": max(methods, key=lambda name: methods[name]),
+                }
+            )
+        rows = _longest_first(rows)
+        lossy = [self._context.touched(row["thread_id"]) for row in rows]
+        return self._context.table(BlockedThread, {**as_columns(BlockedThread, rows), "lossy": lossy})
+
+    def sync_over_async(self) -> str | None:
+        """The method that blocked on tasks longest."""
+        sums: dict[str, int] = {}
+        for wait in self.programs:
+            if wait.kind == "task" and wait.method is not None:
+                sums[wait.method] = sums.get(wait.method, 0) + self._part(wait)
+        return max(sums, key=lambda name: sums[name]) if sums else None
+
+    def count(self, waits: Iterable[KnownWait]) -> int:
+        """How many count in the window: those that begin in it."""
+        return sum(self._low <= wait.place < self._high for wait in waits)
+
+    def waited(self, waits: Iterable[KnownWait]) -> int:
+        """How long they lasted in the window."""
+        return sum(map(self._part, waits))
+
+    def of(self, kind: str) -> list[KnownWait]:
+        """Those of a kind that are counted."""
+        return [wait for wait in self._counted if wait.kind == kind]
+
+    def nested(self) -> list[KnownWait]:
+        """Those that are part of others."""
+        return [wait for wait in self.waits if wait.inside is not None]
+
+    def _sums(self, waits: Sequence[KnownWait]) -> dict[str, Any]:
+        lengths = [wait.held for wait in waits if wait.held is not None]
+        return {
+            "count": self.count(waits),
+            "waited_ns": self.waited(waits),
+            "max_ns": max(lengths) if lengths else None,
+            "open": sum(wait.goes_on for wait in waits),
+        }
+
+    def _part(self, wait: KnownWait) -> int:
+        return wait.within(self._low, self._high)
+
+
+def _groups(waits: Sequence[KnownWait], key: Callable[[KnownWait], Any]) -> list[tuple[Any, list[KnownWait]]]:
+    found: dict[Any, list[KnownWait]] = {}
+    for wait in waits:
+        found.setdefault(key(wait), []).append(wait)
+    return list(found.items())
+
+
+def _threads(waits: Sequence[KnownWait]) -> int:
+    return len({wait.thread for wait in waits})
+
+
+def _longest_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(rows, key=lambda row: (-row["waited_ns"], -row["count"]))

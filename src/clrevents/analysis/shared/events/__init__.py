@@ -1,0 +1,1 @@
+"""Pairs and stretches that single events tell: waits, contentions, suspensions, compilations."""

@@ -1,0 +1,181 @@
+"""Suspensions of all managed threads: their four events, paired on the thread that wrote them.
+
+Pairs, and knows how long each held the threads; to which collection one belongs is not decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Ints
+from clrevents.analysis.framework.vocabulary.marks import Hole, Marks
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import changes
+
+SUSPENDING: Final = "runtime/GCSuspendEEBegin"
+SUSPENDED: Final = "runtime/GCSuspendEEEnd"
+RESTARTING: Final = "runtime/GCRestartEEBegin"
+RESTARTED: Final = "runtime/GCRestartEEEnd"
+STEPS: Final = (SUSPENDING, SUSPENDED, RESTARTING, RESTARTED)
+"""The events of one suspension, in order."""
+
+FOR_GC: Final = (1, 6)
+"""The reasons that are pauses of a collection."""
+NOTHING: Final = -1
+
+
+@attrs.frozen(eq=False)
+class Suspensions:
+    """All suspensions, in order of their first event.
+
+    `times` and `places` have a row for each of the four events and `NOTHING` in it where the trace lacks the event; a
+    `reason` is `NOTHING` where the begin is missing. Threads are held between the places `held_from` and `held_to`.
+    """
+
+    times: Ints
+    places: Ints
+    reason: Ints
+    thread: NDArray[Any]
+    thread_known: NDArray[np.bool_]
+    held_from: Ints
+    held_to: Ints
+
+    def __len__(self) -> int:
+        return len(self.reason)
+
+    def known(self, *steps: int) -> NDArray[np.bool_]:
+        """Which suspensions have all of these events."""
+        found: NDArray[np.bool_] = np.all(self.places[list(steps)] != NOTHING, axis=0)
+        return found
+
+    def only(self, chosen: Ints) -> Suspensions:
+        """Some of them."""
+        return Suspensions(
+            self.times[:, chosen],
+            self.places[:, chosen],
+            self.reason[chosen],
+            self.thread[chosen],
+            self.thread_known[chosen],
+            self.held_from[chosen],
+            self.held_to[chosen],
+        )
+
+    def holding(self, places: Ints) -> Ints:
+        """Which one held the threads at each place: the last that began to before it; `NOTHING` if none did."""
+        if not len(self):
+            return np.full(len(places), NOTHING, dtype=np.int64)
+        order = np.argsort(self.held_from, kind="stable")
+        last = np.searchsorted(self.held_from[order], places) - 1
+        found = order[np.maximum(last, 0)]
+        return np.where((last >= 0) & (self.held_to[found] > places), found, NOTHING)
+
+    def held_up(self, all_of_them: Suspensions) -> Ints:
+        """How long, while each was stopping threads, another one held them, in ns; 0 where that is unknown."""
+        holding = all_of_them.known(1, 3)
+        starts, ends = all_of_them.times[1][holding], all_of_them.times[3][holding]
+        order = np.argsort(starts, kind="stable")
+        starts, ends = starts[order], ends[order]
+        if not len(starts):
+            return np.zeros(len(self), dtype=np.int64)
+        # Only one can hold the threads at a time; where crafted ones overlap, what they share counts once.
+        starts[1:] = np.maximum(starts[1:], np.maximum.accumulate(ends)[:-1])
+        lengths = np.maximum(ends - starts, 0)
+        before = np.concatenate([[0], np.cumsum(lengths)])
+
+        def until(times: Ints) -> Ints:
+            """How long threads were held up to each time."""
+            place = np.searchsorted(starts, times, side="right")
+            last = np.maximum(place - 1, 0)
+            inside = np.clip(times - starts[last], 0, lengths[last])
+            found: Ints = np.where(place > 0, before[last] + inside, 0)
+            return found
+
+        both = self.known(0, 1)
+        return np.where(both, until(self.times[1]) - until(self.times[0]), 0)
+
+
+def suspensions(
+    events: Sequence[Gathered], marks: Marks, holes: Sequence[Hole] = (), others: tuple[Ints, Ints] | None = None
+) -> Suspensions:
+    """Of the rows of the four events, in the order of `STEPS`; `others` are times and places of other events, in order.
+
+    A suspension's events come in order on one thread; so one that is not later in that order than the one before it
+    begins another suspension. So does the first one after a loss on that thread, or nobody would know how many were
+    lost.
+    """
+    times = np.concatenate([rows.numbers("time_ns") for rows in events])
+    places = np.concatenate([rows.places for rows in events])
+    step = np.repeat(np.arange(4), [len(rows) for rows in events])
+    thread, known = _threads(events)
+    if not len(places):
+        nothing = np.zeros((4, 0), dtype=np.int64)
+        return Suspensions(nothing, nothing, nothing[0], thread, known, nothing[0], nothing[0])
+    order = np.lexsort((places, thread))
+    times, places, step = times[order], places[order], step[order]
+    thread, known = thread[order], known[order]
+    begins = changes(thread, known)
+    same = ~begins
+    begins[1:] |= step[1:] <= step[:-1]
+    spoilt = np.zeros(len(order), dtype=np.bool_)
+    if marks:
+        spoilt[1:] = same[1:] & marks.touched(times[:-1] + 1, times[1:] - 1, [thread[1:]])
+    begins |= spoilt
+    group = np.cumsum(begins) - 1
+    count = int(begins.sum())
+    all_times = np.full((4, count), NOTHING, dtype=np.int64)
+    all_places = all_times.copy()
+    all_times[step, group], all_places[step, group] = times, places
+    reason = np.full(count, NOTHING, dtype=np.int64)
+    codes = np.concatenate([events[0].numbers("Reason").astype(np.int64), np.zeros(len(order) - len(events[0]))])
+    firsts = step == 0
+    reason[group[firsts]] = codes[order][firsts].astype(np.int64)
+    first = np.flatnonzero(begins)
+    # Where the event is missing, threads are held from or to the next one of that thread that says otherwise.
+    before = np.where(same[first], places[np.maximum(first - 1, 0)], NOTHING)
+    last = np.append(first[1:], len(order)) - 1
+    following = np.minimum(last + 1, len(order) - 1)
+    goes_on = (last + 1 < len(order)) & same[following]
+    after = np.where(goes_on, places[following], FOREVER)
+    for place in np.flatnonzero(spoilt[first]).tolist():
+        # And not beyond the loss between the two.
+        row = int(first[place])
+        low, high = _hole(holes, int(thread[row]), int(times[row - 1]), int(times[row]))
+        other_times, other_places = others or (times[:0], places[:0])
+        until = other_places[: int(np.searchsorted(other_times, high))]
+        since = other_places[int(np.searchsorted(other_times, low, side="right")) :]
+        before[place] = max([before[place], *until[-1:].tolist()])
+        after[place - 1] = min([after[place - 1], *since[:1].tolist()])
+    found = Suspensions(
+        all_times,
+        all_places,
+        reason,
+        thread[first],
+        known[first],
+        _first_known((all_places[1], all_places[0]), before),
+        _first_known((all_places[2], all_places[3]), after),
+    )
+    return found.only(np.argsort(np.where(all_places == NOTHING, FOREVER, all_places).min(axis=0, initial=FOREVER)))
+
+
+def _hole(holes: Sequence[Hole], thread: int, since: int, until: int) -> tuple[int, int]:
+    """From when to when events of a thread may be missing, between two of its events."""
+    mine = [h for h in holes if h.thread_id in (None, thread) and h.start_ns < until and h.end_ns > since]
+    low = min((max(h.start_ns, since) for h in mine), default=since)
+    return low, max((min(h.end_ns, until) for h in mine), default=until)
+
+
+def _first_known(choices: Sequence[Ints], otherwise: Ints) -> Ints:
+    found = otherwise
+    for choice in reversed(choices):
+        found = np.where(choice != NOTHING, choice, found)
+    return found
+
+
+def _threads(events: Sequence[Gathered]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    columns = [rows.column("thread_id") for rows in events]
+    return np.concatenate([column.filled() for column in columns]), np.concatenate([c.known for c in columns])

@@ -1,0 +1,162 @@
+"""Begins and ends of waits → spans: each begin with the next event of its thread, where that is an end.
+
+Waits of one kind do not nest on a thread, so a begin that another one follows has lost its end. The last one without
+an end is open: it lasted at least until tracing stopped. Knows what a row of an event is, and nothing of locks, handles
+and tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.optional_rows import NONE, either, picked
+
+Ints: TypeAlias = NDArray[np.int64]
+Mask: TypeAlias = NDArray[np.bool_]
+
+_LARGEST: Final = float(1 << 62)
+
+
+def field_numbers(events: Gathered, name: str) -> NDArray[Any]:
+    """A column of numbers; 0 where it is null, or where no version of the event in the trace has it."""
+    if name not in events.table:
+        return np.zeros(len(events), dtype=np.int64)
+    values: NDArray[Any] = events.numbers(name)
+    if values.dtype.kind == "f":
+        values = np.nan_to_num(values, nan=0, posinf=0, neginf=0).clip(0, _LARGEST).astype(np.int64)
+    return values
+
+
+def field_known(events: Gathered, name: str) -> Mask:
+    """Where a column is not null."""
+    if name not in events.table:
+        return np.zeros(len(events), dtype=np.bool_)
+    return np.asarray(events.column(name).known, dtype=np.bool_)
+
+
+@attrs.frozen(eq=False)
+class WaitSpans:
+    """Spans in order of time. `begin` and `end` are rows of the events, -1 where the trace does not have one.
+
+    `last` says which are the last of their thread and kind; `stopped_ns` is when tracing stopped.
+    """
+
+    begins: Gathered
+    ends: Gathered
+    begin: Ints
+    end: Ints
+    last: Mask
+    stopped_ns: int = FOREVER
+
+    def __len__(self) -> int:
+        return len(self.begin)
+
+    @property
+    def begun(self) -> Mask:
+        """Which have a begin."""
+        return np.asarray(self.begin != NONE)
+
+    @property
+    def ended(self) -> Mask:
+        """Which have an end."""
+        return np.asarray(self.end != NONE)
+
+    @property
+    def open(self) -> Mask:
+        """Which went on when tracing stopped, as far as the trace tells; others without an end have lost it."""
+        return np.asarray(~self.ended & self.last)
+
+    @property
+    def start_ns(self) -> Ints:
+        """When each began; 0 where that is unknown."""
+        return self.at_begin("time_ns").astype(np.int64)
+
+    @property
+    def end_ns(self) -> Ints:
+        """When each ended; 0 where that is unknown."""
+        return self.at_end("time_ns").astype(np.int64)
+
+    @property
+    def thread(self) -> NDArray[np.uint64]:
+        """Who waited."""
+        return self.either("thread_id").astype(np.uint64)
+
+    def at_begin(self, name: str) -> NDArray[Any]:
+        """A column of the begins; 0 where there is none."""
+        return picked(field_numbers(self.begins, name), self.begin)
+
+    def known_at_begin(self, name: str) -> Mask:
+        """Where a column of the begins is not null."""
+        return picked(field_known(self.begins, name), self.begin)
+
+    def at_end(self, name: str) -> NDArray[Any]:
+        """A column of the ends; 0 where there is none."""
+        return picked(field_numbers(self.ends, name), self.end)
+
+    def known_at_end(self, name: str) -> Mask:
+        """Where a column of the ends is not null."""
+        return picked(field_known(self.ends, name), self.end)
+
+    def either(self, name: str) -> NDArray[Any]:
+        """A column that both events have."""
+        return either(field_numbers(self.begins, name), self.begin, field_numbers(self.ends, name), self.end)
+
+    def bounds(self) -> tuple[Ints, Ints]:
+        """From when to when each certainly lasted: without a begin, only its end; what is open, until tracing stopped;
+        others without an end, only their begin."""
+        starts = np.where(self.begun, self.start_ns, self.end_ns)
+        ends = np.where(self.ended, self.end_ns, np.where(self.open, np.maximum(self.stopped_ns, starts), starts))
+        return starts, ends
+
+    def in_trace(self, context: Context) -> WaitSpans:
+        """The same, with what is open lasting until tracing stopped.
+
+        Unless events of its thread are missing after its begin, for its end may be one of them; and unless the trace
+        has begins only, which it shows where a thread begins to wait a second time.
+        """
+        if bool(self.ended.all()):
+            return self
+        if not len(self.ends) and not bool(self.last.all()):
+            return attrs.evolve(self, last=np.zeros(len(self), dtype=np.bool_), stopped_ns=context.stopped_ns)
+        missing = context.marks.touched(self.start_ns, np.full(len(self), FOREVER), (self.thread,))
+        return attrs.evolve(self, last=self.last & ~missing, stopped_ns=context.stopped_ns)
+
+    def only(self, which: Mask) -> WaitSpans:
+        """Some of them."""
+        return attrs.evolve(self, begin=self.begin[which], end=self.end[which], last=self.last[which])
+
+
+def wait_spans(begins: Gathered, ends: Gathered, keys: Sequence[str], orphans: bool = True) -> WaitSpans:
+    """The spans of two events. `keys` are the columns in which both agree; `orphans` keeps ends without a begin."""
+    count = len(begins)
+    columns = [np.concatenate([field_numbers(side, key).astype(np.uint64) for side in (begins, ends)]) for key in keys]
+    places = np.concatenate((begins.places, ends.places))
+    order = np.lexsort((places, *columns))
+    same = np.ones(max(len(order) - 1, 0), dtype=np.bool_)
+    for column in columns:
+        same &= column[order][1:] == column[order][:-1]
+    is_begin = order < count
+    joined = same & is_begin[:-1] & ~is_begin[1:]
+    at = np.flatnonzero(joined)
+    alone = np.ones(len(order), dtype=np.bool_)
+    alone[at] = alone[at + 1] = False
+    last = np.ones(len(order), dtype=np.bool_)
+    last[:-1] = ~same
+    single_begins, single_ends = np.flatnonzero(alone & is_begin), np.flatnonzero(alone & ~is_begin)
+    if not orphans:
+        single_ends = single_ends[:0]
+    nobody = np.full(len(order), NONE, dtype=np.int64)
+    begin = np.concatenate((order[at], order[single_begins], nobody[: len(single_ends)]))
+    end = np.concatenate((order[at + 1] - count, nobody[: len(single_begins)], order[single_ends] - count))
+    lasts = np.concatenate((last[at + 1], last[single_begins], last[single_ends]))
+    place = either(begins.places, begin, ends.places, end)
+    in_order = np.argsort(place, kind="stable")
+    return WaitSpans(begins, ends, begin[in_order], end[in_order], lasts[in_order])

@@ -1,0 +1,1 @@
+"""Start-stop activities: their signals, and the forest they form."""

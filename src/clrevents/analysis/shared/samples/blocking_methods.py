@@ -1,0 +1,100 @@
+"""Which method blocks: stacks of waits → the first method outside the means of waiting, named once for all of them.
+
+Knows stacks and names; no events and no times of waits.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.gathering.merged import NO_STACK, MergedStacks, StackFrame, is_own, merged_stacks
+from clrevents.analysis.shared.samples.leaf_states import StackStates, artefact_frames, stack_states
+
+Ints: TypeAlias = NDArray[np.int64]
+
+MEANS: Final = (
+    "System.Threading.",
+    "System.Diagnostics.Tracing.",
+    "System.Runtime.CompilerServices.TaskAwaiter",
+    "System.Runtime.CompilerServices.ConfiguredTaskAwaitable",
+    "System.Runtime.CompilerServices.ValueTaskAwaiter",
+    "System.Runtime.CompilerServices.ConfiguredValueTaskAwaitable",
+    "System.Runtime.CompilerServices.YieldAwaitable",
+    "System.Runtime.CompilerServices.AsyncMethodBuilderCore",
+    "System.Runtime.CompilerServices.AsyncTaskMethodBuilder",
+    "System.Runtime.CompilerServices.AsyncValueTaskMethodBuilder",
+    "System.Runtime.CompilerServices.AsyncVoidMethodBuilder",
+    "System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder",
+    "Interop.",
+)
+"""How the names of methods begin that wait for their callers, or that only tell of it."""
+TRACING: Final = ("System.Diagnostics.Tracing.", "System.Threading.Tasks.TplEventSource.")
+"""How those begin that write events."""
+
+
+class BlockingMethods:
+    """Names for many stacks at once, each as of one moment. They are asked for by place.
+
+    With `my_code` the method that blocks is the first one of the program, if there is one.
+    """
+
+    def __init__(self, context: Context, stack_ids: Ints, times: Ints, raw: bool, my_code: bool = False) -> None:
+        self._merged: MergedStacks = merged_stacks(context.methods, context.resolved(stack_ids, times))
+        self._raw = raw
+        frames = self._merged.frames
+        self._artefact = artefact_frames(frames)
+        self._means = np.array([_begins(frame, (*MEANS, "[")) for frame in frames], dtype=np.bool_) | self._artefact
+        self._framework = np.array([not is_own(frame) for frame in frames], dtype=np.bool_)
+        self._skipped = [*([self._framework] if my_code else []), self._means, self._artefact]
+        self.of: Ints = self._merged.of
+        """Which stack each place has; equal numbers are equal stacks of methods."""
+        count = len(self._merged.offsets) - 1
+        self._methods: list[str | None] = [self._blocking(stack) for stack in range(count)]
+        self._innermost: list[str | None] = [self._first(stack, self._artefact) for stack in range(count)]
+        self.framework_only = np.array([bool(self._framework[self._frames(s)].all()) for s in range(count)], dtype=bool)
+        """Which stacks have no method of a program, by number of the stack."""
+
+    def states(self) -> StackStates:
+        """What leaves tell of each stack."""
+        merged = self._merged
+        return stack_states(merged.frames, merged.offsets, merged.values)
+
+    def method(self, place: int) -> str | None:
+        """The method that blocks; None where no frame has a name."""
+        return self._methods[int(self.of[place])]
+
+    def innermost(self, place: int) -> str | None:
+        """What runs, artefacts of sampling left out; None where it has no name."""
+        return self._innermost[int(self.of[place])]
+
+    def names(self, place: int) -> tuple[str, ...]:
+        """The stack, innermost first, without what writes its event; empty for none."""
+        frames = [self._merged.frames[frame] for frame in self._frames(int(self.of[place])).tolist()]
+        told = itertools.dropwhile(lambda frame: _begins(frame, TRACING), frames)
+        return tuple(frame.raw if self._raw else frame.name for frame in told if frame.reason != NO_STACK)
+
+    def _blocking(self, stack: int) -> str | None:
+        return next(filter(None, (self._first(stack, skipped) for skipped in self._skipped)), None)
+
+    def _first(self, stack: int, skipped: NDArray[np.bool_]) -> str | None:
+        frames = self._frames(stack)
+        kept = frames[~skipped[frames]]
+        if not len(kept):
+            return None
+        frame = self._merged.frames[int(kept[0])]
+        if frame.reason == NO_STACK:
+            return None
+        return frame.raw if self._raw else frame.name
+
+    def _frames(self, stack: int) -> Ints:
+        found: Ints = self._merged.values[self._merged.offsets[stack] : self._merged.offsets[stack + 1]]
+        return found
+
+
+def _begins(frame: StackFrame, beginnings: tuple[str, ...]) -> bool:
+    return frame.name.startswith(beginnings)

@@ -1,0 +1,123 @@
+"""Weighted stacks added up: by stack, and as a tree of calls. Numbers in, numbers out; names stay with the samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.gathering.groups import sum_by
+from clrevents.analysis.shared.samples.samples import Samples
+from clrevents.analysis.shared.weights.weighing import Weights
+
+Ints: TypeAlias = NDArray[np.int64]
+
+_MOST: Final = int(np.iinfo(np.int64).max)
+
+
+@attrs.frozen(eq=False)
+class StackSums:
+    """How much each stack weighs in all, by thread (-1 where threads are merged), in order of first appearance.
+
+    `count` is of samples; `external` the weight of those in native code or waiting (0 where it is not known).
+    """
+
+    thread: Ints
+    stack: Ints
+    weight: Weights
+    count: Ints
+    external: Weights
+
+    def __len__(self) -> int:
+        return len(self.stack)
+
+
+@attrs.frozen(eq=False)
+class CallTree:
+    """Nodes of calls, callers before their callees. `parent` is a node (-1 for roots), `frame` a place in the
+    samples' frames; at a root of a thread it is -1 - the thread's place. `own` is the weight of the node alone."""
+
+    parent: Ints
+    frame: Ints
+    own: Weights
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    def totals(self) -> Weights:
+        """The weight of each node with all that it called."""
+        return summed_up(self.parent, self.own)
+
+
+def summed_up(parent: Ints, own: Weights) -> Weights:
+    """What each node has with all nodes below it. Parents stand before their children."""
+    found = own.copy()
+    parents, weights = parent.tolist(), found.tolist()
+    for node in range(len(parents) - 1, -1, -1):
+        if parents[node] >= 0:
+            weights[parents[node]] += weights[node]
+    try:
+        found[:] = weights
+    except OverflowError:
+        # A sum of crafted weights: the nearest that 64 bits hold.
+        found[:] = [min(weight, _MOST) for weight in weights]
+    return found
+
+
+def stack_sums(samples: Samples, merge_threads: bool = False) -> StackSums:
+    """Samples of the same stack (and thread) together."""
+    stacks = len(samples.offsets) - 1
+    thread = np.full(len(samples), -1, dtype=np.int64) if merge_threads else samples.thread
+    keys, first, of = np.unique((thread + 1) * stacks + samples.stack, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    weight = sum_by(place[of], samples.weight, len(keys))
+    outside = False if samples.external is None else samples.external
+    external = sum_by(place[of], np.where(outside, samples.weight, 0), len(keys))
+    count = np.bincount(place[of], minlength=len(keys)).astype(np.int64)
+    at = first[order]
+    return StackSums(thread[at], samples.stack[at], weight, count, external)
+
+
+def call_tree(samples: Samples, merge_threads: bool = False) -> CallTree:
+    """The tree of all stacks; unless threads are merged, its roots are the threads."""
+    sums = stack_sums(samples, merge_threads)
+    end = samples.offsets[sums.stack + 1]
+    size = end - samples.offsets[sums.stack]
+    node = np.full(len(sums), -1, dtype=np.int64)
+    parents, frames = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    if not merge_threads and len(sums):
+        threads, node = np.unique(sums.thread, return_inverse=True)
+        parents = np.full(len(threads), -1, dtype=np.int64)
+        frames = -1 - threads
+    # From the outermost frames inwards.
+    tree = grown(samples, lambda deep, depth: end[deep] - 1 - depth, size, (parents, frames, node))
+    parents, frames, node = tree
+    return CallTree(parents, frames, sum_by(node, sums.weight, len(parents)))
+
+
+def grown(
+    samples: Samples,
+    place: Callable[[Ints, int], Ints],
+    size: Ints,
+    roots: tuple[Ints, Ints, Ints],
+) -> tuple[Ints, Ints, Ints]:
+    """The parents and frames of nodes, and the node of each of some stacks: `roots`, and those that grow from them.
+
+    `size` is how many frames each stack adds, `place` where in `samples.values` a frame is, by stack and depth.
+    """
+    parents, frames, node = [roots[0]], [roots[1]], roots[2].copy()
+    made, width = len(roots[0]), len(samples.frames)
+    # Level by level, so that each step is one call of numpy for all stacks.
+    for depth in range(int(size.max(initial=0))):
+        deep = np.flatnonzero(size > depth)
+        keys, of = np.unique((node[deep] + 1) * width + samples.values[place(deep, depth)], return_inverse=True)
+        parents.append(keys // width - 1)
+        frames.append(keys % width)
+        node[deep] = made + of
+        made += len(keys)
+    return np.concatenate(parents), np.concatenate(frames), node

@@ -1,0 +1,197 @@
+"""Which methods wait, which are artefacts of sampling, and which begin threads of the runtime: one table for all.
+
+What a stack's innermost frames say of its thread. Knows no events, no times and no reports. `add_leaf` and
+`add_artefact` extend the tables for programs with their own means of waiting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Literal, TypeAlias, get_args
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.gathering.groups import Interned
+from clrevents.analysis.gathering.merged import StackFrame
+
+Ints: TypeAlias = NDArray[np.int64]
+ThreadState: TypeAlias = Literal[
+    "running", "native", "lock", "wait", "sleep", "join", "task_wait", "pool_idle", "gc_suspended", "unknown"
+]
+STATES: Final[tuple[ThreadState, ...]] = get_args(ThreadState)
+"""What a thread may be doing, in the order in which it is shown."""
+WAITING: Final[tuple[ThreadState, ...]] = ("lock", "wait", "sleep", "join", "task_wait", "pool_idle")
+"""The states in which a thread waits for something."""
+
+DEPTH: Final = 8
+"""How many frames from the innermost one a state is looked for in."""
+_ROOTS: Final = 6
+_MAIN: Final = ("Main", "<Main>", "<Main>$")
+_MAIN_DEPTH: Final = 2
+"""A thread is the main one if a method of such a name is so near its outermost frame."""
+_MEANS: Final = ("System.Threading.", "Interop.", "[")
+"""Frames that may stand between the innermost one and the method that waits. The search ends at the first other one."""
+
+
+@attrs.frozen
+class LeafRule:
+    """A method in which a thread is in a state: `Namespace.Type.Method` without arguments; `*` at the end for any rest.
+
+    Of several on a stack, the one with the highest rank tells the state; of those, the outermost.
+    """
+
+    method: str
+    state: ThreadState
+    rank: int = 2
+
+
+def _rules(state: ThreadState, rank: int, *methods: str) -> list[LeafRule]:
+    return [LeafRule(f"System.{method}", state, rank) for method in methods]
+
+
+LEAVES: Final[list[LeafRule]] = [
+    # Blocking on a task ends in a monitor, and so in a handle: the outermost names the reason.
+    *_rules("task_wait", 4, "Threading.Tasks.Task.SpinThenBlockingWait", "Threading.Tasks.Task.InternalWait*"),
+    *_rules("task_wait", 4, "Threading.Tasks.Task.Wait", "Threading.Tasks.Task.WaitAll*"),
+    *_rules("task_wait", 4, "Threading.Tasks.Task.WaitAny", "Threading.Tasks.Task.WaitAnyCore"),
+    *_rules("sleep", 3, "Threading.Thread.Sleep*", "Threading.Thread.UninterruptibleSleep*"),
+    *_rules("join", 3, "Threading.Thread.Join*"),
+    *_rules("pool_idle", 3, "Threading.LowLevelLifoSemaphore.Wait*"),
+    *_rules("lock", 3, "Threading.Monitor.Enter*", "Threading.Monitor.TryEnter*", "Threading.Monitor.ReliableEnter*"),
+    *_rules("lock", 3, "Threading.Lock.Enter*", "Threading.Lock.TryEnter*", "Threading.ReaderWriterLockSlim.Enter*"),
+    *_rules("lock", 3, "Threading.ReaderWriterLockSlim.TryEnter*", "Threading.ReaderWriterLock.Acquire*"),
+    *_rules("wait", 2, "Threading.Monitor.Wait", "Threading.Monitor.ObjWait", "Threading.ObjectNative.WaitTimeout"),
+    *_rules("wait", 2, "Threading.ManualResetEventSlim.Wait", "Threading.CountdownEvent.Wait"),
+    *_rules("wait", 2, "Threading.SemaphoreSlim.Wait", "Threading.SemaphoreSlim.WaitUntilCountOrTimeout"),
+    *_rules("wait", 2, "Threading.SemaphoreSlim.WaitCore", "Threading.Barrier.SignalAndWait"),
+    *_rules("wait", 2, "Threading.WaitHandle.Wait*", "Threading.WaitHandle.SignalAndWait*"),
+    *_rules("wait", 2, "Threading.LowLevelLock.Wait*", "Threading.LowLevelMonitor.Wait*"),
+    *_rules("wait", 2, "Threading.WaitSubsystem.Wait*", "Threading.SynchronizationContext.Wait*"),
+    # What waits for a device cannot be told from what uses it: these only give the state its reason.
+    *_rules("native", 1, "Net.Sockets.Socket*", "IO.RandomAccess.Read*", "IO.RandomAccess.Write*"),
+    *_rules("native", 1, "ConsolePal.Read*", "IO.FileSystem*", "Diagnostics.Process.WaitForExit*"),
+]
+"""Where threads wait, and where they are in the operating system."""
+
+ARTEFACTS: Final[list[str]] = [
+    # Where the runtime stopped a running thread to look at it (.NET 10).
+    "System.Threading.Thread.PollGC*",
+    # The dispatch of exceptions, between the method that throws and its handler (.NET 9 and later).
+    "System.Runtime.EH.*",
+]
+"""Methods that are on stacks only because of how the runtime works: their callers count in their place."""
+
+ROOTS: Final[list[tuple[str, str]]] = [
+    ("System.Threading.PortableThreadPool.GateThread.*", "pool_gate"),
+    ("System.Threading.PortableThreadPool.WorkerThread.*", "pool_worker"),
+    ("System.Threading.PortableThreadPool.WaitThread.*", "pool_wait"),
+    ("System.Threading.PortableThreadPool.IOCompletionPoller.*", "pool_io"),
+    ("System.Threading.WindowsThreadPool.*", "pool_worker"),
+    ("System.Threading._ThreadPoolWaitCallback.*", "pool_worker"),
+    ("System.Net.Sockets.SocketAsyncEngine.*", "pool_io"),
+    ("System.Threading.TimerQueue.TimerThread", "timer"),
+    ("System.GC.RunFinalizers", "finalizer"),
+    ("System.Runtime.CompilerServices.TieredCompilation*", "tiering"),
+]
+"""The outermost methods of threads of the runtime, and their role."""
+
+
+def add_leaf(method: str, state: ThreadState, rank: int = 5) -> None:
+    """Say that a thread whose innermost frames have this method is in a state; it goes before what is known.
+
+    `method` is `Namespace.Type.Method` without arguments, `*` at its end stands for any rest. Raises ValueError for an
+    unknown state.
+    """
+    if state not in STATES:
+        raise ValueError(f"no state {state!r}; there are {', '.join(STATES)}")
+    LEAVES.append(LeafRule(method, state, rank))
+
+
+def add_artefact(method: str) -> None:
+    """Leave frames of this method (`*` at its end: of any that begin so) out of stacks."""
+    ARTEFACTS.append(method)
+
+
+@attrs.frozen(eq=False)
+class StackStates:
+    """What stacks say: numbers of `reasons` and of roles for each, -1 for none; `external` has yet to be asked.
+
+    `leaf_state` is the place of a state in `STATES`, -1 where no known method waits.
+    """
+
+    leaf_state: Ints
+    reason: Ints
+    role: Ints
+    reasons: tuple[str, ...]
+    roles: tuple[str, ...]
+
+
+def stack_states(frames: Sequence[StackFrame], offsets: Ints, values: Ints) -> StackStates:
+    """The states of stacks of frames, innermost first: `values[offsets[i]:offsets[i + 1]]` are places in `frames`."""
+    names = [_method(frame.name) for frame in frames]
+    skipped = [_any(name, ARTEFACTS) for name in names]
+    means = [name.startswith(_MEANS) for name in names]
+    rule_of = [_rule(name) for name in names]
+    role_of = [_role(name) for name in names]
+    reasons: Interned[str] = Interned()
+    roles: Interned[str] = Interned()
+    count = len(offsets) - 1
+    states, why, who = (np.full(count, -1, dtype=np.int64) for _ in range(3))
+    bounds = offsets.tolist()
+    for stack in range(count):
+        stack_frames = values[bounds[stack] : bounds[stack + 1]].tolist()
+        best, seen = None, 0
+        for frame in stack_frames:
+            if skipped[frame]:
+                continue
+            rule = rule_of[frame]
+            if rule is not None and (best is None or rule.rank >= best[0].rank):
+                best = rule, names[frame]
+            seen += 1
+            if seen == DEPTH or (rule is None and not means[frame]):
+                break
+        if best is not None:
+            states[stack] = STATES.index(best[0].state)
+            why[stack] = reasons[best[1]]
+        for depth, frame in enumerate(stack_frames[: -_ROOTS - 1 : -1]):
+            role = role_of[frame]
+            if role is not None and (role != "main" or depth < _MAIN_DEPTH):
+                who[stack] = roles[role]
+                break
+    return StackStates(states, why, who, tuple(reasons), tuple(roles))
+
+
+def artefact_frames(frames: Sequence[StackFrame]) -> NDArray[np.bool_]:
+    """Which frames are artefacts."""
+    return np.array([is_artefact(frame.name) for frame in frames], dtype=np.bool_)
+
+
+def is_artefact(name: str) -> bool:
+    """Whether a method, by its name with or without arguments, is an artefact."""
+    return _any(_method(name), ARTEFACTS)
+
+
+def _method(name: str) -> str:
+    """The name without arguments; what a type's name has in parentheses does not occur."""
+    return name.partition("(")[0]
+
+
+def _rule(name: str) -> LeafRule | None:
+    found = [rule for rule in LEAVES if _fits(name, rule.method)]
+    return max(found, key=lambda rule: rule.rank) if found else None
+
+
+def _role(name: str) -> str | None:
+    if name.rpartition(".")[2] in _MAIN:
+        return "main"
+    return next((role for pattern, role in ROOTS if _fits(name, pattern)), None)
+
+
+def _any(name: str, patterns: Sequence[str]) -> bool:
+    return any(_fits(name, pattern) for pattern in patterns)
+
+
+def _fits(name: str, pattern: str) -> bool:
+    return name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern

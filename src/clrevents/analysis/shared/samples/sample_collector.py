@@ -1,0 +1,276 @@
+"""Collects weighted stacks for reports: the sample profiler's, allocations', or those of any event.
+
+Reads, weighs, names and chooses them, and knows what limits them. What they add up to is for each report.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+import attrs
+import numpy as np
+
+from clrevents._util.words import counted
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.model.kept import Kept
+from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Evidence, Metric, Note
+from clrevents.analysis.framework.vocabulary.cells import CodeName, Count, DurationNs, Word
+from clrevents.analysis.framework.vocabulary.row_class import column, row
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.shared.samples.name_patterns import NamePattern
+from clrevents.analysis.shared.samples.sample_parameters import SampleParameters
+from clrevents.analysis.shared.samples.sample_states import chosen_states
+from clrevents.analysis.shared.samples.samples import SAMPLES, Samples, name_samples
+from clrevents.analysis.shared.samples.stack_shapes import StackShape
+from clrevents.analysis.shared.weights.allocation_events import ALLOC, BYTES, NEEDED, AllocationRows, certainty
+from clrevents.analysis.shared.weights.allocation_events import SELECTORS as ALLOCATIONS
+from clrevents.analysis.shared.weights.event_weights import THROWN, event_and_weight
+from clrevents.analysis.shared.weights.weighing import (
+    CAVEAT,
+    SAMPLE_HEADERS,
+    SAMPLE_TYPE,
+    SampleColumns,
+    WeighedColumns,
+    Weights,
+    weigh_events,
+    weigh_times,
+)
+from clrevents.analysis.shared.weights.weight_fields import check_weight
+from clrevents.errors import AmbiguousEventError
+from clrevents.schema.registry import DEFAULT, RUNTIME, SAMPLE
+from clrevents.table.read import Wanted
+
+A_co = TypeVar("A_co", bound=Answer[Any], covariant=True)
+
+SAMPLE_NEEDS: Final = (Need("where threads spend their time", ("ThreadSample",), 0, 4, SAMPLE, essential=True),)
+WEIGHTS: Final[Mapping[str, tuple[str | None, str]]] = {
+    "nanoseconds": ("_ns", "ns"),
+    "bytes": ("_bytes", "bytes"),
+    "count": (None, "count"),
+    "none": ("", ""),
+}
+"""By unit of the samples: the ending of the columns that hold such weights, and the unit of the metrics."""
+
+_MEANT: Final = {THROWN: (RUNTIME, THROWN.partition("/")[2])}
+"""The events of selectors that a word stands for: users are told how to record these, too."""
+_NOBODY: Final = -1
+
+
+@row
+class SampleFacts:
+    """The circumstances of weighted stacks."""
+
+    event: CodeName | None = column("The event whose stacks were added up.")
+    unit: Word | None = column("The unit of the weights: `nanoseconds`, `bytes`, `count`, or `none` if unknown.")
+    threads: Count | None = column("The number of threads that the samples are of.")
+    sampling_period_ns: DurationNs | None = column(
+        "The median time between two samples of one thread; null except for the sample profiler."
+    )
+    advice: Word | None = column("What to record so that more frames have names; null if nothing is missing.")
+
+
+@attrs.frozen(eq=False)
+class CollectedSamples:
+    """The chosen samples, and what an answer about them has to say."""
+
+    context: Context
+    samples: Samples
+    lossy: bool
+    """Whether a sample may be missing in the window: nobody knows which method it was in."""
+    known: bool
+    """Whether the trace tells what the samples weigh."""
+    evidence: Evidence
+    period_ns: int | None
+    notes: tuple[Note, ...]
+    cannot: Note | None
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The values of `SampleFacts`."""
+        return {
+            "event": self.samples.event or None,
+            "unit": self.samples.unit,
+            "threads": len(self.samples.threads),
+            "sampling_period_ns": self.period_ns,
+            "advice": self.samples.advice,
+        }
+
+    def weight(self, value: int | float) -> Metric:
+        """A metric in the unit of the weights."""
+        _, unit = WEIGHTS[self.samples.unit]
+        if self.known:
+            return Metric(value, unit, evidence=self.evidence)
+        return Metric(None, unit, evidence=self.evidence, reason="the trace has no such event")
+
+    def columns(
+        self, name: str, values: list[int | float] | Weights
+    ) -> dict[str, Sequence[int | float | None] | Weights]:
+        """The columns of a weight by unit, of which one has the values: `name_ns`, `name_bytes` and `name`."""
+        ending, _ = WEIGHTS[self.samples.unit]
+        none = [None] * len(values)
+        return {name + which: values if which == ending else none for which in ("_ns", "_bytes", "")}
+
+
+class SampleCollector(Collector[A_co]):
+    """Keeps a few numbers of every event: its time, thread, stack and one field.
+
+    So its memory grows with the number of events, and not only with the answer: names are known when the last event
+    was read, and the window cuts then.
+    """
+
+    stacks = True
+    texts = True
+    """Whether stacks may be put under a text."""
+    tables: tuple[str, ...] = ()
+    """The tables of its answer, which limits of the weights are limits of."""
+
+    def __init__(self, asked: SampleParameters, keep: tuple[NamePattern, ...] = ()) -> None:
+        asked.check()
+        if asked.event is None:
+            event, weight = event_and_weight(asked.weight)
+            asked = attrs.evolve(asked, event=event, weight=weight)  # type: ignore[misc]
+        self._asked = asked
+        self._states = chosen_states(asked.running, asked.waiting, asked.state)
+        shape = StackShape.of(asked.group, asked.include, asked.exclude, asked.fold, asked.my_code)
+        self._shape = attrs.evolve(shape, keep=keep) if shape else shape
+        self._allocations = AllocationRows() if asked.event is None and asked.weight == ALLOC else None
+        self._timed = asked.event is None and self._allocations is None
+        self._selector = SAMPLES if asked.event is None else asked.event
+        self._field = SAMPLE_TYPE if self._timed else asked.weight if self._allocations is None else None
+        field = () if self._field is None else (self._field,)
+        self._columns = tuple(dict.fromkeys((*SAMPLE_HEADERS, *field)))
+        self.selectors = (self._selector,) if self._allocations is None else ALLOCATIONS
+        # A weight may be a header column, too.
+        self.headers = tuple(dict.fromkeys((*SAMPLE_HEADERS, *Wanted.of(field).headers)))
+        self._event: tuple[str, str] | None = None
+        self._kept = Kept({self._selector: self._columns})
+
+    @abstractmethod
+    def answer(self, found: CollectedSamples) -> A_co:
+        """Make the answer of all samples."""
+
+    def take(self, chunk: ReportChunk) -> None:
+        """See the next events."""
+        for selector, found in chunk.events.items():
+            if self._allocations is not None:
+                self._allocations.take(selector, found.table, _NOBODY)
+                continue
+            if self._event not in (None, found.event):
+                raise AmbiguousEventError(f"{self._selector!r} means several events")
+            self._event = found.event
+            self._check(found)
+            self._kept.take(ReportChunk({self._selector: self._of_thread(found)}))
+
+    def finish(self, context: Context) -> A_co:
+        """Give the answer."""
+        process = _NOBODY if context.process_id is None else context.process_id
+        if self._allocations is not None:
+            name, rows = self._allocations.best()
+            rows = attrs.evolve(rows, process=np.full(len(rows), process, dtype=np.int64))
+            if self._asked.thread_id is not None:
+                rows = rows.take(np.flatnonzero(rows.thread == self._asked.thread_id))
+            caveat = certainty(name)
+            notes = () if caveat is None else (Note("estimated", "info", caveat, (*self.tables, "total")),)
+            context = attrs.evolve(context, needs=(NEEDED,))
+            return self.answer(self._collected(context, name, rows, NEEDED.what not in context.unknown, notes))
+        events = context.nothing(self._selector)
+        self._check(events)
+        if (self._event or events.event) is not None:
+            # A pattern that nothing matches has no fields.
+            events = self._kept.all(self.selectors, context.nothing)[self._selector]
+        rows = SampleColumns.of(events.table, self._field, process)
+        name = "" if events.event is None else events.event[1]
+        text = f"the trace has no event that matches {self._selector!r}"
+        none = None if events.event is not None else Note("no-events", "warning", text, self.tables)
+        context = attrs.evolve(context, needs=self._needs(events.event or _MEANT.get(self._selector)))
+        return self.answer(self._collected(context, name, rows, _occurs(events.event, context), (), none))
+
+    def _collected(
+        self,
+        context: Context,
+        name: str,
+        rows: SampleColumns,
+        known: bool,
+        notes: tuple[Note, ...],
+        cannot: Note | None = None,
+    ) -> CollectedSamples:
+        weighed = self._weighed(rows, context)
+        apart = context.info.version >= MANY_PROCESSES
+        samples = name_samples(
+            *(name, weighed, context.methods, context.stacks, context.thread_names, apart, self._asked.artefacts)
+        )
+        if self._states is not None and samples.state is not None:
+            samples = samples.in_states(*self._states)
+        samples = samples.in_shape(self._shape)
+        # A loss before the window counts from the first sample on whose time reaches into it.
+        first = next(iter(weighed.rows.time[:1].tolist()), None)
+        return CollectedSamples(
+            context=context,
+            samples=samples,
+            lossy=context.touched(self._asked.thread_id, first),
+            known=known,
+            evidence="sample" if samples.timed or notes else "event",
+            period_ns=_period(weighed),
+            notes=(*notes, *_notes(samples, self.tables)),
+            cannot=cannot,
+        )
+
+    def _check(self, found: Gathered) -> None:
+        """KeyError for a weight that the event does not have, ValueError for one that means nothing."""
+        if self._field is not None and found.event is not None:
+            Wanted.of((self._field,)).choose(found.payload, found.event[1])
+            if not self._timed:
+                check_weight(found.event, found.table.fields, self._field, self.texts)
+
+    def _of_thread(self, found: Gathered) -> Gathered:
+        """The events of the thread that was asked for."""
+        if self._asked.thread_id is None:
+            return found
+        thread = found.column("thread_id")
+        mine = thread.values == self._asked.thread_id
+        return found.only(np.flatnonzero(mine & thread.known), self._columns)
+
+    def _weighed(self, rows: SampleColumns, context: Context) -> WeighedColumns:
+        if self._timed:
+            return weigh_times(rows, context.window)
+        return weigh_events(rows, self._asked.weight if self._allocations is None else BYTES, context.window)
+
+    def _needs(self, event: tuple[str, str] | None) -> tuple[Need, ...]:
+        if self._timed:
+            return SAMPLE_NEEDS
+        if event is None:
+            return ()
+        provider, name = event
+        infos = [DEFAULT.best(provider, id, DEFAULT.versions(provider, id)[-1]) for id in DEFAULT.ids(provider, name)]
+        known = [(info.keywords, info.level) for info in infos if info is not None]
+        keywords, level = known[0] if known else (0, 5)
+        return (Need(f"where {name} events come from", (name,), keywords, level, provider, essential=True),)
+
+
+def _period(weighed: WeighedColumns) -> int | None:
+    """The median time between two samples of a thread; of an even number, the lower one in the middle."""
+    if weighed.gap is None:
+        return None
+    known = np.sort(weighed.gap[weighed.gap >= 0])
+    return int(known[(len(known) - 1) // 2]) if len(known) else None
+
+
+def _occurs(event: tuple[str, str] | None, context: Context) -> bool:
+    return any((kind.provider, kind.name) == event for kind in context.kinds)
+
+
+def _notes(samples: Samples, tables: tuple[str, ...]) -> tuple[Note, ...]:
+    found = []
+    if samples.timed and len(samples):
+        found.append(Note("clock-time", "info", CAVEAT, (*tables, "total")))
+    if samples.advice is not None:
+        nameless = samples.nameless
+        frames = counted(len(samples.frames), "frame")
+        text = f"{nameless:,} of {frames} {'has' if nameless == 1 else 'have'} no name"
+        numbers = {"nameless": nameless, "frames": len(samples.frames)}
+        found.append(Note("no-names", "warning", text, ("name",), numbers, samples.advice))
+    return tuple(found)

@@ -1,0 +1,107 @@
+"""How samples show themselves in a terminal and in a notebook: what they weigh, and the heaviest innermost frames.
+
+Text out; escapes everything that came from a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Final, Protocol
+
+import numpy as np
+
+from clrevents._util.words import counted, safe
+from clrevents.analysis.gathering.groups import sum_by
+from clrevents.analysis.gathering.merged import StackFrame
+from clrevents.analysis.shared.weights.weighing import Ints, Unit, Weights
+from clrevents.table.display import LINES, fitted, framed_html, html_table, shortened, text_rows
+
+_ROWS: Final = 50
+
+
+class ShownSamples(Protocol):
+    """What is shown of samples."""
+
+    @property
+    def event(self) -> str: ...
+    @property
+    def unit(self) -> Unit: ...
+    @property
+    def time_ns(self) -> Ints: ...
+    @property
+    def weight(self) -> Weights: ...
+    @property
+    def stack(self) -> Ints: ...
+    @property
+    def offsets(self) -> Ints: ...
+    @property
+    def values(self) -> Ints: ...
+    @property
+    def threads(self) -> Sequence[object]: ...
+    @property
+    def frames(self) -> Sequence[StackFrame]: ...
+    @property
+    def advice(self) -> str | None: ...
+    @property
+    def total(self) -> int | float: ...
+    def __len__(self) -> int: ...
+
+
+def samples_text(samples: ShownSamples) -> str:
+    """The repr of samples."""
+    lines = [f"<Samples: {_title(samples)}>", *(f"  {name:<9} {value}" for name, value in _facts(samples))]
+    lines = [fitted(line) for line in lines]
+    if not len(samples):
+        return "\n".join(lines)
+    rows = _heaviest(samples)
+    return "\n".join([*lines, *text_rows(_head(samples), rows, len(rows), "innermost frames", LINES - len(lines))])
+
+
+def samples_html(samples: ShownSamples) -> str:
+    """The notebook view of samples."""
+    parts = [f"<b>{escape(_title(samples))}</b>", html_table((), _facts(samples))]
+    rows = _heaviest(samples)
+    parts.append(html_table(_head(samples), [(*numbers, shortened(name)) for *numbers, name in rows[:_ROWS]]))
+    if len(rows) > _ROWS:
+        parts.append(f"<p>{_ROWS} of {len(rows):,} innermost frames</p>")
+    return framed_html("".join(parts), lambda: samples_text(samples))
+
+
+def _title(samples: ShownSamples) -> str:
+    threads = counted(len(samples.threads), "thread")
+    return safe(f"{counted(len(samples), 'sample')} of {samples.event or 'no event'} on {threads}")
+
+
+def _facts(samples: ShownSamples) -> list[tuple[str, str]]:
+    if not len(samples):
+        return []
+    first, last = samples.time_ns.min() / 1e6, samples.time_ns.max() / 1e6
+    unit = {"nanoseconds": " ms", "bytes": " bytes"}.get(samples.unit, "")
+    found = [
+        ("total", f"{_amount(samples, samples.total)}{unit}"),
+        ("time", f"{first:,.3f} ms to {last:,.3f} ms"),
+        ("stacks", f"{counted(len(samples.offsets) - 1, 'stack')} of {counted(len(samples.frames), 'frame')}"),
+    ]
+    return found if samples.advice is None else [*found, ("names", f"some are missing: {safe(samples.advice)}")]
+
+
+def _head(samples: ShownSamples) -> tuple[str, ...]:
+    weight = {"nanoseconds": "weight ms", "bytes": "weight bytes"}.get(samples.unit, "weight")
+    return weight, "samples", "innermost frame"
+
+
+def _heaviest(samples: ShownSamples) -> list[tuple[str, ...]]:
+    """The innermost frames with their own weight and number of samples, the heaviest first."""
+    leaf = samples.values[samples.offsets[samples.stack]] if len(samples) else samples.stack
+    weight = sum_by(leaf, samples.weight, len(samples.frames))
+    count = np.bincount(leaf, minlength=len(samples.frames))
+    weights, counts = weight.tolist(), count.tolist()
+    order = sorted(np.flatnonzero(count).tolist(), key=lambda i: (-weights[i], -counts[i], samples.frames[i].raw))
+    return [(_amount(samples, weights[i]), f"{counts[i]:,}", samples.frames[i].name) for i in order]
+
+
+def _amount(samples: ShownSamples, weight: int | float) -> str:
+    if samples.unit == "nanoseconds":
+        return f"{weight / 1e6:,.3f}"
+    return f"{weight:,}" if isinstance(weight, int) else f"{weight:,.3f}"

@@ -1,0 +1,83 @@
+"""Samples by what their thread did, and stacks without what is there only because of sampling.
+
+Asks the table of leaves. A sample is judged alone: what events tell of the same moment is for the report `threads`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.gathering.groups import Interned, offsets
+from clrevents.analysis.gathering.merged import MergedStacks
+from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, ThreadState, artefact_frames, stack_states
+from clrevents.analysis.shared.samples.stack_shapes import without_frames
+
+Ints: TypeAlias = NDArray[np.int64]
+StateCodes: TypeAlias = NDArray[np.int8]
+
+_EXTERNAL: Final = 1
+_MANAGED: Final = 2
+_RUNNING, _NATIVE, _UNKNOWN = (STATES.index(name) for name in ("running", "native", "unknown"))
+
+
+def sampled_states(merged: MergedStacks, types: Ints) -> StateCodes:
+    """The place in `STATES` of each sample's state. In managed code a thread runs, also if it spins before it waits."""
+    told = stack_states(merged.frames, merged.offsets, merged.values).leaf_state[merged.of]
+    outside = np.where(told < 0, _NATIVE, told)
+    found = np.where(types == _MANAGED, _RUNNING, np.where(types == _EXTERNAL, outside, _UNKNOWN))
+    return found.astype(np.int8)
+
+
+def chosen_states(running: bool, waiting: bool, state: str | None) -> tuple[ThreadState, ...] | None:
+    """Which states are asked for; None for all. Raises ValueError for an unknown one, or for several at once."""
+    if running + waiting + (state is not None) > 1:
+        raise ValueError("running, waiting and state exclude one another")
+    if running:
+        return ("running",)
+    if waiting:
+        return WAITING
+    if state is None:
+        return None
+    found = tuple(name for name in STATES if name == state)
+    if not found:
+        raise ValueError(f"no state {state!r}; there are {', '.join(STATES)}")
+    return found
+
+
+def in_states(codes: StateCodes, states: Sequence[ThreadState]) -> NDArray[np.bool_]:
+    """Which samples are in one of these states."""
+    found: NDArray[np.bool_] = np.isin(codes, [STATES.index(state) for state in states])
+    return found
+
+
+def folded(merged: MergedStacks) -> MergedStacks:
+    """Stacks without artefacts, so that callers stand in their place; one of nothing else stays."""
+    artefact = artefact_frames(merged.frames)
+    if not artefact.any():
+        return merged
+    kept = ~artefact[merged.values]
+    owner = np.repeat(np.arange(len(merged.offsets) - 1), np.diff(merged.offsets))
+    nothing = np.bincount(owner[kept], minlength=len(merged.offsets) - 1) == 0
+    return used(without_frames(merged, ~(kept | nothing[owner])))
+
+
+def used(merged: MergedStacks) -> MergedStacks:
+    """The same without stacks and frames that nobody uses; stacks that are alike are one."""
+    stacks: Interned[bytes] = Interned()
+    alike = np.zeros(max(len(merged.offsets) - 1, 0), dtype=np.int64)
+    for stack in dict.fromkeys(merged.of.tolist()):
+        piece = merged.values[merged.offsets[stack] : merged.offsets[stack + 1]]
+        alike[stack] = stacks[piece.tobytes()]
+    values = np.frombuffer(b"".join(stacks), dtype=np.int64)
+    there = np.zeros(len(merged.frames), dtype=np.bool_)
+    there[values] = True
+    place = np.cumsum(there) - 1
+    frames = tuple(frame for frame, mine in zip(merged.frames, there.tolist(), strict=True) if mine)
+    of = alike[merged.of] if len(merged.of) else merged.of
+    return MergedStacks(
+        of, offsets([len(key) // 8 for key in stacks]), place[values] if len(values) else values, frames
+    )

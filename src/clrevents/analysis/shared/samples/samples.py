@@ -1,0 +1,446 @@
+"""Call stacks with weights: of the sample profiler, weighed by time, or of any event, weighed by count or by a field.
+
+What flame graphs and lists of hot methods are added up from. A sample's weight is the time to the same thread's next
+sample, because the profiler says where threads were, not what they used: it is wall-clock time, waiting included.
+Draws nothing and writes no file itself.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.framework.render.showing import show, write
+from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, TimeWindow
+from clrevents.analysis.gathering.distant_times import near_table
+from clrevents.analysis.gathering.merged import NO_STACK, MergedStacks, StackFrame, merged_stacks
+from clrevents.analysis.shared.samples.leaf_states import STATES, ThreadState
+from clrevents.analysis.shared.samples.sample_display import samples_html, samples_text
+from clrevents.analysis.shared.samples.sample_states import (
+    StateCodes,
+    chosen_states,
+    folded,
+    in_states,
+    sampled_states,
+    used,
+)
+from clrevents.analysis.shared.samples.stack_shapes import FOLDED, StackShape
+from clrevents.analysis.shared.weights.allocation_events import (
+    ALLOC,
+    BYTES,
+    EVENTS,
+    SELECTORS,
+    AllocationRows,
+    best_source,
+)
+from clrevents.analysis.shared.weights.event_weights import event_and_weight, under_texts
+from clrevents.analysis.shared.weights.weighing import (
+    SAMPLE_HEADERS,
+    SAMPLE_TYPE,
+    Ints,
+    SampleColumns,
+    Unit,
+    WeighedColumns,
+    Weights,
+    weigh_events,
+    weigh_times,
+)
+from clrevents.analysis.shared.weights.weight_fields import check_weight
+from clrevents.schema.registry import RUNTIME, SAMPLE
+from clrevents.symbols.methods import Methods
+from clrevents.symbols.stacks import resolve_stacks
+from clrevents.table.build import ColumnType, TableField, from_values, number_column, text_column
+from clrevents.table.read import Wanted
+from clrevents.table.stacks import AddressStacks, stacks_of
+from clrevents.table.table import Table
+from clrevents.trace import FilterOptions, Filters, Moment, Selector, ThreadIds, Trace, TraceInfo, passes_of
+
+if TYPE_CHECKING:
+    from clrevents.analysis.shared.samples.logical_stacks import TaskTrails
+
+SAMPLES: Final = f"{SAMPLE}/ThreadSample"
+"""The sample profiler's event."""
+
+FlameFormat: TypeAlias = Literal["speedscope", "folded", "html", "pprof"]
+"""What samples can be written as."""
+
+_NO_RUNDOWN: Final = "no rundown"
+
+
+@functools.total_ordering
+@attrs.frozen
+class SampledThread:
+    """One thread of one process; None where the trace does not say. In order by process, then thread, None first."""
+
+    thread_id: int | None
+    process_id: int | None = None
+    name: str | None = None
+
+    def __lt__(self, other: object) -> bool:
+        if not isinstance(other, SampledThread):
+            return NotImplemented
+        return self._order() < other._order()
+
+    def _order(self) -> tuple[int, int, str]:
+        known = [-1 if number is None else number for number in (self.process_id, self.thread_id)]
+        return known[0], known[1], self.name or ""
+
+    def __str__(self) -> str:
+        text = "unknown thread" if self.thread_id is None else f"thread {self.thread_id}"
+        return f"{text} ({self.name})" if self.name else text
+
+
+@attrs.frozen(eq=False, repr=False)
+class Samples:
+    """Weighted stacks in order of time, a number in each array for every one of them; owns its data.
+
+    `time_ns` counts from the start of the session, `thread` is a place in `threads`, `weight` is in `unit`, `external`
+    says which samples were in native code or waiting (None where the events do not tell). Stack `stack[i]` is
+    `values[offsets[stack[i]]:offsets[stack[i] + 1]]`, places in `frames`, innermost first; no two stacks are alike.
+    """
+
+    event: str
+    unit: Unit
+    timed: bool
+    """Whether a weight is the time that a stack lasted, so that stacks of a thread follow one another."""
+    time_ns: Ints
+    thread: Ints
+    weight: Weights
+    stack: Ints
+    offsets: Ints
+    values: Ints
+    threads: tuple[SampledThread, ...]
+    frames: tuple[StackFrame, ...]
+    external: NDArray[np.bool_] | None = None
+    advice: str | None = None
+    """What to record next time so that more frames have names; None where none is missing for want of recording."""
+    state: StateCodes | None = None
+    """What the thread did at each sample of the profiler, a place in `leaf_states.STATES`; None for other events."""
+    info: TraceInfo | None = None
+    """The header of the trace that they are of."""
+
+    def __len__(self) -> int:
+        return len(self.time_ns)
+
+    @property
+    def total(self) -> int | float:
+        """All weights together."""
+        found: int | float = self.weight.sum().item()
+        return found
+
+    @property
+    def nameless(self) -> int:
+        """How many frames lack a name, because the trace does not tell it."""
+        return sum(frame.reason not in (None, NO_STACK, FOLDED) for frame in self.frames)
+
+    def in_states(self, *states: ThreadState) -> Samples:
+        """Those whose thread was in one of these states; all of them keep their weight.
+
+        Raises ValueError for an unknown state, and unless these are samples of the profiler.
+        """
+        if self.state is None:
+            raise ValueError(f"samples of {self.event or 'no event'} have no state; those of the profiler have")
+        for name in states:
+            chosen_states(False, False, name)
+        stacks = MergedStacks(self.stack, self.offsets, self.values, self.frames)
+        return self._only(np.flatnonzero(in_states(self.state, states)), stacks)
+
+    def shaped(
+        self,
+        *,
+        group: str | None = None,
+        include: str | None = None,
+        exclude: str | None = None,
+        fold: str | None = None,
+        my_code: bool = False,
+    ) -> Samples:
+        """The same with grouped frames, with only some samples, and without some frames, in this order.
+
+        `group` renames frames, `include` keeps samples whose stacks hold frames that match, `exclude` leaves such out,
+        `my_code` takes frames of the runtime and the framework out of stacks, and `fold` those that match. What is kept
+        keeps its weight. Patterns are as in docs/top.md. Raises ValueError for a bad pattern.
+        """
+        return self.in_shape(StackShape.of(group, include, exclude, fold, my_code))
+
+    def in_shape(self, shape: StackShape) -> Samples:
+        """The same, asked for by a shape."""
+        if not shape:
+            return self
+        stacks, kept = shape.apply(MergedStacks(self.stack, self.offsets, self.values, self.frames))
+        return self._only(np.flatnonzero(kept[self.stack]), stacks)
+
+    def _only(self, kept: Ints, stacks: MergedStacks) -> Samples:
+        """Some of the samples, whose stacks are of these."""
+        merged = used(MergedStacks(stacks.of[kept], stacks.offsets, stacks.values, stacks.frames))
+        threads, thread = np.unique(self.thread[kept], return_inverse=True)
+        return attrs.evolve(
+            self,
+            time_ns=self.time_ns[kept],
+            thread=thread,
+            weight=self.weight[kept],
+            stack=merged.of,
+            offsets=merged.offsets,
+            values=merged.values,
+            threads=tuple(self.threads[place] for place in threads.tolist()),
+            frames=merged.frames,
+            external=None if self.external is None else self.external[kept],
+            state=None if self.state is None else self.state[kept],
+        )
+
+    def table(self, raw: bool = False) -> Table:
+        """A row for each sample: `time_ns`, `thread_id`, `process_id`, `weight`, `leaf`, `stack` and `state`.
+
+        `leaf` is the innermost frame's name, `stack` all names, innermost first, a line each; with `raw` as the runtime
+        writes them. `state` is what the thread did, null except for the profiler's samples. The metadata has `name`
+        (the event) and `unit`.
+        """
+        names = [frame.raw if raw else frame.name for frame in self.frames]
+        stacks = [[names[frame] for frame in self.frame_ids(stack)] for stack in range(len(self.offsets) - 1)]
+        threads = from_values(ColumnType("uint64"), [thread.thread_id for thread in self.threads])
+        processes = from_values(ColumnType("int64"), [thread.process_id for thread in self.threads])
+        columns = (
+            number_column("int64", self.time_ns),
+            threads.take(self.thread),
+            processes.take(self.thread),
+            number_column("float64" if self.weight.dtype.kind == "f" else "int64", self.weight),
+            text_column([stack[0] for stack in stacks], self.stack),
+            text_column(["\n".join(stack) for stack in stacks], self.stack),
+            from_values(ColumnType("string"), [None] * len(self))
+            if self.state is None
+            else text_column(list(STATES), self.state.astype(np.int64)),
+        )
+        columns_of = ("time_ns", "thread_id", "process_id", "weight", "leaf", "stack", "state")
+        fields = [TableField(n, c.type, n.endswith("_id")) for n, c in zip(columns_of, columns, strict=True)]
+        return Table(tuple(fields), (columns,) if len(self) else (), {"name": self.event, "unit": self.unit})
+
+    def __repr__(self) -> str:
+        return samples_text(self)
+
+    def _repr_html_(self) -> str:
+        return samples_html(self)
+
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        format: FlameFormat | None = None,
+        title: str | None = None,
+        merge_threads: bool = False,
+        raw: bool = False,
+        against: Samples | None = None,
+    ) -> None:
+        """Write a flame graph, or a file for another viewer. It appears whole or not at all; `.gz` compresses it.
+
+        `format` is `"html"`, `"speedscope"`, `"folded"` or `"pprof"`, by default what the path's suffix means
+        (docs/flame.md). `title` is by default the trace's file name; `raw` writes names as the runtime does. With
+        other samples `against` which to compare these, the page shows how shares changed since those.
+
+        Raises ValueError for a format that is unknown or cannot do what was asked for, and for samples of different
+        units; OSError where it cannot be written.
+        """
+        write("samples", self, path, format, self._titled(title), merge_threads, raw, against)
+
+    def show(self, *, title: str | None = None, merge_threads: bool = False, height: int | None = None) -> None:
+        """Show a flame graph that can be zoomed and searched: below a notebook's cell, otherwise in a browser.
+
+        In a notebook it is one frame without access to anything, of at most 1 MB: a graph with more boxes shows the
+        lightest ones of each caller as one, and says so. `title` is by default the trace's file name; `height` is in
+        pixels. Elsewhere the whole graph is written
+        to a temporary file and opened; raises OSError where no browser can be started.
+        """
+        show("samples", self, self._titled(title), merge_threads, height)
+
+    def _titled(self, title: str | None) -> str:
+        path = None if self.info is None else self.info.path
+        return os.path.basename(path or "") if title is None else title
+
+    def frame_ids(self, stack: int) -> list[int]:
+        """One stack's frames, innermost first."""
+        found: list[int] = self.values[self.offsets[stack] : self.offsets[stack + 1]].tolist()
+        return found
+
+    def weight_of(self, mask: NDArray[np.bool_]) -> int | float:
+        """The weights of some samples together."""
+        found: int | float = self.weight[mask].sum().item()
+        return found
+
+
+def read_samples(
+    trace: Trace,
+    event: Selector | None = None,
+    weight: str | None = None,
+    *,
+    thread_id: ThreadIds = None,
+    start: Moment | None = None,
+    end: Moment | None = None,
+    artefacts: bool = False,
+    logical: bool = False,
+) -> Samples:
+    """Read the stacks of the sample profiler, each weighing the ns to its thread's next sample, or of any `event`.
+
+    Events weigh 1 each, or the value of their field `weight`; if that is a text, they weigh 1, and it is the outermost
+    frame of their stacks. Without an event, the weight `alloc` reads allocations from the best source that the trace
+    has, each weighing the bytes that it stands for, `exceptions` what was thrown, and `ExceptionType` that by type. The
+    window from `start` to before `end` clips a sample's time, so that windows add up to the whole. Frames that are
+    there only because of how the runtime stops threads and dispatches exceptions are left out, unless `artefacts` are
+    asked for. With `logical`, stacks in tasks and in what awaits resumed go on where these were created, instead of in
+    the thread pool.
+
+    Raises KeyError for a field that the event lacks, ValueError for weights that are negative or mean nothing as a
+    weight, such as ids, and AmbiguousEventError and UnknownEventError as `Trace.table` does.
+    """
+    if event is None:
+        event, weight = event_and_weight(weight)
+    timed = event is None and weight is None
+    field = SAMPLE_TYPE if timed else weight
+    window = TimeWindow.between(start, end, passes_of(trace).moment_ns)
+    trails = _trails(trace) if logical else None
+    if event is None and weight == ALLOC:
+        options: FilterOptions = {"thread_id": thread_id, "start": start, "end": end}
+        return _allocations(trace, options, window, artefacts, trails)
+    if trace.info.version >= MANY_PROCESSES:
+        passes_of(trace).scan(raising=False)  # threads are named from it; it also tells if there is nothing to read
+    wanted = Wanted.of([*SAMPLE_HEADERS, "process_id", *([] if field is None else [field])])
+    # The samples before a window say where the threads are when it begins.
+    low, high = (None, None) if timed else (start, end)
+    filters = Filters.of({"thread_id": thread_id, "start": low, "end": high})
+    selector = SAMPLES if event is None else event
+    table, stacks = passes_of(trace).table(selector, wanted, filters, "time", stacks=True)
+    name = table.metadata.get("name", "")
+    if not timed and weight is not None:
+        found = (table.metadata.get("provider", ""), name)
+        check_weight(found, (*table.fields, *passes_of(trace).fields(found)), weight, texts=True)
+    rows = SampleColumns.of(table, field)
+    weighed = weigh_times(rows, window) if timed else weigh_events(rows, weight, window)
+    return _named(trace, name, weighed, stacks, artefacts, trails)
+
+
+def _trails(trace: Trace) -> TaskTrails:
+    """Loaded when asked for: nothing else here needs reports."""
+    from clrevents.analysis.shared.samples.logical_stacks import TaskTrails
+
+    return TaskTrails.of(trace)
+
+
+def _allocations(
+    trace: Trace, filters: FilterOptions, window: TimeWindow, artefacts: bool, trails: TaskTrails | None
+) -> Samples:
+    """Those of the source that is best in the whole of a process, so that windows and threads add up."""
+    counts = Counter[tuple[str, str]]()
+    for kind, number in trace.event_counts().items():
+        counts[kind.provider, kind.name] += number
+    seen = {source: sum(counts[RUNTIME, name.partition("/")[2]] for name in names) for source, names in EVENTS.items()}
+    source = best_source(seen)
+    read, tables = AllocationRows(), []
+    wanted = () if source is None else EVENTS[source]
+    thread_ids = Filters.of(filters).thread_ids
+    several = trace.info.version >= MANY_PROCESSES
+    if wanted and several:
+        # Which source a process has is only known when all of its events were read.
+        wanted, filters = SELECTORS, {}
+    names = {name.partition("/")[2]: name for name in wanted}
+    if names:
+        headers = (*SAMPLE_HEADERS, "process_id")
+        for chunk in passes_of(trace).table_chunks(*wanted, columns=headers, headers=(), filters=filters):
+            tables.append(chunk.stacks)
+            for (_, name), table in chunk.tables.items():
+                read.take(names[name], near_table(table)[0])
+    event, rows = read.best()
+    if several and thread_ids is not None:
+        rows = rows.take(np.flatnonzero(np.isin(rows.thread, thread_ids)))
+    return _named(trace, event, weigh_events(rows, BYTES, window), stacks_of(tables), artefacts, trails)
+
+
+def _named(
+    trace: Trace,
+    event: str,
+    weighed: WeighedColumns,
+    stacks: AddressStacks,
+    artefacts: bool,
+    trails: TaskTrails | None,
+) -> Samples:
+    apart = trace.info.version >= MANY_PROCESSES
+    names = {t.thread_id: t.name for t in trace.threads if t.name} if apart else {}
+    found = name_samples(event, weighed, trace.methods, stacks, names, apart, artefacts, trails)
+    return attrs.evolve(found, info=trace.info)
+
+
+def stacked_events(trace: Trace) -> dict[tuple[str, str], int]:
+    """How many events with a stack there are, by (provider, name), most first: what `read_samples` can be asked for."""
+    passes = passes_of(trace)
+    columns = passes.columns(passes.selection(()), headers=("stack_id",), payloads=False)
+    found: Counter[tuple[str, str]] = Counter()
+    for chunk in passes.chunks(columns):
+        kinds, counts = np.unique(chunk.kinds[chunk.headers["stack_id"].values > 0], return_counts=True)
+        for index, count in zip(kinds.tolist(), counts.tolist(), strict=True):
+            key = columns.stream.kinds.all[index].key
+            found[key.provider, key.name] += count
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+
+def name_samples(
+    event: str,
+    weighed: WeighedColumns,
+    methods: Methods,
+    stacks: AddressStacks,
+    names: Mapping[int, str],
+    apart: bool,
+    artefacts: bool = False,
+    trails: TaskTrails | None = None,
+) -> Samples:
+    """Weighed events with their stacks, as names. `names` are those of threads.
+
+    A stack is named as of its event's own time, also where a window cuts that time; if `apart`, only by code of its
+    event's process.
+    """
+    rows = weighed.rows
+    threads, of = _sampled_threads(rows, names)
+    processes = rows.process if apart else None
+    merged = merged_stacks(methods, resolve_stacks(methods, stacks.arrays, rows.stack_id, rows.time, processes))
+    timed = weighed.gap is not None
+    state = None if not timed or rows.field is None else sampled_states(merged, rows.field)
+    merged = merged if artefacts else folded(merged)
+    if trails is not None:
+        merged = used(trails.joined(merged, rows.time, rows.thread, rows.process))
+    if rows.texts is not None and rows.field is not None:
+        merged = used(under_texts(merged, rows.field, rows.texts))
+    lacking = any(frame.reason == _NO_RUNDOWN for frame in merged.frames)
+    return Samples(
+        event=event,
+        unit=weighed.unit,
+        timed=timed,
+        time_ns=weighed.shown,
+        thread=of,
+        weight=weighed.weight,
+        stack=merged.of,
+        offsets=merged.offsets,
+        values=merged.values,
+        threads=threads,
+        frames=merged.frames,
+        external=weighed.external,
+        advice=methods.advice if lacking else None,
+        state=state,
+    )
+
+
+def _sampled_threads(rows: SampleColumns, names: Mapping[int, str]) -> tuple[tuple[SampledThread, ...], Ints]:
+    """The threads in order of their first sample, and which of them each row is of."""
+    threads, thread = np.unique(rows.thread, return_inverse=True)
+    processes, process = np.unique(rows.process, return_inverse=True)
+    pairs, first, of = np.unique(process * len(threads) + thread, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    tracks = []
+    for pair in pairs[order].tolist():
+        number, owner = int(threads[pair % len(threads)]), int(processes[pair // len(threads)])
+        name = names.get(number)
+        tracks.append(SampledThread(None if number < 0 else number, None if owner < 0 else owner, name))
+    return tuple(tracks), place[of]

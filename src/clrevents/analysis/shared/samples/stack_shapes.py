@@ -1,0 +1,152 @@
+"""Which samples count and which frames their stacks show: groups, includes, excludes, folds, the program's own code.
+
+The means of PerfView's stack viewer, in its order: frames are grouped first, then stacks are chosen by what they hold,
+then frames fold into their callers. Patterns are asked once for each frame. Knows no events, weights or times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.gathering.groups import Interned, offsets
+from clrevents.analysis.gathering.merged import MergedStacks, StackFrame, is_own
+from clrevents.analysis.shared.samples.name_patterns import GroupRule, NamePattern, group_rules, matched, name_patterns
+
+Ints: TypeAlias = NDArray[np.int64]
+Mask: TypeAlias = NDArray[np.bool_]
+
+FOLDED: Final = "folded"
+"""The reason of the one frame of a stack of which nothing is left."""
+
+
+@attrs.frozen
+class StackShape:
+    """What is asked for of stacks. Every sample that is kept keeps its weight."""
+
+    group: tuple[GroupRule, ...] = ()
+    include: tuple[NamePattern, ...] = ()
+    exclude: tuple[NamePattern, ...] = ()
+    fold: tuple[NamePattern, ...] = ()
+    my_code: bool = False
+    keep: tuple[NamePattern, ...] = ()
+    """What neither `fold` nor `my_code` takes out of stacks."""
+
+    @classmethod
+    def of(
+        cls,
+        group: str | None = None,
+        include: str | None = None,
+        exclude: str | None = None,
+        fold: str | None = None,
+        my_code: bool = False,
+    ) -> StackShape:
+        """Made of what users write. Raises ValueError, which names the option, for a bad pattern."""
+        return cls(
+            group_rules("group", group),
+            name_patterns("include", include),
+            name_patterns("exclude", exclude),
+            name_patterns("fold", fold),
+            my_code,
+        )
+
+    def __bool__(self) -> bool:
+        return self != StackShape()
+
+    def apply(self, merged: MergedStacks) -> tuple[MergedStacks, Mask]:
+        """The stacks in their new shape, and which of them are kept; the others are still there, by their number."""
+        merged = _grouped(merged, self.group) if self.group else merged
+        kept = np.ones(len(merged.offsets) - 1, dtype=np.bool_)
+        for pattern in self.include:
+            # Each of them has to match.
+            kept &= _holds(merged, _matching(merged.frames, (pattern,)))
+        if self.exclude:
+            kept &= ~_holds(merged, _matching(merged.frames, self.exclude))
+        if self.my_code:
+            merged = _own_code(merged, _matching(merged.frames, self.keep))
+        if self.fold:
+            merged = _folded(merged, _matching(merged.frames, self.fold) & ~_matching(merged.frames, self.keep))
+        return merged, kept
+
+
+def without_frames(merged: MergedStacks, dropped: Mask) -> MergedStacks:
+    """Stacks without some of their places, in `values`. No stack may be left without any."""
+    return _only(merged, merged.values, ~dropped, merged.frames)
+
+
+def _only(merged: MergedStacks, values: Ints, kept: Mask, frames: tuple[StackFrame, ...]) -> MergedStacks:
+    sizes = np.bincount(_owner(merged)[kept], minlength=len(merged.offsets) - 1)
+    return MergedStacks(merged.of, offsets(sizes), values[kept], frames)
+
+
+def _owner(merged: MergedStacks) -> Ints:
+    """The stack of each place."""
+    return np.repeat(np.arange(len(merged.offsets) - 1), np.diff(merged.offsets))
+
+
+def _matching(frames: Sequence[StackFrame], patterns: Sequence[NamePattern]) -> Mask:
+    return np.array([matched(patterns, frame) for frame in frames], dtype=np.bool_)
+
+
+def _holds(merged: MergedStacks, frames: Mask) -> Mask:
+    """Which stacks hold one of these frames."""
+    return np.bincount(_owner(merged)[frames[merged.values]], minlength=len(merged.offsets) - 1) > 0
+
+
+def _folded(merged: MergedStacks, frames: Mask) -> MergedStacks:
+    """Without these frames; a stack of nothing else is one frame that says so."""
+    dropped = frames[merged.values]
+    if not dropped.any():
+        return merged
+    nothing = ~_holds(merged, ~frames)
+    # Its innermost frame is renamed rather than dropped.
+    first = np.zeros(len(merged.values), dtype=np.bool_)
+    first[merged.offsets[:-1][nothing]] = True
+    known = Interned({frame: place for place, frame in enumerate(merged.frames)})
+    none = known[StackFrame(f"[{FOLDED}]", f"[{FOLDED}]", reason=FOLDED)]
+    return _only(merged, np.where(first, none, merged.values), ~dropped | first, tuple(known))
+
+
+def _own_code(merged: MergedStacks, others: Mask) -> MergedStacks:
+    """The program's own frames, and some others; of a stack without any, the innermost."""
+    own = np.array([is_own(frame) for frame in merged.frames], dtype=np.bool_) | others
+    kept = own[merged.values]
+    kept[merged.offsets[:-1][~_holds(merged, own)]] = True
+    return without_frames(merged, ~kept)
+
+
+def _grouped(merged: MergedStacks, rules: Sequence[GroupRule]) -> MergedStacks:
+    """Frames under their groups' names; those that frames of the same group called are part of these."""
+    known: Interned[str] = Interned()
+    found = [_group(frame, rules) for frame in merged.frames]
+    group = np.array([-1 if one is None else known[one[0]] for one in found], dtype=np.int64)
+    modules: dict[str, set[str]] = {}
+    for frame, one in zip(merged.frames, found, strict=True):
+        if one is not None:
+            modules.setdefault(one[0], set()).add(frame.module)
+    frames: Interned[StackFrame] = Interned()
+    place = np.zeros(len(merged.frames), dtype=np.int64)
+    for number, (frame, one) in enumerate(zip(merged.frames, found, strict=True)):
+        if one is not None:
+            name, entry = one
+            module = frame.module if entry or len(modules[name]) == 1 else ""
+            text, raw = (f"{name} <<{frame.name}>>", f"{name} <<{frame.raw}>>") if entry else (name, name)
+            frame = StackFrame(text, raw, module)
+        place[number] = frames[frame]
+    mine, owner = group[merged.values], _owner(merged)
+    called = np.zeros(len(merged.values), dtype=np.bool_)
+    called[:-1] = (mine[:-1] >= 0) & (mine[:-1] == mine[1:]) & (owner[:-1] == owner[1:])
+    return _only(merged, place[merged.values], ~called, tuple(frames))
+
+
+def _group(frame: StackFrame, rules: Sequence[GroupRule]) -> tuple[str, bool] | None:
+    """The group of a frame, by the first rule that matches, and whether it is called after who enters it."""
+    for rule in rules:
+        name = rule.group(frame)
+        if name is not None:
+            return (name, rule.kind == "=>") if name else None
+    return None

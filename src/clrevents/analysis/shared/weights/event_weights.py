@@ -1,0 +1,43 @@
+"""What users say for a weight: words that mean an event of their own, and texts under which stacks are put.
+
+`exceptions` and `ExceptionType` need no event, for there is only one that they can mean. A text is not an amount: each
+event weighs 1 then, and its stack starts at the text. Reads no trace.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clrevents.analysis.gathering.groups import Interned, offsets
+from clrevents.analysis.gathering.merged import MergedStacks, StackFrame
+from clrevents.analysis.shared.weights.allocation_events import ALLOC
+
+THROWN: Final = "runtime/ExceptionThrown"
+WORDS: Final = {"exceptions": (THROWN, None), "ExceptionType": (THROWN, "ExceptionType")}
+"""By word: the event, and its field."""
+AMOUNTS: Final = (ALLOC, *(word for word, (_, field) in WORDS.items() if field is None))
+"""The weights that need no event and are amounts."""
+ALONE: Final = (ALLOC, *WORDS)
+"""All that need no event."""
+
+
+def event_and_weight(weight: str | None) -> tuple[str | None, str | None]:
+    """What is meant by a weight that came without an event."""
+    return WORDS.get(weight or "", (None, weight))
+
+
+def under_texts(merged: MergedStacks, places: NDArray[np.int64], texts: tuple[str | None, ...]) -> MergedStacks:
+    """The stacks with one more frame, the outermost: the use's text, which is at `places`; none where it is null."""
+    outer = [None if text is None else StackFrame(text, text) for text in texts]
+    numbers = Interned({frame: place for place, frame in enumerate(merged.frames)})
+    of_text = np.array([-1 if frame is None else numbers[frame] for frame in outer], dtype=np.int64)
+    pairs, of = np.unique(np.stack((merged.of, of_text[places]), axis=1), axis=0, return_inverse=True)
+    values = []
+    for stack, text in pairs.tolist():
+        values.append(merged.values[merged.offsets[stack] : merged.offsets[stack + 1]])
+        values.append(np.array([text] if text >= 0 else [], dtype=np.int64))
+    sizes = np.diff(merged.offsets)[pairs[:, 0]] + (pairs[:, 1] >= 0)
+    return MergedStacks(of.reshape(-1), offsets(sizes), np.concatenate([merged.values[:0], *values]), tuple(numbers))

@@ -1,1 +1,0 @@
-"""Show what a program does until Main, and what it costs."""

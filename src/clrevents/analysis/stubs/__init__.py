@@ -1,1 +1,0 @@
-"""List the IL stubs that marshal P/Invoke and delegate calls."""

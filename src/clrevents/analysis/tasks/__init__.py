@@ -1,1 +1,0 @@
-"""Show tasks and awaits: what started them, and what blocks on them."""

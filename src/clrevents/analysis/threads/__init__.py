@@ -1,1 +1,0 @@
-"""What each thread did at every moment, and how that is known."""

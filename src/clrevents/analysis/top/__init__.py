@@ -1,1 +1,0 @@
-"""List the methods or modules with the most time."""

@@ -1,1 +1,0 @@
-"""Show what threads waited for, and which methods block on tasks."""

@@ -1,0 +1,133 @@
+"""Many tables at once, each into its own file, with bounded memory and without tiny pieces.
+
+Rows wait until there are enough of them to be worth writing, or until the waiting rows exceed the budget; then the
+largest table goes first. Files have temporary names until all are complete. Knows no trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from clrevents._util.outputs import PARTIAL
+from clrevents.export.files.formats import (
+    GROUP_BYTES,
+    GROUP_ROWS,
+    WRITERS,
+    Format,
+    MakeWriter,
+    SpreadsheetWriter,
+    Writer,
+)
+from clrevents.export.files.sink import FileSink
+from clrevents.table.table import Table
+
+_BUDGET: Final = 2 << 20
+"""Bytes buffered in memory. More would be slightly faster, but long-lived small arrays fragment the heap."""
+
+
+@dataclass
+class TableFile:
+    """A table being written to `path`: the waiting rows, and the writer once something was written."""
+
+    path: Path
+    like: Table
+    metadata: Mapping[str, str]
+    rows: int = 0
+    waiting: list[Table] = field(default_factory=list)
+    waiting_rows: int = 0
+    waiting_bytes: int = 0
+    writer: Writer | None = None
+
+    @property
+    def partial(self) -> Path:
+        return self.path.with_name(self.path.name + PARTIAL)
+
+    def flush(self, make: MakeWriter) -> None:
+        """Write the waiting rows, after the file's header the first time."""
+        writer, rest = self._open(make), self._taken()
+        if len(rest):
+            writer.write(rest)
+            writer.sink.flush()
+
+    def finish(self, make: MakeWriter) -> None:
+        """Write the waiting rows and the end of the file."""
+        self._open(make).close(self._taken())
+        self.writer = None
+
+    def _open(self, make: MakeWriter) -> Writer:
+        if self.writer is None:
+            self.partial.parent.mkdir(parents=True, exist_ok=True)
+            self.writer = make(FileSink(self.partial), self.like, self.metadata)
+        return self.writer
+
+    def _taken(self) -> Table:
+        parts = tuple(part for table in self.waiting for part in table.parts)
+        self.waiting, self.waiting_rows, self.waiting_bytes = [], 0, 0
+        return Table(self.like.fields, parts)
+
+
+class TableFiles:
+    """All the files of one export. `close` completes them; without it they keep their temporary names.
+
+    With `spreadsheet`, no text in CSV is a formula.
+    """
+
+    def __init__(self, format: Format, budget: int = _BUDGET, *, spreadsheet: bool = False) -> None:
+        self._make = SpreadsheetWriter if spreadsheet and format == "csv" else WRITERS[format]
+        self._budget = budget
+        self._held = 0
+        self._files: list[TableFile] = []
+
+    def add(self, path: Path, like: Table, metadata: Mapping[str, str]) -> TableFile:
+        """Add a file for tables with the columns of `like`."""
+        made = TableFile(path, like, metadata)
+        self._files.append(made)
+        return made
+
+    def write(self, file: TableFile, table: Table) -> None:
+        """Add rows to a file: written now or later."""
+        if not len(table):
+            return
+        size = table_bytes(table)
+        file.waiting.append(table)
+        file.rows += len(table)
+        file.waiting_rows += len(table)
+        file.waiting_bytes += size
+        self._held += size
+        if file.waiting_rows >= GROUP_ROWS or file.waiting_bytes >= GROUP_BYTES:
+            self._flush(file)
+        if self._held > self._budget:
+            for largest in sorted(self._files, key=lambda f: -f.waiting_bytes):
+                self._flush(largest)
+                if self._held <= self._budget // 2:
+                    break
+
+    def close(self) -> None:
+        """Write the rest of every file, and give all of them their final names."""
+        for file in self._files:
+            self._held -= file.waiting_bytes
+            file.finish(self._make)
+        for file in self._files:
+            file.partial.replace(file.path)
+
+    def _flush(self, file: TableFile) -> None:
+        self._held -= file.waiting_bytes
+        file.flush(self._make)
+
+
+def table_bytes(table: Table) -> int:
+    """Approximately how much memory a table's rows take."""
+    return sum(_column_bytes(column) for part in table.parts for column in part)
+
+
+def _column_bytes(column: Any) -> int:
+    """Text shared by many rows is counted for each of them: they may be all that is left of a run."""
+    size: int = column.values.nbytes + column.offsets.nbytes
+    if column.valid is not None:
+        size += column.valid.nbytes
+    if column.texts is not None:
+        size += column.texts.values.nbytes
+    return size + sum(map(_column_bytes, column.children))

@@ -1,0 +1,175 @@
+"""Many traces → one folder: which trace goes where, which is already there, exported in sequence or in parallel.
+
+A trace that fails is a result like any other; only a failure to write ends everything. Prints nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import as_completed
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from clrevents._util.workers import Workers, give_up_if_told
+from clrevents.errors import ErrorMode, Problem, TraceError, TraceWarning
+from clrevents.export.files.directory import FACTS, Options, Written, export_directory
+from clrevents.export.files.file_names import name_hash, trace_stem
+from clrevents.trace import Trace
+
+_HEAD: Final = 1 << 16
+
+
+@dataclass(frozen=True)
+class Job:
+    """One trace (`file` is a path, or `-`) and the folder it is exported to."""
+
+    file: str
+    folder: Path
+    options: Options
+    errors: ErrorMode = "salvage"
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """The trace's origin: its path, and what distinguishes it from other files of that name."""
+        if self.file == "-":
+            return {"path": None, "size": None, "fingerprint": None}
+        path = os.path.abspath(self.file)
+        try:
+            with open(path, "rb") as file:
+                head = hashlib.sha256(file.read(_HEAD)).hexdigest()[:16]
+            return {"path": path, "size": os.path.getsize(path), "fingerprint": head}
+        except OSError:
+            # Opening it for reading will report the fault.
+            return {"path": path, "size": None, "fingerprint": None}
+
+    @property
+    def there(self) -> bool:
+        """Whether the folder already holds this trace, exported with the same options."""
+        facts, source = _facts(self.folder), self.source
+        found = facts.get("source", {})
+        same = source["size"] is not None and all(found.get(key) == source[key] for key in ("size", "fingerprint"))
+        return same and facts.get("export") == self.options.object()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result for one trace: `written`, or the `error`; neither if it already existed."""
+
+    job: Job
+    written: Written | None = None
+    error: TraceError | None = None
+    fault: str | None = None
+    damage: tuple[Problem, ...] = ()
+    payload_faults: bool = False
+    lost: int = 0
+
+
+def jobs(files: Sequence[str], out: Path, options: Options, errors: ErrorMode = "salvage") -> list[Job]:
+    """A job for each file, in a folder with its name, or that and a hash if another trace has the name.
+
+    A folder belongs to a trace according to the facts in it: the same path, or the same content. Raises OSError if no
+    folder is available, or one of them holds a trace.
+    """
+    inputs = {parent for file in files if file != "-" for parent in Path(os.path.realpath(file)).parents}
+    found: list[Job] = []
+    taken: set[str] = set()
+    for file in dict.fromkeys(files):
+        job = Job(file, out, options, errors)
+        stem = "stdin" if file == "-" else trace_stem(file)
+        source = job.source
+        hashes = (f"{source['size']} {source['fingerprint']}", str(source["path"]))
+        names = [stem, *(f"{stem.partition('~')[0]}~{name_hash(text)}" for text in hashes)]
+        name = next((n for n in names if n.casefold() not in taken and _free(out / n, source)), None)
+        if name is None:
+            raise FileExistsError(None, f"{out / stem} exists and is not an export of this trace")
+        if Path(os.path.realpath(out / name)) in inputs:
+            raise FileExistsError(
+                None, "holds a trace that is to be exported, which replacing the folder would delete", str(out / name)
+            )
+        taken.add(name.casefold())
+        found.append(replace(job, folder=out / name))
+    return found
+
+
+def _free(folder: Path, source: dict[str, Any]) -> bool:
+    """Whether a trace may use this folder: it does not exist, or is an export of the trace."""
+    if not folder.exists():
+        return True
+    found = _facts(folder).get("source")
+    if found is None:
+        return False
+    same = source["size"] is not None and all(found.get(key) == source[key] for key in ("size", "fingerprint"))
+    return same or found.get("path") == source["path"]
+
+
+def _facts(folder: Path) -> dict[str, Any]:
+    """The facts in an export; empty if there are none."""
+    try:
+        with (folder / FACTS).open(encoding="ascii") as file:
+            found = json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) and isinstance(found.get("source"), dict) else {}
+
+
+class _Passes:
+    """The progress of an export, from 0 to 1: a first scan of all headers, then the long pass."""
+
+    def __init__(self, tell: Callable[[float], Any]) -> None:
+        self._tell = tell
+        self._before, self._share = 0.0, 0.1
+
+    def begun(self) -> None:
+        self._before, self._share = 0.1, 0.9
+
+    def progress(self, done: int, total: int) -> None:
+        self._tell(self._before + self._share * done / max(total, 1))
+
+
+def export_trace(job: Job, stdin: BinaryIO | None = None, progress: Callable[[float], Any] | None = None) -> Outcome:
+    """Export one trace; `progress` is called with the fraction done, from 0 to 1.
+
+    Raises OSError if it cannot be written; any fault of the trace is in the outcome.
+    """
+    passes = _Passes(progress or (lambda share: None))
+    tell = None if progress is None else passes.progress
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TraceWarning)
+        try:
+            source = job.source
+            with Trace(job.file if stdin is None else stdin, errors=job.errors, progress=tell) as trace:
+                written = export_directory(trace, job.folder, job.options, {"source": source}, passes.begun)
+                problems = trace.problems
+                return Outcome(
+                    job,
+                    written,
+                    damage=tuple(p for p in problems if p.severity == "damage"),
+                    payload_faults=any(p.severity == "payload" for p in problems),
+                    lost=trace.lost,
+                )
+        except TraceError as error:
+            return Outcome(job, error=error)
+        except (OSError, ImportError):
+            raise
+        except Exception as error:
+            if os.environ.get("CLREVENTS_TRACEBACK"):
+                raise
+            return Outcome(job, fault=f"{type(error).__name__}: {error}")
+
+
+def export_side_by_side(todo: Sequence[Job], processes: int) -> Iterator[Outcome]:
+    """Export traces in separate processes; yields the outcomes as they complete.
+
+    If this ends early, the others are stopped and leave nothing incomplete.
+    """
+    workers = Workers(min(processes, len(todo)))
+    try:
+        for future in as_completed([workers.submit(export_trace, job, progress=give_up_if_told) for job in todo]):
+            yield future.result()
+    finally:
+        workers.end(wait=True)

@@ -1,0 +1,1 @@
+"""Weighted stacks as flame graphs and as files for viewers of stacks."""

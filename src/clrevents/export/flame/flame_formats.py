@@ -1,0 +1,53 @@
+"""Weighted stacks → a file for a viewer: the available formats, and the one that a file name means.
+
+Each format is a module with a function from samples to bytes, imported on use. Opens no file.
+"""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+from typing import Final, get_args
+
+from clrevents.analysis.shared.samples.samples import FlameFormat, Samples
+from clrevents.export.look import Look
+
+FLAME_FORMATS: Final[tuple[FlameFormat, ...]] = get_args(FlameFormat)
+
+_ROOM: Final = "clrevents.export.flame"
+_MODULES: Final[dict[FlameFormat, str]] = {
+    "speedscope": "speedscope",
+    "folded": "folded",
+    "html": "flame_html",
+    "pprof": "pprof",
+}
+_ENDINGS: Final[tuple[tuple[FlameFormat, tuple[str, ...]], ...]] = (
+    ("speedscope", (".json", ".speedscope")),
+    ("folded", (".folded", ".collapsed", ".txt")),
+    ("html", (".html", ".htm")),
+    ("pprof", (".pb", ".pprof", ".prof")),
+)
+
+
+def flame_format(name: str) -> FlameFormat | None:
+    """The format of a file with this name; None if its suffix is not known."""
+    name = name.lower().removesuffix(".gz")
+    return next((format for format, endings in _ENDINGS if name.endswith(endings)), None)
+
+
+def flame_bytes(samples: Samples, format: FlameFormat, look: Look, pack: bool = False) -> bytes:
+    """The whole file. `pack` compresses it; pprof files always are."""
+    made: bytes = importlib.import_module(f"{_ROOM}.{_MODULES[format]}").render(samples, look)
+    return _packed(made) if pack or format == "pprof" else made
+
+
+def compared_bytes(after: Samples, before: Samples, name: str, look: Look, pack: bool = False) -> bytes:
+    """The page of one flame graph of two traces, the other of which is called `name`. Raises ValueError where their
+    weights are of different units."""
+    made: bytes = importlib.import_module(f"{_ROOM}.flame_html").render_compared(after, before, name, look)
+    return _packed(made) if pack else made
+
+
+def _packed(made: bytes) -> bytes:
+    """Without a timestamp, so that the same samples give the same bytes."""
+    return gzip.compress(made, 6, mtime=0)

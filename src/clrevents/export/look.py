@@ -1,0 +1,43 @@
+"""How weighted stacks look in any picture: its title and choices, and the names of frames and threads.
+
+Knows samples; draws nothing and knows no format.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+from clrevents._util.words import counted
+from clrevents.analysis.shared.samples.samples import SampledThread, Samples
+
+
+class Look(NamedTuple):
+    """What a picture shows besides its samples. `raw` names are the runtime's; `start` is when the session started."""
+
+    title: str = ""
+    producer: str = "clrevents"
+    merge_threads: bool = False
+    raw: bool = False
+    start: datetime | None = None
+
+
+def frame_names(samples: Samples, look: Look) -> list[str]:
+    """The frames' names in the requested spelling."""
+    return [frame.raw if look.raw else frame.name for frame in samples.frames]
+
+
+def summary(samples: Samples) -> str:
+    """How many samples there are, in words: `1,288 samples on 6 threads`."""
+    what = "sample" if samples.timed else f"{samples.event} event"
+    return f"{counted(len(samples), what)} on {counted(len(samples.threads), 'thread')}"
+
+
+def thread_labels(samples: Samples) -> list[str]:
+    """The threads' names, with their processes if there are several."""
+    several = len({track.process_id for track in samples.threads}) > 1
+    return [_label(track, several) for track in samples.threads]
+
+
+def _label(track: SampledThread, several: bool) -> str:
+    return f"{track} of process {track.process_id}" if several and track.process_id is not None else str(track)

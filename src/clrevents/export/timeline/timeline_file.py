@@ -1,0 +1,81 @@
+"""A trace → a file with its timeline: the available formats, and the one that a file name means.
+
+Each format's writer is imported on use. Opens no file.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import IO, Final, Literal, NamedTuple, TypeAlias, cast
+
+from clrevents.export.look import Look, summary
+from clrevents.export.timeline.event_items import event_items, events_of_users
+from clrevents.export.timeline.read_timeline import Timeline, read_timeline
+from clrevents.trace import Selector, Trace
+
+TimelineFormat: TypeAlias = Literal["perfetto", "firefox"]
+_ENDINGS: Final[dict[TimelineFormat, tuple[str, ...]]] = {
+    "perfetto": (".pftrace", ".perfetto-trace"),
+    "firefox": (".firefox.json", ".firefox"),
+}
+VIEWERS: Final[dict[TimelineFormat, str]] = {
+    "perfetto": "https://ui.perfetto.dev",
+    "firefox": "https://profiler.firefox.com",
+}
+
+
+class WrittenTimeline(NamedTuple):
+    """What a file holds, in words, and how many rows of reports it does not: they have no beginning."""
+
+    summary: str
+    left_out: int
+
+
+def timeline_format(name: str) -> TimelineFormat | None:
+    """The format of a file with this name; None if it is none of a timeline."""
+    name = name.lower().removesuffix(".gz")
+    return next((format for format, endings in _ENDINGS.items() if name.endswith(endings)), None)
+
+
+def write_timeline(
+    trace: Trace,
+    stream: IO[bytes],
+    look: Look,
+    format: TimelineFormat,
+    selectors: Sequence[Selector] = (),
+    pack: bool = False,
+) -> WrittenTimeline:
+    """Write the timeline of a trace, with the selected events, or those of users, as instants.
+
+    `pack` compresses it. Raises what `Trace.reports`, `read_samples` and `Trace.events` raise, and OSError.
+    """
+    timeline = read_timeline(trace, look)
+    wanted = list(selectors) or events_of_users(trace)
+    with ExitStack() as closing:
+        if pack:
+            # Without a name and a time, so that the same trace gives the same bytes.
+            packed = closing.enter_context(gzip.GzipFile("", "wb", 6, stream, mtime=0))
+            stream = cast(IO[bytes], packed)
+        write = _perfetto if format == "perfetto" else _firefox
+        write(trace, timeline, wanted, stream)
+    return WrittenTimeline(summary(timeline.samples), sum(timeline.left_out.values()))
+
+
+def _perfetto(trace: Trace, timeline: Timeline, selectors: Sequence[Selector], stream: IO[bytes]) -> None:
+    from clrevents.export.timeline.perfetto import PerfettoFile
+
+    file = PerfettoFile(stream, timeline.look.title, timeline.start_ns, timeline.threads)
+    file.write(timeline.items())
+    file.write(event_items(trace, selectors))
+    file.close()
+
+
+def _firefox(trace: Trace, timeline: Timeline, selectors: Sequence[Selector], stream: IO[bytes]) -> None:
+    from clrevents.export.timeline.firefox import FirefoxFile
+
+    file = FirefoxFile(timeline)
+    file.write(timeline.happenings())
+    file.write(event_items(trace, selectors))
+    file.close(stream)

@@ -1,0 +1,555 @@
+"""What every report has to obey, each law a function of (declaration, parameters, a trace's bytes).
+
+A law raises AssertionError where a report breaks it. None of them knows what a report is about; whether its numbers
+are right is for the report's own tests.
+"""
+
+from __future__ import annotations
+
+import gc
+import html.parser
+import json
+import math
+import pickle
+import random
+import re
+import tempfile
+import warnings
+import weakref
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import attrs
+import numpy as np
+
+import clrevents
+from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.model.declaration import ReportDeclaration
+from clrevents.analysis.framework.run.asking import ReportFeed, ask
+from clrevents.analysis.framework.run.report_reading import Asked
+from clrevents.analysis.framework.vocabulary.answer_values import Metric, TimeWindow
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import columns_of, shape_of, windowed_columns
+from clrevents.rewrite import redact
+from clrevents.table.read import TableChunk
+from clrevents.table.table import Table
+from clrevents.trace import passes_of
+
+Declaration: TypeAlias = ReportDeclaration[Any, Any]
+Law: TypeAlias = Callable[[Declaration, Any, bytes], None]
+
+ALL: Final = TimeWindow()
+LINES, COLUMNS, PAGE_BYTES = 25, 100, 50_000
+_PLAIN: Final = (dict, list, str, int, float, bool, type(None))
+_MANY_ROWS: Final = 3000
+
+
+@contextmanager
+def opened(data: bytes) -> Iterator[clrevents.Trace]:
+    """The trace, whatever is wrong with it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with clrevents.open(data, errors="salvage") as trace:
+            yield trace
+
+
+def answered(declaration: Declaration, parameters: Any, trace: clrevents.Trace, **more: Any) -> Answer[Any]:
+    """The report's answer; `more` are the window's options and `cut`."""
+    cut = more.pop("cut", iter)
+    return ask(trace, [Asked(declaration, parameters)], more, cut)[declaration.name]
+
+
+@lru_cache(maxsize=64)
+def whole_answer(declaration: Declaration, parameters: Any, data: bytes) -> Answer[Any]:
+    """What the report says of all of the trace; made once."""
+    with opened(data) as trace:
+        return answered(declaration, parameters, trace)
+
+
+@lru_cache(maxsize=64)
+def redacted_copy(data: bytes, pseudonyms: bool = False, ids: bool = False) -> bytes:
+    """The trace without paths, messages and the like; with `ids` without numbers that identify."""
+    with tempfile.TemporaryDirectory() as folder, opened(data) as trace:
+        path = Path(folder) / "copy.nettrace"
+        redact(trace, path, key=b"always the same", pseudonyms=pseudonyms, ids=ids)
+        return path.read_bytes()
+
+
+def any_cut_gives_the_same(declaration: Declaration, parameters: Any, data: bytes, seed: int = 1) -> None:
+    """Events one by one, many at once, and no events at all between them."""
+    whole = whole_answer(declaration, parameters, data)
+    with opened(data) as trace:
+        for one_by_one in (0, 60):
+            rng = random.Random(seed)
+            cut = answered(declaration, parameters, trace, cut=lambda c: recut(c, rng, one_by_one))  # noqa: B023
+            _same(whole, cut, "the chunks were cut elsewhere")
+
+
+def the_whole_window_changes_nothing(declaration: Declaration, parameters: Any, data: bytes) -> None:
+    """Asking from the beginning to after the last event is asking for all."""
+    whole = whole_answer(declaration, parameters, data)
+    with opened(data) as trace:
+        end = passes_of(trace).scan(raising=False).duration_ns + 1
+        # A runtime may tell of moments before the session.
+        start = min([0, *_times(whole)])
+        window = answered(declaration, parameters, trace, start=start, end=end)
+    assert window.question.window == TimeWindow(start, end)
+    _same(whole, window, "the window is the whole trace")
+
+
+def obey_together(declarations: Sequence[Declaration], data: bytes) -> None:
+    """The laws that need no reading of a report's own, of many reports that are asked in one: the whole window changes
+    nothing, JSON reads back equal, answers show themselves safely and mark what holes touch."""
+    asked = [Asked(declaration, declaration.parameters()) for declaration in declarations]
+    with opened(data) as trace:
+        whole = ask(trace, asked, {}, iter)
+        start = min([0, *(time for answer in whole.values() for time in _times(answer))])
+        end = passes_of(trace).scan(raising=False).duration_ns + 1
+        window = ask(trace, asked, {"start": start, "end": end}, iter)
+        assert whole.keys() == window.keys() == {declaration.name for declaration in declarations}
+        for name, answer in whole.items():
+            try:
+                _same(answer, window[name], "the window is the whole trace")
+                reads_back_equal(answer)
+                shows_safely(answer)
+                marks_holes(answer, trace)
+            except BaseException as error:
+                error.add_note(f"this is about the report {name}")
+                raise
+
+
+def adjacent_windows_add_up(declaration: Declaration, parameters: Any, data: bytes, seed: int = 1) -> None:
+    """Two cuts make three windows: metrics merge to the whole, rows are in the windows that they meet, whole."""
+    rng = random.Random(seed)
+    whole = whole_answer(declaration, parameters, data)
+    with opened(data) as trace:
+        duration = passes_of(trace).scan(raising=False).duration_ns
+        times = _times(whole)
+        low, high = sorted(_moment(times, duration, rng) for _ in "ab")
+        windows = [TimeWindow(None, low), TimeWindow(low, high), TimeWindow(high, None)]
+        parts = [answered(declaration, parameters, trace, start=w.start_ns, end=w.end_ns) for w in windows]
+    for declared in declaration.metrics:
+        if declared.windows and declared.merge != "none":
+            _adds_up(declared.name, whole.metrics[declared.name], [part.metrics[declared.name] for part in parts])
+    for table in whole.tables():
+        shape = shape_of(table.row_class)
+        if shape.span is None and shape.at is None:
+            continue
+        rows = [_lasting(whole.table(table.name), row) for row in _rows(whole.table(table.name))]
+        for window, part in zip(windows, parts, strict=True):
+            inside = [(row, _inside(row, shape, window, duration)) for row in rows]
+            wanted = Counter(repr({**row, **clipped}) for row, clipped in inside if clipped is not None)
+            _same_rows(wanted, _counted(part.table(table.name), _lasting), f"{table.name} in {window}")
+
+
+def processes_do_not_disturb(
+    declaration: Declaration, parameters: Any, alone: Sequence[bytes], together: bytes, processes: Sequence[int]
+) -> None:
+    """What is said of each process of a trace of several is what is said of it alone.
+
+    `alone` are traces of one of the `processes` each, `together` is all of them in one.
+    """
+    single = []
+    for data, process in zip(alone, processes, strict=True):
+        with opened(data) as trace:
+            single.append(answered(declaration, parameters, trace))
+            assert single[-1].question.processes == (process,)
+    with opened(together) as trace:
+        both = answered(declaration, parameters, trace)
+        each = [answered(declaration, parameters, trace, process_id=process) for process in processes]
+    for one, other in zip(single, each, strict=True):
+        assert other.coverage == one.coverage
+        assert other.facts == one.facts
+        assert other.metrics == one.metrics
+        for table in one.tables():
+            tables = (answer.table(table.name) for answer in (one, other))
+            _same_rows(*(_counted(rows, _no_stacks) for rows in tables), table.name)
+    # A process without an event of the report has no rows of its own.
+    assert set(both.question.processes) <= {*processes, None}
+    for table in both.tables():
+        wanted: Counter[str] = Counter()
+        for one in single:
+            wanted += _counted(one.table(table.name), _no_stacks)
+        _same_rows(wanted, _counted(both.table(table.name), _no_stacks), f"{table.name} of both")
+
+
+def a_decoder_gives_the_same(declaration: Declaration, parameters: Any, data: bytes, seed: int = 1) -> None:
+    """Bytes that come in pieces give the answer of the whole file, but for names of code that come too late."""
+    rng = random.Random(seed)
+    whole = whole_answer(declaration, parameters, data)
+    feed = ReportFeed([Asked(declaration, parameters)])
+    decoder = clrevents.Decoder(*feed.selectors, errors="salvage", symbols=True)
+    at = 0
+    while at < len(data):
+        size = rng.choice((1, 100, 5000, 50_000))
+        feed.take(decoder, decoder.feed(data[at : at + size]))
+        at += size
+    feed.take(decoder, decoder.close())
+    streamed = feed.finish(decoder)[declaration.name]
+    assert streamed.question == whole.question
+    assert (streamed.coverage, streamed.notes) == (whole.coverage, whole.notes)
+    assert (streamed.facts, streamed.metrics) == (whole.facts, whole.metrics)
+    for table in whole.tables():
+        one, other = whole.table(table.name), streamed.table(table.name)
+        for column in columns_of(table.row_class):
+            here, there = one.column(column.name).tolist(), other.column(column.name).tolist()
+            if column.cell.privacy == "code":
+                there = [a if b is None else b for a, b in zip(here, there, strict=True)]
+            assert here == there, f"{table.name}.{column.name}"
+
+
+def json_reads_back_equal(declaration: Declaration, parameters: Any, data: bytes) -> None:
+    """A saved answer is the answer: with all tables, and with the number of rows of those that are not saved."""
+    report = whole_answer(declaration, parameters, data)
+    reads_back_equal(report)
+
+
+def reads_back_equal(report: Answer[Any]) -> None:
+    """The same of an answer that is there already."""
+    names = [table.name for table in report.tables()]
+    every = report.to_dict(tables=names)
+    _plain(every, "")
+    assert next(iter(every)) == "schema"
+    assert type(report).from_dict(json.loads(json.dumps(every, allow_nan=False))) == report
+    short = type(report).from_dict(json.loads(json.dumps(report.to_dict(), allow_nan=False)))
+    for table in report.tables():
+        assert len(short.table(table.name)) == len(report.table(table.name))
+        left = short.table(table.name).left_out
+        assert left == (len(report.table(table.name)) if table.bulk else None)
+
+
+def a_redacted_copy_says_the_same(declaration: Declaration, parameters: Any, data: bytes) -> None:
+    """Every public cell and every name of code is the same where paths, messages and the like are replaced."""
+    report = whole_answer(declaration, parameters, data)
+    for pseudonyms in (False, True):
+        says_the_same(report, whole_answer(declaration, parameters, redacted_copy(data, pseudonyms)))
+
+
+def says_the_same(report: Answer[Any], redacted: Answer[Any]) -> None:
+    """Metrics, facts and rows are equal but for private texts."""
+    assert redacted.coverage == report.coverage
+    for name, metric in report.metrics.items():
+        # What a path told may be an inference without it, in facts too, but the number is the same.
+        copy = redacted.metrics[name]
+        assert (copy.value, copy.low, copy.high) == (metric.value, metric.low, metric.high), name
+    for column in columns_of(type(report.facts)):
+        if column.cell.privacy != "private" and not column.name.endswith("evidence"):
+            assert getattr(report.facts, column.name) == getattr(redacted.facts, column.name), column.name
+    for table in report.tables():
+        if shape_of(table.row_class).text is not None:
+            # Other texts may be alike, so that their rows are other ones.
+            continue
+        before, after = report.table(table.name), redacted.table(table.name)
+        _same_rows(_counted(before, _told), _counted(after, _told), table.name)
+
+
+_IDS: Final = ("process", "thread", "guid")
+_PATHS: Final = re.compile(r"/#\d+/")
+
+
+def same_but_for_ids(before: Answer[Any], after: Answer[Any]) -> None:
+    """With other ids of processes, threads and activities, and another date, all else is the same, row by row."""
+    assert (after.coverage, after.metrics) == (before.coverage, before.metrics)
+    for table in before.tables():
+        hidden = {c.name for c in columns_of(table.row_class) if c.cell.name in _IDS or c.cell.privacy == "private"}
+
+        def shown(answer: Answer[Any], table: ReportTable[Any] = table, hidden: set[str] = hidden) -> list[str]:
+            rows = _rows(answer.table(table.name))
+            return [_PATHS.sub("/#/", repr({k: v for k, v in row.items() if k not in hidden})) for row in rows]
+
+        ours, theirs = shown(after), shown(before)
+        assert len(ours) == len(theirs), table.name
+        for one, other in zip(ours, theirs, strict=True):
+            assert one == other, table.name
+
+
+def shows_itself_safely(declaration: Declaration, parameters: Any, data: bytes) -> None:
+    """Text fits on a screen, a page is small and does nothing."""
+    report = whole_answer(declaration, parameters, data)
+    shows_safely(report)
+
+
+PAGE_TAGS: Final = {"div", "b", "p", "table", "tr", "th", "td", "ul", "li", "pre"}
+CHART_TAGS: Final = {"figure", "figcaption", "svg", "g", "path", "line", "rect", "text", "circle"}
+CHART_ATTRIBUTES: Final = {
+    *("xmlns", "overflow", "role", "aria-label", "viewbox", "width", "height", "transform", "d", "x", "y", "x2", "y2"),
+    *("fill", "stroke", "opacity", "fill-opacity", "stroke-opacity", "stroke-width", "stroke-dasharray", "text-anchor"),
+    *("font-family", "font-size", "font-weight"),
+}
+
+
+def shows_safely(report: Answer[Any]) -> None:
+    """The same of an answer that is there already."""
+    text = repr(report)
+    assert len(text.splitlines()) <= LINES
+    assert max(map(len, text.split("\n"))) <= COLUMNS
+    page = report._repr_html_()
+    assert len(page.encode()) <= PAGE_BYTES
+    for shown in (text.replace("\n", ""), page.replace("\n", "")):
+        assert not [char for char in shown if _obeyed(char)]
+    reader = _Tags()
+    reader.feed(page)
+    reader.close()
+    assert reader.tags <= PAGE_TAGS | (CHART_TAGS if "<figure" in page else set()), reader.tags
+    assert reader.attributes <= {"style"} | (CHART_ATTRIBUTES if "<figure" in page else set()), reader.attributes
+
+
+def is_a_plain_value(declaration: Declaration, parameters: Any, data: bytes) -> None:
+    """An answer can be pickled, and keeps no trace alive."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        trace = clrevents.open(data, errors="salvage")
+        report = answered(declaration, parameters, trace)
+        alive = weakref.ref(trace), weakref.ref(passes_of(trace))
+        trace.close()
+        del trace
+    gc.collect()
+    assert [ref() for ref in alive] == [None, None], "the answer keeps the trace alive"
+    assert pickle.loads(pickle.dumps(report)) == report
+
+
+def marks_what_holes_touch(declaration: Declaration, parameters: Any, data: bytes) -> None:
+    """A row is lossy if and only if a hole of one of its threads touches it."""
+    report = whole_answer(declaration, parameters, data)
+    with opened(data) as trace:
+        marks_holes(report, trace)
+
+
+def marks_holes(report: Answer[Any], trace: clrevents.Trace) -> None:
+    """The same of an answer that is there already."""
+    holes = _holes(trace)
+    for table in report.tables():
+        shape = shape_of(table.row_class)
+        rows = report.table(table.name)
+        if not holes:
+            assert not rows["lossy"].any(), f"{table.name}: nothing is missing from this trace"
+        elif shape.span or shape.at or shape.since:
+            step = max(len(rows) // _MANY_ROWS, 1)
+            for row in _rows(rows[::step]):
+                assert row["lossy"] == any(_touches(row, shape, *hole) for hole in holes), f"{table.name}: {row}"
+
+
+def numbers_are_possible(declaration: Declaration, parameters: Any, data: bytes) -> None:
+    """What is declared a share lies from 0 to 1, and a number within its bounds."""
+    are_possible(whole_answer(declaration, parameters, data))
+
+
+def are_possible(report: Answer[Any]) -> None:
+    """The same of an answer that is there already."""
+    for name, metric in report.metrics.items():
+        if metric.value is None:
+            assert metric.low is None, f"{name}: bounds of nothing"
+            assert metric.high is None, f"{name}: bounds of nothing"
+            assert metric.reason, f"{name} is null without a reason"
+            continue
+        for value in (metric.value, metric.low, metric.high):
+            assert value is None or metric.unit != "ratio" or 0 <= value <= 1, f"{name}: {metric}"
+        assert metric.low is None or metric.low <= metric.value, f"{name}: {metric}"
+        assert metric.high is None or metric.value <= metric.high, f"{name}: {metric}"
+    for table in report.tables():
+        for column in columns_of(table.row_class):
+            if column.cell.name == "ratio" and not column.many:
+                values = report.table(table.name).column(column.name).tolist()
+                wrong = [value for value in values if value is not None and not 0 <= value <= 1]
+                assert not wrong, f"{table.name}.{column.name}: {wrong[:3]}"
+
+
+LAWS: Final[tuple[Law, ...]] = (
+    any_cut_gives_the_same,
+    the_whole_window_changes_nothing,
+    adjacent_windows_add_up,
+    a_decoder_gives_the_same,
+    json_reads_back_equal,
+    a_redacted_copy_says_the_same,
+    shows_itself_safely,
+    is_a_plain_value,
+    marks_what_holes_touch,
+    numbers_are_possible,
+)
+"""Those that need nothing but a trace."""
+
+
+def obeys(declaration: Declaration, parameters: Any, data: bytes, laws: Sequence[Law] = LAWS) -> None:
+    """All laws, or these, which share the answers that they judge."""
+    for law in laws:
+        try:
+            law(declaration, parameters, data)
+        except BaseException as error:
+            error.add_note(f"{declaration.name} breaks the law {law.__name__}")
+            raise
+
+
+def recut(chunks: Iterable[TableChunk], rng: random.Random, one_by_one: int) -> Iterator[TableChunk]:
+    """The same events in other chunks, empty ones too: the first ones one by one, then as chance will have it."""
+    for chunk in chunks:
+        count = len(chunk.headers)
+        edges = {0, count, *range(min(one_by_one, count + 1))}
+        edges |= {rng.randrange(count + 1) for _ in range(5)}
+        ordered = sorted(edges)
+        stacks = chunk.stacks
+        for low, high in zip(ordered, ordered[1:] or ordered, strict=False):
+            yield _part(chunk, low, high, stacks)
+            stacks = _taken(stacks, np.zeros(0, dtype=np.int64))
+            if rng.random() < 0.3:
+                yield _part(chunk, high, high, stacks)
+
+
+def _part(chunk: TableChunk, low: int, high: int, stacks: Table) -> TableChunk:
+    tables, places = {}, {}
+    for event, table in chunk.tables.items():
+        rows = np.flatnonzero((chunk.places[event] >= low) & (chunk.places[event] < high))
+        if len(rows):
+            tables[event], places[event] = _taken(table, rows), chunk.places[event][rows] - low
+    return TableChunk(tables, _taken(chunk.headers, np.arange(low, high)), stacks, places)
+
+
+def _taken(table: Table, rows: Any) -> Table:
+    columns = tuple(table.column(field.name).take(rows) for field in table.fields)
+    return Table(table.fields, (columns,) if len(rows) else ())
+
+
+def _same(one: Answer[Any], other: Answer[Any], what: str) -> None:
+    """Equal but for the window that was asked for; says where not."""
+    asked = attrs.evolve(other.question, window=one.question.window)
+    assert asked == one.question, what
+    for field in attrs.fields(type(one)):
+        if field.name != "question":
+            assert getattr(one, field.name) == getattr(other, field.name), f"{what}: {field.name} differs"
+
+
+def _adds_up(name: str, whole: Metric, parts: Sequence[Metric]) -> None:
+    known = [part.value for part in parts if part.value is not None]
+    if whole.value is None:
+        assert not known, f"{name}: a part has a number and the whole has none"
+        return
+    assert known, f"{name}: no part has a number"
+    merged = {"sum": sum, "max": max, "min": min}[whole.merge](known)
+    assert math.isclose(merged, whole.value, rel_tol=1e-9), f"{name}: {known} do not make {whole.value}"
+
+
+def _inside(row: dict[str, Any], shape: Any, window: TimeWindow, duration: int) -> dict[str, bool] | None:
+    """Whether a row of the whole is in a window: None, or how it is clipped there."""
+    low = -math.inf if window.start_ns is None else window.start_ns
+    high = math.inf if window.end_ns is None else window.end_ns
+    if shape.at is not None:
+        return {} if low <= row[shape.at] < high else None
+    start, end = (row[name] for name in shape.span)
+    first, last = -math.inf if start is None else start, math.inf if end is None else end
+    if first >= high or (last <= low and first < low and not (start is None and last == low)):
+        return None
+    began_before = low > (0 if start is None else start)
+    goes_on = high < (duration + 1 if end is None else end)
+    return {"clipped": began_before or goes_on}
+
+
+def _holes(trace: clrevents.Trace) -> list[tuple[int | None, float, float]]:
+    """Thread, begin and end of everything that is missing; lists that were cut go on to the end."""
+    scan = passes_of(trace).scan(raising=False)
+    found: list[tuple[int | None, float, float]] = []
+    for listed, total in ((trace.losses, trace.lost), (scan.destroyed, scan.missing)):
+        found += [(loss.thread_id, loss.start_ns, loss.end_ns) for loss in listed]
+        if listed and total > sum(loss.count for loss in listed):
+            found.append((None, listed[-1].start_ns, math.inf))
+    return found
+
+
+def _touches(row: dict[str, Any], shape: Any, thread: int | None, low: float, high: float) -> bool:
+    mine = {row[name] for name in shape.threads} - {None}
+    if mine and thread is not None and thread not in mine:
+        return False
+    if shape.at is not None:
+        start = end = row[shape.at]
+    elif shape.span is not None:
+        start, end = (row[name] for name in shape.span)
+    else:
+        start, end = row[shape.since], None
+    return (-math.inf if start is None else start) <= high and (math.inf if end is None else end) >= low
+
+
+def _moment(times: Sequence[int], duration: int, rng: random.Random) -> int:
+    """At the very edge of a row as often as between two edges, and sometimes anywhere."""
+    if not times or rng.random() < 0.2:
+        return rng.randrange(duration + 1)
+    place = rng.randrange(len(times))
+    later = times[place] if rng.random() < 0.5 else times[min(place + 1, len(times) - 1)]
+    return max((times[place] + later) // 2, 0)
+
+
+def _times(report: Answer[Any]) -> list[int]:
+    """All begins and ends, in order."""
+    found = []
+    for table in report.tables():
+        shape = shape_of(table.row_class)
+        for name in (*(shape.span or ()), shape.at):
+            if name is not None:
+                found += [time for time in report.table(table.name).column(name).tolist() if time is not None]
+    return sorted(found)
+
+
+def _rows(table: ReportTable[Any]) -> list[dict[str, Any]]:
+    return list(table.rows())
+
+
+def _lasting(table: ReportTable[Any], row: dict[str, Any]) -> dict[str, Any]:
+    """What is the same in every window."""
+    windowed = windowed_columns(table.row_class)
+    return {name: value for name, value in row.items() if name not in windowed}
+
+
+def _no_stacks(table: ReportTable[Any], row: dict[str, Any]) -> dict[str, Any]:
+    """Numbers of stacks are those of a trace."""
+    stacks = [column.name for column in columns_of(table.row_class) if column.cell.name == "stack"]
+    return {name: bool(value) if name in stacks else value for name, value in row.items()}
+
+
+def _told(table: ReportTable[Any], row: dict[str, Any]) -> dict[str, Any]:
+    told = {column.name for column in columns_of(table.row_class) if column.cell.privacy != "private"}
+    return {name: value for name, value in _no_stacks(table, row).items() if name in told}
+
+
+def _counted(table: ReportTable[Any], of: Callable[..., dict[str, Any]]) -> Counter[str]:
+    return Counter(repr(of(table, row)) for row in _rows(table))
+
+
+def _same_rows(wanted: Counter[str], found: Counter[str], what: str) -> None:
+    if wanted != found:
+        missing, odd = list((wanted - found).elements()), list((found - wanted).elements())
+        raise AssertionError(f"{what}: missing {missing[:2]}, not expected {odd[:2]}")
+
+
+def _plain(value: Any, where: str) -> None:
+    """Only what JSON has, and of exactly that class."""
+    assert type(value) in _PLAIN, f"{where} is a {type(value).__name__}"
+    if isinstance(value, dict):
+        for key, item in value.items():
+            assert type(key) is str, f"{where} has the key {key!r}"
+            _plain(item, f"{where}.{key}")
+    elif isinstance(value, list):
+        for item in value:
+            _plain(item, f"{where}[]")
+    elif isinstance(value, float):
+        assert math.isfinite(value), f"{where} is {value}"
+
+
+def _obeyed(char: str) -> bool:
+    """Whether a terminal or a browser may do something for this character instead of showing it."""
+    code = ord(char)
+    ranges = (0, 0x20), (0x7F, 0xA0), (0x61C, 0x61D), (0x200E, 0x2010), (0x2028, 0x202F), (0x2066, 0x206A)
+    return code == 0xFEFF or any(low <= code < high for low, high in ranges)
+
+
+class _Tags(html.parser.HTMLParser):
+    """The tags of a page and their attributes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes.update(name for name, _ in attributes)
