@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from clrevents.diagnostics.discovery import find_runtimes, start_key
-from clrevents.diagnostics.process import Process
+from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.transports import SocketEndpoint
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="what is looked at is in Linux's /proc")

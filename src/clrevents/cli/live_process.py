@@ -15,9 +15,9 @@ from typing import Any, Final, TypeVar
 import click
 
 from clrevents.cli.output import say
+from clrevents.diagnostics.dotnet_process import Process, find_process
 from clrevents.diagnostics.faults import DiagnosticsError
 from clrevents.diagnostics.listening import Listener
-from clrevents.diagnostics.process import Process, find_process
 from clrevents.diagnostics.profiles import Profile, joined_profiles, provider_for
 from clrevents.diagnostics.providers import parse_level, parse_providers, parse_runtime_events, united
 from clrevents.schema.registry import RUNTIME

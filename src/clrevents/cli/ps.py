@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from clrevents.cli.output import Output, say
+from clrevents.diagnostics.dotnet_process import Process, processes
 from clrevents.diagnostics.driving import run
 from clrevents.diagnostics.faults import DiagnosticsError
-from clrevents.diagnostics.process import Process, processes
 from clrevents.diagnostics.runtime_requests import RuntimeInfo, info
 
 _PATIENCE = 2.0

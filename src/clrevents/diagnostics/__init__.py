@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from clrevents.diagnostics.async_session import AsyncProcess as AsyncProcess
     from clrevents.diagnostics.async_session import AsyncSession as AsyncSession
+    from clrevents.diagnostics.dotnet_process import Process as Process
+    from clrevents.diagnostics.dotnet_process import find_process as find_process
+    from clrevents.diagnostics.dotnet_process import processes as processes
     from clrevents.diagnostics.faults import DiagnosticsError as DiagnosticsError
     from clrevents.diagnostics.listening import Listener as Listener
-    from clrevents.diagnostics.process import Process as Process
-    from clrevents.diagnostics.process import find_process as find_process
-    from clrevents.diagnostics.process import processes as processes
     from clrevents.diagnostics.profiles import PROFILES as PROFILES
     from clrevents.diagnostics.profiles import Profile as Profile
     from clrevents.diagnostics.profiles import find_profile as find_profile
@@ -28,7 +28,7 @@ _HOMES = {
     "async_session": ("AsyncProcess", "AsyncSession"),
     "faults": ("DiagnosticsError",),
     "listening": ("Listener",),
-    "process": ("Process", "find_process", "processes"),
+    "dotnet_process": ("Process", "find_process", "processes"),
     "profiles": ("PROFILES", "Profile", "find_profile"),
     "providers": ("Provider",),
     "runtime_requests": ("RuntimeInfo",),

@@ -17,11 +17,11 @@ import attrs
 from clrevents.diagnostics import runtime_requests as requests
 from clrevents.diagnostics.asynchronous import accept, answered, socket_of
 from clrevents.diagnostics.channel import BUFFER, End
+from clrevents.diagnostics.dotnet_process import DUMP_SECONDS, Process
 from clrevents.diagnostics.driving import open_request
 from clrevents.diagnostics.faults import DiagnosticsError
 from clrevents.diagnostics.listening import Listener
 from clrevents.diagnostics.messages import StopTracing
-from clrevents.diagnostics.process import DUMP_SECONDS, Process
 from clrevents.diagnostics.runtime_requests import RuntimeInfo
 from clrevents.diagnostics.session import SessionOptions
 from clrevents.diagnostics.transports import Connection

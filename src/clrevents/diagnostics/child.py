@@ -18,10 +18,10 @@ from types import TracebackType
 from typing import Final
 
 from clrevents.diagnostics.discovery import find_runtimes
+from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.driving import run
 from clrevents.diagnostics.faults import UNKNOWN_COMMAND, DiagnosticsError
 from clrevents.diagnostics.listening import Listener
-from clrevents.diagnostics.process import Process
 from clrevents.diagnostics.runtime_requests import info, resume
 
 _LOOK: Final = 0.05

@@ -15,8 +15,8 @@ from typing import Final
 import attrs
 
 from clrevents.diagnostics.channel import STOP_SECONDS
+from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.faults import DiagnosticsError
-from clrevents.diagnostics.process import Process
 from clrevents.diagnostics.runtime_requests import SessionSettings
 from clrevents.diagnostics.tape import RecordedFile, Tape, Watch
 

@@ -13,8 +13,8 @@ from types import TracebackType
 from typing import Any, Unpack
 
 from clrevents.diagnostics.channel import QUIET_SECONDS, STOP_SECONDS, Channel, End
+from clrevents.diagnostics.dotnet_process import Process, find_process
 from clrevents.diagnostics.live_stream import DecodingOptions, LiveStream
-from clrevents.diagnostics.process import Process, find_process
 from clrevents.diagnostics.profiles import joined_profiles
 from clrevents.diagnostics.providers import Provider, united
 from clrevents.diagnostics.runtime_requests import SessionSettings

@@ -17,8 +17,8 @@ from typing import Any, Final
 import attrs
 
 from clrevents.diagnostics.channel import Channel, End
+from clrevents.diagnostics.dotnet_process import Process
 from clrevents.diagnostics.live_stream import keep, make_empty, private_file, write_all
-from clrevents.diagnostics.process import Process
 from clrevents.diagnostics.runtime_requests import SessionSettings
 from clrevents.errors import TraceError
 from clrevents.trace import Decoder, StreamTally
