@@ -178,33 +178,37 @@ def one_session(path: str, out: str) -> None:
 
 
 def slowdown(dotnet: str, program: str, seconds: float, times: int) -> None:
-    """How much of its work a program gets done, with each profile and without; alternating, the median of each."""
+    """What a turn of a program costs, with each profile and without; alternating, the median of each.
+
+    In processor time, all threads of the runtime included: others on the machine do not matter.
+    """
     from clrevents.diagnostics import PROFILES
 
     names = [profile.name for profile in PROFILES if profile.name not in ("heap", "database")]
-    for story in ("work", "busy"):
-        done: dict[str | None, list[int]] = {}
-        for name in [*[None, *names] * times]:
-            done.setdefault(name, []).append(worked(dotnet, program, story, seconds, name))
-        without = statistics.median(done[None])
-        print(f"{story}: {without:,.0f} turns in {seconds:g} s without a recording")
-        for name in names:
-            share = 1 - statistics.median(done[name]) / without
-            print(f"    {name:<28} {share:7.1%} slower", flush=True)
+    done: dict[str | None, list[float]] = {}
+    for name in [*[None, *names] * times]:
+        done.setdefault(name, []).append(per_turn(dotnet, program, seconds, name))
+    without = statistics.median(done[None])
+    spread = [f"{cost / without - 1:+.1%}" for cost in sorted(done[None])]
+    print(f"{without * 1e6:.2f} us of the processor for a turn without a recording ({', '.join(spread)})")
+    for name in names:
+        print(f"    {name:<28} {statistics.median(done[name]) / without - 1:+7.1%}", flush=True)
 
 
-def worked(dotnet: str, program: str, story: str, seconds: float, profile: str | None) -> int:
-    """The turns that the program says it made."""
+def per_turn(dotnet: str, program: str, seconds: float, profile: str | None) -> float:
+    """Seconds of the processor for a turn, by how many the program says it made."""
     from clrevents.diagnostics import Session
 
-    started = subprocess.Popen([dotnet, program, str(seconds), story], stdout=subprocess.PIPE, text=True)
+    started = subprocess.Popen([dotnet, program, str(seconds), "work"], stdout=subprocess.PIPE, text=True)
+    assert started.stdout is not None
     if profile is not None:
         time.sleep(0.5)
-        with Session(started.pid, profile=profile, reports=(), providers=()) as session:
+        with Session(started.pid, profile=profile, reports=()) as session:
             for _ in session:
                 pass
-    printed, _ = started.communicate()
-    return int(printed.split()[-1])
+    turns = int(started.stdout.read().split()[-1])
+    _, _, used = os.wait4(started.pid, 0)
+    return (used.ru_utime + used.ru_stime) / turns
 
 
 def main() -> None:

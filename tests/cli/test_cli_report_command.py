@@ -47,7 +47,7 @@ def test_text(run: Run) -> None:
     assert (result.exit_code, result.stderr) == (
         0,
         "clrevents: the trace does not tell the background compiler's turns (no TieredCompilationBackgroundJitStart)"
-        f"; to record that: {COLLECT}:0x1000000018:4\n",
+        f"; to record that: clrevents collect --for jit, or {COLLECT}:0x1000000018:4\n",
     )
     found = facts(result)
     assert found["coverage"] == "partial"

@@ -178,7 +178,10 @@ def _help(declared: ReportDeclaration[Any, Any]) -> str:
     examples = "".join(f"{question}\n    {line}\n" for question, line in declared.examples)
     examples = f"\n\n\b\n{examples}" if examples else ""
     first, _, rest = declared.description.partition("\n\n")
-    record = f"\n\n\b\nRecord with:\n  dotnet-trace collect --providers \\\n  {record_needs(declared.needs)}"
+    record = (
+        f"\n\n\b\nRecord with:\n  clrevents collect -p PID --for {declared.name}\n"
+        f"or with:\n  dotnet-trace collect --providers \\\n  {record_needs(declared.needs)}"
+    )
     places = "a folder or a pattern" if _has_argument(declared) else "files, folders, patterns, URLs"
     return f"{first}{examples}\n\n{rest}\n\n{_MANY.format(places=places)}{record}"
 

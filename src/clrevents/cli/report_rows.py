@@ -73,7 +73,8 @@ def say_not_recorded(declared: ReportDeclaration[Any, Any], touched: Container[s
     needs = [need for need in declared.needs if need.what in touched]
     if needs:
         whats = ", ".join(f"{need.what} (no {need.events[0]})" for need in needs)
-        say(f"{who} not tell {whats}; to record that: dotnet-trace collect --providers {record_needs(needs)}")
+        ways = f"clrevents collect --for {declared.name}, or dotnet-trace collect --providers {record_needs(needs)}"
+        say(f"{who} not tell {whats}; to record that: {ways}")
 
 
 def first_rows(rows: ReportTable[Any], limit: int, sort: str | None) -> ReportTable[Any]:
