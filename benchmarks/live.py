@@ -180,7 +180,7 @@ def one_session(path: str, out: str) -> None:
 def slowdown(dotnet: str, program: str, seconds: float, times: int) -> None:
     """What a turn of a program costs, with each profile and without; alternating, the median of each.
 
-    In processor time, all threads of the runtime included: others on the machine do not matter.
+    In processor time of the thread that does the work: others on the machine matter little.
     """
     from clrevents.diagnostics import PROFILES
 
@@ -196,19 +196,24 @@ def slowdown(dotnet: str, program: str, seconds: float, times: int) -> None:
 
 
 def per_turn(dotnet: str, program: str, seconds: float, profile: str | None) -> float:
-    """Seconds of the processor for a turn, by how many the program says it made."""
+    """Seconds of the processor that the program's one thread takes for a turn, by how many it says it made.
+
+    The recording ends a moment before the program does: what is listed at its end costs once, however long it was.
+    """
     from clrevents.diagnostics import Session
 
     started = subprocess.Popen([dotnet, program, str(seconds), "work"], stdout=subprocess.PIPE, text=True)
     assert started.stdout is not None
     if profile is not None:
         time.sleep(0.5)
-        with Session(started.pid, profile=profile, reports=()) as session:
+        with Session(started.pid, profile=profile, reports=(), rundown=False, duration=seconds - 1) as session:
             for _ in session:
                 pass
     turns = int(started.stdout.read().split()[-1])
-    _, _, used = os.wait4(started.pid, 0)
-    return (used.ru_utime + used.ru_stime) / turns
+    # It has ended and was not waited for: until then this can be asked.
+    used = int(Path(f"/proc/{started.pid}/task/{started.pid}/schedstat").read_text().split()[0])
+    started.wait()
+    return used / 1e9 / turns
 
 
 def main() -> None:

@@ -185,7 +185,7 @@ def test_hostile_answers_end_in_a_sentence(tmp_path: Path, answer: str, how: str
         began = time.monotonic()
         with pytest.raises(DiagnosticsError, match=said):
             asked_in(how, endpoint)
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 20
 
 
 @pytest.mark.parametrize(

@@ -174,8 +174,8 @@ def test_tail_prints_what_a_quiet_program_writes_soon(runtime: Runtime) -> None:
     with running(runtime, "60", "quiet") as started:
         late = latencies(started.pid, 30)
     assert len(late) >= 25
-    assert sorted(late)[len(late) // 2] < 0.25
-    assert max(late) < 1.0
+    assert sorted(late)[len(late) // 2] < 0.5
+    assert max(late) < 10
 
 
 def latencies(pid: int, count: int) -> list[float]:

@@ -66,7 +66,7 @@ def test_a_second_stop_gives_up_what_is_to_come(tmp_path: Path) -> None:
     with ScriptedRuntime(tmp_path / "a", live=[SAMPLE[:200_000]], answers=answers) as runtime:
         began = time.monotonic()
         _, (file,) = record(runtime, tmp_path, RecordingPlan(), interrupted=stopped_after(0.2, 2))
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 20
     assert (file.end, file.complete) == ("abandoned", False)
     assert file.path.read_bytes() == SAMPLE[:200_000]
     assert state_of(file.path).readable
@@ -77,7 +77,7 @@ def test_a_runtime_that_never_ends_is_given_up_within_the_limit(tmp_path: Path) 
     with ScriptedRuntime(tmp_path / "a", live=[SAMPLE[:5000]], answers=answers) as runtime:
         began = time.monotonic()
         _, (file,) = record(runtime, tmp_path, RecordingPlan(duration=0.1, stop_seconds=0.3))
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 20
     assert (file.end, file.complete) == ("abandoned", False)
 
 
@@ -142,7 +142,7 @@ def test_an_event_that_is_waited_for_ends_it_some_time_later(tmp_path: Path) -> 
         took = time.monotonic() - began
     assert recorder.found
     assert recorder.why == "GCStart came"
-    assert 0.3 <= took < 5
+    assert 0.3 <= took < 20
     assert file.path.read_bytes() == data
 
 

@@ -83,6 +83,7 @@ class AsyncSession(SessionOptions):
 
     _connection: Connection | None = None
     _stopper: Connection | None = None
+    _receiving: asyncio.Future[int] | None = None
     _session = 0
     _stopping = False
     end: End | None = None
@@ -108,8 +109,7 @@ class AsyncSession(SessionOptions):
             async for _ in self:
                 pass
         finally:
-            if self.end is None:
-                self._close("abandoned")
+            await self._give_up()
             self._stream.close_file()
 
     async def stop(self) -> None:
@@ -132,7 +132,7 @@ class AsyncSession(SessionOptions):
                     for batch in self._stream.quiet():
                         yield batch
                 if self._stopping and time.monotonic() - last > self._stop_seconds:
-                    self._close("abandoned")
+                    await self._give_up()
             else:
                 last = time.monotonic()
                 for batch in self._stream.take(self._buffer[:size]) if size else []:
@@ -144,18 +144,31 @@ class AsyncSession(SessionOptions):
 
     async def _receive(self, connection: Connection) -> int | None:
         """How many bytes came; None where nothing did for a while. Decides how the stream ended."""
-        loop = asyncio.get_running_loop()
-        try:
-            async with asyncio.timeout(self._wait()):
-                size = await loop.sock_recv_into(socket_of(connection), self._buffer)
-        except TimeoutError:
+        if self._receiving is None:
+            receiving = asyncio.get_running_loop().sock_recv_into(socket_of(connection), self._buffer)
+            self._receiving = asyncio.ensure_future(receiving)
+        # It goes on when this wait is over: what is cancelled may have taken bytes that nobody gets then.
+        done, _ = await asyncio.wait({self._receiving}, timeout=self._wait())
+        if not done:
             return None
+        received, self._receiving = self._receiving, None
+        try:
+            size = received.result()
         except OSError:
             self._close("broken")
             return 0
         if not size:
             self._close("stopped" if self._stopping else "ended")
         return size
+
+    async def _give_up(self) -> None:
+        """Take nothing more."""
+        receiving, self._receiving = self._receiving, None
+        if receiving is not None:
+            receiving.cancel()
+            await asyncio.wait({receiving})
+        if self.end is None:
+            self._close("abandoned")
 
     def _close(self, end: End) -> None:
         self.end = end
