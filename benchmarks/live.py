@@ -169,7 +169,7 @@ def one_session(path: str, out: str) -> None:
 
     events, steps = 0, Steps("session")
     began = time.perf_counter()
-    with Session(Process(1, endpoint_at(path)), providers=["runtime"], record=out) as session:
+    with Session(Process(1, endpoint_at(path)), providers=["runtime"], record=out, symbols=False) as session:
         for batch in session:
             events += len(batch)
             steps.tell(session.bytes)

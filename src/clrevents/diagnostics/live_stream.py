@@ -30,10 +30,11 @@ class DecodingOptions:
     errors: ErrorMode = "report"
     limits: Limits | None = None
     registry: Registry | None = None
+    symbols: bool = True
 
-    def decoder(self, *selectors: Selector, **filters: Unpack[FilterOptions]) -> Decoder:
+    def decoder(self, *selectors: Selector, symbols: bool, **filters: Unpack[FilterOptions]) -> Decoder:
         return Decoder(
-            *selectors, errors=self.errors, limits=self.limits, registry=self.registry, symbols=True, **filters
+            *selectors, errors=self.errors, limits=self.limits, registry=self.registry, symbols=symbols, **filters
         )
 
 
@@ -41,11 +42,11 @@ class LiveStream:
     """One stream from its first byte to its last."""
 
     def __init__(self, decoding: DecodingOptions, reports: Iterable[str]) -> None:
-        self.decoder = decoding.decoder(*decoding.selectors, **decoding.filters)
+        self.decoder = decoding.decoder(*decoding.selectors, symbols=decoding.symbols, **decoding.filters)
         self.bytes = 0
         self._names = tuple(reports)
         self._feed: Any = importlib.import_module(ANALYSIS).feed_reports(*self._names) if self._names else None
-        self._feeding = None if self._feed is None else decoding.decoder(*self._feed.selectors)
+        self._feeding = None if self._feed is None else decoding.decoder(*self._feed.selectors, symbols=True)
         self._file: int | None = None
         self._held = False
         self._ended = False

