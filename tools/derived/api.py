@@ -189,8 +189,7 @@ CONSTRUCTED: Final = frozenset(
         "Registry",
         "TraceBuilder",
         "EventInfo",
-        "Session",
-        "AsyncSession",
+        "SessionOptions",
         "Listener",
         "Provider",
     }

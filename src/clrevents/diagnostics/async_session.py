@@ -37,7 +37,7 @@ class AsyncProcess:
 
     @classmethod
     async def dialled(cls, listener: Listener, seconds: float) -> AsyncProcess:
-        """The next one that dials in at a port of ours. Raises DiagnosticsError when the limit is over."""
+        """The next one that dials in at `listener`. Raises DiagnosticsError if none has after `seconds`."""
         try:
             async with asyncio.timeout(seconds):
                 while (port := listener.take_new()) is None:
@@ -59,12 +59,12 @@ class AsyncProcess:
         await answered(requests.resume(self.process.endpoint), "to resume")
 
     async def set_environment(self, name: str, value: str | None) -> None:
-        """Set an environment variable, or remove it (None). .NET 6 or later."""
+        """Set the environment variable `name` to `value`, or remove it (None). .NET 6 or later."""
         steps = requests.set_environment(self.process.endpoint, name, value)
         await answered(steps, "to set an environment variable")
 
     async def enable_perf_map(self, kind: str = "perfmap") -> None:
-        """Write the names of compiled methods for `perf`. .NET 8 or later."""
+        """Write the names of compiled methods for `perf`; `kind` as for `Process.enable_perf_map`. .NET 8 or later."""
         await answered(requests.enable_perf_map(self.process.endpoint, kind), "a perf map")
 
     async def disable_perf_map(self) -> None:
@@ -74,12 +74,12 @@ class AsyncProcess:
     async def write_dump(
         self, path: str | os.PathLike[str], kind: str = "heap", *, seconds: float = DUMP_SECONDS
     ) -> None:
-        """Have it write a dump of itself, and wait for it."""
+        """Have it write a dump of itself; `path`, `kind` and `seconds` as for `Process.write_dump`."""
         await answered(requests.write_dump(self.process.endpoint, os.path.abspath(path), kind), "a dump", seconds)
 
 
 class AsyncSession(SessionOptions):
-    """A `Session` for `async with` and `async for`."""
+    """A `Session` for `async with` and `async for`; made with `SessionOptions` too."""
 
     _connection: Connection | None = None
     _stopper: Connection | None = None

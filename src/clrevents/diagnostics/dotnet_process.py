@@ -50,8 +50,8 @@ class Process:
 
     @classmethod
     def at(cls, address: str) -> Process:
-        """The one that listens at the path of a socket, at `HOST:PORT`, or at a pipe of Windows. Its `pid` is what it
-        says itself, 0 if it is too old to do so."""
+        """The one that listens at `address`: the path of a socket, `HOST:PORT`, or a pipe of Windows. Its `pid` is what
+        it says itself, 0 if it is too old to do so."""
         endpoint = endpoint_at(address)
         try:
             pid = run(requests.info(endpoint), "process information").pid
@@ -63,7 +63,7 @@ class Process:
 
     @classmethod
     def dialled(cls, listener: Listener, seconds: float) -> Process:
-        """The next one that dials in at a port of ours. Raises DiagnosticsError when the limit is over."""
+        """The next one that dials in at `listener`. Raises DiagnosticsError if none has after `seconds`."""
         port = listener.wait(seconds)
         return cls(port.pid, port)
 
@@ -88,12 +88,12 @@ class Process:
         run(requests.resume(self.endpoint), "to resume")
 
     def set_environment(self, name: str, value: str | None) -> None:
-        """Set an environment variable, or remove it (None): code that has read it before does not see it. .NET 6 or
-        later."""
+        """Set the environment variable `name` to `value`, or remove it (None): code that has read it before does not
+        see that. .NET 6 or later."""
         run(requests.set_environment(self.endpoint, name, value), "to set an environment variable")
 
     def enable_perf_map(self, kind: str = "perfmap") -> None:
-        """Write the names of compiled methods for `perf`: `perfmap`, `jitdump` or `all`. .NET 8 or later."""
+        """Write the names of compiled methods for `perf`; `kind` is `perfmap`, `jitdump` or `all`. .NET 8 or later."""
         run(requests.enable_perf_map(self.endpoint, kind), "a perf map")
 
     def disable_perf_map(self) -> None:
@@ -101,7 +101,9 @@ class Process:
         run(requests.disable_perf_map(self.endpoint), "the end of the perf map")
 
     def write_dump(self, path: str | os.PathLike[str], kind: str = "heap", *, seconds: float = DUMP_SECONDS) -> None:
-        """Have it write a dump of itself, and wait for it: `mini`, `heap`, `triage` or `full`.
+        """Have it write a dump of itself, and wait for it, at most `seconds`.
+
+        `kind` is `mini`, `heap`, `triage` or `full`.
 
         The process writes it, so `path` is as it sees it. It is stopped meanwhile. A dump holds what it had in memory.
         """
@@ -117,7 +119,7 @@ def processes() -> list[Process]:
 
 
 def find_process(pid: int | None = None, name: str | None = None) -> Process:
-    """The one with this number, or of this name. Raises DiagnosticsError unless there is exactly one."""
+    """The one with the number `pid`, or of the `name`. Raises DiagnosticsError unless there is exactly one."""
     found = [one for one in processes() if pid in (None, one.pid) and name in (None, one.name)]
     sought = f"the number {pid}" if pid is not None else f"the name {name!r}"
     if not found:

@@ -32,7 +32,7 @@ _LONGEST_PATH: Final = 100
 
 
 class Listener:
-    """Listens at a path or at `HOST:PORT`. A context manager; leaving it closes the port and removes its socket.
+    """Listens at `address`, a path or `HOST:PORT`. A context manager: leaving it closes the port, removes its socket.
 
     Only processes of this user, or of root, are listened to on a path.
     """

@@ -225,13 +225,14 @@ PROFILES: Final = (
         official=True,
     ),
 )
+"""All profiles, ours and the official ones."""
 _BY_NAME: Final = {profile.name: profile for profile in PROFILES}
 _LINUX_ONLY: Final = ("cpu-sampling", "thread-time")
 """Of dotnet-trace 10's `collect-linux`, which has the kernel sample a machine."""
 
 
 def find_profile(name: str) -> Profile:
-    """The profile of this name. Raises DiagnosticsError if there is none."""
+    """The profile called `name`. Raises DiagnosticsError if there is none."""
     if name in _LINUX_ONLY:
         raise DiagnosticsError(
             f"the profile {name} is the Linux recorder's (dotnet-trace collect-linux), which asks the kernel and needs "

@@ -55,7 +55,7 @@ class Provider:
 
     @classmethod
     def parse(cls, text: str) -> Provider:
-        """From `NAME[:KEYWORDS[:LEVEL[:ARGUMENTS]]]`. Raises ValueError.
+        """From `text`, which is `NAME[:KEYWORDS[:LEVEL[:ARGUMENTS]]]`. Raises ValueError.
 
         Without keywords it is all of them: with none, the runtime's own providers would give next to nothing.
         """

@@ -35,9 +35,11 @@ class SessionOptions:
     `providers` (`Provider` or text as dotnet-trace takes it); without both it is what the selectors need, and without
     those the profile `default`. `record` is a file that gets every byte, selected or not. `reports` are gathered while
     the events come, for `report`: those that the profile feeds unless you name others; `()` spares their cost.
-    After `duration` the session stops by itself. `stop_seconds`: so long it may be silent after that.
+    After `duration` the session stops by itself. `stop_seconds`: so long it may be silent after that. `buffer_mb` is
+    the most memory that the process may use for events that were not taken yet.
 
-    With `errors="salvage"` the last events that came wait for the next ones: only those show that they are whole.
+    `errors`, `limits` and `registry` are those of `Decoder`. With `errors="salvage"` the last events that came wait for
+    the next ones: only those show that they are whole.
 
     `rundown` and `stacks` may be set to False to have neither names of what was compiled before, nor stacks; and
     `symbols` to know no `methods`, whose memory grows with the code that the process loads.
@@ -106,7 +108,7 @@ class SessionOptions:
         return self._stream.bytes
 
     def report(self, name: str) -> Any:
-        """The answer of a report about what has come so far; after the session, about all of it.
+        """The answer of the report `name` about what has come so far; after the session, about all of it.
 
         Raises ValueError for one that is not gathered, and before anything has come.
         """
@@ -126,7 +128,7 @@ class SessionOptions:
 
 
 class Session(SessionOptions):
-    """A recording of a running process that yields batches of events while they come.
+    """A recording of a running process that yields batches of events while they come; made with `SessionOptions`.
 
     Use it with `with`: the recording starts there, and is stopped when it is left, however that happens. Iterating
     ends when the process ends, after `duration`, or after `stop()` when the last events have come.
