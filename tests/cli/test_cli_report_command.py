@@ -48,7 +48,7 @@ def test_text(run: Run) -> None:
     assert (result.exit_code, result.stderr) == (
         0,
         "clrevents: not recorded: the background compiler's turns (no TieredCompilationBackgroundJitStart events)"
-        f"; to record it: {COLLECT}:0x1000000018:4\n",
+        f"; to record it: clrevents collect --for jit, or {COLLECT}:0x1000000018:4\n",
     )
     found = facts(result)
     assert found["coverage"] == "partial"

@@ -33,6 +33,9 @@ _COMMANDS: Final = {
     "check": "Decode everything and report whether the trace is intact.",
     "cut": "Write a smaller trace with only some of the events.",
     "redact": "Write the same trace without sensitive strings.",
+    "ps": "List the running .NET processes.",
+    "collect": "Record a running process, or a program that is started.",
+    "tail": "Print the events of a running process as they come.",
     "sample": "Write a small trace to try the other commands on.",
 }
 

@@ -88,7 +88,7 @@ def command(
             found = islice(found, limit)
         try:
             with Output() as out:
-                out.lines(_json_lines(found, names, stacks) if as_json else _text_lines(found, stacks, raw, out))
+                out.lines(json_lines(found, names, stacks) if as_json else text_lines(found, stacks, raw, out))
         except (DamageError, PayloadError) as error:
             return reading.stopped(error, fail_on)
         finally:
@@ -96,13 +96,14 @@ def command(
         return reading.finish(fail_on)
 
 
-def _json_lines(events: Iterable[clrevents.Event[Any]], names: bool, stacks: bool) -> Iterator[str]:
+def json_lines(events: Iterable[clrevents.Event[Any]], names: bool, stacks: bool) -> Iterator[str]:
+    """One JSON object per event."""
     from clrevents.export.files.jsonl import EventJson
 
     return map(EventJson(names=names, stacks=stacks).line, events)
 
 
-def _text_lines(events: Iterable[clrevents.Event[Any]], stacks: bool, raw: bool, out: Output) -> Iterator[str]:
+def text_lines(events: Iterable[clrevents.Event[Any]], stacks: bool, raw: bool, out: Output) -> Iterator[str]:
     """One line per event, long values truncated (JSON has all); on a terminal the fields are wrapped and indented."""
     fold = _folder() if out.terminal else " ".join
     for event in events:

@@ -38,8 +38,8 @@ def say(text: str, record: str = "") -> None:
     On a terminal it is broken between words, and the command stands on lines of its own, to be copied.
     """
     width = shutil.get_terminal_size().columns if sys.stderr is not None and sys.stderr.isatty() else None
-    if record:
-        text = f"{text}:" if width is not None else f"{text}: {record_lines(record, None)[0]}"
+    if record and width is None:
+        text = f"{text} {record_lines(record, None)[0]}"
     for line in wrapped(f"clrevents: {safe(text)}", width, 2):
         click.echo(line, err=True)
     if record and width is not None:

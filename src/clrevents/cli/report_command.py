@@ -6,6 +6,7 @@ Knows no report. Text shows metrics, facts and one table; everything that limits
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -34,6 +35,7 @@ from clrevents.analysis.framework.run.listing import report_summaries
 from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration, cell_text, heading
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
+from clrevents.cli.live_report import LiveQuestion, live_answers, live_options
 from clrevents.cli.output import Output, say
 from clrevents.cli.reading import FailOn, Reading, errors_option, fail_on_option, means_many, spreadsheet_option
 from clrevents.cli.report_rows import (
@@ -71,7 +73,16 @@ def report_command(name: str) -> click.Command:
     own = parameters_of(declared.parameters)
 
     def command(files: tuple[str, ...], jobs: int | None, **options: Any) -> int:
+        live = LiveQuestion.taken_from(options)
+        if live.wanted and files and one:
+            # Where a report has an argument, what stands first is that: there is no FILE before it.
+            argument = next(p.name for p in own if p.argument)
+            options[argument], files = files[0], ()
         parameters = {p.name: _given(p, options.pop(p.name)) for p in own}
+        if live.wanted == bool(files):
+            raise click.UsageError("name a trace, or a running process with -p (see `clrevents ps`), and not both")
+        if live.wanted:
+            return _run(declared, declared.parameters(**parameters), live, **options)
         if len(files) > 1 or means_many(files[0]):
             return _run_many(declared, parameters, files, jobs, **options)
         return _run(declared, declared.parameters(**parameters), files[0], **options)
@@ -80,7 +91,7 @@ def report_command(name: str) -> click.Command:
     # An argument of the report's comes after one FILE, which may be a folder or a pattern.
     one = _has_argument(declared)
     files = click.argument(
-        "files", nargs=1 if one else -1, required=True, metavar="FILE" if one else "FILE...", callback=_all_files
+        "files", nargs=1 if one else -1, required=False, metavar="FILE" if one else "FILE...", callback=_all_files
     )
     for decorate in reversed([files, *map(_option, own), *_options(declared)]):
         made = decorate(made)
@@ -91,8 +102,8 @@ def _has_argument(declared: ReportDeclaration[Any, Any]) -> bool:
     return any(parameter.argument for parameter in parameters_of(declared.parameters))
 
 
-def _all_files(ctx: click.Context, param: click.Parameter, value: str | tuple[str, ...]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else value
+def _all_files(ctx: click.Context, param: click.Parameter, value: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else value or ()
 
 
 def _given(parameter: ParameterDeclaration, value: Any) -> Any:
@@ -162,6 +173,7 @@ def _options(declared: ReportDeclaration[Any, Any]) -> list[Callable[..., Any]]:
             is_flag=True,
             help="Durations in nanoseconds and sizes in bytes, with every digit.",
         ),
+        *live_options(),
         spreadsheet_option,
         errors_option,
         fail_on_option("damage", also=NOTHING),
@@ -180,7 +192,10 @@ def _help(declared: ReportDeclaration[Any, Any]) -> str:
     examples = "".join(f"{question}\n    {line}\n" for question, line in declared.examples)
     examples = f"\n\n\b\n{examples}" if examples else ""
     first, _, rest = declared.description.partition("\n\n")
-    record = f"\n\n\b\nRecord with:\n  dotnet-trace collect --providers \\\n  {record_needs(declared.needs)}"
+    record = (
+        f"\n\n\b\nRecord with:\n  clrevents collect -p PID --for {declared.name}\n"
+        f"or with:\n  dotnet-trace collect --providers \\\n  {record_needs(declared.needs)}"
+    )
     places = "a folder or a pattern" if _has_argument(declared) else "files, folders, patterns, URLs"
     return f"{first}{examples}\n\n{rest}\n\n{_MANY.format(places=places)}{record}"
 
@@ -214,7 +229,7 @@ def _run_many(
 def _run(
     declared: ReportDeclaration[Any, Any],
     parameters: Any,
-    file: str,
+    source: str | LiveQuestion,
     start: str | None,
     end: str | None,
     process_id: int | None,
@@ -239,18 +254,9 @@ def _run(
     chosen = None if columns is None else chosen_columns(known, columns)
     check_conditions(conditions, declared)
     order = order_of(known, sort or (declared.sort if name == declared.headline else None))
-    with Reading(file, errors) as reading:
-        stopped: DamageError | PayloadError | None = None
-        try:
-            found = ask_one(reading.trace, declared, parameters, {"start": start, "end": end, "process_id": process_id})
-        except (DamageError, PayloadError) as error:
-            if error.report is None:
-                return reading.stopped(error, fail_on)
-            stopped, found = error, error.report
-        except (KeyError, TypeError, ValueError) as error:
-            raise usage_error(error) from None
-        code = reading.stopped(stopped, fail_on) if stopped else reading.finish(fail_on)
+    window: WindowOptions = {"start": start, "end": end, "process_id": process_id}
 
+    def write(found: Answer[Any]) -> None:
         def sorted_rows(name: str) -> ReportTable[Any]:
             rows: ReportTable[Any] = found.table(name)
             return rows if order is None else rows.sorted_by(*order)
@@ -269,17 +275,19 @@ def _run(
                 shown = {t: sorted_rows(t) for t in (name, *(declared.beside if table is None else ()))}
                 if table is None and declared.urgent is not None and len(found.table(declared.urgent)):
                     shown = {declared.urgent: found.table(declared.urgent), **shown}
-                limit = LIMIT if limit is None else limit
+                most = LIMIT if limit is None else limit
                 _text(
                     out,
                     declared,
                     found,
                     shown,
-                    lambda rows: first_rows(rows, limit, sort),
+                    lambda rows: first_rows(rows, most, sort),
                     chosen,
                     raw_units,
                     table is not None,
                 )
+
+    def verdict(found: Answer[Any], code: int) -> int:
         _say_notes(declared, found, quiet=as_json or as_csv or chart is not None)
         try:
             unmet = found.unmet(*conditions)
@@ -291,6 +299,35 @@ def _run(
             return 3
         # What is wrong with the trace comes first: its numbers prove nothing.
         return code or (UNMET if unmet else 0)
+
+    if isinstance(source, LiveQuestion):
+        # A table that renews itself is for people who look at it; everything else gets the last answer.
+        renewed = sys.stdout is not None and sys.stdout.isatty() and not (as_json or as_csv or chart)
+        code = 0
+        try:
+            for found, last in live_answers(declared, parameters, source, window):
+                if renewed and source.duration is None:
+                    click.clear()
+                if last or renewed:
+                    write(found)
+                if last:
+                    code = verdict(found, 0)
+        except (KeyError, TypeError, ValueError) as error:
+            raise usage_error(error) from None
+        return code
+    with Reading(source, errors) as reading:
+        stopped: DamageError | PayloadError | None = None
+        try:
+            found = ask_one(reading.trace, declared, parameters, window)
+        except (DamageError, PayloadError) as error:
+            if error.report is None:
+                return reading.stopped(error, fail_on)
+            stopped, found = error, error.report
+        except (KeyError, TypeError, ValueError) as error:
+            raise usage_error(error) from None
+        code = reading.stopped(stopped, fail_on) if stopped else reading.finish(fail_on)
+        write(found)
+        return verdict(found, code)
 
 
 def _drawn(found: Answer[Any], name: str) -> str:

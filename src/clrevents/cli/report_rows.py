@@ -74,7 +74,8 @@ def say_not_recorded(declared: ReportDeclaration[Any, Any], touched: Container[s
     needs = [need for need in declared.needs if need.what in touched]
     if needs:
         whats = ", ".join(f"{need.what} (no {need.events[0]} events)" for need in needs)
-        say(f"not recorded{who}: {whats}; to record it", record_needs(needs))
+        text = f"not recorded{who}: {whats}; to record it: clrevents collect --for {declared.name}, or"
+        say(text, record_needs(needs))
 
 
 def first_rows(rows: ReportTable[Any], limit: int, sort: str | None) -> ReportTable[Any]:
