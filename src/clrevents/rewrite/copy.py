@@ -65,9 +65,19 @@ class _Point:
 
 
 class Copier:
-    """Appends rows to a new trace, in time order. `losses` are those that the result shows."""
+    """Appends rows to a new trace, in time order. `losses` are those that the result shows.
 
-    def __init__(self, sink: Sink, info: TraceInfo, losses: Iterable[Loss] = ()) -> None:
+    `mark` is one more event, a description and a payload, which is written beside the first one.
+    """
+
+    def __init__(
+        self,
+        sink: Sink,
+        info: TraceInfo,
+        losses: Iterable[Loss] = (),
+        mark: tuple[MetadataRecord, bytes] | None = None,
+    ) -> None:
+        self._mark = mark
         self._info = info
         self._labelled = info.version >= 6
         # In NetTrace 4 a last number of 0 means "unknown", so its threads start at 1.
@@ -133,6 +143,24 @@ class Copier:
             thread, capture = self._thread(int(rows.thread_places[row])), self._thread(capture)
         elif not rows.sequenced:
             capture = thread
+        if self._mark is not None:
+            described, mark = self._mark
+            self._mark = None
+            self._used.add(described.metadata_id)
+            self._new.append(described)
+            number = self._numbers[capture] = self._numbers.get(capture, self._first) + 1 & _M32
+            self._events.append(
+                EventRecord(
+                    described.metadata_id,
+                    tick,
+                    thread,
+                    mark,
+                    capture_thread_id=capture,
+                    sequence=number,
+                    processor=events.processors[row],
+                    is_sorted=False,
+                )
+            )
         number = self._numbers[capture] = self._numbers.get(capture, self._first) + 1 & _M32
         activity = rows.activities.get(row) if rows.activities is not None else None
         related = rows.related_activities.get(row) if rows.related_activities is not None else None

@@ -12,6 +12,7 @@ from typing import Final, Unpack
 from clrevents._util.outputs import whole_file
 from clrevents.rewrite.copy import Copied, Copier
 from clrevents.schema.naming_events import NAMING_EVENTS
+from clrevents.schema.redaction_mark import SELECTOR
 from clrevents.trace import FilterOptions, Loss, Selector, Trace, passes_of
 
 _STOPPED: Final = "*/ProcessInfo"
@@ -38,8 +39,10 @@ def cut(
     if "thread_id" in filters and not isinstance(filters["thread_id"], int | None):
         # Used twice: an iterator would be exhausted by then.
         filters["thread_id"] = tuple(filters["thread_id"])
-    always = CONTEXT if filters.get("end") is None else NAMING_EVENTS
-    rows = passes_of(trace).event_rows(*selectors, always=always if rundown else (), decode=False, filters=filters)
+    context = CONTEXT if filters.get("end") is None else NAMING_EVENTS
+    # A part of a redacted trace says that it is one, too.
+    always = (SELECTOR, *context) if rundown else (SELECTOR,)
+    rows = passes_of(trace).event_rows(*selectors, always=always, decode=False, filters=filters)
     losses = _inside(trace, filters)
     with whole_file(out) as file:
         copier = Copier(file, trace.info, losses)
