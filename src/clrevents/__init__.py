@@ -18,6 +18,7 @@ from clrevents._util.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from clrevents import analysis as analysis
+    from clrevents import diagnostics as diagnostics
     from clrevents import errors as errors
     from clrevents import events as events
     from clrevents import rewrite as rewrite
@@ -99,7 +100,7 @@ _HOMES = {
     "_util.sample": ("sample_trace",),
 }
 _HOME = {name: f"clrevents.{module}" for module, names in _HOMES.items() for name in names}
-_MODULES = ("analysis", "errors", "events", "rewrite", "testing", "types")
+_MODULES = ("analysis", "diagnostics", "errors", "events", "rewrite", "testing", "types")
 """Those that users import from."""
 
 __all__ = ["__version__", *sorted(_HOME)]

@@ -108,7 +108,7 @@ def test_a_report_has_its_metrics_and_a_line_for_each_trace(run: Run, night: Pat
         "count            11 (1 of 2 traces)",
         "pause total      9.32 ms (1 of 2 traces)",
     ]
-    assert "pause max        3.00 ms" in facts.splitlines()
+    assert "pause max        3.00 ms (1 of 2 traces)" in facts.splitlines()
     # No number for both together: it is in the lines only.
     assert "p50" not in facts
     head, *lines = table.splitlines()
