@@ -23,6 +23,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     FOREVER,
     MANY_PROCESSES,
     Evidence,
+    InPart,
     Metric,
     MetricDeclaration,
     Note,
@@ -83,6 +84,8 @@ class Troubles:
     """How many places of the file are damaged."""
     complete: bool
     window: TimeWindow
+    part: TimeWindow = _WHOLE
+    """Of which part of another trace this one is a part."""
 
     @cached_property
     def marks(self) -> Marks:
@@ -104,6 +107,9 @@ class Troubles:
         if self.damaged and not any(note.id == "damage" for note in found):
             text = f"the file is damaged in {counted(self.damaged, 'place')}; events may be missing anywhere near"
             found.append(Note("damage", "error", text, (), {"places": self.damaged}))
+        if not self.part.whole:
+            text = "the trace is a part of another, and what happened before or after it is not known"
+            found.append(Note("cut", "info", text))
         if not self.complete and not self.damaged:
             text = "the end of the trace is missing: what has no end in it may have ended"
             found.append(Note("no-end", "warning", text))
@@ -121,6 +127,7 @@ class Context:
     """To the last event of all."""
     needs: tuple[Need, ...]
     metrics: tuple[MetricDeclaration, ...]
+    in_part: Mapping[str, InPart]
     kinds: SeenKinds
     troubles: Troubles
     results: Mapping[str, Answer[Any]]
@@ -304,7 +311,19 @@ class Context:
         return attrs.evolve(self.metric(name, value), low=value)
 
     def _given(self, value: int | float | Metric | None, name: str) -> Metric:
-        return value if isinstance(value, Metric) else self.metric(name, value)
+        found = value if isinstance(value, Metric) else self.metric(name, value)
+        return found if self.troubles.part.whole else self._of_part(found, name)
+
+    def _of_part(self, metric: Metric, name: str) -> Metric:
+        """What is known of a metric where what came before or after the part is missing."""
+        known = self.in_part.get(name, self.in_part.get("*"))
+        part = self.troubles.part
+        if known is None or metric.value is None or (known == "from the start" and part.low <= 0):
+            return metric
+        if known == "at least":
+            return attrs.evolve(metric, low=metric.value if metric.low is None else metric.low, high=None)
+        reason = "the trace is a part of another, and lacks what this needs from before or after"
+        return attrs.evolve(metric, value=None, low=None, high=None, reason=reason)
 
 
 class Collector(ABC, Generic[A_co]):

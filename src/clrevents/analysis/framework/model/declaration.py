@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypedDict, TypeVar, dataclass_transform
 
 import attrs
@@ -13,7 +13,7 @@ from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.collector import Collector
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.model.trends import Trend
-from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
+from clrevents.analysis.framework.vocabulary.answer_values import InPart, MetricDeclaration
 from clrevents.trace import Moment
 
 P = TypeVar("P")
@@ -126,6 +126,8 @@ class ReportDeclaration(Generic[P, A]):
     examples: tuple[tuple[str, str], ...] = ()
     """Questions and the command lines that answer them, for the help."""
     uses: tuple[str, ...] = ()
+    in_part: Mapping[str, InPart] = attrs.field(factory=dict)
+    """Metrics that are not the same in a part of a trace; `*` stands for all that are not named."""
     trend: Trend | None = attrs.field(default=None)
 
     @trend.validator

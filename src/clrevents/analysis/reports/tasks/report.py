@@ -251,6 +251,7 @@ REPORT: Final = ReportDeclaration(
     needs=_NEEDS,
     metrics=_METRICS,
     collector=TasksCollector,
+    in_part={"blocking_total": "at least", "unstarted": "unknown"},
     parameters=TasksParameters,
     headline="methods",
     shown=("kind", "count", "latency_median_ns", "latency_max_ns", "run_ns", "waited_ns", "method"),
