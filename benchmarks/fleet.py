@@ -38,7 +38,7 @@ for place in (ROOT / "src", ROOT / "tests" / "support", ROOT / "tests" / "suppor
 import clrevents  # noqa: E402
 from clrevents import Trace, Traces  # noqa: E402
 from clrevents.analysis.framework.model.answer import Answer  # noqa: E402
-from clrevents.analysis.framework.run.catalogue import find_report, run_reports  # noqa: E402
+from clrevents.analysis.framework.run.catalogue import find_report  # noqa: E402
 from clrevents.analysis.framework.run.listing import report_names  # noqa: E402
 from clrevents.fleet import FleetAnswer  # noqa: E402
 from clrevents.fleet.questions import AskFacts  # noqa: E402
@@ -79,7 +79,7 @@ def alone(question: str) -> Callable[[Trace], Any]:
     if question == "query":
         return lambda trace: trace.query(f"select {SQL}").fetchall()
     names = report_names() if question == "reports" else [question]
-    return lambda trace: run_reports(trace, names)
+    return lambda trace: trace.reports(*names)
 
 
 def together(question: str, traces: Traces) -> Any:

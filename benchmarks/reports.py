@@ -15,7 +15,7 @@ from typing import Final
 _CODE: Final = """
 import sys, time
 import clrevents
-from clrevents.analysis.framework.run.catalogue import find_report, report_names, run_reports
+from clrevents.analysis.framework.run.catalogue import find_report, report_names
 path, *names = sys.argv[1:]
 for name in report_names():
     find_report(name)
@@ -23,7 +23,7 @@ with clrevents.open(path) as trace:
     began = time.process_time()
     trace.event_counts()
     if names != ["info"]:
-        run_reports(trace, names)
+        trace.reports(*names)
     print(time.process_time() - began)
 """
 

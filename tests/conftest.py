@@ -6,6 +6,7 @@ alone. CONTRIBUTING.md says what belongs where. `HYPOTHESIS_PROFILE=long` draws 
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 from pathlib import Path
@@ -26,7 +27,7 @@ settings.register_profile(
 settings.register_profile("long", parent=settings.get_profile("ci"), max_examples=1000, derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
-WHOLE_MODULE = re.compile(r"^pytestmark = (\[.*)?pytest\.mark\.full\b", re.MULTILINE)
+WHOLE_MODULE = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.full\b", re.MULTILINE)
 """How a module says that all its tests are of the full tier. The fast one doesn't even import it: it may need packages
 that only the extra `test-full` has."""
 
@@ -52,6 +53,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not config.getoption("--full"):
         items[:] = [item for item in items if not item.get_closest_marker("full")]
         config.hook.pytest_deselected(items=full)
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays to the end: no collection of garbage goes through it again, which some tests ask for."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

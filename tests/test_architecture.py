@@ -10,7 +10,6 @@ import ast
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 import attrs
@@ -130,12 +129,13 @@ def _may_see(module: str, room: str, rules: Room, other: str) -> bool:
     return room_of(other) == room or room_of(other) in rules.ours
 
 
-@pytest.mark.parametrize("path", MODULES, ids=dotted)
-def test_imports_follow_the_table(path: Path) -> None:
-    module = dotted(path)
-    assert room_of(module) in ROOMS or room_of(module) in LAZY, f"{module} is in no room of the design"
-    found = imports(tree(path))
-    wrong = [f"{path}:{i.line}: {module} may not import {i.module}" for i in found if not allowed(module, i)]
+def test_imports_follow_the_table() -> None:
+    wrong = []
+    for path in MODULES:
+        module = dotted(path)
+        assert room_of(module) in ROOMS or room_of(module) in LAZY, f"{module} is in no room of the design"
+        found = imports(tree(path))
+        wrong += [f"{path}:{i.line}: {module} may not import {i.module}" for i in found if not allowed(module, i)]
     assert not wrong, "\n".join(wrong)
 
 
@@ -181,7 +181,7 @@ def test_the_table_refuses(module: str, line: str) -> None:
         ("testing.strategies", "if TYPE_CHECKING:\n from hypothesis import strategies"),
         ("clrevents", "if TYPE_CHECKING:\n from clrevents.trace import Trace"),
         ("decode.kernels.engine", "from clrevents.decode.kernels import scan as _scan"),
-        ("schema.events.gc", "from clrevents.schema.gc_flags import GCReason"),
+        ("schema.events.gc", "from clrevents.schema.runtime_flags import GCReason"),
     ],
 )
 def test_the_table_lets_through(module: str, line: str) -> None:
@@ -189,11 +189,11 @@ def test_the_table_lets_through(module: str, line: str) -> None:
     assert allowed(module, found)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=dotted)
-def test_every_module_says_what_it_is(path: Path) -> None:
-    text = ast.get_docstring(tree(path))
-    assert text, f"{path} has no docstring"
-    assert len(text.splitlines()) <= 9
+def test_every_module_says_what_it_is() -> None:
+    for path in MODULES:
+        text = ast.get_docstring(tree(path))
+        assert text, f"{path} has no docstring"
+        assert len(text.splitlines()) <= 9, path
 
 
 BY_NAME: Final = {
@@ -238,7 +238,7 @@ LAYERS: Final = {
         ("payload", "rows"),
         ("header_columns", "selection"),
         ("stream",),
-        ("decoded",),
+        ("decoded", "tracing_end"),
         ("event_pass", "column_pass"),
     ),
     "analysis": (

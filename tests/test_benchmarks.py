@@ -19,6 +19,8 @@ import clrevents
 from clrevents.decode.stream.stream import Stream
 from project_files import FIXTURES, ROOT, SHARED, loaded, unpacked, without_shared
 
+pytestmark = pytest.mark.full
+
 BENCHMARKS = ROOT / "benchmarks"
 NETTRACE = sorted(FIXTURES.glob("*.nettrace.gz"))
 needs_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")

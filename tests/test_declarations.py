@@ -6,11 +6,11 @@ Walks syntax trees (`house`), and runs the tool that writes what is generated.
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 from typing import Final
 
 import pytest
 
+from clrevents.schema._index import EXPORTS
 from house import dotted, tree
 from project_files import SOURCE, tool
 
@@ -64,24 +64,24 @@ def test_kernels_are_dull(module: str) -> None:
 FAMILIES: Final = [p for p in MODULES if dotted(p).startswith("schema.events.")]
 
 
-@pytest.mark.parametrize("path", FAMILIES, ids=dotted)
-def test_event_modules_only_declare(path: Path) -> None:
+def test_event_modules_only_declare() -> None:
     """A docstring, imports, plain constants, enum classes, `@struct` and `@event` classes; at most 300 lines."""
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 300
-    body = tree(path).body
-    assert isinstance(body[0], ast.Expr)
-    for node in body[1:]:
-        where = f"{path.name}:{node.lineno}"
-        match node:
-            case ast.ImportFrom():
-                pass
-            case ast.Assign(value=ast.Constant()):
-                # A provider's name that several classes of one family need.
-                assert all(isinstance(t, ast.Name) and t.id.isupper() for t in node.targets), where
-            case ast.ClassDef():
-                _check_declaration(node, where)
-            case _:
-                pytest.fail(f"{where}: {ast.unparse(node)[:60]!r} is no declaration")
+    for path in FAMILIES:
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 300
+        body = tree(path).body
+        assert isinstance(body[0], ast.Expr)
+        for node in body[1:]:
+            where = f"{path.name}:{node.lineno}"
+            match node:
+                case ast.ImportFrom():
+                    pass
+                case ast.Assign(value=ast.Constant()):
+                    # A provider's name that several classes of one family need.
+                    assert all(isinstance(t, ast.Name) and t.id.isupper() for t in node.targets), where
+                case ast.ClassDef():
+                    _check_declaration(node, where)
+                case _:
+                    pytest.fail(f"{where}: {ast.unparse(node)[:60]!r} is no declaration")
 
 
 def _check_declaration(node: ast.ClassDef, where: str) -> None:
@@ -132,6 +132,13 @@ def test_payload_fields_are_named_once() -> None:
 
 
 def test_generated_files_are_current() -> None:
-    """`tools/make_index.py --check`, without a process of its own."""
-    for path, text in tool("make_index").render().items():
-        assert path.read_text(encoding="utf-8") == text, f"{path.name} is stale: run python tools/make_index.py"
+    """`tools/make.py --check`, without a process of its own."""
+    for path, text in tool("derived/index").files().items():
+        assert path.read_text(encoding="utf-8") == text, f"{path.name} is stale: run python tools/make.py"
+
+
+def test_type_checkers_find_every_family() -> None:
+    """`clrevents.events` names the modules that hold its exports, and no others."""
+    body = next(node.body for node in tree(SOURCE / "events.py").body if isinstance(node, ast.If))
+    named = [node.module for node in body if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"]
+    assert named == sorted(set(EXPORTS.values()))

@@ -28,14 +28,9 @@ from clrevents.decode.payload.records.record_decoder import record_decoder
 from clrevents.decode.payload.records.record_text import TextCache
 from clrevents.decode.stream.stream import Stream
 from project_files import FIXTURES, ROOT, SHARED, SOURCE, tool, without_shared
+from tiers import few
 
-FRAGMENTS: Final = sorted((ROOT / "changelog.d").glob("*.*.md"))
-PAGES: Final = [
-    *sorted(ROOT.glob("*.md")),
-    *sorted((ROOT / "docs").rglob("*.md")),
-    ROOT / "changelog.d" / "README.md",
-    *FRAGMENTS,
-]
+PAGES: Final = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE: Final = re.compile(
     r"^(?P<indent> *)```(?P<info>[^\n]*)\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL
 )
@@ -79,7 +74,8 @@ def _page_name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-EACH_PAGE: Final = pytest.mark.parametrize("page", PAGES, ids=_page_name)
+FAST: Final = ("docs/testing.md", "docs/cutting.md")
+"""Pages whose examples the fast tier runs; they need no package but ours."""
 
 
 # Examples
@@ -96,7 +92,9 @@ def workplace(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@EACH_PAGE
+@pytest.mark.parametrize(
+    "page", few((pytest.param(p, id=_page_name(p)) for p in PAGES), lambda page: _page_name(page) in FAST)
+)
 def test_examples_run_and_print_what_the_page_says(page: Path, workplace: Path) -> None:
     path = os.pathsep.join((str(workplace / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]))
     environment = os.environ | {"PATH": path, "PYTHONUTF8": "1", "COLUMNS": "200"}
@@ -132,18 +130,23 @@ def _links(page: Path) -> list[str]:
     return re.findall(r"\]\(([^)#\s]+)[^)]*\)", text) + re.findall(r"^\[[^\]]+\]: ([^#\s]+)", text, re.MULTILINE)
 
 
-@EACH_PAGE
-def test_links_lead_somewhere(page: Path) -> None:
-    for target in _links(page):
-        ours = re.fullmatch(re.escape(REPOSITORY) + "/(?:blob|raw|tree)/main/(.*)", target)
-        there = ROOT / ours[1] if ours else page.parent / target
-        assert there.exists() or ("://" in target and ours is None), f"{_page_name(page)}: {target}"
+def test_links_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in _links(page):
+            ours = re.fullmatch(re.escape(REPOSITORY) + "/(?:blob|raw|tree)/main/(.*)", target)
+            there = ROOT / ours[1] if ours else page.parent / target
+            assert there.exists() or ("://" in target and ours is None), f"{_page_name(page)}: {target}"
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", *FRAGMENTS], ids=_page_name)
-def test_what_is_read_elsewhere_has_whole_links(page: Path) -> None:
-    """README.md stands on the package index, and a release moves what is in changelog.d into another folder."""
-    assert [target for target in _links(page) if not target.startswith("https://")] == []
+def test_what_is_read_elsewhere_has_whole_links() -> None:
+    """README.md stands on the package index."""
+    assert [target for target in _links(ROOT / "README.md") if not target.startswith("https://")] == []
+
+
+def test_the_changes_begin_with_this_version() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    first = next(re.finditer(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE))
+    assert first[1] == version
 
 
 def test_links_of_the_readme_have_targets() -> None:
@@ -272,8 +275,8 @@ def test_pairs_without_real_bytes_are_those_that_the_document_lists() -> None:
 
 # The evidence in docs/errata.md
 
-_SIZES: Final = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q"}
-_LINE: Final = re.compile(r"\+(\d+) +((?:[0-9a-f]{2} )+)(…)? *(.+?) (u8|u16|u32|u64|str)(?:\[(\d+)\])? = (.*)")
+_SIZES: Final = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q", "i32": "i"}
+_LINE: Final = re.compile(r"\+(\d+) +((?:[0-9a-f]{2} )+)(…)? *(.+?) (u8|u16|u32|u64|i32|str)(?:\[(\d+)\])? = (.*)")
 
 EVIDENCE: Final = [b for b in _blocks(ROOT / "docs" / "errata.md") if b.info.startswith("bytes ")]
 

@@ -25,7 +25,7 @@ def read(source, **options):
         n = len(list(trace.events()))
         repr(trace), trace.summary(), trace.check(), trace.methods, trace.stacks
         [len(table) for tables in trace.tables() for table in tables.values()]
-        [repr(answer) for answer in clrevents.analysis.run_reports(trace).values()]
+        [repr(answer) for answer in trace.reports().values()]
         return n
 """
 OWN: Final = """
@@ -97,6 +97,7 @@ for _ in range(2):
     run(STATE + READ.replace("import clrevents, clrevents.analysis, sys", "") + code, SAMPLE)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("choice", ["enable", "disable"])
 def test_the_collector_is_never_switched(choice: str) -> None:
     """Nor for a moment, which another thread would see: asked at every call while reading."""
@@ -113,6 +114,7 @@ print(seen == {{(gc.isenabled(), gc.get_threshold(), 0)}}, gc.isenabled())
     assert run(READ + code, SAMPLE) == f"True {choice == 'enable'}\n"
 
 
+@pytest.mark.full
 def test_classes_of_traces_leave_no_source_lines() -> None:
     code = """
 import linecache, pickle
@@ -146,17 +148,20 @@ glibc = pytest.mark.skipif(
 )
 
 
+@pytest.mark.full
 @glibc
 def test_the_allocator_is_left_as_it_was() -> None:
     code = "read(sys.argv[1])\nread(open(sys.argv[1], 'rb'))\nprint(own_mapping())"
     assert run(MALLOC + READ + code, SAMPLE) == "True\n"
 
 
+@pytest.mark.full
 @glibc
 def test_tuning_keeps_freed_memory() -> None:
     assert run(MALLOC + "import clrevents\nclrevents.tune_process()\nprint(own_mapping())") == "False\n"
 
 
+@pytest.mark.full
 def test_tuning_lets_the_collector_run_less_often() -> None:
     code = """
 import clrevents, gc
@@ -172,6 +177,7 @@ print(gc.isenabled())
     assert run(code) == "(50000, 20) (0, 10) (100000, 20) True\nFalse\n"
 
 
+@pytest.mark.full
 def test_the_command_tunes_itself(tmp_path: Path) -> None:
     """The command is a process of its own, so it may."""
     code = "import gc, sys\nfrom clrevents.cli import main\nsys.argv[1:] = ['--version']\n"
@@ -208,6 +214,7 @@ print(together == alone * 2, len(set(alone)))
     assert run(SEEN + code, SAMPLE, OTHER) == "True 2\n"
 
 
+@pytest.mark.full
 def test_a_forked_process_goes_on_and_so_does_its_parent() -> None:
     """A child reads on from where a half-read trace was, and a trace of its own; its parent notices nothing."""
     code = """
@@ -233,6 +240,7 @@ with clrevents.open(path) as trace, open(path, "rb") as file, clrevents.open(fil
     assert run(SEEN + code, SAMPLE) == "0 True True True\n"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_processes_read_the_same_as_one(method: str, tmp_path: Path) -> None:
     """Whatever starts them; events, tables and answers come back whole."""
@@ -264,6 +272,7 @@ if __name__ == "__main__":
     assert (done.stdout, done.returncode) == ("True\nTrue True True\n", 0), done.stderr
 
 
+@pytest.mark.full
 @glibc
 def test_the_allocator_keeps_its_settings() -> None:
     """What mallopt sets stays set; and what reading took can be given back."""

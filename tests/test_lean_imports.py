@@ -32,6 +32,7 @@ def run(code: str, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.full
 def test_every_module_can_be_imported_first() -> None:
     """No circle needs a certain beginning: each module alone, in an interpreter that has none of ours."""
     names = ["clrevents" if dotted(p) == "clrevents" else f"clrevents.{dotted(p)}" for p in MODULES]
@@ -74,6 +75,7 @@ def test_import_is_lean() -> None:
     assert {m for m in modules if m.startswith("clrevents.")} == {"clrevents._util", "clrevents._util.version"}
 
 
+@pytest.mark.full
 def test_opening_loads_no_family() -> None:
     """Neither do the public names: a family loads when one of its events is met or asked for."""
     modules = loaded(
@@ -91,6 +93,7 @@ def test_one_name_loads_one_family() -> None:
     assert not families(modules)
 
 
+@pytest.mark.full
 def test_reading_needs_no_construct() -> None:
     path = ROOT / "fixtures" / "net8-sample.nettrace.gz"
     modules = loaded(f"import clrevents; assert len(list(clrevents.open({str(path)!r}).events())) > 1000")
@@ -106,9 +109,13 @@ def test_every_public_name_is_there() -> None:
 
     for name in clrevents.__all__:
         assert getattr(clrevents, name) is not None
-        assert name in dir(clrevents)
+    modules = set(dir(clrevents)) - set(clrevents.__all__)
+    assert modules == {"analysis", "errors", "events", "rewrite", "testing", "types"}
+    for name in modules:
+        assert getattr(clrevents, name).__name__ == f"clrevents.{name}"
+    assert dir(clrevents.analysis) == clrevents.analysis.__all__
     checked = {n for i in imports(tree(SOURCE / "__init__.py")) if i.checking for n in i.names}
-    assert checked == set(clrevents.__all__) - {"__version__"}
+    assert checked == {*clrevents.__all__, *modules} - {"__version__"}
     assert dir(clrevents.events) == sorted(EXPORTS)
     for name in EXPORTS:
         assert getattr(clrevents.events, name).__name__ == name

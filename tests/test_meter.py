@@ -6,9 +6,7 @@ import io
 import sys
 from typing import Any, Final
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
 import clrevents
 from clrevents._util.meter import Meter
@@ -133,6 +131,9 @@ class Slow(io.BytesIO):
 
 
 def executed(*cells: str) -> Any:
+    import nbformat
+    from nbclient import NotebookClient
+
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     seen: list[dict[str, Any]] = []
 
@@ -146,6 +147,7 @@ def executed(*cells: str) -> Any:
     return book, seen
 
 
+@pytest.mark.full
 def test_a_notebook_has_a_bar_while_it_reads() -> None:
     path = str(fixture(TRACE))
     count = f"len(list(clrevents.open(Slow(gzip.open({path!r}).read()), progress=True).events())) > 1000"
@@ -159,6 +161,7 @@ def test_a_notebook_has_a_bar_while_it_reads() -> None:
     assert answer.data == {"text/plain": "True"}
 
 
+@pytest.mark.full
 def test_a_short_pass_leaves_a_notebook_alone() -> None:
     count = f"len(list(clrevents.open({str(fixture(TRACE))!r}, progress=True).events()))"
     book, seen = executed(f"import clrevents\n{count}")

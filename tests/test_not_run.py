@@ -83,6 +83,7 @@ def test_one_line_says_what_needs_the_shared_material(tmp_path: Path, processes:
     ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("processes", [(), ("-n", "2")], ids=["one", "two"])
 def test_any_other_skip_is_said_and_may_be_refused(tmp_path: Path, processes: tuple[str, ...]) -> None:
     files = {"decode/test_a.py": TESTS, "test_b.py": BROWSER}

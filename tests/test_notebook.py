@@ -11,50 +11,28 @@ from nbclient import NotebookClient
 
 from clrevents.analysis.framework.run.listing import report_names
 from project_files import ROOT, fixture, tool
+from report_cases import made_for
 
-SHOWS: Final = {
-    "activities": "net10-exceptions",
-    "alloc": "net10-servergc",
-    "callers": "net8-netperf3",
-    "counters": "net8-counters",
-    "exceptions": "net10-exceptions",
-    "gc": "net10-servergc",
-    "heap": "net8-heap",
-    "jit": "net10-method-interop",
-    "locks": "net10-convoy",
-    "modules": "net10-method-interop",
-    "pool": "net10-starvation",
-    "requests": "net10-exceptions",
-    "startup": "net10-method-interop",
-    "stubs": "net10-method-interop",
-    "tasks": "net10-starvation",
-    "threads": "net10-convoy",
-    "top": "net8-netperf3",
-    "waits": "net10-convoy",
-}
-"""A fixture for each report, which has what it tells."""
+pytestmark = pytest.mark.full
+
+SHOWS: Final = {name: made_for(name) for name in report_names()}
 CELL_BYTES: Final = 50_000
 
 
 @pytest.fixture(scope="module")
 def executed() -> Any:
     """A notebook with a cell for each report, and one for its charts."""
-    cells = ["import clrevents", "import clrevents.analysis as analysis"]
+    cells = ["import clrevents"]
     for name, trace in SHOWS.items():
-        asked = f"with clrevents.open({str(fixture(trace))!r}) as trace:\n    {name} = analysis.{name}_report(trace)"
+        asked = f"with clrevents.open({str(fixture(trace))!r}) as trace:\n    {name} = trace.report({name!r})"
         cells.append(f"{asked}\n{name}")
         cells.append(f"display(*{name}.charts())")
-    cells.append(
-        f"import clrevents.analysis.shared.samples.samples\ntrace = clrevents.open({str(fixture('net10-garbage'))!r})"
-    )
+    garbage = str(fixture("net10-garbage"))
+    cells.append(f"from clrevents.analysis import read_samples\ntrace = clrevents.open({garbage!r})")
     cells += OTHERS
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     NotebookClient(book, timeout=300, kernel_name="python3").execute()
     return book
-
-
-def test_every_report_is_in_it() -> None:
-    assert set(SHOWS) == set(report_names())
 
 
 @pytest.mark.parametrize("name", SHOWS)
@@ -97,7 +75,7 @@ OTHERS: Final = {
     "next(trace.events('GCStart'))": "<b>GCStart</b>",
     "trace.check()": "<table>",
     "gc.collections": "<table>",
-    "analysis.shared.samples.samples.read_samples(trace)": "samples of",
+    "read_samples(trace)": "samples of",
 }
 
 
@@ -121,7 +99,7 @@ EXAMPLES: Final = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs_and_says_what_it_said(path: Path) -> None:
-    made = tool("make_notebooks")
+    made = tool("derived/notebooks")
     book = made.executed(path)
     assert list(made.complaints(path, book)) == []
     kept = nbformat.read(path, as_version=4)

@@ -12,6 +12,8 @@ from clrevents import SourceError
 from far_files import Reads, counted_file, served
 from project_files import fixture, unpacked
 
+pytestmark = pytest.mark.full
+
 DATA = unpacked(fixture("net10-starvation"))
 AT = 700_000
 # 64, 128 and 256 KiB come before the piece that fails.

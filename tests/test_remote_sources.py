@@ -20,6 +20,8 @@ from clrevents.sources import is_url
 from far_files import Reads, counted_file, served
 from project_files import fixture, unpacked
 
+pytestmark = pytest.mark.full
+
 STARVATION = fixture("net10-starvation")
 PLACES = ("memory", "http")
 

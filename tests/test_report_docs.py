@@ -1,4 +1,4 @@
-"""Every surface has every report: the page, the schemas, the command's list, its help; and the schemas are true."""
+"""Every surface has every report: its page, the command's list, its help, its schema; and the schemas are true."""
 
 from __future__ import annotations
 
@@ -14,23 +14,16 @@ from click.testing import CliRunner
 import clrevents
 from clrevents.analysis.framework.model.declaration import parameters_of
 from clrevents.analysis.framework.model.json_schema import report_schema
-from clrevents.analysis.framework.run.catalogue import find_report, run_reports
+from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.analysis.framework.run.listing import report_names, report_summaries
 from clrevents.analysis.framework.vocabulary.cells import CELLS
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.cli import root
-from project_files import ROOT, fixture, fixtures, tool
+from project_files import ROOT, fixture, tool
 from report_schemas import validate, validator
+from tiers import each_fixture
 
-DOCS: Final = tool("make_report_docs")
 NAMES: Final = report_names()
-
-
-def test_the_pages_are_current() -> None:
-    wanted = DOCS.pages()
-    for path, text in wanted.items():
-        assert path.read_text("utf-8") == text, f"{path} is stale: run python tools/make_report_docs.py"
-    assert {path.name for path in (ROOT / "docs" / "schemas").iterdir()} == {f"{name}.json" for name in NAMES}
 
 
 def test_there_are_reports() -> None:
@@ -69,16 +62,22 @@ def test_every_part_is_described(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_page_and_the_readme_know_it(name: str) -> None:
-    declared = find_report(name)
-    page = (ROOT / "docs" / "reports.md").read_text("utf-8")
-    assert f"## {name}\n\n**{declared.question}**" in page
-    for table in declared.answer.tables():
-        assert f"### {table.name}" in page
-    assert f"docs/{name}.md" in (ROOT / "README.md").read_text("utf-8")
-    own = (ROOT / "docs" / f"{name}.md").read_text("utf-8")
-    assert f"clrevents {name} " in own
-    assert f"reports.md#{name}" in own
+def test_it_has_a_page(name: str) -> None:
+    page = (ROOT / "docs" / f"{name}.md").read_text("utf-8")
+    assert f"clrevents {name} " in page
+    assert f"`clrevents schema {name}`" in page
+
+
+def test_the_site_lists_all_of_them() -> None:
+    """By their questions, and with every table, whether somebody named them or not."""
+    made = tool("derived/reports")
+    questions, page = "\n".join(made.questions()), made.page()
+    for name in NAMES:
+        declared = find_report(name)
+        assert f"| {declared.question} | [`clrevents {name} FILE`]({name}.md) |" in questions
+        assert f"## {name}\n\n**{declared.question}**" in page
+        for table in declared.answer.tables():
+            assert f"### {table.name}" in page
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -94,7 +93,7 @@ def test_the_command_knows_it(name: str) -> None:
     assert "dotnet-trace collect --providers" in shown
 
 
-@pytest.mark.parametrize("path", fixtures(), ids=lambda path: path.name)
+@each_fixture("net10-exceptions")
 def test_fixtures_give_what_the_schemas_say(path: Path) -> None:
     validate(path)
 
@@ -104,7 +103,7 @@ def test_what_is_not_declared_is_refused() -> None:
     name = NAMES[0]
     check = validator(name)
     with clrevents.open(fixture("net10-method-interop")) as trace:
-        data = run_reports(trace, [name])[name].to_dict()
+        data = trace.report(name).to_dict()
     check.validate(data)
     for change in (
         lambda d: d.update(more=1),
@@ -119,8 +118,13 @@ def test_what_is_not_declared_is_refused() -> None:
             check.validate(spoilt)
 
 
-def test_schemas_are_those_of_the_declarations() -> None:
+def test_the_command_prints_any_schema() -> None:
     for name in NAMES:
-        assert json.loads((ROOT / "docs" / "schemas" / f"{name}.json").read_text("utf-8")) == report_schema(
-            find_report(name)
-        )
+        declared = find_report(name)
+        shown = CliRunner().invoke(root, ["schema", name, "--json"])
+        assert json.loads(shown.output) == report_schema(declared), name
+        lines = [line.split() for line in CliRunner().invoke(root, ["schema", name]).output.splitlines()]
+        told = {words[0] for words in lines if words} | {words[1].rstrip(":") for words in lines if len(words) > 1}
+        columns = {column.name for table in declared.answer.tables() for column in columns_of(table.row_class)}
+        named = {table.name for table in declared.answer.tables()} | {metric.name for metric in declared.metrics}
+        assert columns | named <= told, name

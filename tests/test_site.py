@@ -17,6 +17,8 @@ from clrevents.analysis.framework.run.listing import report_names
 from clrevents.cli import root
 from project_files import ROOT, tool
 
+pytestmark = pytest.mark.full
+
 _ID: Final = re.compile(r'\bid="([^"]+)"')
 
 _LOADED: Final = re.compile(r'<(?:script|link rel="stylesheet"|img)[^>]*(?:src|href)="(https?:[^"]+)"')
@@ -34,7 +36,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def commands() -> set[str]:
-    return set(tool("make_command_docs").known())
+    return set(tool("derived/commands").known())
 
 
 def events() -> set[str]:
@@ -42,7 +44,7 @@ def events() -> set[str]:
 
 
 def public_names() -> set[str]:
-    api = tool("make_api_docs")
+    api = tool("derived/api")
     return {item.name for section in api.SECTIONS for item in api.items(section)}
 
 
@@ -82,7 +84,7 @@ def test_every_name_has_an_anchor_and_is_found(site: Path, page: str) -> None:
 def test_the_names_are_all(site: Path) -> None:
     """So that the test above cannot pass because it looks for nothing."""
     assert commands() == set(root.list_commands(None))  # type: ignore[arg-type]
-    assert events() >= {event.name for event in tool("make_event_docs").builtin()}
+    assert events() >= {event.name for event in tool("derived/events").builtin()}
     assert len(problems()) > 20
     assert len(public_names()) > 100
 
@@ -97,5 +99,5 @@ def test_pages_need_no_network(site: Path) -> None:
 
 
 def test_the_list_of_commands_is_current() -> None:
-    docs = tool("make_command_docs")
-    assert docs.PAGE.read_text("utf-8") == docs.render(), "stale: run python tools/make_command_docs.py"
+    docs = tool("derived/commands")
+    assert docs.PAGE.read_text("utf-8") == docs.render(), "stale: run python tools/make.py"

@@ -85,6 +85,15 @@ SOURCE: Final[dict[str, str]] = {
 
 _SHORT: Final = {full: short for short, full in SHORT_PROVIDERS.items()}
 _TYPES: Final = {"GUID": "GUID", "Binary": "Bytes"}
+_MAPS: Final = ("runtime 190", "rundown 149", "rundown 150")
+SIGNED: Final = frozenset(
+    (
+        "runtime 9.1/Count",
+        "runtime 203.2/JoinID",
+        *(f"{event}.{version}/ILOffsets" for event in _MAPS for version in (0, 1)),
+    )
+)
+"""Fields that the manifest declares as unsigned and in which the runtime writes -1, -2 or -3."""
 
 
 @attrs.frozen
@@ -205,6 +214,8 @@ def _field(where: str, their: dict[str, Any], our: Field, enums: dict[str, set[t
         return
     named = their["inType"].removeprefix("win:")
     kind = "Bytes" if isinstance(wire, BytesType) else wire.name
+    if where in SIGNED and named == "UInt32":
+        named = "Int32"
     if _TYPES.get(named, named) != kind:
         yield Difference(where, f"the type is {named}, in the registry {kind}")
     enum = wire.enum if isinstance(wire, EnumType) else None

@@ -11,8 +11,8 @@ on how the bytes were split; give it a name and fix the bug. tests/test_corpus.p
 With `--cost` it looks for small inputs that take long or much memory instead, in every way of reading a trace
 (tests/support/costs/cost_modes.py): it repeats and mixes parts of streams and goes on from the worst found.
 `--seconds` are then processor time. It prints and keeps the worst five by time and by memory, and exits with 1 if one
-of them takes more than an input of its size may (tests/support/costs/cost_runs.py). A finding becomes a small generated case in
-tests/cost/.
+of them takes more than an input of its size may (tests/support/costs/cost_runs.py). A finding becomes a small
+generated case in tests/cost/.
 """
 
 from __future__ import annotations

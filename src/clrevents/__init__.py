@@ -5,7 +5,8 @@
         for event in trace.events("MethodLoadVerbose"):
             print(event.time_ns, event.payload.MethodName)
 
-The public names live here; each imports what it needs on first use.
+The public names live here, and the modules with more of them: `types` to declare events, `events` with all classes,
+`analysis`, `rewrite`, `errors`, `testing`. Each loads what it needs on first use.
 """
 
 from __future__ import annotations
@@ -16,6 +17,12 @@ from typing import TYPE_CHECKING, Any
 from clrevents._util.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from clrevents import analysis as analysis
+    from clrevents import errors as errors
+    from clrevents import events as events
+    from clrevents import rewrite as rewrite
+    from clrevents import testing as testing
+    from clrevents import types as types
     from clrevents._util.process import tune_process as tune_process
     from clrevents.decode.container.blocks import TraceInfo as TraceInfo
     from clrevents.decode.kernels.engine import engine as engine
@@ -90,11 +97,15 @@ _HOMES = {
     "_util.process": ("tune_process",),
 }
 _HOME = {name: f"clrevents.{module}" for module, names in _HOMES.items() for name in names}
+_MODULES = ("analysis", "errors", "events", "rewrite", "testing", "types")
+"""Those that users import from."""
 
 __all__ = ["__version__", *sorted(_HOME)]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"clrevents.{name}")
     try:
         home = _HOME[name]
     except KeyError:
@@ -105,4 +116,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted((*__all__, *_MODULES))

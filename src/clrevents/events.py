@@ -1,6 +1,6 @@
 """Every event class and enum, flat: `from clrevents.events import MethodLoadVerbose_V2, StubFlags`.
 
-A name loads its family when it is first asked for. The list is generated (tools/make_index.py).
+A name loads its family when it is first asked for. What type checkers read names the families and not what is in them.
 """
 
 from __future__ import annotations
@@ -11,613 +11,77 @@ from typing import TYPE_CHECKING, Any
 from clrevents.schema._index import EXPORTS
 
 if TYPE_CHECKING:
-    from clrevents.schema.events.diagnostic_source import Activity1Start_V0 as Activity1Start_V0
-    from clrevents.schema.events.diagnostic_source import Activity1Stop_V0 as Activity1Stop_V0
-    from clrevents.schema.events.diagnostic_source import Activity2Start_V0 as Activity2Start_V0
-    from clrevents.schema.events.diagnostic_source import Activity2Stop_V0 as Activity2Stop_V0
-    from clrevents.schema.events.private_runtime import AllocRequest_V0 as AllocRequest_V0
-    from clrevents.schema.events.allocation_sampling import AllocationSampled_V0 as AllocationSampled_V0
-    from clrevents.schema.events.private_startup_domain import AllowBindingRedirsEnd_V0 as AllowBindingRedirsEnd_V0
-    from clrevents.schema.events.private_startup_domain import AllowBindingRedirsEnd_V1 as AllowBindingRedirsEnd_V1
-    from clrevents.schema.events.private_startup_domain import AllowBindingRedirs_V0 as AllowBindingRedirs_V0
-    from clrevents.schema.events.private_startup_domain import AllowBindingRedirs_V1 as AllowBindingRedirs_V1
-    from clrevents.schema.events.assembly_loader import AppDomainAssemblyResolveHandlerInvoked_V0 as AppDomainAssemblyResolveHandlerInvoked_V0
-    from clrevents.schema.events.rundown_assembly import AppDomainDCEnd_V0 as AppDomainDCEnd_V0
-    from clrevents.schema.events.rundown_assembly import AppDomainDCEnd_V1 as AppDomainDCEnd_V1
-    from clrevents.schema.events.rundown_assembly import AppDomainDCStart_V0 as AppDomainDCStart_V0
-    from clrevents.schema.events.rundown_assembly import AppDomainDCStart_V1 as AppDomainDCStart_V1
-    from clrevents.schema.loader_flags import AppDomainFlags as AppDomainFlags
-    from clrevents.schema.events.assembly import AppDomainLoad_V0 as AppDomainLoad_V0
-    from clrevents.schema.events.assembly import AppDomainLoad_V1 as AppDomainLoad_V1
-    from clrevents.schema.events.app_domain_resources import AppDomainMemAllocated_V0 as AppDomainMemAllocated_V0
-    from clrevents.schema.events.app_domain_resources import AppDomainMemSurvived_V0 as AppDomainMemSurvived_V0
-    from clrevents.schema.events.assembly import AppDomainUnload_V0 as AppDomainUnload_V0
-    from clrevents.schema.events.assembly import AppDomainUnload_V1 as AppDomainUnload_V1
-    from clrevents.schema.events.private_startup_policy import ApplyPolicyEnd_V0 as ApplyPolicyEnd_V0
-    from clrevents.schema.events.private_startup_policy import ApplyPolicyEnd_V1 as ApplyPolicyEnd_V1
-    from clrevents.schema.events.private_startup_policy import ApplyPolicyStart_V0 as ApplyPolicyStart_V0
-    from clrevents.schema.events.private_startup_policy import ApplyPolicyStart_V1 as ApplyPolicyStart_V1
-    from clrevents.schema.events.rundown_assembly import AssemblyDCEnd_V0 as AssemblyDCEnd_V0
-    from clrevents.schema.events.rundown_assembly import AssemblyDCEnd_V1 as AssemblyDCEnd_V1
-    from clrevents.schema.events.rundown_assembly import AssemblyDCStart_V0 as AssemblyDCStart_V0
-    from clrevents.schema.events.rundown_assembly import AssemblyDCStart_V1 as AssemblyDCStart_V1
-    from clrevents.schema.loader_flags import AssemblyFlags as AssemblyFlags
-    from clrevents.schema.events.assembly_loader import AssemblyLoadContextResolvingHandlerInvoked_V0 as AssemblyLoadContextResolvingHandlerInvoked_V0
-    from clrevents.schema.events.assembly_loader import AssemblyLoadFromResolveHandlerInvoked_V0 as AssemblyLoadFromResolveHandlerInvoked_V0
-    from clrevents.schema.events.assembly_loader import AssemblyLoadStart_V0 as AssemblyLoadStart_V0
-    from clrevents.schema.events.assembly_loader import AssemblyLoadStop_V0 as AssemblyLoadStop_V0
-    from clrevents.schema.events.assembly import AssemblyLoad_V0 as AssemblyLoad_V0
-    from clrevents.schema.events.assembly import AssemblyLoad_V1 as AssemblyLoad_V1
-    from clrevents.schema.events.assembly import AssemblyUnload_V0 as AssemblyUnload_V0
-    from clrevents.schema.events.assembly import AssemblyUnload_V1 as AssemblyUnload_V1
-    from clrevents.schema.events.security import AuthenticodeVerificationStart_V0 as AuthenticodeVerificationStart_V0
-    from clrevents.schema.events.security import AuthenticodeVerificationStart_V1 as AuthenticodeVerificationStart_V1
-    from clrevents.schema.events.security import AuthenticodeVerificationStop_V0 as AuthenticodeVerificationStop_V0
-    from clrevents.schema.events.security import AuthenticodeVerificationStop_V1 as AuthenticodeVerificationStop_V1
-    from clrevents.schema.events.private_bgc import BGC1stConEnd_V0 as BGC1stConEnd_V0
-    from clrevents.schema.events.private_bgc import BGC1stNonConEnd_V0 as BGC1stNonConEnd_V0
-    from clrevents.schema.events.private_bgc import BGC1stSweepEnd_V0 as BGC1stSweepEnd_V0
-    from clrevents.schema.events.private_bgc import BGC2ndConBegin_V0 as BGC2ndConBegin_V0
-    from clrevents.schema.events.private_bgc import BGC2ndConEnd_V0 as BGC2ndConEnd_V0
-    from clrevents.schema.events.private_bgc import BGC2ndNonConBegin_V0 as BGC2ndNonConBegin_V0
-    from clrevents.schema.events.private_bgc import BGC2ndNonConEnd_V0 as BGC2ndNonConEnd_V0
-    from clrevents.schema.events.private_bgc import BGCAllocWaitBegin_V0 as BGCAllocWaitBegin_V0
-    from clrevents.schema.events.private_bgc import BGCAllocWaitEnd_V0 as BGCAllocWaitEnd_V0
-    from clrevents.schema.events.private_bgc import BGCBegin_V0 as BGCBegin_V0
-    from clrevents.schema.events.private_bgc import BGCDrainMark_V0 as BGCDrainMark_V0
-    from clrevents.schema.events.private_bgc import BGCOverflow_V0 as BGCOverflow_V0
-    from clrevents.schema.events.private_bgc import BGCOverflow_V1 as BGCOverflow_V1
-    from clrevents.schema.events.private_bgc import BGCPlanEnd_V0 as BGCPlanEnd_V0
-    from clrevents.schema.events.private_bgc import BGCRevisit_V0 as BGCRevisit_V0
-    from clrevents.schema.events.private_bgc import BGCSweepEnd_V0 as BGCSweepEnd_V0
-    from clrevents.schema.events.private_dynamic_types import BeginCreateManagedReference_V0 as BeginCreateManagedReference_V0
-    from clrevents.schema.events.private_binding import BindingDownloadPhaseEnd_V0 as BindingDownloadPhaseEnd_V0
-    from clrevents.schema.events.private_binding import BindingDownloadPhaseStart_V0 as BindingDownloadPhaseStart_V0
-    from clrevents.schema.events.private_binding import BindingLookupAndProbingPhaseEnd_V0 as BindingLookupAndProbingPhaseEnd_V0
-    from clrevents.schema.events.private_binding import BindingLookupAndProbingPhaseStart_V0 as BindingLookupAndProbingPhaseStart_V0
-    from clrevents.schema.events.private_binding import BindingNgenPhaseEnd_V0 as BindingNgenPhaseEnd_V0
-    from clrevents.schema.events.private_binding import BindingNgenPhaseStart_V0 as BindingNgenPhaseStart_V0
-    from clrevents.schema.events.private_binding import BindingPhaseEnd_V0 as BindingPhaseEnd_V0
-    from clrevents.schema.events.private_binding import BindingPhaseStart_V0 as BindingPhaseStart_V0
-    from clrevents.schema.events.private_binding import BindingPolicyPhaseEnd_V0 as BindingPolicyPhaseEnd_V0
-    from clrevents.schema.events.private_binding import BindingPolicyPhaseStart_V0 as BindingPolicyPhaseStart_V0
-    from clrevents.schema.events.types import BulkTypeValue as BulkTypeValue
-    from clrevents.schema.events.types import BulkType_V0 as BulkType_V0
-    from clrevents.schema.events.private_interop import CCWRefCountChangeAnsi_V0 as CCWRefCountChangeAnsi_V0
-    from clrevents.schema.events.private_interop import CCWRefCountChange_V0 as CCWRefCountChange_V0
-    from clrevents.schema.events.private_dynamic_types import CCWVariance_V0 as CCWVariance_V0
-    from clrevents.schema.events.stack_walk import CLRStackWalkDCStart_V0 as CLRStackWalkDCStart_V0
-    from clrevents.schema.events.stack_walk import CLRStackWalkPrivate_V0 as CLRStackWalkPrivate_V0
-    from clrevents.schema.events.stack_walk import CLRStackWalkStress_V0 as CLRStackWalkStress_V0
-    from clrevents.schema.events.stack_walk import CLRStackWalk_V0 as CLRStackWalk_V0
-    from clrevents.schema.events.messages import CodeSymbols_V0 as CodeSymbols_V0
-    from clrevents.schema.events.contention import ContentionFlags as ContentionFlags
-    from clrevents.schema.events.contention import ContentionLockCreated_V0 as ContentionLockCreated_V0
-    from clrevents.schema.events.contention import ContentionStart_V0 as ContentionStart_V0
-    from clrevents.schema.events.contention import ContentionStart_V1 as ContentionStart_V1
-    from clrevents.schema.events.contention import ContentionStart_V2 as ContentionStart_V2
-    from clrevents.schema.events.contention import ContentionStop_V0 as ContentionStop_V0
-    from clrevents.schema.events.contention import ContentionStop_V1 as ContentionStop_V1
-    from clrevents.schema.events.private_dynamic_types import ConvertToCallbackEtw_V0 as ConvertToCallbackEtw_V0
-    from clrevents.schema.events.private_dynamic_types import CreateCCW_V0 as CreateCCW_V0
-    from clrevents.schema.events.private_dynamic_types import CreateRCW_V0 as CreateRCW_V0
-    from clrevents.schema.events.method_legacy import DCEndCompleteV2_V0 as DCEndCompleteV2_V0
-    from clrevents.schema.events.rundown_marks import DCEndComplete_V0 as DCEndComplete_V0
-    from clrevents.schema.events.rundown_marks import DCEndComplete_V1 as DCEndComplete_V1
-    from clrevents.schema.events.rundown_marks import DCEndInit_V0 as DCEndInit_V0
-    from clrevents.schema.events.rundown_marks import DCEndInit_V1 as DCEndInit_V1
-    from clrevents.schema.events.method_legacy import DCStartCompleteV2_V0 as DCStartCompleteV2_V0
-    from clrevents.schema.events.rundown_marks import DCStartComplete_V0 as DCStartComplete_V0
-    from clrevents.schema.events.rundown_marks import DCStartComplete_V1 as DCStartComplete_V1
-    from clrevents.schema.events.rundown_marks import DCStartInit_V0 as DCStartInit_V0
-    from clrevents.schema.events.rundown_marks import DCStartInit_V1 as DCStartInit_V1
-    from clrevents.schema.events.debugger import DebugExceptionProcessingEnd_V0 as DebugExceptionProcessingEnd_V0
-    from clrevents.schema.events.debugger import DebugExceptionProcessingStart_V0 as DebugExceptionProcessingStart_V0
-    from clrevents.schema.events.debugger import DebugIPCEventEnd_V0 as DebugIPCEventEnd_V0
-    from clrevents.schema.events.debugger import DebugIPCEventStart_V0 as DebugIPCEventStart_V0
-    from clrevents.schema.events.gc_allocation import DecreaseMemoryPressure_V0 as DecreaseMemoryPressure_V0
-    from clrevents.schema.events.gc_handles import DestroyGCHandle_V0 as DestroyGCHandle_V0
-    from clrevents.schema.events.diagnostic_source import DiagnosticArgument as DiagnosticArgument
-    from clrevents.schema.events.rundown_loader import DomainModuleDCEnd_V0 as DomainModuleDCEnd_V0
-    from clrevents.schema.events.rundown_loader import DomainModuleDCEnd_V1 as DomainModuleDCEnd_V1
-    from clrevents.schema.events.rundown_loader import DomainModuleDCStart_V0 as DomainModuleDCStart_V0
-    from clrevents.schema.events.rundown_loader import DomainModuleDCStart_V1 as DomainModuleDCStart_V1
-    from clrevents.schema.events.loader import DomainModuleLoad_V0 as DomainModuleLoad_V0
-    from clrevents.schema.events.loader import DomainModuleLoad_V1 as DomainModuleLoad_V1
-    from clrevents.schema.events.private_startup import EEConfigSetupEnd_V0 as EEConfigSetupEnd_V0
-    from clrevents.schema.events.private_startup import EEConfigSetupEnd_V1 as EEConfigSetupEnd_V1
-    from clrevents.schema.events.private_startup import EEConfigSetup_V0 as EEConfigSetup_V0
-    from clrevents.schema.events.private_startup import EEConfigSetup_V1 as EEConfigSetup_V1
-    from clrevents.schema.events.private_startup_domain import EEConfigSyncEnd_V0 as EEConfigSyncEnd_V0
-    from clrevents.schema.events.private_startup_domain import EEConfigSyncEnd_V1 as EEConfigSyncEnd_V1
-    from clrevents.schema.events.private_startup_domain import EEConfigSync_V0 as EEConfigSync_V0
-    from clrevents.schema.events.private_startup_domain import EEConfigSync_V1 as EEConfigSync_V1
-    from clrevents.schema.events.private_startup import EEStartupEnd_V0 as EEStartupEnd_V0
-    from clrevents.schema.events.private_startup import EEStartupEnd_V1 as EEStartupEnd_V1
-    from clrevents.schema.events.private_startup import EEStartupStart_V0 as EEStartupStart_V0
-    from clrevents.schema.events.private_startup import EEStartupStart_V1 as EEStartupStart_V1
-    from clrevents.schema.events.private_dynamic_types import EndCreateManagedReference_V0 as EndCreateManagedReference_V0
-    from clrevents.schema.events.messages import EventSource_V0 as EventSource_V0
-    from clrevents.schema.events.diagnostic_source import Event_V0 as Event_V0
-    from clrevents.schema.events.private_security import EvidenceGenerated_V0 as EvidenceGenerated_V0
-    from clrevents.schema.events.exception import ExceptionCatchStart_V0 as ExceptionCatchStart_V0
-    from clrevents.schema.events.exception import ExceptionCatchStop_V0 as ExceptionCatchStop_V0
-    from clrevents.schema.events.exception import ExceptionFilterStart_V0 as ExceptionFilterStart_V0
-    from clrevents.schema.events.exception import ExceptionFilterStop_V0 as ExceptionFilterStop_V0
-    from clrevents.schema.events.exception import ExceptionFinallyStart_V0 as ExceptionFinallyStart_V0
-    from clrevents.schema.events.exception import ExceptionFinallyStop_V0 as ExceptionFinallyStop_V0
-    from clrevents.schema.exception_flags import ExceptionThrownFlags as ExceptionThrownFlags
-    from clrevents.schema.events.exception import ExceptionThrownStop_V0 as ExceptionThrownStop_V0
-    from clrevents.schema.events.exception import ExceptionThrown_V0 as ExceptionThrown_V0
-    from clrevents.schema.events.exception import ExceptionThrown_V1 as ExceptionThrown_V1
-    from clrevents.schema.events.private_startup import ExecExeEnd_V0 as ExecExeEnd_V0
-    from clrevents.schema.events.private_startup import ExecExeEnd_V1 as ExecExeEnd_V1
-    from clrevents.schema.events.private_startup import ExecExe_V0 as ExecExe_V0
-    from clrevents.schema.events.private_startup import ExecExe_V1 as ExecExe_V1
-    from clrevents.schema.events.perf_track import ExecutionCheckpointDCEnd_V0 as ExecutionCheckpointDCEnd_V0
-    from clrevents.schema.events.perf_track import ExecutionCheckpoint_V0 as ExecutionCheckpoint_V0
-    from clrevents.schema.events.universal import ExistingProcess_V0 as ExistingProcess_V0
-    from clrevents.schema.events.private_startup_domain import ExplicitBindEnd_V0 as ExplicitBindEnd_V0
-    from clrevents.schema.events.private_startup_domain import ExplicitBindEnd_V1 as ExplicitBindEnd_V1
-    from clrevents.schema.events.private_startup_domain import ExplicitBindStart_V0 as ExplicitBindStart_V0
-    from clrevents.schema.events.private_startup_domain import ExplicitBindStart_V1 as ExplicitBindStart_V1
-    from clrevents.schema.events.private_runtime import FailFast_V0 as FailFast_V0
-    from clrevents.schema.events.private_security import FieldTransparencyComputationEnd_V0 as FieldTransparencyComputationEnd_V0
-    from clrevents.schema.events.private_security import FieldTransparencyComputationStart_V0 as FieldTransparencyComputationStart_V0
-    from clrevents.schema.events.gc_finalization import FinalizeObject_V0 as FinalizeObject_V0
-    from clrevents.schema.events.private_startup_fusion import Fusion2EEEnd_V0 as Fusion2EEEnd_V0
-    from clrevents.schema.events.private_startup_fusion import Fusion2EEEnd_V1 as Fusion2EEEnd_V1
-    from clrevents.schema.events.private_startup_fusion import Fusion2EE_V0 as Fusion2EE_V0
-    from clrevents.schema.events.private_startup_fusion import Fusion2EE_V1 as Fusion2EE_V1
-    from clrevents.schema.events.private_startup_fusion import FusionAppCtxEnd_V0 as FusionAppCtxEnd_V0
-    from clrevents.schema.events.private_startup_fusion import FusionAppCtxEnd_V1 as FusionAppCtxEnd_V1
-    from clrevents.schema.events.private_startup_fusion import FusionAppCtx_V0 as FusionAppCtx_V0
-    from clrevents.schema.events.private_startup_fusion import FusionAppCtx_V1 as FusionAppCtx_V1
-    from clrevents.schema.events.private_startup_fusion import FusionBindingEnd_V0 as FusionBindingEnd_V0
-    from clrevents.schema.events.private_startup_fusion import FusionBindingEnd_V1 as FusionBindingEnd_V1
-    from clrevents.schema.events.private_startup_fusion import FusionBinding_V0 as FusionBinding_V0
-    from clrevents.schema.events.private_startup_fusion import FusionBinding_V1 as FusionBinding_V1
-    from clrevents.schema.events.private_binding import FusionErrorCodeEvent_V0 as FusionErrorCodeEvent_V0
-    from clrevents.schema.events.private_startup_fusion import FusionInitEnd_V0 as FusionInitEnd_V0
-    from clrevents.schema.events.private_startup_fusion import FusionInitEnd_V1 as FusionInitEnd_V1
-    from clrevents.schema.events.private_startup_fusion import FusionInit_V0 as FusionInit_V0
-    from clrevents.schema.events.private_startup_fusion import FusionInit_V1 as FusionInit_V1
-    from clrevents.schema.events.private_binding import FusionMessageEvent_V0 as FusionMessageEvent_V0
-    from clrevents.schema.gc_flags import GCAllocationKind as GCAllocationKind
-    from clrevents.schema.events.gc_allocation import GCAllocationTick_V0 as GCAllocationTick_V0
-    from clrevents.schema.events.gc_allocation import GCAllocationTick_V1 as GCAllocationTick_V1
-    from clrevents.schema.events.gc_allocation import GCAllocationTick_V2 as GCAllocationTick_V2
-    from clrevents.schema.events.gc_allocation import GCAllocationTick_V3 as GCAllocationTick_V3
-    from clrevents.schema.events.gc_allocation import GCAllocationTick_V4 as GCAllocationTick_V4
-    from clrevents.schema.events.gc_history import GCBucketKind as GCBucketKind
-    from clrevents.schema.events.gc_bulk import GCBulkEdgeValue as GCBulkEdgeValue
-    from clrevents.schema.events.gc_bulk import GCBulkEdge_V0 as GCBulkEdge_V0
-    from clrevents.schema.events.gc_bulk import GCBulkMovedObjectRangesValue as GCBulkMovedObjectRangesValue
-    from clrevents.schema.events.gc_bulk import GCBulkMovedObjectRanges_V0 as GCBulkMovedObjectRanges_V0
-    from clrevents.schema.events.gc_bulk import GCBulkNodeValue as GCBulkNodeValue
-    from clrevents.schema.events.gc_bulk import GCBulkNode_V0 as GCBulkNode_V0
-    from clrevents.schema.events.gc_bulk_roots import GCBulkRCWValue as GCBulkRCWValue
-    from clrevents.schema.events.gc_bulk_roots import GCBulkRCW_V0 as GCBulkRCW_V0
-    from clrevents.schema.events.gc_bulk_roots import GCBulkRootCCWValue as GCBulkRootCCWValue
-    from clrevents.schema.events.gc_bulk_roots import GCBulkRootCCW_V0 as GCBulkRootCCW_V0
-    from clrevents.schema.events.gc_bulk import GCBulkRootConditionalWeakTableElementEdgeValue as GCBulkRootConditionalWeakTableElementEdgeValue
-    from clrevents.schema.events.gc_bulk import GCBulkRootConditionalWeakTableElementEdge_V0 as GCBulkRootConditionalWeakTableElementEdge_V0
-    from clrevents.schema.events.gc_bulk import GCBulkRootEdgeValue as GCBulkRootEdgeValue
-    from clrevents.schema.events.gc_bulk import GCBulkRootEdge_V0 as GCBulkRootEdge_V0
-    from clrevents.schema.gc_flags import GCBulkRootKind as GCBulkRootKind
-    from clrevents.schema.events.gc_bulk_roots import GCBulkRootStaticVarValue as GCBulkRootStaticVarValue
-    from clrevents.schema.events.gc_bulk_roots import GCBulkRootStaticVar_V0 as GCBulkRootStaticVar_V0
-    from clrevents.schema.events.gc_bulk import GCBulkSurvivingObjectRangesValue as GCBulkSurvivingObjectRangesValue
-    from clrevents.schema.events.gc_bulk import GCBulkSurvivingObjectRanges_V0 as GCBulkSurvivingObjectRanges_V0
-    from clrevents.schema.events.gc import GCCreateConcurrentThread_V0 as GCCreateConcurrentThread_V0
-    from clrevents.schema.events.gc import GCCreateConcurrentThread_V1 as GCCreateConcurrentThread_V1
-    from clrevents.schema.events.gc_segments import GCCreateSegment_V0 as GCCreateSegment_V0
-    from clrevents.schema.events.gc_segments import GCCreateSegment_V1 as GCCreateSegment_V1
-    from clrevents.schema.events.private_gc import GCDecision_V0 as GCDecision_V0
-    from clrevents.schema.events.private_gc import GCDecision_V1 as GCDecision_V1
-    from clrevents.schema.events.gc import GCDynamicEvent_V0 as GCDynamicEvent_V0
-    from clrevents.schema.events.gc import GCEnd_V0 as GCEnd_V0
-    from clrevents.schema.events.gc import GCEnd_V1 as GCEnd_V1
-    from clrevents.schema.events.gc_finalization import GCFinalizersBegin_V0 as GCFinalizersBegin_V0
-    from clrevents.schema.events.gc_finalization import GCFinalizersBegin_V1 as GCFinalizersBegin_V1
-    from clrevents.schema.events.gc_finalization import GCFinalizersEnd_V0 as GCFinalizersEnd_V0
-    from clrevents.schema.events.gc_finalization import GCFinalizersEnd_V1 as GCFinalizersEnd_V1
-    from clrevents.schema.events.gc_history import GCFitBucketInfoValue as GCFitBucketInfoValue
-    from clrevents.schema.events.gc_history import GCFitBucketInfo_V0 as GCFitBucketInfo_V0
-    from clrevents.schema.events.gc_segments import GCFreeSegment_V0 as GCFreeSegment_V0
-    from clrevents.schema.events.gc_segments import GCFreeSegment_V1 as GCFreeSegment_V1
-    from clrevents.schema.events.private_gc import GCFullNotify_V0 as GCFullNotify_V0
-    from clrevents.schema.events.private_gc import GCFullNotify_V1 as GCFullNotify_V1
-    from clrevents.schema.events.gc_segments import GCGenerationRange_V0 as GCGenerationRange_V0
-    from clrevents.schema.events.gc_history import GCGlobalHeapHistoryValue as GCGlobalHeapHistoryValue
-    from clrevents.schema.events.gc_history import GCGlobalHeapHistory_V2 as GCGlobalHeapHistory_V2
-    from clrevents.schema.events.gc_history import GCGlobalHeapHistory_V3 as GCGlobalHeapHistory_V3
-    from clrevents.schema.events.gc_history import GCGlobalHeapHistory_V4 as GCGlobalHeapHistory_V4
-    from clrevents.schema.gc_flags import GCHandleKind as GCHandleKind
-    from clrevents.schema.events.gc import GCHeapStats_V0 as GCHeapStats_V0
-    from clrevents.schema.events.gc import GCHeapStats_V1 as GCHeapStats_V1
-    from clrevents.schema.events.gc import GCHeapStats_V2 as GCHeapStats_V2
-    from clrevents.schema.events.gc_mark import GCJoin_V2 as GCJoin_V2
-    from clrevents.schema.events.gc_history import GCLOHCompactValue as GCLOHCompactValue
-    from clrevents.schema.events.gc_history import GCLOHCompact_V0 as GCLOHCompact_V0
-    from clrevents.schema.events.gc_mark import GCMarkFinalizeQueueRoots_V0 as GCMarkFinalizeQueueRoots_V0
-    from clrevents.schema.events.gc_mark import GCMarkHandles_V0 as GCMarkHandles_V0
-    from clrevents.schema.events.gc_mark import GCMarkOlderGenerationRoots_V0 as GCMarkOlderGenerationRoots_V0
-    from clrevents.schema.events.gc_mark import GCMarkStackRoots_V0 as GCMarkStackRoots_V0
-    from clrevents.schema.events.gc_mark import GCMarkWithType_V0 as GCMarkWithType_V0
-    from clrevents.schema.events.private_gc import GCOptimized_V0 as GCOptimized_V0
-    from clrevents.schema.events.private_gc import GCOptimized_V1 as GCOptimized_V1
-    from clrevents.schema.events.gc_history import GCPerHeapHistoryValue as GCPerHeapHistoryValue
-    from clrevents.schema.events.gc_history import GCPerHeapHistory_V3 as GCPerHeapHistory_V3
-    from clrevents.schema.events.gc import GCReason as GCReason
-    from clrevents.schema.events.gc_suspension import GCRestartEEBegin_V0 as GCRestartEEBegin_V0
-    from clrevents.schema.events.gc_suspension import GCRestartEEBegin_V1 as GCRestartEEBegin_V1
-    from clrevents.schema.events.gc_suspension import GCRestartEEEnd_V0 as GCRestartEEEnd_V0
-    from clrevents.schema.events.gc_suspension import GCRestartEEEnd_V1 as GCRestartEEEnd_V1
-    from clrevents.schema.events.gc_bulk_roots import GCRootCCWFlags as GCRootCCWFlags
-    from clrevents.schema.events.gc_bulk import GCRootFlags as GCRootFlags
-    from clrevents.schema.gc_flags import GCRootKind as GCRootKind
-    from clrevents.schema.events.gc_bulk_roots import GCRootStaticVarFlags as GCRootStaticVarFlags
-    from clrevents.schema.events.gc_allocation import GCSampledObjectAllocationHigh_V0 as GCSampledObjectAllocationHigh_V0
-    from clrevents.schema.events.gc_allocation import GCSampledObjectAllocationLow_V0 as GCSampledObjectAllocationLow_V0
-    from clrevents.schema.events.gc_segments import GCSegmentType as GCSegmentType
-    from clrevents.schema.events.rundown_gc import GCSettingsRundown_V0 as GCSettingsRundown_V0
-    from clrevents.schema.events.private_gc import GCSettings_V0 as GCSettings_V0
-    from clrevents.schema.events.private_gc import GCSettings_V1 as GCSettings_V1
-    from clrevents.schema.events.gc import GCStart_V0 as GCStart_V0
-    from clrevents.schema.events.gc import GCStart_V1 as GCStart_V1
-    from clrevents.schema.events.gc import GCStart_V2 as GCStart_V2
-    from clrevents.schema.events.gc_suspension import GCSuspendEEBegin_V0 as GCSuspendEEBegin_V0
-    from clrevents.schema.events.gc_suspension import GCSuspendEEBegin_V1 as GCSuspendEEBegin_V1
-    from clrevents.schema.events.gc_suspension import GCSuspendEEEnd_V0 as GCSuspendEEEnd_V0
-    from clrevents.schema.events.gc_suspension import GCSuspendEEEnd_V1 as GCSuspendEEEnd_V1
-    from clrevents.schema.events.gc_suspension import GCSuspendEEReason as GCSuspendEEReason
-    from clrevents.schema.events.gc import GCTerminateConcurrentThread_V0 as GCTerminateConcurrentThread_V0
-    from clrevents.schema.events.gc import GCTerminateConcurrentThread_V1 as GCTerminateConcurrentThread_V1
-    from clrevents.schema.events.gc import GCTriggered_V0 as GCTriggered_V0
-    from clrevents.schema.events.gc import GCType as GCType
-    from clrevents.schema.events.gc_bulk_roots import GenAwareBegin_V0 as GenAwareBegin_V0
-    from clrevents.schema.events.gc_bulk_roots import GenAwareEnd_V0 as GenAwareEnd_V0
-    from clrevents.schema.events.private_startup_policy import GetInstallationEnd_V0 as GetInstallationEnd_V0
-    from clrevents.schema.events.private_startup_policy import GetInstallationEnd_V1 as GetInstallationEnd_V1
-    from clrevents.schema.events.private_startup_policy import GetInstallationStart_V0 as GetInstallationStart_V0
-    from clrevents.schema.events.private_startup_policy import GetInstallationStart_V1 as GetInstallationStart_V1
-    from clrevents.schema.events.private_dynamic_types import GetTypeFromGUID_V0 as GetTypeFromGUID_V0
-    from clrevents.schema.events.private_dynamic_types import GetTypeFromProgID_V0 as GetTypeFromProgID_V0
-    from clrevents.schema.events.private_dynamic_types import IInspectableRuntimeClassName_V0 as IInspectableRuntimeClassName_V0
-    from clrevents.schema.events.interop import ILStubCacheHit_V0 as ILStubCacheHit_V0
-    from clrevents.schema.events.interop import ILStubGenerated_V0 as ILStubGenerated_V0
-    from clrevents.schema.events.io_threads import IOThreadCreate_V0 as IOThreadCreate_V0
-    from clrevents.schema.events.io_threads import IOThreadCreate_V1 as IOThreadCreate_V1
-    from clrevents.schema.events.io_threads import IOThreadRetire_V0 as IOThreadRetire_V0
-    from clrevents.schema.events.io_threads import IOThreadRetire_V1 as IOThreadRetire_V1
-    from clrevents.schema.events.io_threads import IOThreadTerminate_V0 as IOThreadTerminate_V0
-    from clrevents.schema.events.io_threads import IOThreadTerminate_V1 as IOThreadTerminate_V1
-    from clrevents.schema.events.io_threads import IOThreadUnretire_V0 as IOThreadUnretire_V0
-    from clrevents.schema.events.io_threads import IOThreadUnretire_V1 as IOThreadUnretire_V1
-    from clrevents.schema.events.gc_allocation import IncreaseMemoryPressure_V0 as IncreaseMemoryPressure_V0
-    from clrevents.schema.events.private_startup_domain import InitDefaultDomainEnd_V0 as InitDefaultDomainEnd_V0
-    from clrevents.schema.events.private_startup_domain import InitDefaultDomainEnd_V1 as InitDefaultDomainEnd_V1
-    from clrevents.schema.events.private_startup_domain import InitDefaultDomain_V0 as InitDefaultDomain_V0
-    from clrevents.schema.events.private_startup_domain import InitDefaultDomain_V1 as InitDefaultDomain_V1
-    from clrevents.schema.events.private_startup_domain import InitSecurityEnd_V0 as InitSecurityEnd_V0
-    from clrevents.schema.events.private_startup_domain import InitSecurityEnd_V1 as InitSecurityEnd_V1
-    from clrevents.schema.events.private_startup_domain import InitSecurity_V0 as InitSecurity_V0
-    from clrevents.schema.events.private_startup_domain import InitSecurity_V1 as InitSecurity_V1
-    from clrevents.schema.method_flags import JitAllocFlag as JitAllocFlag
-    from clrevents.schema.events.jit import JitInstrumentationDataVerbose_V0 as JitInstrumentationDataVerbose_V0
-    from clrevents.schema.events.jit import JitInstrumentationData_V0 as JitInstrumentationData_V0
-    from clrevents.schema.events.private_method import JittedMethodRichDebugInfoPiece as JittedMethodRichDebugInfoPiece
-    from clrevents.schema.events.private_method import JittedMethodRichDebugInfo_V0 as JittedMethodRichDebugInfo_V0
-    from clrevents.schema.events.assembly_loader import KnownPathProbed_V0 as KnownPathProbed_V0
-    from clrevents.schema.events.assembly_loader import KnownPathSource as KnownPathSource
-    from clrevents.schema.events.private_startup_policy import LdLibShFolderEnd_V0 as LdLibShFolderEnd_V0
-    from clrevents.schema.events.private_startup_policy import LdLibShFolderEnd_V1 as LdLibShFolderEnd_V1
-    from clrevents.schema.events.private_startup_policy import LdLibShFolder_V0 as LdLibShFolder_V0
-    from clrevents.schema.events.private_startup_policy import LdLibShFolder_V1 as LdLibShFolder_V1
-    from clrevents.schema.events.private_startup import LdSysBasesEnd_V0 as LdSysBasesEnd_V0
-    from clrevents.schema.events.private_startup import LdSysBasesEnd_V1 as LdSysBasesEnd_V1
-    from clrevents.schema.events.private_startup import LdSysBases_V0 as LdSysBases_V0
-    from clrevents.schema.events.private_startup import LdSysBases_V1 as LdSysBases_V1
-    from clrevents.schema.events.private_loader_phases import LoaderAssemblyInitPhaseEnd_V0 as LoaderAssemblyInitPhaseEnd_V0
-    from clrevents.schema.events.private_loader_phases import LoaderAssemblyInitPhaseStart_V0 as LoaderAssemblyInitPhaseStart_V0
-    from clrevents.schema.events.private_startup_fusion import LoaderCatchCallEnd_V0 as LoaderCatchCallEnd_V0
-    from clrevents.schema.events.private_startup_fusion import LoaderCatchCallEnd_V1 as LoaderCatchCallEnd_V1
-    from clrevents.schema.events.private_startup_fusion import LoaderCatchCall_V0 as LoaderCatchCall_V0
-    from clrevents.schema.events.private_startup_fusion import LoaderCatchCall_V1 as LoaderCatchCall_V1
-    from clrevents.schema.events.private_loader_phases import LoaderDeliverEventsPhaseEnd_V0 as LoaderDeliverEventsPhaseEnd_V0
-    from clrevents.schema.events.private_loader_phases import LoaderDeliverEventsPhaseStart_V0 as LoaderDeliverEventsPhaseStart_V0
-    from clrevents.schema.events.private_loader_phases import LoaderMappingPhaseEnd_V0 as LoaderMappingPhaseEnd_V0
-    from clrevents.schema.events.private_loader_phases import LoaderMappingPhaseStart_V0 as LoaderMappingPhaseStart_V0
-    from clrevents.schema.events.private_loader_phases import LoaderPhaseEnd_V0 as LoaderPhaseEnd_V0
-    from clrevents.schema.events.private_loader_phases import LoaderPhaseStart_V0 as LoaderPhaseStart_V0
-    from clrevents.schema.events.private_startup import MainEnd_V0 as MainEnd_V0
-    from clrevents.schema.events.private_startup import MainEnd_V1 as MainEnd_V1
-    from clrevents.schema.events.private_startup import Main_V0 as Main_V0
-    from clrevents.schema.events.private_startup import Main_V1 as Main_V1
-    from clrevents.schema.events.rundown_marks import MethodDCEndILToNativeMap_V0 as MethodDCEndILToNativeMap_V0
-    from clrevents.schema.events.rundown_marks import MethodDCEndILToNativeMap_V1 as MethodDCEndILToNativeMap_V1
-    from clrevents.schema.events.method_legacy import MethodDCEndV2_V0 as MethodDCEndV2_V0
-    from clrevents.schema.events.method_legacy import MethodDCEndVerboseV2_V0 as MethodDCEndVerboseV2_V0
-    from clrevents.schema.events.method_rundown import MethodDCEndVerbose_V0 as MethodDCEndVerbose_V0
-    from clrevents.schema.events.method_rundown import MethodDCEndVerbose_V1 as MethodDCEndVerbose_V1
-    from clrevents.schema.events.method_rundown import MethodDCEndVerbose_V2 as MethodDCEndVerbose_V2
-    from clrevents.schema.events.method_rundown import MethodDCEnd_V0 as MethodDCEnd_V0
-    from clrevents.schema.events.method_rundown import MethodDCEnd_V1 as MethodDCEnd_V1
-    from clrevents.schema.events.method_rundown import MethodDCEnd_V2 as MethodDCEnd_V2
-    from clrevents.schema.events.rundown_marks import MethodDCStartILToNativeMap_V0 as MethodDCStartILToNativeMap_V0
-    from clrevents.schema.events.rundown_marks import MethodDCStartILToNativeMap_V1 as MethodDCStartILToNativeMap_V1
-    from clrevents.schema.events.method_legacy import MethodDCStartV2_V0 as MethodDCStartV2_V0
-    from clrevents.schema.events.method_legacy import MethodDCStartVerboseV2_V0 as MethodDCStartVerboseV2_V0
-    from clrevents.schema.events.method_rundown import MethodDCStartVerbose_V0 as MethodDCStartVerbose_V0
-    from clrevents.schema.events.method_rundown import MethodDCStartVerbose_V1 as MethodDCStartVerbose_V1
-    from clrevents.schema.events.method_rundown import MethodDCStartVerbose_V2 as MethodDCStartVerbose_V2
-    from clrevents.schema.events.method_rundown import MethodDCStart_V0 as MethodDCStart_V0
-    from clrevents.schema.events.method_rundown import MethodDCStart_V1 as MethodDCStart_V1
-    from clrevents.schema.events.method_rundown import MethodDCStart_V2 as MethodDCStart_V2
-    from clrevents.schema.events.method import MethodDetails_V0 as MethodDetails_V0
-    from clrevents.schema.method_flags import MethodExtent as MethodExtent
-    from clrevents.schema.method_flags import MethodFlags as MethodFlags
-    from clrevents.schema.events.jit import MethodILToNativeMap_V0 as MethodILToNativeMap_V0
-    from clrevents.schema.events.jit import MethodILToNativeMap_V1 as MethodILToNativeMap_V1
-    from clrevents.schema.events.jit import MethodJitInliningFailedAnsi_V0 as MethodJitInliningFailedAnsi_V0
-    from clrevents.schema.events.jit import MethodJitInliningFailed_V0 as MethodJitInliningFailed_V0
-    from clrevents.schema.events.jit import MethodJitInliningSucceeded_V0 as MethodJitInliningSucceeded_V0
-    from clrevents.schema.events.method import MethodJitMemoryAllocatedForCode_V0 as MethodJitMemoryAllocatedForCode_V0
-    from clrevents.schema.events.jit import MethodJitTailCallFailedAnsi_V0 as MethodJitTailCallFailedAnsi_V0
-    from clrevents.schema.events.jit import MethodJitTailCallFailed_V0 as MethodJitTailCallFailed_V0
-    from clrevents.schema.events.jit import MethodJitTailCallSucceeded_V0 as MethodJitTailCallSucceeded_V0
-    from clrevents.schema.events.method import MethodJittingStarted_V0 as MethodJittingStarted_V0
-    from clrevents.schema.events.method import MethodJittingStarted_V1 as MethodJittingStarted_V1
-    from clrevents.schema.events.method import MethodLoadVerbose_V0 as MethodLoadVerbose_V0
-    from clrevents.schema.events.method import MethodLoadVerbose_V1 as MethodLoadVerbose_V1
-    from clrevents.schema.events.method import MethodLoadVerbose_V2 as MethodLoadVerbose_V2
-    from clrevents.schema.events.method import MethodLoad_V0 as MethodLoad_V0
-    from clrevents.schema.events.method import MethodLoad_V1 as MethodLoad_V1
-    from clrevents.schema.events.method import MethodLoad_V2 as MethodLoad_V2
-    from clrevents.schema.events.private_security import MethodTransparencyComputationEnd_V0 as MethodTransparencyComputationEnd_V0
-    from clrevents.schema.events.private_security import MethodTransparencyComputationStart_V0 as MethodTransparencyComputationStart_V0
-    from clrevents.schema.events.method import MethodUnloadVerbose_V0 as MethodUnloadVerbose_V0
-    from clrevents.schema.events.method import MethodUnloadVerbose_V1 as MethodUnloadVerbose_V1
-    from clrevents.schema.events.method import MethodUnloadVerbose_V2 as MethodUnloadVerbose_V2
-    from clrevents.schema.events.method import MethodUnload_V0 as MethodUnload_V0
-    from clrevents.schema.events.method import MethodUnload_V1 as MethodUnload_V1
-    from clrevents.schema.events.method import MethodUnload_V2 as MethodUnload_V2
-    from clrevents.schema.events.loader import ModuleDCEndV2_V0 as ModuleDCEndV2_V0
-    from clrevents.schema.events.rundown_loader import ModuleDCEnd_V0 as ModuleDCEnd_V0
-    from clrevents.schema.events.rundown_loader import ModuleDCEnd_V1 as ModuleDCEnd_V1
-    from clrevents.schema.events.rundown_loader import ModuleDCEnd_V2 as ModuleDCEnd_V2
-    from clrevents.schema.events.rundown_loader import ModuleDCEnd_V3 as ModuleDCEnd_V3
-    from clrevents.schema.events.loader import ModuleDCStartV2_V0 as ModuleDCStartV2_V0
-    from clrevents.schema.events.rundown_loader import ModuleDCStart_V0 as ModuleDCStart_V0
-    from clrevents.schema.events.rundown_loader import ModuleDCStart_V1 as ModuleDCStart_V1
-    from clrevents.schema.events.rundown_loader import ModuleDCStart_V2 as ModuleDCStart_V2
-    from clrevents.schema.loader_flags import ModuleFlags as ModuleFlags
-    from clrevents.schema.events.loader import ModuleLoad_V0 as ModuleLoad_V0
-    from clrevents.schema.events.loader import ModuleLoad_V1 as ModuleLoad_V1
-    from clrevents.schema.events.loader import ModuleLoad_V2 as ModuleLoad_V2
-    from clrevents.schema.events.loader import ModuleLoad_V3 as ModuleLoad_V3
-    from clrevents.schema.events.perf_track import ModuleRangeDCEnd_V0 as ModuleRangeDCEnd_V0
-    from clrevents.schema.events.perf_track import ModuleRangeDCStart_V0 as ModuleRangeDCStart_V0
-    from clrevents.schema.events.perf_track import ModuleRangeIBCType as ModuleRangeIBCType
-    from clrevents.schema.events.perf_track import ModuleRangeLoadPrivate_V0 as ModuleRangeLoadPrivate_V0
-    from clrevents.schema.events.perf_track import ModuleRangeLoad_V0 as ModuleRangeLoad_V0
-    from clrevents.schema.events.perf_track import ModuleRangeSectionType as ModuleRangeSectionType
-    from clrevents.schema.loader_flags import ModuleRangeType as ModuleRangeType
-    from clrevents.schema.events.private_security import ModuleTransparencyComputationEnd_V0 as ModuleTransparencyComputationEnd_V0
-    from clrevents.schema.events.private_security import ModuleTransparencyComputationStart_V0 as ModuleTransparencyComputationStart_V0
-    from clrevents.schema.events.loader import ModuleUnload_V0 as ModuleUnload_V0
-    from clrevents.schema.events.loader import ModuleUnload_V1 as ModuleUnload_V1
-    from clrevents.schema.events.loader import ModuleUnload_V2 as ModuleUnload_V2
-    from clrevents.schema.events.mono_execution import MonoExceptionClauseType as MonoExceptionClauseType
-    from clrevents.schema.events.mono_gc import MonoGCEventType as MonoGCEventType
-    from clrevents.schema.events.mono_gc import MonoGCHandleType as MonoGCHandleType
-    from clrevents.schema.events.mono_gc_roots import MonoGCRootType as MonoGCRootType
-    from clrevents.schema.events.mono_jit import MonoJitCodeBufferType as MonoJitCodeBufferType
-    from clrevents.schema.keywords import MonoKeyword as MonoKeyword
-    from clrevents.schema.events.mono_loader import MonoProfilerAppDomainLoaded_V0 as MonoProfilerAppDomainLoaded_V0
-    from clrevents.schema.events.mono_loader import MonoProfilerAppDomainLoading_V0 as MonoProfilerAppDomainLoading_V0
-    from clrevents.schema.events.mono_loader import MonoProfilerAppDomainName_V0 as MonoProfilerAppDomainName_V0
-    from clrevents.schema.events.mono_loader import MonoProfilerAppDomainUnloaded_V0 as MonoProfilerAppDomainUnloaded_V0
-    from clrevents.schema.events.mono_loader import MonoProfilerAppDomainUnloading_V0 as MonoProfilerAppDomainUnloading_V0
-    from clrevents.schema.events.mono_loader import MonoProfilerAssemblyLoaded_V0 as MonoProfilerAssemblyLoaded_V0
-    from clrevents.schema.events.mono_loader import MonoProfilerAssemblyLoading_V0 as MonoProfilerAssemblyLoading_V0
-    from clrevents.schema.events.mono_loader import MonoProfilerAssemblyUnloaded_V0 as MonoProfilerAssemblyUnloaded_V0
-    from clrevents.schema.events.mono_loader import MonoProfilerAssemblyUnloading_V0 as MonoProfilerAssemblyUnloading_V0
-    from clrevents.schema.events.mono_types import MonoProfilerClassFailed_V0 as MonoProfilerClassFailed_V0
-    from clrevents.schema.events.mono_types import MonoProfilerClassLoadedValue as MonoProfilerClassLoadedValue
-    from clrevents.schema.events.mono_types import MonoProfilerClassLoaded_V0 as MonoProfilerClassLoaded_V0
-    from clrevents.schema.events.mono_types import MonoProfilerClassLoaded_V1 as MonoProfilerClassLoaded_V1
-    from clrevents.schema.events.mono_types import MonoProfilerClassLoading_V0 as MonoProfilerClassLoading_V0
-    from clrevents.schema.events.mono_loader import MonoProfilerContextLoaded_V0 as MonoProfilerContextLoaded_V0
-    from clrevents.schema.events.mono_loader import MonoProfilerContextUnloaded_V0 as MonoProfilerContextUnloaded_V0
-    from clrevents.schema.events.mono_execution import MonoProfilerExceptionClause_V0 as MonoProfilerExceptionClause_V0
-    from clrevents.schema.events.mono_execution import MonoProfilerExceptionThrow_V0 as MonoProfilerExceptionThrow_V0
-    from clrevents.schema.events.mono_gc import MonoProfilerGCAllocation_V0 as MonoProfilerGCAllocation_V0
-    from clrevents.schema.events.mono_gc import MonoProfilerGCEvent_V0 as MonoProfilerGCEvent_V0
-    from clrevents.schema.events.mono_gc import MonoProfilerGCFinalizedObject_V0 as MonoProfilerGCFinalizedObject_V0
-    from clrevents.schema.events.mono_gc import MonoProfilerGCFinalized_V0 as MonoProfilerGCFinalized_V0
-    from clrevents.schema.events.mono_gc import MonoProfilerGCFinalizingObject_V0 as MonoProfilerGCFinalizingObject_V0
-    from clrevents.schema.events.mono_gc import MonoProfilerGCFinalizing_V0 as MonoProfilerGCFinalizing_V0
-    from clrevents.schema.events.mono_gc import MonoProfilerGCHandleCreated_V0 as MonoProfilerGCHandleCreated_V0
-    from clrevents.schema.events.mono_gc import MonoProfilerGCHandleDeleted_V0 as MonoProfilerGCHandleDeleted_V0
-    from clrevents.schema.events.mono_gc_roots import MonoProfilerGCHeapDumpObjectReferenceValue as MonoProfilerGCHeapDumpObjectReferenceValue
-    from clrevents.schema.events.mono_gc_roots import MonoProfilerGCHeapDumpObjectReference_V0 as MonoProfilerGCHeapDumpObjectReference_V0
-    from clrevents.schema.events.mono_gc_roots import MonoProfilerGCHeapDumpStart_V0 as MonoProfilerGCHeapDumpStart_V0
-    from clrevents.schema.events.mono_gc_roots import MonoProfilerGCHeapDumpStop_V0 as MonoProfilerGCHeapDumpStop_V0
-    from clrevents.schema.events.mono_gc_roots import MonoProfilerGCHeapDumpVTableClassReference_V0 as MonoProfilerGCHeapDumpVTableClassReference_V0
-    from clrevents.schema.events.mono_gc import MonoProfilerGCMovesValue as MonoProfilerGCMovesValue
-    from clrevents.schema.events.mono_gc import MonoProfilerGCMoves_V0 as MonoProfilerGCMoves_V0
-    from clrevents.schema.events.mono_gc import MonoProfilerGCResize_V0 as MonoProfilerGCResize_V0
-    from clrevents.schema.events.mono_gc_roots import MonoProfilerGCRootRegister_V0 as MonoProfilerGCRootRegister_V0
-    from clrevents.schema.events.mono_gc_roots import MonoProfilerGCRootUnregister_V0 as MonoProfilerGCRootUnregister_V0
-    from clrevents.schema.events.mono_gc_roots import MonoProfilerGCRootsValue as MonoProfilerGCRootsValue
-    from clrevents.schema.events.mono_gc_roots import MonoProfilerGCRoots_V0 as MonoProfilerGCRoots_V0
-    from clrevents.schema.events.mono_jit import MonoProfilerJitBegin_V0 as MonoProfilerJitBegin_V0
-    from clrevents.schema.events.mono_jit import MonoProfilerJitChunkCreated_V0 as MonoProfilerJitChunkCreated_V0
-    from clrevents.schema.events.mono_jit import MonoProfilerJitChunkDestroyed_V0 as MonoProfilerJitChunkDestroyed_V0
-    from clrevents.schema.events.mono_jit import MonoProfilerJitCodeBuffer_V0 as MonoProfilerJitCodeBuffer_V0
-    from clrevents.schema.events.mono_jit import MonoProfilerJitDoneValue as MonoProfilerJitDoneValue
-    from clrevents.schema.events.mono_jit import MonoProfilerJitDoneVerbose_V0 as MonoProfilerJitDoneVerbose_V0
-    from clrevents.schema.events.mono_jit import MonoProfilerJitDone_V0 as MonoProfilerJitDone_V0
-    from clrevents.schema.events.mono_jit import MonoProfilerJitDone_V1 as MonoProfilerJitDone_V1
-    from clrevents.schema.events.mono_jit import MonoProfilerJitFailed_V0 as MonoProfilerJitFailed_V0
-    from clrevents.schema.events.mono_execution import MonoProfilerMethodBeginInvoke_V0 as MonoProfilerMethodBeginInvoke_V0
-    from clrevents.schema.events.mono_execution import MonoProfilerMethodEndInvoke_V0 as MonoProfilerMethodEndInvoke_V0
-    from clrevents.schema.events.mono_execution import MonoProfilerMethodEnter_V0 as MonoProfilerMethodEnter_V0
-    from clrevents.schema.events.mono_execution import MonoProfilerMethodExceptionLeave_V0 as MonoProfilerMethodExceptionLeave_V0
-    from clrevents.schema.events.mono_execution import MonoProfilerMethodFree_V0 as MonoProfilerMethodFree_V0
-    from clrevents.schema.events.mono_execution import MonoProfilerMethodLeave_V0 as MonoProfilerMethodLeave_V0
-    from clrevents.schema.events.mono_execution import MonoProfilerMethodTailCall_V0 as MonoProfilerMethodTailCall_V0
-    from clrevents.schema.events.mono_loader import MonoProfilerModuleFailed_V0 as MonoProfilerModuleFailed_V0
-    from clrevents.schema.events.mono_loader import MonoProfilerModuleLoaded_V0 as MonoProfilerModuleLoaded_V0
-    from clrevents.schema.events.mono_loader import MonoProfilerModuleLoading_V0 as MonoProfilerModuleLoading_V0
-    from clrevents.schema.events.mono_loader import MonoProfilerModuleUnloaded_V0 as MonoProfilerModuleUnloaded_V0
-    from clrevents.schema.events.mono_loader import MonoProfilerModuleUnloading_V0 as MonoProfilerModuleUnloading_V0
-    from clrevents.schema.events.mono_threads import MonoProfilerMonitorAcquired_V0 as MonoProfilerMonitorAcquired_V0
-    from clrevents.schema.events.mono_threads import MonoProfilerMonitorContention_V0 as MonoProfilerMonitorContention_V0
-    from clrevents.schema.events.mono_threads import MonoProfilerMonitorFailed_V0 as MonoProfilerMonitorFailed_V0
-    from clrevents.schema.events.mono_threads import MonoProfilerThreadExited_V0 as MonoProfilerThreadExited_V0
-    from clrevents.schema.events.mono_threads import MonoProfilerThreadName_V0 as MonoProfilerThreadName_V0
-    from clrevents.schema.events.mono_threads import MonoProfilerThreadStarted_V0 as MonoProfilerThreadStarted_V0
-    from clrevents.schema.events.mono_threads import MonoProfilerThreadStopped_V0 as MonoProfilerThreadStopped_V0
-    from clrevents.schema.events.mono_threads import MonoProfilerThreadStopping_V0 as MonoProfilerThreadStopping_V0
-    from clrevents.schema.events.mono_types import MonoProfilerVTableFailed_V0 as MonoProfilerVTableFailed_V0
-    from clrevents.schema.events.mono_types import MonoProfilerVTableLoaded_V0 as MonoProfilerVTableLoaded_V0
-    from clrevents.schema.events.mono_types import MonoProfilerVTableLoading_V0 as MonoProfilerVTableLoading_V0
-    from clrevents.schema.events.private_method import MulticoreJitMethodCodeReturned_V0 as MulticoreJitMethodCodeReturned_V0
-    from clrevents.schema.events.private_method import MulticoreJit_V0 as MulticoreJit_V0
-    from clrevents.schema.events.private_binding import NgenBindEvent_V0 as NgenBindEvent_V0
-    from clrevents.schema.events.private_dynamic_types import ObjectVariantMarshallingToManaged_V0 as ObjectVariantMarshallingToManaged_V0
-    from clrevents.schema.events.private_dynamic_types import ObjectVariantMarshallingToNative_V0 as ObjectVariantMarshallingToNative_V0
-    from clrevents.schema.events.private_startup_policy import OpenHModuleEnd_V0 as OpenHModuleEnd_V0
-    from clrevents.schema.events.private_startup_policy import OpenHModuleEnd_V1 as OpenHModuleEnd_V1
-    from clrevents.schema.events.private_startup_policy import OpenHModule_V0 as OpenHModule_V0
-    from clrevents.schema.events.private_startup_policy import OpenHModule_V1 as OpenHModule_V1
-    from clrevents.schema.method_flags import OptimizationTier as OptimizationTier
-    from clrevents.schema.events.private_startup_domain import ParseXmlEnd_V0 as ParseXmlEnd_V0
-    from clrevents.schema.events.private_startup_domain import ParseXmlEnd_V1 as ParseXmlEnd_V1
-    from clrevents.schema.events.private_startup_domain import ParseXml_V0 as ParseXml_V0
-    from clrevents.schema.events.private_startup_domain import ParseXml_V1 as ParseXml_V1
-    from clrevents.schema.events.gc_handles import PinObjectAtGCTime_V0 as PinObjectAtGCTime_V0
-    from clrevents.schema.events.private_handles import PinPlugAtGCTime_V0 as PinPlugAtGCTime_V0
-    from clrevents.schema.events.private_startup_policy import PrestubWorkerEnd_V0 as PrestubWorkerEnd_V0
-    from clrevents.schema.events.private_startup_policy import PrestubWorkerEnd_V1 as PrestubWorkerEnd_V1
-    from clrevents.schema.events.private_startup_policy import PrestubWorker_V0 as PrestubWorker_V0
-    from clrevents.schema.events.private_startup_policy import PrestubWorker_V1 as PrestubWorker_V1
-    from clrevents.schema.keywords import PrivateKeyword as PrivateKeyword
-    from clrevents.schema.events.universal import ProcessCreate_V0 as ProcessCreate_V0
-    from clrevents.schema.events.universal import ProcessExit_V0 as ProcessExit_V0
-    from clrevents.schema.events.process_info import ProcessInfo_V0 as ProcessInfo_V0
-    from clrevents.schema.events.process_info import ProcessInfo_V1 as ProcessInfo_V1
-    from clrevents.schema.events.universal import ProcessMappingMetadata_V0 as ProcessMappingMetadata_V0
-    from clrevents.schema.events.universal import ProcessMapping_V0 as ProcessMapping_V0
-    from clrevents.schema.events.universal import ProcessSymbol_V0 as ProcessSymbol_V0
-    from clrevents.schema.events.messages import ProfilerMessage_V0 as ProfilerMessage_V0
-    from clrevents.schema.events.private_handles import PrvDestroyGCHandle_V0 as PrvDestroyGCHandle_V0
-    from clrevents.schema.events.private_handles import PrvFinalizeObject_V0 as PrvFinalizeObject_V0
-    from clrevents.schema.events.private_gc import PrvGCGlobalHeapHistory_V0 as PrvGCGlobalHeapHistory_V0
-    from clrevents.schema.events.private_gc import PrvGCGlobalHeapHistory_V1 as PrvGCGlobalHeapHistory_V1
-    from clrevents.schema.events.private_gc import PrvGCJoin_V0 as PrvGCJoin_V0
-    from clrevents.schema.events.private_gc import PrvGCJoin_V1 as PrvGCJoin_V1
-    from clrevents.schema.events.private_gc_mark import PrvGCMarkCards_V0 as PrvGCMarkCards_V0
-    from clrevents.schema.events.private_gc_mark import PrvGCMarkCards_V1 as PrvGCMarkCards_V1
-    from clrevents.schema.events.private_gc_mark import PrvGCMarkFinalizeQueueRoots_V0 as PrvGCMarkFinalizeQueueRoots_V0
-    from clrevents.schema.events.private_gc_mark import PrvGCMarkFinalizeQueueRoots_V1 as PrvGCMarkFinalizeQueueRoots_V1
-    from clrevents.schema.events.private_gc_mark import PrvGCMarkHandles_V0 as PrvGCMarkHandles_V0
-    from clrevents.schema.events.private_gc_mark import PrvGCMarkHandles_V1 as PrvGCMarkHandles_V1
-    from clrevents.schema.events.private_gc_mark import PrvGCMarkStackRoots_V0 as PrvGCMarkStackRoots_V0
-    from clrevents.schema.events.private_gc_mark import PrvGCMarkStackRoots_V1 as PrvGCMarkStackRoots_V1
-    from clrevents.schema.events.private_gc import PrvGCPerHeapHistory_V1 as PrvGCPerHeapHistory_V1
-    from clrevents.schema.events.private_gc import PrvGCPerHeapHistory_V2 as PrvGCPerHeapHistory_V2
-    from clrevents.schema.events.perf_track import PrvModuleRangeType as PrvModuleRangeType
-    from clrevents.schema.events.private_handles import PrvSetGCHandle_V0 as PrvSetGCHandle_V0
-    from clrevents.schema.events.r2r import R2RGetEntryPointStart_V0 as R2RGetEntryPointStart_V0
-    from clrevents.schema.events.r2r import R2RGetEntryPoint_V0 as R2RGetEntryPoint_V0
-    from clrevents.schema.events.r2r import R2RGetEntryPoint_V1 as R2RGetEntryPoint_V1
-    from clrevents.schema.events.private_dynamic_types import RCWIEnumerableCasting_V0 as RCWIEnumerableCasting_V0
-    from clrevents.schema.events.private_dynamic_types import RCWVariance_V0 as RCWVariance_V0
-    from clrevents.schema.events.diagnostic_source import RecursiveActivity1Start_V0 as RecursiveActivity1Start_V0
-    from clrevents.schema.events.diagnostic_source import RecursiveActivity1Stop_V0 as RecursiveActivity1Stop_V0
-    from clrevents.schema.events.assembly_loader import ResolutionAttemptedResult as ResolutionAttemptedResult
-    from clrevents.schema.events.assembly_loader import ResolutionAttemptedStage as ResolutionAttemptedStage
-    from clrevents.schema.events.assembly_loader import ResolutionAttempted_V0 as ResolutionAttempted_V0
-    from clrevents.schema.events.private_method import RichDebugInfoHead as RichDebugInfoHead
-    from clrevents.schema.events.private_method import RichDebugMapping as RichDebugMapping
-    from clrevents.schema.events.private_method import RichDebugSource as RichDebugSource
-    from clrevents.schema.events.private_method import RichInlineNode as RichInlineNode
-    from clrevents.schema.keywords import RundownKeyword as RundownKeyword
-    from clrevents.schema.events.runtime_info import RuntimeInformationDCStart_V0 as RuntimeInformationDCStart_V0
-    from clrevents.schema.events.runtime_info import RuntimeInformationStart_V0 as RuntimeInformationStart_V0
-    from clrevents.schema.keywords import RuntimeKeyword as RuntimeKeyword
-    from clrevents.schema.events.runtime_info import RuntimeSku as RuntimeSku
-    from clrevents.schema.events.private_startup_fusion import SecurityCatchCallEnd_V0 as SecurityCatchCallEnd_V0
-    from clrevents.schema.events.private_startup_fusion import SecurityCatchCallEnd_V1 as SecurityCatchCallEnd_V1
-    from clrevents.schema.events.private_startup_fusion import SecurityCatchCall_V0 as SecurityCatchCall_V0
-    from clrevents.schema.events.private_startup_fusion import SecurityCatchCall_V1 as SecurityCatchCall_V1
-    from clrevents.schema.events.gc_handles import SetGCHandle_V0 as SetGCHandle_V0
-    from clrevents.schema.events.runtime_info import StartupFlags as StartupFlags
-    from clrevents.schema.events.runtime_info import StartupMode as StartupMode
-    from clrevents.schema.keywords import StressKeyword as StressKeyword
-    from clrevents.schema.events.stress import StressLogEvent_V0 as StressLogEvent_V0
-    from clrevents.schema.events.stress import StressLogEvent_V1 as StressLogEvent_V1
-    from clrevents.schema.events.security import StrongNameVerificationStart_V0 as StrongNameVerificationStart_V0
-    from clrevents.schema.events.security import StrongNameVerificationStart_V1 as StrongNameVerificationStart_V1
-    from clrevents.schema.events.security import StrongNameVerificationStop_V0 as StrongNameVerificationStop_V0
-    from clrevents.schema.events.security import StrongNameVerificationStop_V1 as StrongNameVerificationStop_V1
-    from clrevents.schema.events.interop import StubFlags as StubFlags
-    from clrevents.schema.events.jit import TailCallType as TailCallType
-    from clrevents.schema.thread_pool_flags import ThreadAdjustmentReason as ThreadAdjustmentReason
-    from clrevents.schema.events.app_domain_resources import ThreadCreated_V0 as ThreadCreated_V0
-    from clrevents.schema.events.threads import ThreadCreating_V0 as ThreadCreating_V0
-    from clrevents.schema.events.app_domain_resources import ThreadDC_V0 as ThreadDC_V0
-    from clrevents.schema.events.app_domain_resources import ThreadDomainEnter_V0 as ThreadDomainEnter_V0
-    from clrevents.schema.events.app_domain_resources import ThreadFlags as ThreadFlags
-    from clrevents.schema.events.thread_pool_work import ThreadPoolDequeue_V0 as ThreadPoolDequeue_V0
-    from clrevents.schema.events.thread_pool_work import ThreadPoolEnqueue_V0 as ThreadPoolEnqueue_V0
-    from clrevents.schema.events.thread_pool_work import ThreadPoolIODequeue_V0 as ThreadPoolIODequeue_V0
-    from clrevents.schema.events.thread_pool_work import ThreadPoolIOEnqueue_V0 as ThreadPoolIOEnqueue_V0
-    from clrevents.schema.events.thread_pool_work import ThreadPoolIOPack_V0 as ThreadPoolIOPack_V0
-    from clrevents.schema.events.thread_pool import ThreadPoolMinMaxThreads_V0 as ThreadPoolMinMaxThreads_V0
-    from clrevents.schema.events.thread_pool import ThreadPoolWorkerThreadAdjustmentAdjustment_V0 as ThreadPoolWorkerThreadAdjustmentAdjustment_V0
-    from clrevents.schema.events.thread_pool import ThreadPoolWorkerThreadAdjustmentSample_V0 as ThreadPoolWorkerThreadAdjustmentSample_V0
-    from clrevents.schema.events.thread_pool import ThreadPoolWorkerThreadAdjustmentStats_V0 as ThreadPoolWorkerThreadAdjustmentStats_V0
-    from clrevents.schema.events.thread_pool import ThreadPoolWorkerThreadRetirementStart_V0 as ThreadPoolWorkerThreadRetirementStart_V0
-    from clrevents.schema.events.thread_pool import ThreadPoolWorkerThreadRetirementStop_V0 as ThreadPoolWorkerThreadRetirementStop_V0
-    from clrevents.schema.events.thread_pool import ThreadPoolWorkerThreadStart_V0 as ThreadPoolWorkerThreadStart_V0
-    from clrevents.schema.events.thread_pool import ThreadPoolWorkerThreadStop_V0 as ThreadPoolWorkerThreadStop_V0
-    from clrevents.schema.events.thread_pool import ThreadPoolWorkerThreadWait_V0 as ThreadPoolWorkerThreadWait_V0
-    from clrevents.schema.events.thread_pool import ThreadPoolWorkingThreadCount_V0 as ThreadPoolWorkingThreadCount_V0
-    from clrevents.schema.events.threads import ThreadRunning_V0 as ThreadRunning_V0
-    from clrevents.schema.events.sample_profiler import ThreadSampleType as ThreadSampleType
-    from clrevents.schema.events.sample_profiler import ThreadSample_V0 as ThreadSample_V0
-    from clrevents.schema.events.app_domain_resources import ThreadTerminated_V0 as ThreadTerminated_V0
-    from clrevents.schema.events.thread_pool_legacy import ThreadpoolSuspensionResumeThread_V0 as ThreadpoolSuspensionResumeThread_V0
-    from clrevents.schema.events.thread_pool_legacy import ThreadpoolSuspensionSuspendThread_V0 as ThreadpoolSuspensionSuspendThread_V0
-    from clrevents.schema.events.tiering import TieredCompilationBackgroundJitStart_V0 as TieredCompilationBackgroundJitStart_V0
-    from clrevents.schema.events.tiering import TieredCompilationBackgroundJitStop_V0 as TieredCompilationBackgroundJitStop_V0
-    from clrevents.schema.method_flags import TieredCompilationFlags as TieredCompilationFlags
-    from clrevents.schema.events.tiering import TieredCompilationPause_V0 as TieredCompilationPause_V0
-    from clrevents.schema.events.tiering import TieredCompilationResume_V0 as TieredCompilationResume_V0
-    from clrevents.schema.events.tiering import TieredCompilationSettingsDCStart_V0 as TieredCompilationSettingsDCStart_V0
-    from clrevents.schema.events.tiering import TieredCompilationSettings_V0 as TieredCompilationSettings_V0
-    from clrevents.schema.events.private_security import TokenTransparencyComputationEnd_V0 as TokenTransparencyComputationEnd_V0
-    from clrevents.schema.events.private_security import TokenTransparencyComputationStart_V0 as TokenTransparencyComputationStart_V0
-    from clrevents.schema.keywords import TplKeyword as TplKeyword
-    from clrevents.schema.events.types import TypeFlags as TypeFlags
-    from clrevents.schema.events.types import TypeLoadStart_V0 as TypeLoadStart_V0
-    from clrevents.schema.events.types import TypeLoadStop_V0 as TypeLoadStop_V0
-    from clrevents.schema.events.private_security import TypeTransparencyComputationEnd_V0 as TypeTransparencyComputationEnd_V0
-    from clrevents.schema.events.private_security import TypeTransparencyComputationStart_V0 as TypeTransparencyComputationStart_V0
-    from clrevents.schema.events.wait_handle import WaitHandleWaitSource as WaitHandleWaitSource
-    from clrevents.schema.events.wait_handle import WaitHandleWaitStart_V0 as WaitHandleWaitStart_V0
-    from clrevents.schema.events.wait_handle import WaitHandleWaitStop_V0 as WaitHandleWaitStop_V0
-    from clrevents.schema.events.private_dynamic_types import WinRTUnbox_V0 as WinRTUnbox_V0
-    from clrevents.schema.events.thread_pool_legacy import WorkerThreadCreate_V0 as WorkerThreadCreate_V0
-    from clrevents.schema.events.thread_pool_legacy import WorkerThreadRetire_V0 as WorkerThreadRetire_V0
-    from clrevents.schema.events.thread_pool_legacy import WorkerThreadTerminate_V0 as WorkerThreadTerminate_V0
-    from clrevents.schema.events.thread_pool_legacy import WorkerThreadUnretire_V0 as WorkerThreadUnretire_V0
-    from clrevents.schema.events.threads import YieldProcessorMeasurement_V0 as YieldProcessorMeasurement_V0
+    from clrevents.schema.events.allocation_sampling import *
+    from clrevents.schema.events.app_domain_resources import *
+    from clrevents.schema.events.assembly import *
+    from clrevents.schema.events.assembly_loader import *
+    from clrevents.schema.events.contention import *
+    from clrevents.schema.events.debugger import *
+    from clrevents.schema.events.diagnostic_source import *
+    from clrevents.schema.events.exception import *
+    from clrevents.schema.events.gc import *
+    from clrevents.schema.events.gc_allocation import *
+    from clrevents.schema.events.gc_bulk import *
+    from clrevents.schema.events.gc_bulk_roots import *
+    from clrevents.schema.events.gc_finalization import *
+    from clrevents.schema.events.gc_handles import *
+    from clrevents.schema.events.gc_history import *
+    from clrevents.schema.events.gc_mark import *
+    from clrevents.schema.events.gc_segments import *
+    from clrevents.schema.events.gc_suspension import *
+    from clrevents.schema.events.interop import *
+    from clrevents.schema.events.io_threads import *
+    from clrevents.schema.events.jit import *
+    from clrevents.schema.events.loader import *
+    from clrevents.schema.events.messages import *
+    from clrevents.schema.events.method import *
+    from clrevents.schema.events.method_legacy import *
+    from clrevents.schema.events.method_rundown import *
+    from clrevents.schema.events.mono_execution import *
+    from clrevents.schema.events.mono_gc import *
+    from clrevents.schema.events.mono_gc_roots import *
+    from clrevents.schema.events.mono_jit import *
+    from clrevents.schema.events.mono_loader import *
+    from clrevents.schema.events.mono_threads import *
+    from clrevents.schema.events.mono_types import *
+    from clrevents.schema.events.perf_track import *
+    from clrevents.schema.events.private_bgc import *
+    from clrevents.schema.events.private_binding import *
+    from clrevents.schema.events.private_dynamic_types import *
+    from clrevents.schema.events.private_gc import *
+    from clrevents.schema.events.private_gc_mark import *
+    from clrevents.schema.events.private_handles import *
+    from clrevents.schema.events.private_interop import *
+    from clrevents.schema.events.private_loader_phases import *
+    from clrevents.schema.events.private_method import *
+    from clrevents.schema.events.private_runtime import *
+    from clrevents.schema.events.private_security import *
+    from clrevents.schema.events.private_startup import *
+    from clrevents.schema.events.private_startup_domain import *
+    from clrevents.schema.events.private_startup_fusion import *
+    from clrevents.schema.events.private_startup_policy import *
+    from clrevents.schema.events.process_info import *
+    from clrevents.schema.events.r2r import *
+    from clrevents.schema.events.rundown_assembly import *
+    from clrevents.schema.events.rundown_gc import *
+    from clrevents.schema.events.rundown_loader import *
+    from clrevents.schema.events.rundown_marks import *
+    from clrevents.schema.events.runtime_info import *
+    from clrevents.schema.events.sample_profiler import *
+    from clrevents.schema.events.security import *
+    from clrevents.schema.events.stack_walk import *
+    from clrevents.schema.events.stress import *
+    from clrevents.schema.events.thread_pool import *
+    from clrevents.schema.events.thread_pool_legacy import *
+    from clrevents.schema.events.thread_pool_work import *
+    from clrevents.schema.events.threads import *
+    from clrevents.schema.events.tiering import *
+    from clrevents.schema.events.types import *
+    from clrevents.schema.events.universal import *
+    from clrevents.schema.events.wait_handle import *
+    from clrevents.schema.keywords import *
+    from clrevents.schema.method_flags import *
+    from clrevents.schema.runtime_flags import *
 
 
 def __getattr__(name: str) -> Any:

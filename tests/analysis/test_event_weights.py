@@ -45,7 +45,7 @@ def test_stacks_under_the_type_of_their_exception() -> None:
     assert sorted(found.values()) == [16, 16, 16, 17]
     below = [[plain.frames[frame].name for frame in plain.frame_ids(stack)] for stack in plain.stack.tolist()]
     assert below == [[typed.frames[f].name for f in typed.frame_ids(s)[:-1]] for s in typed.stack.tolist()]
-    assert [plain.thread.tolist(), plain.time.tolist()] == [typed.thread.tolist(), typed.time.tolist()]
+    assert [plain.thread.tolist(), plain.time_ns.tolist()] == [typed.thread.tolist(), typed.time_ns.tolist()]
     assert named.table().column("stack").tolist() == typed.table().column("stack").tolist()
     assert {row.name: row.samples for row in tree.callers if row.depth} == raw_types()
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import clrevents
-from clrevents.analysis import ModulesReport
+from clrevents.analysis.reports.modules import ModulesReport
 from clrevents.events import (
     MethodDetails_V0,
     MethodFlags,

@@ -37,7 +37,7 @@ def lines(samples: Samples) -> list[tuple[int, int, object, list[str]]]:
     names = [frame.name for frame in samples.frames]
     found = []
     for time, track, weight, stack in zip(
-        samples.time.tolist(), samples.thread.tolist(), samples.weight.tolist(), samples.stack.tolist(), strict=True
+        samples.time_ns.tolist(), samples.thread.tolist(), samples.weight.tolist(), samples.stack.tolist(), strict=True
     ):
         shown = [names[frame] for frame in reversed(samples.frame_ids(stack))]
         found.append((time, samples.threads[track].thread_id or 0, weight, shown))
@@ -68,7 +68,7 @@ def test_a_sample_weighs_the_time_to_the_next_of_its_thread(format: Format) -> N
     assert len(samples.offsets) - 1 == 3
     assert samples.weight_of(samples.external) == 11 * MS
     assert [str(track) for track in samples.threads] == ["thread 7", "thread 8"]
-    assert all(array.dtype == np.int64 for array in (samples.time, samples.weight, samples.stack, samples.values))
+    assert all(array.dtype == np.int64 for array in (samples.time_ns, samples.weight, samples.stack, samples.values))
 
 
 def test_a_window_cuts_the_time_of_its_first_and_last_sample() -> None:
@@ -131,7 +131,7 @@ def test_events_weigh_one_each_or_what_a_field_says() -> None:
     sized = read_samples(trace, "Shop/Sold", "Size")
     assert sized.weight.tolist() == [10, 30, 2]
     assert (sized.unit, sized.weight.dtype, sized.total) == ("bytes", np.int64, 42)
-    assert read_samples(trace, "Sold", "Size", start=int(sized.time[1])).weight.tolist() == [30, 2]
+    assert read_samples(trace, "Sold", "Size", start=int(sized.time_ns[1])).weight.tolist() == [30, 2]
     assert read_samples(trace, "ThreadSample").weight.tolist() == [1]
 
 

@@ -32,7 +32,7 @@ def samples_of(*stacks: tuple[str, ...], weights: list[int] | None = None) -> Sa
         event="ThreadSample",
         unit="nanoseconds",
         timed=True,
-        time=np.arange(len(stacks)),
+        time_ns=np.arange(len(stacks)),
         thread=np.zeros(len(stacks), dtype=np.int64),
         weight=np.array(weights or [1] * len(stacks), dtype=np.int64),
         stack=np.array([known[stack] for stack in stacks], dtype=np.int64),

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import clrevents
-from clrevents.analysis import StartupReport
 from clrevents.analysis.gathering.gather import gather
+from clrevents.analysis.reports.startup import StartupReport
 from clrevents.analysis.reports.startup.self_time import ThreadSpans, depths, paired, self_times
 from clrevents.events import (
     AssemblyFlags,

@@ -16,7 +16,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow.parquet as pq
 import pytest
 from click.testing import Result
@@ -92,6 +91,7 @@ def test_everything_of_a_trace(run: Run, sample: Path, tmp_path: Path) -> None:
         assert pq.read_table(folder / "_stacks.parquet").equals(stack_table(trace.stacks.arrays).to_arrow())
 
 
+@pytest.mark.full
 def test_many_traces_and_one_question(run: Run, sample: Path, trace_path: Find, tmp_path: Path) -> None:
     """Every trace has the file of every event that was named, with the same columns."""
     shutil.copy(sample, tmp_path)
@@ -107,6 +107,8 @@ def test_many_traces_and_one_question(run: Run, sample: Path, trace_path: Find, 
         )
     schemas = {pq.read_schema(p).remove_metadata() for p in lake_path.glob("*/*/GCStart.parquet")}
     assert len(schemas) == 1
+    import duckdb
+
     question = f"select count(*) from read_parquet('{lake_path}/*/*/GCStart.parquet', filename=true)"
     with clrevents.open(other) as trace:
         assert duckdb.sql(question).fetchall() == [(len(trace.table("GCStart")),)]

@@ -23,7 +23,7 @@ from project_files import fixture
 
 Run = Callable[..., Result]
 MS = 1_000_000
-ENDINGS = {"speedscope": "json", "folded": "folded", "html": "html", "pprof": "pb.gz", "chrome": "trace.json"}
+ENDINGS = {"speedscope": "json", "folded": "folded", "html": "html", "pprof": "pb.gz"}
 
 
 @pytest.fixture
@@ -114,7 +114,6 @@ def test_pipes(process: Callable[..., subprocess.CompletedProcess[bytes]], shop:
         ),
         (["-o", "a.json", "--event", "Sold", "--weight", "Sise"], "no column 'Sise'"),
         (["-o", "a.json", "--start", "soon"], "soon"),
-        (["-o", "a.trace.json", "--merge-threads"], "cannot be merged"),
         (["-o", "a.json", "--thread", "99"], "no ThreadSample event in"),
         (["-o", "a.json", "--start", "1h"], "1h"),
         (["-o", "a.json", "--event", "Soled"], "Soled"),

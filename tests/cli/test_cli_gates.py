@@ -102,6 +102,7 @@ def test_exported_csv_without_formulas(run: Run, trace: Path, tmp_path: Path, si
         assert (found, numbers) == (expected, {"-5"})
 
 
+@pytest.mark.full
 def test_answers_in_csv_without_formulas(process: Any, trace: Path) -> None:
     pytest.importorskip("duckdb")
     sql = 'select "=Text", "Number" from Said'
@@ -114,6 +115,7 @@ def test_answers_in_csv_without_formulas(process: Any, trace: Path) -> None:
 # SQL. --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_sql_changes_no_setting(run: Run, trace: Path) -> None:
     pytest.importorskip("duckdb")
     for sql in ("set threads = 1", "set lock_configuration = false", "set enable_external_access = true"):

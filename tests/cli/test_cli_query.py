@@ -18,6 +18,8 @@ from clrevents.events import GCStart_V0, GCStart_V2
 from clrevents.testing.builder import TraceBuilder
 from project_files import FIXTURES, ROOT
 
+pytestmark = pytest.mark.full
+
 Run = Callable[..., Result]
 SAMPLE = FIXTURES / "net8-sample.nettrace.gz"
 BIG = 2**64 - 1

@@ -13,6 +13,8 @@ from click.testing import Result
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture, unpacked
 
+pytestmark = pytest.mark.full
+
 Run = Callable[..., Result]
 SQL = "select trace, count(*) n from GCStart group by 1 order by 1"
 

@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 import clrevents
-from clrevents.export.page import page_charts
+from clrevents.export.page import page_sections
 from clrevents.export.page.report_page import report_page
 from project_files import fixture
 
@@ -47,10 +47,10 @@ def test_it_does_not_overwrite_the_trace(run: Run, trace: Path) -> None:
 def test_without_the_library_it_says_that_charts_are_missing(
     run: Run, trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_charts, "find_spec", lambda name: None)
+    monkeypatch.setattr(page_sections, "find_spec", lambda name: None)
     done = run("report", trace, "-o", tmp_path / "page.html")
     assert done.exit_code == 0
-    assert done.stderr.splitlines()[1] == f"clrevents: the page has no charts: {page_charts.NO_CHARTS}"
+    assert done.stderr.splitlines()[1] == f"clrevents: the page has no charts: {page_sections.NO_CHARTS}"
 
 
 @pytest.mark.parametrize("errors", ["salvage", "report"])

@@ -16,7 +16,7 @@ import pytest
 from click.testing import Result
 
 import clrevents
-from clrevents.analysis.framework.run.catalogue import find_report, run_reports
+from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.events import ILStubGenerated_V0, MethodFlags, MethodLoadVerbose_V1, ModuleLoad_V1
@@ -102,7 +102,7 @@ def test_long_texts_are_blocks(run: Run) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_json_is_what_the_library_gives(run: Run, name: str) -> None:
     with clrevents.open(INTEROP) as trace:
-        expected = run_reports(trace, [name])[name]
+        expected = trace.report(name)
     result = run(name, INTEROP, "--json")
     assert result.stdout.startswith(f'{{\n  "schema": "clrevents.{name}/1",')
     assert result.stdout.isascii()
@@ -117,7 +117,7 @@ def test_json_is_what_the_library_gives(run: Run, name: str) -> None:
 def test_csv_has_all_rows_and_columns(run: Run, name: str) -> None:
     declared = find_report(name)
     with clrevents.open(INTEROP) as trace:
-        expected = run_reports(trace, [name])[name].table(declared.headline)
+        expected = trace.report(name).table(declared.headline)
     head, *rows = csv.reader(io.StringIO(run(name, INTEROP, "--csv").stdout))
     assert head == [column.name for column in columns_of(expected.row_class)]
     assert len(rows) == len(expected)

@@ -12,6 +12,8 @@ from clrevents.schema.layout import Layout
 from clrevents.table.event_schema import unique_name
 from costly import equal_names
 
+pytestmark = pytest.mark.full
+
 SIZES = (500, 1000, 2000)
 
 

@@ -26,6 +26,7 @@ WORST: Final[dict[str, tuple[str, ...]]] = {
     "report": ("counts", "tables", "$ info --json"),
 }
 pytestmark = [
+    pytest.mark.full,
     pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="limits count from what /proc says"),
     pytest.mark.skipif(clrevents.engine() != "compiled", reason="the interpreted engine's cost is counted elsewhere"),
 ]

@@ -13,6 +13,8 @@ import pytest
 from costly_families import FAMILIES
 from project_files import ROOT, SOURCE
 
+pytestmark = pytest.mark.full
+
 LINES: Final = 100_000
 # The most is that of a kind of event in 21 bytes: some 2,000 lines make its class.
 LINES_A_BYTE: Final = 100

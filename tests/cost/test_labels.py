@@ -24,6 +24,8 @@ from clrevents.schema.codes import LAST_LABEL, LabelKind
 from costly import long_label_list, long_override_list, short_label_lists
 from counting import lines
 
+pytestmark = pytest.mark.full
+
 SIZES = (1000, 2000, 4000)
 
 

@@ -10,6 +10,8 @@ import clrevents
 from clrevents import RawPayload
 from costly import located_array, located_fields, located_in_order
 
+pytestmark = pytest.mark.full
+
 SIZES = (250, 500, 1000)
 
 

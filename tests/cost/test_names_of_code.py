@@ -16,7 +16,6 @@ import pytest
 
 import clrevents
 from clrevents import Trace
-from clrevents.analysis.framework.run import catalogue as reports
 from clrevents.analysis.shared.samples.samples import read_samples
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow
@@ -31,6 +30,8 @@ from clrevents.symbols.stacks import resolve_stacks
 from clrevents.testing.builder import TraceBuilder
 from costly import operations
 from counting import lines
+
+pytestmark = pytest.mark.full
 
 SIZES = (100, 200, 400)
 
@@ -239,7 +240,7 @@ def modules_of(processes: int, kinds: int = 1, losses: int = 1) -> bytes:
 def report(data: bytes) -> object:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", clrevents.TraceWarning)
-        return reports.run_reports(opened(data), ["modules"])
+        return opened(data).report("modules")
 
 
 def test_code_in_many_processes() -> None:

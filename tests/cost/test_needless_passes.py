@@ -9,7 +9,6 @@ import pytest
 
 import clrevents
 import costly_containers
-from clrevents.analysis.framework.run.catalogue import run_reports
 from clrevents.analysis.shared.samples.samples import read_samples, stacked_events
 from clrevents.events import ExceptionThrown_V1, GCStart_V1
 from clrevents.testing.builder import TraceBuilder
@@ -35,7 +34,7 @@ def passes(data: bytes, read: Callable[[Trace], object]) -> int:
 @pytest.mark.parametrize(
     "read",
     [
-        run_reports,
+        clrevents.Trace.reports,
         lambda trace: list(trace.events("GCStart")),
         lambda trace: list(trace.events(ExceptionThrown_V1, start="1%")),
         lambda trace: list(trace.events(provider="runtime")),

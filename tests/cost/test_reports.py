@@ -12,19 +12,18 @@ from hypothesis import strategies as st
 
 import clrevents
 import costly_reports
-from clrevents.analysis.framework.run.catalogue import run_reports
 from clrevents.analysis.framework.vocabulary.marks import Hole, Marks
 from clrevents.analysis.reports.startup.self_time import NONE, ThreadSpans, depths, self_times
 from costly import operations
 
 SIZES = (250, 500, 1000)
-pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
+pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")]
 
 
 def work(data: bytes) -> int:
     with clrevents.open(data, errors="salvage") as trace:
         trace.event_counts()
-        return operations(lambda: run_reports(trace))
+        return operations(lambda: trace.reports())
 
 
 @pytest.mark.parametrize(

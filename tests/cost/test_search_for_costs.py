@@ -23,6 +23,8 @@ from generations import GENERATIONS, written
 from hostile import cases
 from project_files import ROOT, tool
 
+pytestmark = pytest.mark.full
+
 LARGEST = 2048
 CALLS_PER_BYTE = 100
 FIXED_CALLS = 30_000

@@ -28,6 +28,8 @@ from clrevents.schema.codes import LabelKind
 from costly import operations, small_blocks, small_blocks_of_four
 from costly_containers import unsound_blocks
 
+pytestmark = pytest.mark.full
+
 SIZES = (2000, 4000, 8000)
 MAKERS = [small_blocks, small_blocks_of_four]
 

@@ -15,6 +15,8 @@ from clrevents.encode.nettrace4 import NetTrace4Writer
 from clrevents.encode.values import EventRecord, FieldDescription, MetadataRecord
 from costly import operations
 
+pytestmark = pytest.mark.full
+
 SIZES = (500, 1000, 2000)
 WAYS: dict[str, Callable[[Trace], object]] = {
     "headers": lambda trace: trace.headers(columns=["time_ns"]),

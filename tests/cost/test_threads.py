@@ -15,7 +15,7 @@ from clrevents.encode.values import ThreadRow
 from costly import many_threads, many_threads_of_four
 
 SIZES = (10_000, 20_000, 40_000)
-pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
+pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")]
 
 
 def peak(data: bytes, limits: clrevents.Limits | None = None) -> int:

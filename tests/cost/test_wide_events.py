@@ -24,8 +24,10 @@ from clrevents.export.timeline.timeline_file import write_timeline
 from clrevents.schema.codes import TypeCode
 from clrevents.schema.dynamic import ClassCache, FieldDescription, Undescribable, Variant
 from clrevents.table.build import ColumnType, TableField, number_column
-from clrevents.table.portions import portions
+from clrevents.table.table import portions
 from costly import empty_fields, many_tables, null_columns, wide_kinds
+
+pytestmark = pytest.mark.full
 
 FIELDS = 10
 LIMITS = clrevents.Limits(fields=FIELDS)
@@ -187,7 +189,7 @@ def test_rows_of_wide_tables_become_text_a_few_at_a_time(format: Format, tmp_pat
 def test_portions_are_all_rows_in_order(rows: int, columns: int, cells: int) -> None:
     whole = [number_column("int32", np.arange(rows) + 100 * n) for n in range(columns)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("clrevents.table.portions._CELLS", cells)
+        patch.setattr("clrevents.table.table._CELLS", cells)
         found = list(portions(whole))
     assert [[v for part in found for v in part[n].tolist()] for n in range(columns)] == [c.tolist() for c in whole]
     assert all(len(part[0]) == 1 or len(part[0]) * columns <= cells for part in found)

@@ -14,12 +14,12 @@ import clrevents
 import costly_work
 from clrevents.cli.output import Output
 from clrevents.export.look import Look
-from clrevents.export.timeline.linked_items import counters
+from clrevents.export.timeline.report_items import counters
 from clrevents.export.timeline.timeline_file import TimelineFormat, write_timeline
 from costly import operations
 
 SIZES = (200, 1000)
-pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
+pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")]
 
 
 def more(work: Any) -> float:

@@ -16,10 +16,9 @@ import clrevents
 from browser_page import chromium, needs_browser, opened
 from built_page import HOSTILE, MS, built_page
 from clrevents._util.words import safe
-from clrevents.export.flame.flame_compared import compared_data, render_compared
+from clrevents.export.flame.flame_html import compared_data, render_compared
 from clrevents.export.look import Look
-from clrevents.export.page.page_against import PageAgainst
-from clrevents.export.page.report_page import report_page
+from clrevents.export.page.report_page import PageAgainst, report_page
 from clrevents.testing.builder import TraceBuilder
 from hand_made import Row, hand_made
 

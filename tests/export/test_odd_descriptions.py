@@ -96,6 +96,7 @@ def test_other_formats_keep_them(tmp_path: Path) -> None:
     assert {name: json.loads(row[name]) for name in whole} == whole
 
 
+@pytest.mark.full
 def test_sql_answers_with_them() -> None:
     pytest.importorskip("duckdb")
     answers = pytest.importorskip("clrevents.export.files.answers")

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 import clrevents
 from built_page import MS, built_page
-from clrevents.analysis.framework.run.catalogue import run_reports
 from clrevents.analysis.shared.samples.calltree import call_tree
-from clrevents.export.flame.flame_cut import FlameCut
+from clrevents.export.flame.flame_html import FlameCut
 from clrevents.export.page import page_timeline
-from clrevents.export.page.page_texts import PageTexts, shown_text
+from clrevents.export.page.page_assembly import PageTexts, shown_text
 from clrevents.trace import Loss
 from hand_made import Row, hand_made
 
@@ -61,7 +60,7 @@ def test_light_boxes_lose_their_names_and_no_weight(rows: list[Row], most: int) 
 def timeline(trace: bytes) -> tuple[dict[str, Any], list[str]]:
     texts = PageTexts()
     with clrevents.open(trace) as opened:
-        made = page_timeline.page_timeline(run_reports(opened), (), opened.duration_ns, texts)
+        made = page_timeline.page_timeline(opened.reports(), (), opened.duration_ns, texts)
     return made, texts.all
 
 
@@ -74,7 +73,7 @@ def test_lanes_and_tracks() -> None:
     assert [lane["starts"][0] * tick, lane["ends"][0] * tick] == pytest.approx([10 * MS, 21.5 * MS], abs=tick)
     track, compiled = made["tracks"]
     # The begins of their compilations are not in the trace.
-    assert (compiled["title"], compiled["count"], compiled["unplaced"]) == ("compilations", 2, 2)
+    assert (compiled["title"], compiled["count"], compiled["unplaced"]) == ("JIT", 2, 2)
     assert compiled["starts"] == []
     assert (track["title"], track["count"], track["unplaced"]) == ("exceptions", 2, 0)
     assert [start * tick for start in track["starts"]] == pytest.approx([22 * MS, 23 * MS], abs=tick)

@@ -27,6 +27,8 @@ from perfetto_reading import (
 from project_files import FIXTURES
 from timeline_sums import sums_of_calls, sums_of_counters, sums_of_reports
 
+pytestmark = pytest.mark.full
+
 TRACES = ("net10-garbage", "net10-convoy", "net10-exceptions", "net10-starvation", "net8-counters", "net8-netperf3")
 T = Track("states", "state", 7, 70)
 

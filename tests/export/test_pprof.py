@@ -18,6 +18,8 @@ from clrevents.export.look import Look
 from hand_made import Row, hand_made
 from profile_message import profile_class
 
+pytestmark = pytest.mark.full
+
 START = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 Profile = profile_class()
 

@@ -14,7 +14,6 @@ import clrevents
 from browser_page import chromium, needs_browser, opened
 from built_page import HOSTILE, MS, built_page
 from clrevents._util.words import safe
-from clrevents.analysis.framework.run.catalogue import run_reports
 from clrevents.analysis.framework.vocabulary.cells import cell_text
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.events import GCStart_V2
@@ -87,7 +86,7 @@ def test_every_section_opens_in_light_and_dark(browser: Any, pages: Path, name: 
 def test_sort_and_search(browser: Any, pages: Path) -> None:
     """The methods of a trace, by the time of their compilation and by a word, as the report has them."""
     with clrevents.open(fixture("net10-garbage")) as trace:
-        rows = run_reports(trace, ["jit"])["jit"].table("methods")
+        rows = trace.report("jit").table("methods")
     times = [f"{time / 1e6:,.3f}" for time in sorted(rows.numbers("compile_ns").tolist())]
     assert len(times) == 195
     with opened(browser, pages / "net10-garbage.html") as page:
@@ -213,7 +212,7 @@ def test_a_script_that_is_not_the_pages_does_not_run(browser: Any, tmp_path: Pat
 @needs_browser
 def test_cells_are_written_as_the_command_writes_them(browser: Any, pages: Path) -> None:
     with clrevents.open(fixture("net10-garbage")) as trace:
-        answers = run_reports(trace)
+        answers = trace.reports()
     path = pages / "net10-garbage.html"
     data = data_of(path.read_bytes())
     compared = 0
@@ -243,7 +242,7 @@ def test_shortened_tables_say_so() -> None:
     """Of 6,023 compiled methods the page has the first 500; single compilations are counted."""
     with clrevents.open(fixture("net8-netperf3")) as trace:
         data = data_of(report_page(trace))
-        rows = run_reports(trace, ["jit"])["jit"].table("methods")
+        rows = trace.report("jit").table("methods")
     (jit,) = (section for section in data["sections"] if section["name"] == "jit")
     tables = {table["name"]: table for table in jit["tables"]}
     methods = tables["methods"]

@@ -17,18 +17,15 @@ from typing import Any, Final
 from urllib.parse import unquote, urlparse
 
 import attrs
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
 import clrevents
-from clrevents.analysis import ReportTable, ThreadsReport, read_samples
+from clrevents.analysis import ReportTable, read_samples
+from clrevents.analysis.reports.threads import ThreadsReport
 from clrevents.analysis.shared.samples.calltree import call_tree
-from clrevents.export.flame.flame_cut import SMALL, FlameCut
-from clrevents.export.flame.flame_html import render
+from clrevents.export.flame.flame_html import SMALL, FlameCut, render
 from clrevents.export.look import Look
-from clrevents.export.page.framed import MOST_BYTES, framed
-from clrevents.export.page.shown import answer_frame, flame_frame
+from clrevents.export.page.shown import MOST_BYTES, answer_frame, flame_frame, framed
 from hand_made import Row, hand_made
 from project_files import fixture
 
@@ -171,11 +168,15 @@ def test_an_answer_has_its_tables_in_the_frame_as_far_as_it_may_be_large() -> No
 
 
 def executed(*cells: str) -> Any:
+    import nbformat
+    from nbclient import NotebookClient
+
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     NotebookClient(book, timeout=120, kernel_name="python3").execute()
     return book
 
 
+@pytest.mark.full
 def test_a_notebook_has_the_frame_and_a_text_for_who_cannot_see_it() -> None:
     path = str(fixture("net8-netperf3"))
     book = executed(
@@ -213,6 +214,7 @@ def test_without_a_browser_it_says_where_the_page_is(monkeypatch: pytest.MonkeyP
     assert b"Main" in path.read_bytes()
 
 
+@pytest.mark.full
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium on the path")
 def test_tables_of_an_answer_are_sorted_and_searched_inside_of_the_frame(tmp_path: Path) -> None:
     from playwright.sync_api import sync_playwright
@@ -239,6 +241,7 @@ def test_tables_of_an_answer_are_sorted_and_searched_inside_of_the_frame(tmp_pat
     assert said == []
 
 
+@pytest.mark.full
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium on the path")
 def test_it_zooms_inside_of_its_frame_and_reaches_nothing_else(tmp_path: Path) -> None:
     from playwright.sync_api import sync_playwright

@@ -19,11 +19,13 @@ import pytest
 import clrevents
 from browser_page import chromium, needs_browser
 from clrevents.analysis import read_samples
-from clrevents.analysis.shared.samples.samples import Samples
-from clrevents.export.flame.flame_formats import FlameFormat, flame_bytes
+from clrevents.analysis.shared.samples.samples import FlameFormat, Samples
+from clrevents.export.flame.flame_formats import flame_bytes
 from clrevents.export.look import Look, thread_labels
 from npm_packages import npm_package
 from project_files import FIXTURES
+
+pytestmark = pytest.mark.full
 
 KINDS: Final = (("net10-convoy", None), ("net10-starvation", "alloc"))
 _DECODE: Final = """

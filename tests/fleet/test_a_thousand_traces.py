@@ -12,9 +12,11 @@ import pytest
 import clrevents
 from built_fleet import BuiltFleet, build_fleet
 from clrevents import Trace, Traces, TraceWarning
-from clrevents.analysis.framework.run.catalogue import find_report, run_reports
+from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.export.files.facts import problem_object
 from clrevents.table.table import Table
+
+pytestmark = pytest.mark.full
 
 COUNT, DAMAGED, EMPTY = 1000, 20, 5
 COLUMNS = ("time_ns", "name", "thread_id", "stack_id")
@@ -33,7 +35,7 @@ def singly(fleet: BuiltFleet) -> dict[str, tuple[Any, ...]]:
     def asked(trace: Trace) -> tuple[Any, ...]:
         counts, loads = trace.event_counts(), trace.table("MethodLoadVerbose")
         headers = trace.headers(columns=COLUMNS)
-        return counts, loads, headers, run_reports(trace, [REPORT])[REPORT], trace.problems
+        return counts, loads, headers, trace.report(REPORT), trace.problems
 
     found = {}
     with warnings.catch_warnings():

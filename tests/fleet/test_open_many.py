@@ -19,7 +19,6 @@ import pytest
 import clrevents
 from built_fleet import BuiltFleet, build_fleet
 from clrevents import AmbiguousEventError, Trace, Traces, TraceWarning, UnknownEventError
-from clrevents.analysis import run_reports
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.analysis.framework.run.listing import report_names
@@ -39,7 +38,10 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> BuiltFleet:
     return build_fleet(tmp_path_factory.mktemp("fleet") / "night", COUNT, damaged=5, empty=2)
 
 
-@pytest.fixture(scope="module", params=[1, 2], ids=["here", "processes"])
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(1, id="here"), pytest.param(2, id="processes", marks=pytest.mark.full)],
+)
 def traces(request: pytest.FixtureRequest, fleet: BuiltFleet) -> Iterator[Traces]:
     with clrevents.open_many(fleet.folder, jobs=request.param) as opened:
         yield opened
@@ -143,7 +145,7 @@ def test_an_event_that_traces_describe_differently(fleet: BuiltFleet, traces: Tr
 
 def test_every_report(fleet: BuiltFleet) -> None:
     some = fleet.paths[8:16]
-    single = dict(alone(fleet, run_reports, some))
+    single = dict(alone(fleet, clrevents.Trace.reports, some))
     with clrevents.open_many(some, jobs=2) as traces:
         found = traces.reports()
     assert tuple(found) == tuple(report_names())
@@ -224,6 +226,7 @@ def test_damage_ends_a_trace_and_not_the_rest(fleet: BuiltFleet) -> None:
     assert all(errors[path]["offset"] > 0 for path in stopped)
 
 
+@pytest.mark.full
 def test_sql(fleet: BuiltFleet, traces: Traces) -> None:
     counted = {path: len(table) for path, table in alone(fleet, lambda t: t.table("MethodLoadVerbose"))}
     sql = "select trace, count(*) from MethodLoadVerbose group by 1 order by 1"
@@ -244,6 +247,7 @@ def test_sql(fleet: BuiltFleet, traces: Traces) -> None:
     assert traces.query("select count(*), sum(more) from Turn where number >= 0").fetchall()[0][0] > 1000
 
 
+@pytest.mark.full
 def test_sql_that_reaches_out(traces: Traces, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a\n1\n")
     for sql in (f"select * from '{tmp_path}/a.csv'", "set temp_directory = 'x'"):
@@ -398,6 +402,7 @@ def run_script(text: str, folder: Path, known: bool = True) -> tuple[int, str, s
 
 
 @pytest.mark.parametrize("where", ["every process", "this process"])
+@pytest.mark.full
 def test_a_script_without_a_main_guard(fleet: BuiltFleet, tmp_path: Path, where: str) -> None:
     """Says so, instead of starting processes for ever or calling the traces bad."""
     thread = THREAD if where == "every process" else f"if __name__ == '__main__': {THREAD}"
@@ -414,6 +419,7 @@ list(c.open_many({fleet.readable[:40]!r}, jobs=2).each(c.Trace.event_counts))
 
 
 @linux
+@pytest.mark.full
 def test_a_script_that_can_be_forked_needs_no_main_guard(fleet: BuiltFleet, tmp_path: Path) -> None:
     some = fleet.readable[:40]
     code = f"import clrevents as c\nprint(len(list(c.open_many({some!r}, jobs=2).each(c.Trace.event_counts))))\n"
@@ -432,6 +438,7 @@ def test_a_script_that_can_be_forked_needs_no_main_guard(fleet: BuiltFleet, tmp_
         (NATIVE, False, "started anew"),
     ],
 )
+@pytest.mark.full
 def test_how_processes_start(fleet: BuiltFleet, tmp_path: Path, thread: str, known: bool, expected: str) -> None:
     """With threads they are forked by a server, where a new interpreter finds this clrevents; all have the same."""
     code = f"""
@@ -463,6 +470,7 @@ if __name__ == "__main__":
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 @pytest.mark.parametrize("thread", ["", THREAD], ids=["alone", "with a thread"])
 @pytest.mark.parametrize("known", [True, False], ids=["installed", "found by this script"])
+@pytest.mark.full
 def test_processes_end_with_the_program_that_asks(fleet: BuiltFleet, tmp_path: Path, thread: str, known: bool) -> None:
     """Also if it was killed: its output ends when nobody holds it any more."""
     script = tmp_path / "script.py"
@@ -499,6 +507,7 @@ if __name__ == "__main__":
 
 
 @linux
+@pytest.mark.full
 def test_what_processes_start_with(fleet: BuiltFleet, tmp_path: Path) -> None:
     """What their program has loaded is loaded once for all of them; and none starts threads for linear algebra."""
     code = f"""

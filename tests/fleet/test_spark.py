@@ -16,7 +16,7 @@ from clrevents import Traces
 from local_spark import local_session, needs_spark, plain, rows_of
 from project_files import FIXTURES
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("ignore")]
 
 
 @pytest.fixture(scope="module")

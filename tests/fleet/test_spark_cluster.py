@@ -30,7 +30,7 @@ from far_files import Reads, served
 from local_spark import JAVA, needs_spark, spark_session
 from project_files import FIXTURES, SOURCE
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("ignore")]
 
 PLACE = str(FIXTURES / "net10-[gm]*.nettrace.gz")
 HELD = ("net8-sample.nettrace.gz", "net8-meters.nettrace.gz")

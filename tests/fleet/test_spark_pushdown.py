@@ -17,7 +17,7 @@ from far_files import Reads, counted_file, served
 from local_spark import local_session, plain, rows_of
 from project_files import FIXTURES
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("ignore")]
 
 NAMES = tuple(f"{name}.nettrace.gz" for name in ("net10-garbage", "net10-servergc", "net8-sample", "net8-meters"))
 

@@ -12,7 +12,7 @@ import pytest
 import clrevents
 from built_fleet import BuiltFleet, build_fleet
 from built_requests import Web
-from clrevents.analysis.framework.run.catalogue import find_report, run_reports
+from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.fleet.fleet_answer import FleetAnswer
@@ -20,7 +20,7 @@ from clrevents.table.table import Table
 from local_spark import local_session, plain, rows_of
 from project_files import fixture
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("ignore")]
 pytest.importorskip("pyspark", reason="needs pyspark")
 
 SUMMARIES = import_module("clrevents.fleet.spark.worker_rows").SUMMARIES
@@ -100,7 +100,7 @@ def test_metrics_are_those_of_each_trace(places: list[str], answers: dict[str, F
     """Whole numbers where the unit has no fractions, and no number is rounded."""
     for place in places[:3]:
         with clrevents.open(place) as trace:
-            for name, answer in run_reports(trace, report_names()).items():
+            for name, answer in trace.reports().items():
                 row = next(row for row in answers[name].by_trace.rows() if row["trace"] == place)
                 expected = {metric: found.value for metric, found in answer.metrics.items()}
                 assert row == {"trace": place, "coverage": answer.coverage, **expected}

@@ -17,7 +17,8 @@ from clrevents.fleet.outcome import Opening
 from clrevents.fleet.trace_batches import TraceBatches, event_table
 from clrevents.schema.registry import DEFAULT
 from clrevents.testing.builder import TraceBuilder
-from project_files import FIXTURES, fixture, unpacked
+from project_files import fixture, unpacked
+from tiers import each_fixture
 
 LOADS = "MethodLoadVerbose"
 
@@ -26,7 +27,7 @@ def arrow_rows(batches: list[Any]) -> list[dict[str, Any]]:
     return [row for batch in batches for row in batch.to_pylist()]
 
 
-@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.net*.gz")), ids=lambda path: path.name)
+@each_fixture("net8-sample", "net8-method-interop", "net8-netperf3")
 def test_rows_of_every_fixture_fit_the_schema(path: Path) -> None:
     like = event_table(LOADS)
     reading: TraceBatches = pickle.loads(pickle.dumps(TraceBatches(str(path), LOADS, like, rows=50)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,7 +14,7 @@ from clrevents.decode.payload.plan import plan
 from clrevents.reference import codec
 from clrevents.schema.registry import EventInfo
 from clrevents.testing.strategies import records
-from properties.test_three_decoders import CASES
+from properties.test_three_decoders import EACH
 from tabular import fields, same, shown
 
 
@@ -30,7 +29,7 @@ def starts_and_ends(payloads: list[bytes], gap: int) -> tuple[bytes, np.ndarray[
     return buf + b"\xfe" * 3, np.array(starts, dtype=np.int64), np.array(ends, dtype=np.int64)
 
 
-@pytest.mark.parametrize(("info", "size"), CASES)
+@EACH
 @settings(max_examples=max(1, settings().max_examples // 3))
 @given(data=st.data(), gap=st.integers(0, 5))
 def test_columns_equal_the_reference(info: EventInfo, size: int, data: st.DataObject, gap: int) -> None:
@@ -53,7 +52,7 @@ def test_columns_equal_the_reference(info: EventInfo, size: int, data: st.DataOb
         assert same(column.slice(0, len(drawn) // 2).tolist(), wanted[: len(drawn) // 2])
 
 
-@pytest.mark.parametrize(("info", "size"), CASES)
+@EACH
 @settings(max_examples=1)
 @given(data=st.data())
 def test_every_truncation_is_seen(info: EventInfo, size: int, data: st.DataObject) -> None:

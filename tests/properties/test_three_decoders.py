@@ -23,6 +23,7 @@ from clrevents.schema.layout import BoundLayout
 from clrevents.schema.registry import DEFAULT, EventInfo
 from clrevents.schema.wire import AnsiZ, StructType
 from clrevents.testing.strategies import records
+from tiers import one_in
 
 
 def _cases() -> Iterator[Any]:
@@ -44,6 +45,7 @@ def _shape(layout: BoundLayout) -> tuple[Any, ...]:
 
 
 CASES = list(_cases())
+EACH = pytest.mark.parametrize(("info", "size"), one_in(9, CASES))
 
 
 def _reader(info: EventInfo, size: int) -> Any:
@@ -79,7 +81,7 @@ def test_every_version_of_every_event_is_covered() -> None:
     assert len(drawn) >= 277
 
 
-@pytest.mark.parametrize(("info", "size"), CASES)
+@EACH
 @_times(20)
 @given(data=st.data())
 def test_built_payload_reads_back(info: EventInfo, size: int, data: st.DataObject) -> None:
@@ -91,7 +93,7 @@ def test_built_payload_reads_back(info: EventInfo, size: int, data: st.DataObjec
     assert _reader(info, size)(payload, 0, len(payload)) == (record, len(payload))
 
 
-@pytest.mark.parametrize(("info", "size"), CASES)
+@EACH
 @_times(3)
 @given(data=st.data())
 def test_every_truncation_names_a_field(info: EventInfo, size: int, data: st.DataObject) -> None:
@@ -113,7 +115,7 @@ def test_every_truncation_names_a_field(info: EventInfo, size: int, data: st.Dat
             assert getattr(record, name) == value
 
 
-@pytest.mark.parametrize(("info", "size"), CASES)
+@EACH
 @_times(5)
 @given(data=st.data(), tail=st.binary(min_size=1, max_size=9))
 def test_appended_bytes_are_left(info: EventInfo, size: int, data: st.DataObject, tail: bytes) -> None:

@@ -28,7 +28,8 @@ from clrevents.rewrite import cut
 from clrevents.testing.builder import TraceBuilder
 from clrevents.testing.strategies import MadeTrace, traces
 from clrevents.trace import Loss, passes_of
-from project_files import SHARED, fixture, fixtures, unpacked, without_shared
+from project_files import SHARED, fixture, unpacked, without_shared
+from tiers import each_fixture
 
 pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
 
@@ -73,7 +74,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # -- the property ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", fixtures(), ids=lambda path: path.name.partition(".")[0])
+@each_fixture("net8-sample", "net8-netperf3")
 def test_cut_is_a_filter(path: Path, out: Path) -> None:
     """decode(cut(F)) == filter(decode(F)) for windows, threads, providers and kinds of all sorts."""
     everything = events_of(path)

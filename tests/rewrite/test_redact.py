@@ -35,7 +35,8 @@ from clrevents.testing.builder import Format, TraceBuilder
 from clrevents.testing.strategies import MadeTrace, traces
 from clrevents.trace import RawPayload
 from planting import leaks, planted_copy
-from project_files import fixtures, unpacked
+from project_files import unpacked
+from tiers import each_fixture
 
 pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
 
@@ -341,7 +342,7 @@ def test_any_trace(out: Path, made: MadeTrace) -> None:
 # -- real traces -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", fixtures(), ids=lambda path: path.name.partition(".")[0])
+@each_fixture("net8-sample", "net10-servergc")
 def test_planted_in_real_traces(path: Path, out: Path) -> None:
     data, planted = planted_copy(unpacked(path))
     assert planted.total() > 0
@@ -352,7 +353,7 @@ def test_planted_in_real_traces(path: Path, out: Path) -> None:
         reread(out)
 
 
-@pytest.mark.parametrize("path", fixtures(), ids=lambda path: path.name.partition(".")[0])
+@each_fixture("net8-sample", "net10-servergc")
 def test_all_else_stays(path: Path, out: Path) -> None:
     data = unpacked(path)
     for ours, theirs in unchanged(out, data, redacted(data, out)):

@@ -16,7 +16,7 @@ from project_files import SHARED, tool, without_shared
 MANIFEST = SHARED / "reference" / "manifest.json"
 PAIRS = {RUNTIME: 212, RUNDOWN: 51, STRESS: 3, PRIVATE: 185, MONO: 65}
 
-pytestmark = pytest.mark.skipif(not MANIFEST.exists(), reason=without_shared("the manifest"))
+pytestmark = [pytest.mark.shared, pytest.mark.skipif(not MANIFEST.exists(), reason=without_shared("the manifest"))]
 
 
 @cache

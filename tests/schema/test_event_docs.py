@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-import pytest
-
-from clrevents.schema.registry import DEFAULT, EventInfo
+from clrevents.schema.registry import EventInfo
 from project_files import ROOT, tool
+from registered import each_event
 
 DOCUMENT = ROOT / "docs" / "events.md"
-EACH = pytest.mark.parametrize("info", list(DEFAULT.events()), ids=lambda i: i.record.__qualname__)
 
 
 def test_document_is_current() -> None:
-    assert DOCUMENT.read_text(encoding="utf-8") == tool("make_event_docs").render(), "run tools/make_event_docs.py"
+    assert DOCUMENT.read_text(encoding="utf-8") == tool("derived/events").render(), "run python tools/make.py"
 
 
 def test_every_heading_is_its_own_place() -> None:
@@ -26,7 +24,7 @@ def test_every_heading_is_its_own_place() -> None:
     assert set(re.findall(r"\]\(#(\w+)\)", text)) <= set(headings)
 
 
-@EACH
+@each_event
 def test_meaning_is_one_short_sentence_or_two(info: EventInfo) -> None:
     text = info.record.__doc__ or ""
     assert "\n" not in text.strip()
@@ -35,7 +33,7 @@ def test_meaning_is_one_short_sentence_or_two(info: EventInfo) -> None:
     assert len(text) <= 110
 
 
-@EACH
+@each_event
 def test_what_a_version_adds_are_its_fields(info: EventInfo) -> None:
     """`Adds X and Y.` names fields that the version before lacks; other words than names are free."""
     named = re.search(r" Adds ([A-Z]\w+(?:(?:, | and )[A-Z]\w+)*)\.$", info.record.__doc__ or "")

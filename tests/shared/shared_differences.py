@@ -115,7 +115,7 @@ def _map_proof(data: bytes, version: int) -> Fields:
         "MethodExtent": c.number("B"),
         "CountOfMapEntries": c.number("H"),
     }
-    found["ILOffsets"] = c.numbers("I", found["CountOfMapEntries"])
+    found["ILOffsets"] = c.numbers("i", found["CountOfMapEntries"])
     found["NativeOffsets"] = c.numbers("I", found["CountOfMapEntries"])
     found["ClrInstanceID"] = c.number("H")
     if version >= 1:

@@ -13,7 +13,7 @@ from shared_files import SHARED, needs_shared
 
 import clrevents
 from clrevents.analysis import spans
-from clrevents.analysis.reports.activities.report import ActivitiesReport
+from clrevents.analysis.reports.activities import ActivitiesReport
 
 SCENARIO = SHARED / "scenarios/net10-async-11"
 WEB = SHARED / "traces/own/net10-web.nettrace.gz"

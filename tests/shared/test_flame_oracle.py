@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections import Counter
 from typing import Any, Final
 
 import pytest
@@ -14,10 +13,9 @@ from shared_files import SHARED, needs_shared
 import clrevents
 from clrevents.analysis.shared.samples.hot import hottest
 from clrevents.analysis.shared.samples.samples import Samples, read_samples
-from clrevents.export.flame.chrome import render as chrome
 from clrevents.export.flame.speedscope import render as speedscope
 from clrevents.export.look import Look
-from viewer_rules import check_speedscope, check_trace_events
+from viewer_rules import check_speedscope
 
 Interval = tuple[float, float, tuple[str, ...]]
 
@@ -145,24 +143,3 @@ def test_speedscope_equals_the_official_conversion(name: str) -> None:
             assert mine[:2] == pytest.approx(theirs[:2], abs=0.001), (thread, mine)
             compared += 1
     assert compared > 650
-
-
-@needs_shared
-@pytest.mark.parametrize("name", TRACES)
-def test_chrome_slices_add_up_to_inclusive_times(name: str) -> None:
-    samples = samples_of(name)
-    written = json.loads(chrome(samples, RAW))
-    check_trace_events(written)
-    slices: Counter[str] = Counter()
-    open_: dict[int, list[tuple[float, str]]] = {}
-    for event in written["traceEvents"]:
-        if event["ph"] != "X":
-            continue
-        stack = open_.setdefault(event["tid"], [])
-        while stack and stack[-1][0] <= event["ts"] + 1e-6:
-            stack.pop()
-        if event["name"] not in {method for _, method in stack}:
-            # A method that calls itself counts once.
-            slices[event["name"]] += round(event["dur"] * 1000)
-        stack.append((event["ts"] + event["dur"], event["name"]))
-    assert slices == Counter({hot.raw: hot.inclusive for hot in hottest(samples) if hot.inclusive})

@@ -15,7 +15,7 @@ import pytest
 from shared_files import SHARED, Shared, needs_shared, params, traces
 
 import clrevents
-from clrevents.analysis import GcReport
+from clrevents.analysis.reports.gc import GcReport
 
 pytestmark = needs_shared
 

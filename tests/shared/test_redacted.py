@@ -12,7 +12,6 @@ from shared_files import Shared, needs_shared, traces
 import clrevents
 import report_laws
 from clrevents.analysis.framework.model.answer import Answer
-from clrevents.analysis.framework.run.catalogue import run_reports
 from clrevents.analysis.framework.run.listing import report_names
 from clrevents.analysis.shared.samples.samples import read_samples
 from clrevents.export.flame.folded import render
@@ -62,7 +61,7 @@ def flame(data: bytes) -> Any:
 def answers(data: bytes) -> dict[str, Answer[Any]]:
     """What all reports say, from one pass."""
     with report_laws.opened(data) as trace:
-        return run_reports(trace)
+        return trace.reports()
 
 
 @each_trace

@@ -9,7 +9,7 @@ import pytest
 from shared_files import SHARED, needs_shared
 
 import clrevents
-from clrevents.analysis.reports.requests.report import RequestsReport
+from clrevents.analysis.reports.requests import RequestsReport
 from clrevents.analysis.reports.requests.request_rows import RequestRow
 
 WEB = SHARED / "traces/own/net10-web.nettrace.gz"

@@ -8,7 +8,7 @@ import pytest
 from shared_files import SHARED, needs_shared
 
 import clrevents
-from clrevents.analysis.framework.run.catalogue import find_report, run_reports
+from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.analysis.framework.run.listing import report_names
 
 pytestmark = needs_shared
@@ -30,7 +30,7 @@ CHARTS = [(name, chart.name) for name in report_names() for chart in find_report
 @pytest.mark.parametrize(("report", "name"), CHARTS)
 def test_charts_of_real_traces(report: str, name: str) -> None:
     with clrevents.open(SHARED / f"{TRACES[report]}.nettrace.gz") as trace:
-        found = run_reports(trace, [report])[report]
+        found = trace.report(report)
     chart = next(chart for chart in found.charts() if chart.name == name)
     whole = chart.to_dict()
     for panel, drawn in zip(chart.declared.panels, whole["vconcat"], strict=True):

@@ -11,10 +11,14 @@ import pytest
 from shared_files import SHARED, needs_shared
 
 import clrevents
-from browser_page import chromium, needs_browser, opened
+from browser_page import CHROMIUM, chromium, opened
 from clrevents.export.page.report_page import MOST_BYTES, report_page
 
-pytestmark = [needs_shared, needs_browser, pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")]
+pytestmark = [
+    needs_shared,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium on the path"),
+    pytest.mark.filterwarnings("ignore::clrevents.TraceWarning"),
+]
 
 OWN: Final = SHARED / "traces" / "own"
 NAMES: Final = ("net10-web", "net10-big", "net10-lossy", "net8-killed")

@@ -12,13 +12,6 @@ from report_cases import every_report
 
 pytestmark = needs_shared
 
-REPORTS = every_report()
-LAWS = (
-    report_laws.the_whole_window_changes_nothing,
-    report_laws.json_reads_back_equal,
-    report_laws.shows_itself_safely,
-    report_laws.marks_what_holes_touch,
-)
 _LARGEST = 3_000_000
 """Larger files, compressed, take minutes and hold nothing else."""
 
@@ -27,10 +20,7 @@ TRACES = [
 ]
 
 
-@pytest.mark.parametrize("name", REPORTS)
 @pytest.mark.parametrize("shared", TRACES, ids=lambda shared: shared.name)
-def test_a_report_obeys(shared: Shared, name: str) -> None:
-    declaration = REPORTS[name]
-    data = gzip.decompress(shared.path.read_bytes())
-    for law in LAWS:
-        law(declaration, declaration.parameters(), data)
+def test_reports_obey(shared: Shared) -> None:
+    """Read twice for all of them, and not for each."""
+    report_laws.obey_together([*every_report().values()], gzip.decompress(shared.path.read_bytes()))

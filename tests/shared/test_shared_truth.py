@@ -10,7 +10,7 @@ from shared_files import Shared, needs_shared, traces
 
 import clrevents
 import report_laws
-from clrevents.analysis import Answer, run_reports
+from clrevents.analysis import Answer
 
 pytestmark = [needs_shared, pytest.mark.full]
 
@@ -25,7 +25,7 @@ def answers(shared: Shared) -> Iterator[Answer[object]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with clrevents.open(shared.path, errors="salvage") as trace:
-            yield from run_reports(trace).values()
+            yield from trace.reports().values()
 
 
 def test_numbers_are_possible() -> None:

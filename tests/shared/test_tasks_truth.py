@@ -10,7 +10,8 @@ import pytest
 from shared_files import SHARED, Shared, needs_shared, traces
 
 import clrevents
-from clrevents.analysis import TasksReport, read_samples
+from clrevents.analysis import read_samples
+from clrevents.analysis.reports.tasks import TasksReport
 
 SCENARIOS = SHARED / "scenarios"
 SMALL = [

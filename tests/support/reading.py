@@ -10,4 +10,4 @@ from clrevents.trace import Batch, Selector, Trace, passes_of
 def event_batches(trace: Trace, *selectors: Selector, decode: bool = True) -> Iterator[Batch]:
     """Without `decode` each payload is a `RawPayload`."""
     for rows in passes_of(trace).event_rows(*selectors, decode=decode):
-        yield Batch(rows, trace._names, tables=trace._tables)
+        yield Batch(rows, trace._names, trace._tables)

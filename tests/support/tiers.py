@@ -23,8 +23,8 @@ def few(cases: Iterable[Any], fast: Callable[..., bool]) -> list[Any]:
     return found
 
 
-def every(nth: int, cases: Iterable[Any]) -> list[Any]:
-    """These cases for `parametrize`, of which the fast tier has the first of every `nth`."""
+def one_in(nth: int, cases: Iterable[Any]) -> list[Any]:
+    """These cases for `parametrize`, of which the fast tier has the first of each `nth`."""
     listed = list(cases)
     numbers = iter(range(len(listed)))
     return few(listed, lambda *_: next(numbers) % nth == 0)

@@ -9,7 +9,6 @@ import pytest
 import clrevents
 import costly_containers as costly
 from clrevents import Decoder
-from clrevents.analysis.framework.run.catalogue import run_reports
 from clrevents.decode.header_columns import HEADERS
 
 MOST = (1 << 63) - 1
@@ -37,7 +36,7 @@ def test_far_times_and_processes_end_nothing(name: str, data: bytes) -> None:
         headers = trace.headers(columns=tuple(HEADERS))
         assert len(headers.to_arrow()) == len(frames)
         assert len(trace.methods) == len([event for event in trace.events() if event.id == 143])
-        run_reports(trace)
+        trace.reports()
         assert list(trace.losses)
     decoder = Decoder(symbols=True)
     live = [event.frames for batch in (*decoder.feed(data), *decoder.close()) for event in batch]

@@ -145,7 +145,7 @@ def test_il_offsets() -> None:
     trace.event(MethodLoadVerbose_V1(1, 1, 0x1000, 0x40, 1, flags, "N", "A", "void  ()", 0))
     trace.event(MethodLoadVerbose_V2(1, 1, 0x2000, 0x40, 1, flags, "N", "A", "void  ()", 0, 1))
     trace.sample(0x1010, 0x1010, 0x1005, 0x1001, 0x2010, 0x3010)
-    il, native = (0xFFFFFFFE, 7, 3, 0xFFFFFFFF), (0, 0x10, 0x4, 0x30)
+    il, native = (-2, 7, 3, -1), (0, 0x10, 0x4, 0x30)
     trace.event(MethodDCEndILToNativeMap_V1(1, 0, 0, 4, il, native, 0, 0))
     trace.event(MethodDCEndILToNativeMap_V1(1, 1, 0, 2, (0, 9), (0, 0x10), 0, 0))
     (event,) = clrevents.open(trace.build()).events("ThreadSample")

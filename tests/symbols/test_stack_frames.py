@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 import clrevents
 from clrevents.decode.stacks import StackArrays
@@ -13,6 +12,7 @@ from clrevents.symbols.stacks import resolve_stacks
 from clrevents.testing.builder import TraceBuilder
 from project_files import ROOT
 from reading import event_batches
+from tiers import each_fixture
 
 FIXTURES = sorted((ROOT / "fixtures").glob("*.nettrace.gz"))
 MS = 1_000_000
@@ -44,7 +44,7 @@ def check(trace: clrevents.Trace) -> int:
     return compared
 
 
-@pytest.mark.parametrize("path", FIXTURES, ids=lambda p: p.name)
+@each_fixture("net8-sample", "net10-exceptions", "net8-netperf3")
 def test_fixtures(path: Path) -> None:
     assert check(clrevents.open(path)) > 0
 

@@ -13,9 +13,9 @@ import clrevents
 from clrevents.events import GCStart_V1, GCStart_V2
 from clrevents.testing.builder import TraceBuilder
 from clrevents.trace import passes_of
-from project_files import fixtures
 from reading import event_batches
 from tabular import same
+from tiers import each_fixture
 
 HEADERS = ["time_ns", "time", "thread_id", "stack_id", "event_version", "process_id", "processor", "opcode", "level"]
 HEADERS += ["keywords", "activity_id", "related_activity_id", "payload_size"]
@@ -27,7 +27,7 @@ def opened(path: Any) -> clrevents.Trace:
         return clrevents.open(path, errors="salvage")
 
 
-@pytest.mark.parametrize("path", fixtures(), ids=lambda p: p.name)
+@each_fixture("net8-sample", "net8-counters")
 def test_batches_of_a_decoder_give_the_trace_s_tables(path: Any) -> None:
     with opened(path) as trace:
         names = sorted({(k.provider, k.name) for k in trace.event_counts()})
@@ -48,7 +48,7 @@ def test_batches_of_a_decoder_give_the_trace_s_tables(path: Any) -> None:
 
 
 def take(batch: clrevents.Batch, names: Any, rows: Any, head: Any, expected: Any) -> None:
-    met = {(kind.key.provider, kind.key.name) for kind in batch.kinds}
+    met = {(kind.key.provider, kind.key.name) for kind in batch._rows.kinds}
     for event in names:
         if event in met:
             table: Any = batch.table("/".join(event))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 import pyarrow as pa
+import pytest
 
 from clrevents.schema.method_flags import OptimizationTier
 from clrevents.table.build import UInt64, plain, row_table
@@ -63,6 +64,7 @@ def test_values_and_types() -> None:
     assert table.metadata == {"name": "rows"}
 
 
+@pytest.mark.full
 def test_libraries_take_it() -> None:
     table = row_table(Row, [ROW, ROW])
     assert table.to_arrow().schema.field("names").type == pa.list_(pa.string())

@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -77,7 +75,10 @@ def test_arrow(trace: clrevents.Trace) -> None:
     assert pa.table(trace.table("GCStart")).equals(table), "the Arrow stream"
 
 
+@pytest.mark.full
 def test_pandas(trace: clrevents.Trace) -> None:
+    import pandas as pd
+
     frame = trace.table("GCStart").to_pandas()
     assert {name: str(dtype) for name, dtype in frame.dtypes.items()} == {
         "time_ns": "int64",
@@ -106,7 +107,10 @@ def test_pandas(trace: clrevents.Trace) -> None:
     assert str(empty["Count"].dtype) == "uint32"
 
 
+@pytest.mark.full
 def test_polars(trace: clrevents.Trace) -> None:
+    import polars as pl
+
     frame = trace.table("GCStart").to_polars()
     assert frame.schema == {
         "time_ns": pl.Int64,
@@ -130,6 +134,7 @@ def test_polars(trace: clrevents.Trace) -> None:
     assert [value["Name"] for value in bulk["Values"].to_list()[0]] == ["A", ""]
 
 
+@pytest.mark.full
 def test_duckdb(trace: clrevents.Trace) -> None:
     relation = trace.query("select * from GCStart")
     types = dict(zip(relation.columns, map(str, relation.types), strict=True))
@@ -149,7 +154,10 @@ def test_duckdb(trace: clrevents.Trace) -> None:
         trace.query("select * from Nothing")
 
 
+@pytest.mark.full
 def test_parquet_read_back(trace: clrevents.Trace, tmp_path: Path) -> None:
+    import polars as pl
+
     for name in ("GCStart", "BulkType", "My-App/Order", "MethodILToNativeMap"):
         table = trace.table(name).to_arrow()
         path = tmp_path / "x.parquet"
@@ -170,8 +178,12 @@ def test_tables_of_traces_concatenate() -> None:
     assert len({str(frame.schema.remove_metadata()) for frame in frames}) == 1
 
 
+@pytest.mark.full
 def test_no_integer_becomes_a_float() -> None:
     """In any table of a real trace, in any library."""
+    import pandas as pd
+    import polars as pl
+
     with clrevents.open(fixture("net8-method-interop")) as trace:
         for event in passes_of(trace).schemas():
             table = trace.table("/".join(event))

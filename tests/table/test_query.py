@@ -17,6 +17,8 @@ from clrevents.table.query import ask
 from clrevents.testing.builder import TraceBuilder
 from project_files import FIXTURES
 
+pytestmark = pytest.mark.full
+
 ONE = {"X": (9, 1)}
 TWO = {"X": (9, 2)}
 GUID = uuid.UUID("00112233-4455-6677-8899-aabbccddeeff")

@@ -21,6 +21,8 @@ from clrevents.encode.values import EventRecord, Label, MetadataRecord, ThreadRo
 from clrevents.schema.codes import LabelKind
 from project_files import ROOT, fixture, loaded, unpacked
 
+pytestmark = pytest.mark.full
+
 MIB = 1 << 20
 
 MANY_DECODERS = """

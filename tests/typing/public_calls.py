@@ -9,7 +9,8 @@ from typing import Annotated, reveal_type
 
 import clrevents
 from clrevents import Decoder, EventKey, FilterOptions, Moment, Selector, Stacks, ThreadIds
-from clrevents.analysis import JitReport, run_reports
+from clrevents.analysis.reports.jit import JitReport
+from clrevents.analysis.reports.startup import StartupReport
 from clrevents.events import ILStubGenerated_V0, MethodFlags, MethodILToNativeMap_V1, MethodLoadVerbose_V2, StubFlags
 from clrevents.rewrite import cut
 from clrevents.types import Counted, Pointer, Registry, UInt16, UnicodeString, by, event, struct
@@ -156,7 +157,7 @@ def wrong_filters(trace: clrevents.Trace, out: Path) -> None:
 
 
 def reports(trace: clrevents.Trace) -> None:
-    jit = trace.report("jit", raw=True, start="1s", process_id=7)
+    jit = trace.report(JitReport, raw=True, start="1s", process_id=7)
     reveal_type(jit)  # -> JitReport
     reveal_type(jit.methods)  # -> ReportTable[JittedMethod]
     for method in jit.methods:
@@ -165,8 +166,10 @@ def reports(trace: clrevents.Trace) -> None:
         reveal_type(method.lossy)  # -> bool
     reveal_type(jit.facts)  # -> JitFacts
     reveal_type(jit.metrics["compile_total"].value)  # -> int | float | None
-    reveal_type(trace.report("startup").facts.verdict)  # -> str | None
-    reveal_type(run_reports(trace, ["jit"]))  # -> dict[str, Answer[Any]]
+    reveal_type(trace.report(StartupReport).facts.verdict)  # -> str | None
+    reveal_type(trace.report("jit"))  # -> Any
+    reveal_type(trace.reports("jit"))  # -> dict[str, Any]
     reveal_type(JitReport.from_dict({}))  # -> JitReport
     print(jit.methods[0].name_of_nothing)  # error: attr-defined
-    trace.report("jit", begin=1)  # error: call-arg
+    trace.report(JitReport).summary()  # error: attr-defined
+    trace.report("jit", start=1.5)  # error: call-overload

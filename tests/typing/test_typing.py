@@ -12,6 +12,8 @@ import pytest
 
 from project_files import ROOT, SOURCE
 
+pytestmark = pytest.mark.full
+
 SCRIPT = Path(__file__).with_name("public_calls.py")
 
 

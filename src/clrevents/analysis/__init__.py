@@ -1,7 +1,8 @@
 """Answers that need more than one event: reports on what the runtime did, durations, weighted stacks.
 
-The public names live here; each loads what it needs when it is first used. Of a report `NAME` it is the class of its
-answer, `NameReport`, found by the report's folder; `Trace.report` asks it.
+The public names live here; each loads what it needs when it is first used. Reports are asked of a trace, as
+`Trace.report` says, by name or by the class of the answer, which is in the report's folder:
+`from clrevents.analysis.reports.gc import GcReport`.
 """
 
 from __future__ import annotations
@@ -9,14 +10,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from clrevents.analysis.framework.run.listing import report_names
-
 if TYPE_CHECKING:
     from clrevents.analysis.framework.model.answer import Answer as Answer
     from clrevents.analysis.framework.model.declaration import WindowOptions as WindowOptions
     from clrevents.analysis.framework.run.asking import ReportFeed as ReportFeed
     from clrevents.analysis.framework.run.catalogue import feed_reports as feed_reports
-    from clrevents.analysis.framework.run.catalogue import run_reports as run_reports
     from clrevents.analysis.framework.vocabulary.answer_values import Metric as Metric
     from clrevents.analysis.framework.vocabulary.answer_values import Note as Note
     from clrevents.analysis.framework.vocabulary.answer_values import Question as Question
@@ -26,6 +24,9 @@ if TYPE_CHECKING:
     from clrevents.analysis.reports.heap.heap_snapshots import heap_snapshots as heap_snapshots
     from clrevents.analysis.reports.heap.heap_tables import heap_growth as heap_growth
     from clrevents.analysis.shared.samples.hot import hottest as hottest
+    from clrevents.analysis.shared.samples.leaf_states import add_artefact as add_artefact
+    from clrevents.analysis.shared.samples.leaf_states import add_leaf as add_leaf
+    from clrevents.analysis.shared.samples.samples import Samples as Samples
     from clrevents.analysis.shared.samples.samples import read_samples as read_samples
 
 _HOMES = {
@@ -38,10 +39,10 @@ _HOMES = {
     "reports.heap.heap_snapshots": ("heap_snapshots",),
     "reports.heap.heap_tables": ("heap_growth",),
     "pairing": ("spans",),
-    "framework.run.catalogue": ("feed_reports", "run_reports"),
-    "shared.samples.samples": ("read_samples",),
+    "framework.run.catalogue": ("feed_reports",),
+    "shared.samples.leaf_states": ("add_artefact", "add_leaf"),
+    "shared.samples.samples": ("Samples", "read_samples"),
     "shared.samples.hot": ("hottest",),
-    **{f"reports.{name}.report": (f"{name.title()}Report",) for name in report_names()},
 }
 _HOME = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
 
@@ -59,4 +60,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return __all__

@@ -28,7 +28,7 @@ _COMMANDS: Final = {
     "spans": "Measure the time from one event to another.",
     "query": "Query a trace in SQL, with a table per event.",
     "export": "Export events to Parquet, Arrow, CSV or JSON lines.",
-    "schema": "List the known events, or describe one of them.",
+    "schema": "List the known events, or describe one, or a report.",
     "check": "Decode everything and report whether the trace is intact.",
     "cut": "Write a smaller trace with only some of the events.",
     "redact": "Write the same trace without sensitive strings.",

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import Final
 
 import click
 
 import clrevents
-from clrevents._util.outputs import whole_file
-from clrevents.cli.output import safe, say
+from clrevents.analysis.shared.samples.samples import FlameFormat
+from clrevents.cli.output import safe, write_file
 from clrevents.cli.reading import (
     FailOn,
     Reading,
@@ -22,12 +21,11 @@ from clrevents.cli.reading import (
 )
 from clrevents.cli.sampling import Chosen, in_all, samples_of, sampling_options, say_how_sure, say_what_is_missing
 from clrevents.errors import AmbiguousEventError, DamageError, ErrorMode, PayloadError, UnknownEventError
-from clrevents.export.flame.flame_formats import FLAME_FORMATS, FlameFormat, compared_bytes, flame_bytes, flame_format
+from clrevents.export.flame.flame_formats import FLAME_FORMATS, compared_bytes, flame_bytes, flame_format
 from clrevents.export.look import Look
 
 _OPENS: Final[dict[str, str]] = {
     "speedscope": "; open it at https://www.speedscope.app",
-    "chrome": "; open it at https://ui.perfetto.dev",
     "html": "; open it in a browser",
     "pprof": "; open it with `go tool pprof`",
 }
@@ -73,7 +71,7 @@ def command(
     """Write a flame graph of where time is spent, or of what allocates, throws or waits.
 
     Without -f, the suffix of OUT selects the format: .html (self-contained page), .json (speedscope), .folded,
-    .pb.gz (pprof), .trace.json (Chrome, Perfetto). Append .gz to compress the output.
+    .pb.gz (pprof). Append .gz to compress the output.
 
     \b
     One thread during two seconds, as a page:
@@ -93,8 +91,6 @@ def command(
     format = format or flame_format(out)
     if format is None:
         raise click.UsageError(f"cannot tell the format of {out} by its suffix; use -f {'|'.join(FLAME_FORMATS)}")
-    if merge_threads and format == "chrome":
-        raise click.UsageError("chrome files show threads over time, so threads cannot be merged")
     refuse_overwriting(out, file)
     chosen = Chosen(running, waiting, state, group, include, exclude, fold, my_code, artefacts, logical)
     before, before_name, worst = None, "", 0
@@ -131,13 +127,7 @@ def command(
             except ValueError as error:
                 raise click.UsageError(str(error)) from None
         code = max(worst, reading.finish(fail_on))
-        if out == "-":
-            sys.stdout.buffer.write(data)
-            sys.stdout.buffer.flush()
-        else:
-            with whole_file(out) as target:
-                target.write(data)
-            say(f"{out}: {in_all(samples)}{_OPENS.get(format, '')}")
+        write_file(out, data, f"{in_all(samples)}{_OPENS.get(format, '')}")
         say_how_sure(samples, weight)
         say_what_is_missing(samples)
         return code

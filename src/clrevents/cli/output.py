@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import click
 
+from clrevents._util.outputs import whole_file
 from clrevents._util.words import safe as safe
 from clrevents.export.files.json_pieces import json_pieces
 from clrevents.schema.registry import SHORT_PROVIDERS
@@ -32,6 +33,17 @@ def event_label(provider: str, name: str) -> str:
 def say(text: str) -> None:
     """Print one sentence on stderr."""
     click.echo(f"clrevents: {safe(text)}", err=True)
+
+
+def write_file(out: str, data: bytes, said: str) -> None:
+    """Write a file at once and say what it is; `-` is standard output, about which nothing is said."""
+    if out == "-":
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    else:
+        with whole_file(out) as target:
+            target.write(data)
+        say(f"{out}: {said}")
 
 
 class Output:

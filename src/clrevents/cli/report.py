@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 
 import click
 
-from clrevents._util.outputs import whole_file
 from clrevents._util.words import counted
-from clrevents.cli.output import say
+from clrevents.cli.output import say, write_file
 from clrevents.cli.reading import (
     FailOn,
     Reading,
@@ -20,9 +18,8 @@ from clrevents.cli.reading import (
     refuse_same_input,
 )
 from clrevents.errors import ErrorMode
-from clrevents.export.page.page_against import PageAgainst
-from clrevents.export.page.page_charts import NO_CHARTS, charts_possible
-from clrevents.export.page.report_page import report_page
+from clrevents.export.page.page_sections import NO_CHARTS, charts_possible
+from clrevents.export.page.report_page import PageAgainst, report_page
 
 
 @click.command(name="report")
@@ -55,13 +52,7 @@ def command(file: str, out: str, against: str | None, errors: ErrorMode, fail_on
     with Reading(file, errors) as reading:
         page = report_page(reading.trace, before)
         code = max(worst, reading.finish(fail_on))
-        if out == "-":
-            sys.stdout.buffer.write(page)
-            sys.stdout.buffer.flush()
-        else:
-            with whole_file(out) as target:
-                target.write(page)
-            say(f"{os.fspath(out)}: {counted(len(page), 'byte')}; open it in a browser")
+        write_file(os.fspath(out), page, f"{counted(len(page), 'byte')}; open it in a browser")
         if not charts_possible():
             say(f"the page has no charts: {NO_CHARTS}")
         return code

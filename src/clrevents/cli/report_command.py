@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import click
 
@@ -20,7 +20,6 @@ from clrevents.analysis.framework.model.declaration import (
     parameters_of,
 )
 from clrevents.analysis.framework.model.needs import NOT_RECORDED, record_needs
-from clrevents.analysis.framework.model.trends import ASCII_BARS, BARS, Trend, trend_texts
 from clrevents.analysis.framework.render.show import column_texts, fact_lines, note_text, people_columns, text_last
 from clrevents.analysis.framework.run.catalogue import ask_one, find_report
 from clrevents.analysis.framework.run.listing import report_summaries
@@ -49,9 +48,13 @@ _MANY: Final = (
     "Of many traces ({places}): the metrics over all of them, and a line for each; or one table of all, which begins "
     "with a column trace. Conditions must hold of each trace."
 )
-_TREND: Final = "over time"
+_Draw: TypeAlias = Callable[[Any, ReportTable[Any], int, str], list[str]]
+_SPARKLINES: Final = "over time"
 _NARROWEST, _WIDEST = 10, 40
-"""Of how many characters a trend is."""
+"""Of how many characters a sparkline is."""
+_BARS: Final = "▁▂▃▄▅▆▇█"
+_ASCII_BARS: Final = "_.-~=+*#"
+"""For terminals that have no others."""
 
 
 def report_command(name: str) -> click.Command:
@@ -249,6 +252,8 @@ def _run(
                 write_csv(out, rows if limit is None else first_rows(rows, limit, sort), chosen or known, spreadsheet)
             else:
                 shown = {t: sorted_rows(t) for t in (name, *(declared.beside if table is None else ()))}
+                if table is None and declared.urgent is not None and len(found.table(declared.urgent)):
+                    shown = {declared.urgent: found.table(declared.urgent), **shown}
                 limit = LIMIT if limit is None else limit
                 _text(out, declared, found, shown, lambda rows: first_rows(rows, limit, sort), chosen)
         _say_notes(declared, found, quiet=as_json or as_csv or chart is not None)
@@ -296,9 +301,9 @@ def _text(
             out.line()
             if len(shown) > 1:
                 out.line(out.bold(name))
-            trend = declared.trend if chosen is None and name == declared.headline else None
+            draw = declared.sparklines if chosen is None and name == declared.headline else None
             columns = chosen or _shown(head, declared.shown if name in _headlines(declared) else ())
-            _rows(out, head, columns, found, trend)
+            _rows(out, head, columns, found, draw)
         if len(head) < len(rows):
             out.line(f"{len(head):,} of {counted(len(rows), 'row')} of {name} (-n shows more)")
     others = [f"{t.name} ({len(found.table(t.name)):,})" for t in found.tables() if t.name not in shown]
@@ -316,7 +321,7 @@ def _rows(
     head: ReportTable[Any],
     chosen: Sequence[ColumnDeclaration],
     found: Answer[Any],
-    trend: Trend | None,
+    draw: _Draw | None,
 ) -> None:
     titles = [heading(c.name, c.cell) for c in chosen]
     texts = column_texts(head, chosen)
@@ -327,34 +332,25 @@ def _rows(
     if any(marks):
         titles, texts = ["", *titles], [marks, *texts]
     right = {heading(c.name, c.cell) for c in chosen if is_number(c.cell)}
-    if trend is not None:
+    if draw is not None:
         # Before the names, which may be long.
         place = next((i for i, title in enumerate(titles) if title and title not in right), len(titles))
-        drawn = _trends(out, trend, found, head, titles, texts)
-        titles, texts = [*titles[:place], _TREND, *titles[place:]], [*texts[:place], drawn, *texts[place:]]
+        room = min(max(_room(titles, texts), _NARROWEST), _WIDEST)
+        drawn = draw(found, head, room, _BARS if out.shows(_BARS) else _ASCII_BARS)
+        titles, texts = [*titles[:place], _SPARKLINES, *titles[place:]], [*texts[:place], drawn, *texts[place:]]
     out.filled(titles, list(zip(*texts, strict=True)), right)
     if any(marks):
         out.line("! events of this row were lost or destroyed")
 
 
-def _trends(
-    out: Output,
-    trend: Trend,
-    found: Answer[Any],
-    rows: ReportTable[Any],
-    titles: Sequence[str],
-    texts: Sequence[Sequence[str]],
-) -> list[str]:
-    """Sparklines in the room that the other columns leave."""
-    # Columns of dashes are left out.
+def _room(titles: Sequence[str], texts: Sequence[Sequence[str]]) -> int:
+    """What these columns leave of the terminal's width. Columns of dashes are left out."""
     taken = sum(
         max(map(len, [title, *column])) + 2
         for title, column in zip(titles, texts, strict=True)
         if not title or any(text not in ("", "-") for text in column)
     )
-    room = shutil.get_terminal_size().columns - taken
-    bars = BARS if out.shows(BARS) else ASCII_BARS
-    return trend_texts(found, trend, rows, max(_NARROWEST, min(room, _WIDEST)), bars)
+    return shutil.get_terminal_size().columns - taken
 
 
 def _shown(rows: ReportTable[Any], wanted: Sequence[str]) -> list[ColumnDeclaration]:

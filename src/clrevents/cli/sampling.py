@@ -16,8 +16,7 @@ from clrevents.analysis.shared.samples.name_patterns import SEPARATOR
 from clrevents.analysis.shared.samples.sample_states import chosen_states
 from clrevents.analysis.shared.samples.samples import Samples, read_samples, stacked_events
 from clrevents.analysis.shared.samples.stack_shapes import StackShape
-from clrevents.analysis.shared.weights.allocation_events import ALLOC, NEEDED, NEEDED_RARE
-from clrevents.analysis.shared.weights.allocation_rows import certainty
+from clrevents.analysis.shared.weights.allocation_events import ALLOC, NEEDED, NEEDED_RARE, certainty
 from clrevents.analysis.shared.weights.event_weights import ALONE, event_and_weight
 from clrevents.cli.output import event_label, safe, say
 from clrevents.cli.reading import Reading

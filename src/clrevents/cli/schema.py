@@ -1,4 +1,4 @@
-"""`clrevents schema`: what the registry knows about events, without a trace.
+"""`clrevents schema`: what the registry knows about events, and what reports declare, without a trace.
 
 Formats versions, fields, enums and bit fields, as text and as one JSON object. Declares nothing itself.
 """
@@ -6,12 +6,19 @@ Formats versions, fields, enums and bit fields, as text and as one JSON object. 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import Any, Final
 
 import click
 
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameters_of
+from clrevents.analysis.framework.model.json_schema import report_schema
+from clrevents.analysis.framework.model.needs import record_needs
+from clrevents.analysis.framework.run.catalogue import find_report
+from clrevents.analysis.framework.run.listing import report_names
+from clrevents.analysis.framework.vocabulary.cells import ColumnDeclaration
+from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.cli.output import Output, safe, say
 from clrevents.cli.reading import Reading
 from clrevents.errors import UnknownEventError
@@ -23,6 +30,40 @@ from clrevents.schema.registry import DEFAULT, Entry, EventInfo
 from clrevents.schema.wire import EnumType, StructType
 from clrevents.trace import passes_of
 
+
+def write_report_schema(out: Output, declared: ReportDeclaration[Any, Any], as_json: bool) -> None:
+    """Write what the report gives."""
+    if as_json:
+        out.json(report_schema(declared))
+        return
+    out.line(f"{out.bold(declared.name)}  {declared.question}")
+    out.line(f"  dotnet-trace collect --providers {record_needs(declared.needs)}")
+    own = [(p.name, repr(p.default), p.description) for p in parameters_of(declared.parameters)]
+    _part(out, ("parameter", "default", ""), own)
+    _part(out, ("metric", "unit", ""), [(m.name, m.unit, m.description) for m in declared.metrics])
+    _part(out, ("fact", "type", ""), _columns(columns_of(declared.answer.facts_class())))
+    for table in declared.answer.tables():
+        out.line()
+        out.line(f"table {out.bold(table.name)}{' (bulk)' if table.bulk else ''}: {table.description}")
+        out.table(("column", "type", ""), _columns(columns_of(table.row_class)))
+
+
+def type_text(column: ColumnDeclaration) -> str:
+    """The type of a column in words."""
+    text = f"list of {column.cell.name}" if column.many else column.cell.name
+    return f"{text}, may be null" if column.nullable else text
+
+
+def _part(out: Output, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    if rows:
+        out.line()
+        out.table(head, rows)
+
+
+def _columns(columns: Sequence[ColumnDeclaration]) -> list[tuple[str, str, str]]:
+    return [(c.name, type_text(c), c.description) for c in columns]
+
+
 _LEVELS: Final = {1: "critical", 2: "error", 3: "warning", 4: "informational", 5: "verbose"}
 
 
@@ -31,14 +72,16 @@ _LEVELS: Final = {1: "critical", 2: "error", 3: "warning", 4: "informational", 5
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--write", "trace", metavar="FILE", help="Print a class for NAME as this trace describes it.")
 def command(name: str | None, as_json: bool, trace: str | None) -> int:
-    """List the known events, or describe one of them.
+    """List the known events, or describe one of them, or a report.
 
     NAME is a selector as in `clrevents events`: MethodLoadVerbose, Method/LoadVerbose, runtime/MethodLoad, or a
-    pattern ('MethodJit*').
+    pattern ('MethodJit*'); or the name of a report, whose --json is the JSON schema of its answer.
 
     \b
     Which fields does it have, and what do its flags mean?
         clrevents schema MethodLoadVerbose
+    Which metrics, tables and columns does this report have?
+        clrevents schema gc
     Which events are known?
         clrevents schema
     How do I declare my own event, which only the trace describes?
@@ -46,6 +89,10 @@ def command(name: str | None, as_json: bool, trace: str | None) -> int:
     """
     if trace is not None:
         return _write(name, trace)
+    if name in report_names():
+        with Output() as out:
+            write_report_schema(out, find_report(name), as_json)
+        return 0
     entries = sorted(DEFAULT.entries(), key=lambda e: (e.provider, e.id))
     with Output() as out:
         if name is None:

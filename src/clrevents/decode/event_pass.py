@@ -18,6 +18,7 @@ from clrevents.decode.payload.records.record_maker import RecordMaker
 from clrevents.decode.rows import Rows
 from clrevents.decode.selection import Selection
 from clrevents.decode.stream.stream import Buffer, Stream
+from clrevents.decode.tracing_end import TracingEnd
 from clrevents.errors import PayloadError, Problem, TraceError, raised
 
 # The largest number of rows at once.
@@ -38,7 +39,7 @@ class EventPass:
     """Feeds a stream, selects rows, decodes their payloads. After a TraceError each call raises the same one.
 
     `duration_ns` is called if a filter is a percentage. Without `decode` payloads stay bytes. There are never more
-    than `rows` rows at once.
+    than `rows` rows at once. `tracing` sees all rows, selected or not.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class EventPass:
         *,
         decode: bool = True,
         observer: Observer | None = None,
+        tracing: TracingEnd | None = None,
         rows: int = MOST_ROWS,
     ) -> None:
         self.stream = stream
@@ -60,6 +62,7 @@ class EventPass:
         self._duration = duration_ns
         self._decodes = decode
         self._observer = observer
+        self._tracing = tracing
         self._decoder: PayloadDecoder | None = None
         self._record_maker: RecordMaker | None = None
         self._limit = rows
@@ -123,6 +126,8 @@ class EventPass:
         if len(rows):
             last = int(rows.ticks.max())
             self.latest = last if self.latest is None else max(self.latest, last)
+            if self._tracing is not None:
+                self._tracing.see(rows, stream.kinds.all)
             self.occurred.update(rows.kinds_and_processes())
         if self._observer is not None:
             chosen = self._observer.selection

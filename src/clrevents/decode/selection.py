@@ -253,7 +253,7 @@ class Selection:
         process_id: int | None,
     ) -> Rows:
         if not self.everything:
-            rows = rows.take(self._wanted(kinds)[rows.kind_indexes])
+            rows = rows.take(self.wanted(kinds)[rows.kind_indexes])
         filters = self.filters
         if filters.process_id is not None:
             own = rows.process_ids or [None] * len(rows)
@@ -283,7 +283,8 @@ class Selection:
                 known.update((kind.entry.name, *kind.entry.aliases, kind.entry.qualified))
             raise unknown_event(name, known)
 
-    def _wanted(self, kinds: list[EventKind]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def wanted(self, kinds: list[EventKind]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Whether events of each of these kinds are selected; at least as many answers as kinds."""
         return self._wanted_kinds.of(kinds)
 
     def _ticks(self, clock: Clock, duration_ns: Callable[[], int]) -> tuple[int | None, int | None]:

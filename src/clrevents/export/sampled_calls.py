@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from clrevents.analysis.gathering.groups import changes
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.analysis.shared.weights.weighing import Ints
 
@@ -59,10 +60,10 @@ def calls(samples: Samples, rows: Ints) -> Iterator[Call]:
 
 def _runs(samples: Samples, rows: Ints) -> Iterator[tuple[list[int], int, int]]:
     """Stacks, the outermost frame first, from when to when each was there; those of no length are left out."""
-    stack, start = samples.stack[rows], samples.time[rows]
+    stack, start = samples.stack[rows], samples.time_ns[rows]
     end = start + samples.weight[rows].astype(np.int64)
-    new = np.ones(len(rows), dtype=np.bool_)
-    new[1:] = (stack[1:] != stack[:-1]) | (end[:-1] != start[1:])
+    new = changes(stack)
+    new[1:] |= end[:-1] != start[1:]
     begins = np.flatnonzero(new)
     ends = np.append(begins[1:], len(rows))[: len(begins)] - 1
     for number, since, until in zip(stack[begins].tolist(), start[begins].tolist(), end[ends].tolist(), strict=True):

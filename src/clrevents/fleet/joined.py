@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 
 from clrevents.decode.payload.columns.column import Column, common, nulls, widened
-from clrevents.fleet.trace_problems import UNREAD, TraceProblem
+from clrevents.fleet.outcome import UNREAD, TraceProblem
 from clrevents.table.build import TableField, renamed, row_fields, text_column
 from clrevents.table.table import Table
 

@@ -13,7 +13,7 @@ import attrs
 
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import WindowOptions
-from clrevents.analysis.framework.run.catalogue import ask_one, find_report, run_reports
+from clrevents.analysis.framework.run.catalogue import ask_one, find_report, reports_of
 from clrevents.analysis.framework.vocabulary.answer_values import Coverage, Metric, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.decode.kinds import EventKey
@@ -26,7 +26,7 @@ from clrevents.trace import Trace, passes_of, tables_in_sql
 
 @attrs.frozen
 class TraceFacts:
-    """What a trace is: a row of the table that `Traces.info` gives."""
+    """What a trace is: a row of the table that `Traces.overview` gives."""
 
     format: str
     format_version: int
@@ -191,5 +191,5 @@ class AskReports:
     window: WindowOptions
 
     def __call__(self, trace: Trace) -> dict[str, KeptAnswer]:
-        answers = run_reports(trace, self.names, **self.window)
+        answers = reports_of(trace, self.names, self.window)
         return {name: KeptAnswer.of(name, answer, None) for name, answer in answers.items()}

@@ -14,13 +14,13 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from typing import Final, Generic, TypeVar
 
 import attrs
 
-from clrevents.fleet.outcome import Opening, Question, TraceOutcome, asked
-from clrevents.fleet.trace_problems import UNREAD, TraceProblem
-from clrevents.fleet.worker_pool import WorkerPool, declaring_modules, start_method
+from clrevents._util.workers import Workers, give_up_if_told
+from clrevents.fleet.outcome import UNREAD, Opening, Question, TraceOutcome, TraceProblem, asked
 from clrevents.schema.registry import Registry
 from clrevents.sources import is_url
 
@@ -51,7 +51,7 @@ class _Waiting(Generic[T]):
     """Traces that were given to a process."""
 
     paths: tuple[str, ...]
-    pool: WorkerPool
+    pool: Workers
     future: Future[list[TraceOutcome[T]]]
 
     @property
@@ -69,7 +69,7 @@ class SideBySide:
         self._jobs = 1 if _declared_here(opening.registry) else jobs
         self._lock = threading.Lock()
         self._spawning = False
-        self._pool: WorkerPool | None = None
+        self._pool: Workers | None = None
         self._closed = False
 
     def ask(self, question: Question[T], paths: Sequence[str], *, here: bool = False) -> Iterator[TraceOutcome[T]]:
@@ -106,7 +106,7 @@ class SideBySide:
         late = time.monotonic() - began > _HERE
         return (late or self._pool is not None) and self._started().ready.is_set()
 
-    def _started(self) -> WorkerPool:
+    def _started(self) -> Workers:
         with self._lock:
             if self._pool is None or self._pool.broken:
                 self._pool = self._pool_of(self._jobs)
@@ -116,7 +116,7 @@ class SideBySide:
     def _submit(self, question: Question[T], paths: tuple[str, ...]) -> _Waiting[T]:
         pool = self._started()
         try:
-            return _Waiting(paths, pool, pool.ask(question, paths))
+            return _Waiting(paths, pool, pool.submit(_asked, question, paths))
         except BrokenProcessPool:
             pool.broken = True
             return self._submit(question, paths)
@@ -144,11 +144,11 @@ class SideBySide:
     def _alone(self, question: Question[T], paths: Sequence[str]) -> list[TraceOutcome[T]]:
         """Ask traces again, one by one, that were asked when a process died: it may have been another one's fault."""
         outcomes: list[TraceOutcome[T]] = []
-        pool: WorkerPool | None = None
+        pool: Workers | None = None
         for path in paths:
             pool = pool or self._one()
             try:
-                outcomes += pool.ask(question, (path,)).result()
+                outcomes += pool.submit(_asked, question, (path,)).result()
             except BrokenProcessPool:
                 pool = None
                 why = "the process that read it died, perhaps for want of memory"
@@ -158,10 +158,15 @@ class SideBySide:
             pool.end(wait=True)
         return outcomes
 
-    def _pool_of(self, jobs: int) -> WorkerPool:
-        return WorkerPool(jobs, self._opening, "spawn" if self._spawning else start_method())
+    def _pool_of(self, jobs: int) -> Workers:
+        return Workers(
+            jobs,
+            "spawn" if self._spawning else None,
+            modules=sorted(_declaring_modules(self._opening.registry) - {"__main__"}),
+            prepare=partial(_open_like, self._opening),
+        )
 
-    def _one(self) -> WorkerPool:
+    def _one(self) -> Workers:
         """A process that has started. Raises RuntimeError if none does."""
         pool = self._pool_of(1)
         try:
@@ -209,4 +214,25 @@ def _size(path: str) -> int:
 
 
 def _declared_here(registry: Registry) -> bool:
-    return "__main__" in declaring_modules(registry) and not hasattr(sys.modules["__main__"], "__file__")
+    return "__main__" in _declaring_modules(registry) and not hasattr(sys.modules["__main__"], "__file__")
+
+
+def _declaring_modules(registry: Registry) -> set[str]:
+    """The modules that declare events which are not built in."""
+    own = [entry for entry in registry.entries() if not entry.module]
+    infos = (registry.get(entry.provider, entry.id, version) for entry in own for version in entry.versions)
+    return {info.record.__module__ for info in infos if info is not None}
+
+
+_how: Opening | None = None
+"""How the traces are opened, in a process that reads them."""
+
+
+def _open_like(opening: Opening) -> None:
+    global _how
+    _how = opening
+
+
+def _asked(question: Question[T], paths: tuple[str, ...]) -> list[TraceOutcome[T]]:
+    assert _how is not None
+    return [asked(question, path, _how, give_up_if_told) for path in paths]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from clrevents.fleet.joined import Joined
-from clrevents.fleet.trace_problems import TraceProblem
+from clrevents.fleet.outcome import TraceProblem
 from clrevents.table.query import sql_arrow
 from clrevents.table.table import Table, needed
 

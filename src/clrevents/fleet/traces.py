@@ -19,7 +19,7 @@ from clrevents.decode.selection import FilterOptions, Filters, Selector
 from clrevents.errors import ERROR_MODES, AmbiguousEventError, ErrorMode, Limits, UnknownEventError
 from clrevents.fleet.fleet_answer import FleetAnswer, fleet_answer
 from clrevents.fleet.joined import Joined, rows_of_traces, with_trace
-from clrevents.fleet.outcome import Opening, Question
+from clrevents.fleet.outcome import Opening, Question, TraceProblem, error_row, problems_table
 from clrevents.fleet.questions import (
     AskCounts,
     AskFacts,
@@ -35,11 +35,11 @@ from clrevents.fleet.questions import (
 from clrevents.fleet.side_by_side import SideBySide, usable_processors
 from clrevents.fleet.sql_files import SqlFiles
 from clrevents.fleet.trace_paths import Places, trace_paths
-from clrevents.fleet.trace_problems import TraceProblem, error_row, problems_table
 from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.table.build import row_table
 from clrevents.table.query import ask
 from clrevents.table.table import Table
+from clrevents.trace import Moment, Order
 
 T = TypeVar("T")
 
@@ -191,7 +191,7 @@ class Traces:
         *,
         columns: Sequence[str] | None = None,
         enum_names: bool = False,
-        order: str = "time",
+        order: Order = "time",
         **filters: Unpack[FilterOptions],
     ) -> Table:
         """All selected events of one name in all traces: `Trace.table` of each, in order.
@@ -209,7 +209,7 @@ class Traces:
         *,
         columns: Sequence[str] | None = None,
         enum_names: bool = False,
-        order: str = "time",
+        order: Order = "time",
         **filters: Unpack[FilterOptions],
     ) -> Iterator[Table]:
         """The rows of `table`, a table for each trace that has some: memory does not grow with the number of traces.
@@ -220,7 +220,7 @@ class Traces:
         return (with_trace(path, table) for path, table in self._each(question) if len(table))
 
     def headers(
-        self, *, columns: Sequence[str] | None = None, order: str = "time", **filters: Unpack[FilterOptions]
+        self, *, columns: Sequence[str] | None = None, order: Order = "time", **filters: Unpack[FilterOptions]
     ) -> Table:
         """The headers of all events of all traces that pass the filters."""
         Filters.of(filters)
@@ -233,8 +233,8 @@ class Traces:
         /,
         *,
         tables: Sequence[str] | None = None,
-        start: Any = None,
-        end: Any = None,
+        start: Moment | None = None,
+        end: Moment | None = None,
         process_id: int | None = None,
         **parameters: Any,
     ) -> FleetAnswer:
@@ -312,7 +312,7 @@ class Traces:
         return row_table(_NameRow, sorted(listed, key=lambda row: (row.event is not None, row.name.lower())))
 
     def _table_question(
-        self, selector: Selector, columns: Sequence[str] | None, enum_names: bool, order: str, filters: FilterOptions
+        self, selector: Selector, columns: Sequence[str] | None, enum_names: bool, order: Order, filters: FilterOptions
     ) -> AskTable:
         Filters.of(filters)
         if isinstance(columns, str):

@@ -12,26 +12,15 @@ from typing import Final, Literal, Unpack
 from clrevents._util.outputs import whole_file
 from clrevents.rewrite.copy import Copied, Copier
 from clrevents.schema.cut_mark import CUT
+from clrevents.schema.naming_events import NAMING_EVENTS
 from clrevents.trace import FilterOptions, Loss, Selector, Trace, passes_of
 
 _ALWAYS: Final = -(1 << 63)
 _FOREVER: Final = (1 << 63) - 1
-
-CONTEXT: Final = (
-    "rundown/*",
-    "runtime/MethodLoad*",
-    "runtime/MethodUnload*",
-    "runtime/MethodILToNativeMap*",
-    "runtime/Module[LU]*",
-    "runtime/DomainModule*",
-    "runtime/AssemblyLoad",
-    "runtime/AssemblyUnload",
-    "runtime/AppDomain[LU]*",
-    "runtime/RuntimeInformationStart",
-    "*/ProcessInfo",
-    "Universal.System/*",
-    "/".join(CUT),
-)
+_STOPPED: Final = "*/ProcessInfo"
+"""What a runtime writes when tracing stops: in a part that ends before, it would say that tracing went on."""
+_MARK: Final = "/".join(CUT)
+CONTEXT: Final = (*NAMING_EVENTS, _STOPPED, _MARK)
 """Selectors of the events needed to resolve addresses, whenever they were written."""
 
 
@@ -44,17 +33,20 @@ def cut(
 ) -> Copied:
     """Write the selected events of `trace` to the file `out`, in time order and with all their header fields.
 
-    `selectors` and `filters` are those of `Trace.events`. With `rundown`, the events of `CONTEXT` are included
-    whatever the filters say. With `start` or `end`, an event `clrevents/Cut` says from where to where the part reaches:
-    reports then answer about that window. Sequence numbers are rewritten so that the result shows the original's losses whose
-    window is inside `start` to `end`; with `thread_id`, only those of the selected threads. Of more losses than
-    `Limits.problems`, only the first are known. `out` appears only when complete. Raises the exceptions of
-    `Trace.events`, TraceError for what does not fit into a block of the new trace, and OSError.
+    `selectors` and `filters` are those of `Trace.events`. With `rundown`, the events of `CONTEXT` are included whatever
+    the filters say, but for `ProcessInfo` where an `end` is given. With `start` or `end`, an event `clrevents/Cut` says
+    from where to where the part reaches: reports answer about that window. Sequence numbers are rewritten so that the
+    result shows the original's losses whose window is inside `start` to `end`; with `thread_id`, only those of the
+    selected threads. Of more losses than `Limits.problems`, only the first are known. `out` appears only when complete.
+    Raises the exceptions of `Trace.events`, TraceError for what does not fit into a block of the new trace, OSError.
     """
     if "thread_id" in filters and not isinstance(filters["thread_id"], int | None):
         # Used twice: an iterator would be exhausted by then.
         filters["thread_id"] = tuple(filters["thread_id"])
-    rows = passes_of(trace).event_rows(*selectors, always=CONTEXT if rundown else (), decode=False, filters=filters)
+    always = CONTEXT if filters.get("end") is None else (*NAMING_EVENTS, _MARK)
+    rows = passes_of(trace).event_rows(
+        *selectors, always=always if rundown else (_MARK,), decode=False, filters=filters
+    )
     low, high = (_edge_ns(trace, filters, name) for name in ("start", "end"))
     losses = _inside(trace, low, high, filters.get("thread_id"))
     with whole_file(out) as file:

@@ -85,7 +85,7 @@ class ILMaps:
         if not found.native or found.native[-1] > size:
             return None
         place = bisect_right(found.native, native) - 1
-        if place < 0 or found.il[place] >= 1 << 31:
+        if place < 0 or found.il[place] < 0:
             return None
         return found.il[place]
 

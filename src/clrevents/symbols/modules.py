@@ -12,7 +12,7 @@ from uuid import UUID
 
 import attrs
 
-from clrevents.schema.loader_flags import ModuleFlags
+from clrevents.schema.runtime_flags import ModuleFlags
 from clrevents.symbols.feed import CodeRow, Feed
 from clrevents.symbols.lifetimes import ALWAYS
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import attrs
 import numpy as np
@@ -19,12 +19,26 @@ from clrevents.decode.payload.columns.column import NUMBERS, Column, ColumnType,
 from clrevents.table.arrow import arrow_array, arrow_schema
 from clrevents.table.display import table_html, table_text
 from clrevents.table.event_schema import TableField
-from clrevents.table.portions import portions
 
 if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+
+
+_CELLS: Final = 1 << 18
+"""At most so many cells become Python values at once, but at least a row."""
+
+
+def portions(columns: Sequence[Column]) -> Iterator[tuple[Column, ...]]:
+    """The rows of columns, which have one length, in consecutive portions."""
+    if not columns:
+        return
+    length = len(columns[0])
+    rows = max(1, _CELLS // len(columns))
+    for at in range(0, length, rows):
+        yield tuple(column.slice(at, min(at + rows, length)) for column in columns)
+
 
 Columns: TypeAlias = Sequence[Column]
 

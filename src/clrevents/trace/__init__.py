@@ -7,12 +7,13 @@ from clrevents.decode.payload.payload_decoder import PayloadDecoder, RawPayload
 from clrevents.decode.selection import FilterOptions, Filters, Selector, ThreadIds
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import DamageError
-from clrevents.trace.batch import Batch
+from clrevents.trace.batch import Batch, rows_of, tables_of
 from clrevents.trace.batch_tables import BatchTables, tables_of_registry
 from clrevents.trace.check_result import CheckResult, PayloadCounts
-from clrevents.trace.decoder import Decoder, duration_so_far, occurred_in, stream_moment, stream_of
+from clrevents.trace.decoder import Decoder, duration_so_far, occurred_in, stopped_so_far, stream_moment, stream_of
 from clrevents.trace.event import label_list
 from clrevents.trace.event_rows import EventRows
+from clrevents.trace.order import Order
 from clrevents.trace.scan import ThreadInfo
 from clrevents.trace.stream_chunks import StreamChunks
 from clrevents.trace.trace import Trace, open, passes_of, tables_in_sql
@@ -29,6 +30,7 @@ __all__ = [
     "Filters",
     "Loss",
     "Moment",
+    "Order",
     "PayloadCounts",
     "PayloadDecoder",
     "RawPayload",
@@ -43,8 +45,11 @@ __all__ = [
     "occurred_in",
     "open",
     "passes_of",
+    "rows_of",
+    "stopped_so_far",
     "stream_moment",
     "stream_of",
     "tables_in_sql",
+    "tables_of",
     "tables_of_registry",
 ]

@@ -75,13 +75,13 @@ class CheckResult:
         return self.severities.get("payload", 0)
 
     @property
-    def raw(self) -> int:
+    def unknown(self) -> int:
         """The number of events whose fields neither the registry nor the trace describes."""
         return sum(k.unknown for k in self.kinds.values())
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is lost or damaged and every known payload fits its layout; `raw` events do not count."""
+        """Whether nothing is lost or damaged and every known payload fits its layout; `unknown` events do not count."""
         return not (self.damaged or self.payload_faults or self.lost)
 
     @property
@@ -96,10 +96,12 @@ class CheckResult:
             parts.append(counted(self.payload_faults, "payload does not fit its layout", _MISFITS))
         if not self.complete:
             parts.append("the end is missing")
-        if self.raw:
+        if self.unknown:
             if not parts:
                 parts.append("nothing lost or damaged")
-            parts.append(counted(self.raw, "event has no layout and stays raw", "events have no layout and stay raw"))
+            parts.append(
+                counted(self.unknown, "event has no layout and stays raw", "events have no layout and stay raw")
+            )
         return f"{counted(self.events, 'event')}; " + ("; ".join(parts) if parts else "sound and complete")
 
     def __repr__(self) -> str:

@@ -17,6 +17,7 @@ from clrevents.decode.moment import Moment, to_ns
 from clrevents.decode.selection import FilterOptions, Filters, Selection, Selector
 from clrevents.decode.stream.losses import Loss
 from clrevents.decode.stream.stream import Buffer, Stream
+from clrevents.decode.tracing_end import TracingEnd
 from clrevents.errors import ErrorMode, Limits, Problem
 from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.symbols.feed import CodeEvents
@@ -59,7 +60,8 @@ class Decoder:
         observer = None if self._live is None else Observer(CodeEvents(registry), self._live.take)
         selection = Selection(selectors, Filters.of(filters), registry)
         self._stream = Stream(errors=errors, limits=limits, registry=registry, in_time_order=in_time_order(order))
-        self._pass = EventPass(self._stream, selection, _no_duration, observer=observer)
+        self._tracing = TracingEnd(registry)
+        self._pass = EventPass(self._stream, selection, _no_duration, observer=observer, tracing=self._tracing)
 
     @property
     def info(self) -> TraceInfo | None:
@@ -106,7 +108,7 @@ class Decoder:
         return self._batches(self._pass.close())
 
     def _batches(self, found: Iterable[DecodedRows]) -> Iterator[Batch]:
-        return (Batch(rows, self._live, tables=self._tables) for rows in found)
+        return (Batch(rows, self._live, self._tables) for rows in found)
 
 
 def stream_of(decoder: Decoder) -> Stream:
@@ -123,6 +125,12 @@ def duration_so_far(decoder: Decoder) -> int:
     """From the session's start to the last event that came out in order, selected or not; 0 before the first."""
     latest = decoder._pass.latest
     return 0 if latest is None else decoder._stream.clock.ns(latest)
+
+
+def stopped_so_far(decoder: Decoder) -> int:
+    """When tracing stopped, as far as the events tell that came out in order."""
+    tick = decoder._tracing.tick
+    return duration_so_far(decoder) if tick is None else decoder._stream.clock.ns(tick)
 
 
 def occurred_in(decoder: Decoder) -> list[tuple[int | None, EventKind]]:

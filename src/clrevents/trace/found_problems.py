@@ -1,17 +1,48 @@
 """The problems that the passes over one trace find: each kept once however many passes find it, and one warning.
 
-Knows when two problems are the same. What a problem does to a pass is the stream's business.
+The warning is for the caller's line, however many of our own frames are in between. Knows when two problems are the
+same. What a problem does to a pass is the stream's business.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
+import warnings
 from collections import Counter
+from typing import Final
 
 from clrevents._util.words import lost_events, safe
 from clrevents.decode.stream.losses import Loss
-from clrevents.errors import Limits, Problem
+from clrevents.errors import Limits, Problem, TraceWarning
 from clrevents.sources import Source
-from clrevents.trace.warn import warn_caller
+
+# A pass ends inside context managers, whose own frames belong to contextlib. The name lacks its extension because
+# `warnings` (3.12, 3.13) skips a file only if the prefix is shorter than its name.
+_SKIPPED: Final = (
+    os.path.join(os.path.dirname(os.path.dirname(__file__)), ""),
+    os.path.splitext(contextlib.__file__)[0],
+)
+
+
+def warn_caller(text: str) -> None:
+    """Issue a TraceWarning for the line that called into this package.
+
+    For a generator, that is the line that requests the next item: the `for` of a loop.
+    """
+    if sys.version_info >= (3, 12):
+        warnings.warn(text, TraceWarning, skip_file_prefixes=_SKIPPED)
+    else:
+        warnings.warn(text, TraceWarning, stacklevel=_level())
+
+
+def _level() -> int:
+    """The number of frames `warnings.warn` must go up from `warn_caller`; 1 is `warn_caller` itself."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_SKIPPED):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 class FoundProblems:

@@ -7,7 +7,7 @@ scan of all headers. Knows no analysis and prints nothing; warns once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final
 
 import attrs
@@ -24,6 +24,7 @@ from clrevents.decode.payload.payload_decoder import PayloadDecoder
 from clrevents.decode.selection import EventName, FilterOptions, Filters, Selection, Selector
 from clrevents.decode.stacks import join
 from clrevents.decode.stream.stream import Stream
+from clrevents.decode.tracing_end import TracingEnd
 from clrevents.errors import DamageError, ErrorMode, LimitError, Limits, Problem, TraceError, UnreadableError
 from clrevents.schema.describe import class_body
 from clrevents.schema.dynamic import ClassCache, variants
@@ -64,6 +65,7 @@ class Passes:
         self._windows = ToldWindows(source, progress).windows
         self._found = FoundProblems(source, limits)
         self._scanned: HeaderScan | None = None
+        self._stopped: int | None = None
         # Those of the pass that met most of them, so that later ones need not make them again.
         self._kinds: Sequence[EventKind] = ()
         self._fields: dict[EventName, tuple[TableField, ...]] = {}
@@ -87,6 +89,21 @@ class Passes:
     def duration_ns(self) -> int:
         """From the session's start to its last event."""
         return self.scan().duration_ns
+
+    def stopped_ns(self) -> int:
+        """When tracing stopped, as far as events tell. Reads all headers once more, the first time."""
+        if self._stopped is None:
+            tracing, stream = TracingEnd(self.registry), self.stream("file")
+            # The scan has told already what is wrong.
+            with suppress(TraceError):
+                for data in self._windows():
+                    for rows in stream.feed(data):
+                        tracing.see(rows, stream.kinds.all)
+                for rows in stream.close():
+                    tracing.see(rows, stream.kinds.all)
+            last = tracing.tick
+            self._stopped = self.scan(raising=False).duration_ns if last is None else stream.clock.ns(last)
+        return self._stopped
 
     @property
     def problems(self) -> tuple[Problem, ...]:

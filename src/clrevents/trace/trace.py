@@ -32,16 +32,15 @@ from clrevents.table.listed import Listed
 from clrevents.table.query import ask
 from clrevents.table.read import Wanted, header_names, read_headers
 from clrevents.table.table import Table
-from clrevents.trace.batch import Batch
+from clrevents.trace.batch import Batch, hand_out
 from clrevents.trace.batch_tables import BatchTables
 from clrevents.trace.check_result import CheckResult, PayloadCounts
 from clrevents.trace.display import trace_html, trace_line, trace_text
 from clrevents.trace.event import Event
-from clrevents.trace.late_names import LateNames
 from clrevents.trace.passes import Order, Passes
 from clrevents.trace.query_tables import HEADERS_IN_SQL, OF_FRAMES, QueryTables
 from clrevents.trace.scan import ThreadInfo
-from clrevents.trace.stacks import Stacks
+from clrevents.trace.stacks import LateNames, Stacks
 from clrevents.trace.told_windows import Progress
 from clrevents.trace.whole_tables import frames_table, methods_table, stacks_table, threads_table
 
@@ -196,8 +195,7 @@ class Trace:
         neither the registry nor the trace knows. With `errors="strict"` a payload that does not fit its layout
         raises PayloadError; otherwise the event has a `RawPayload` and is reported in `problems`.
         """
-        # A batch must live exactly as long as its events.
-        return chain.from_iterable(batch.hand_out() for batch in self.batches(*selectors, order=order, **filters))
+        return chain.from_iterable(map(hand_out, self.batches(*selectors, order=order, **filters)))
 
     def batches(
         self, *selectors: Selector, rows: int = MOST_ROWS, order: Order = "time", **filters: Unpack[FilterOptions]
@@ -207,7 +205,7 @@ class Trace:
         Uses bounded memory and raises what `events` raises.
         """
         found = self._passes.event_rows(*selectors, order=order, most=rows, filters=filters)
-        return (Batch(part, self._names, tables=self._tables) for part in found)
+        return (Batch(part, self._names, self._tables) for part in found)
 
     def table(
         self,
@@ -235,9 +233,9 @@ class Trace:
         selector: Selector,
         /,
         *,
-        rows: int = 1 << 16,
         columns: Sequence[str] | None = None,
         enum_names: bool = False,
+        rows: int = 1 << 16,
         order: Order = "time",
         **filters: Unpack[FilterOptions],
     ) -> Iterator[Table]:
@@ -359,7 +357,7 @@ class Trace:
         `report`.
         """
         window = {"start": start, "end": end, "process_id": process_id}
-        answers: dict[str, Any] = importlib.import_module(_REPORTS).run_reports(self, names or None, **window)
+        answers: dict[str, Any] = importlib.import_module(_REPORTS).reports_of(self, names, window)
         return answers
 
     def check(self) -> CheckResult:

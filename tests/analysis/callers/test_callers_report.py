@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import clrevents
 from analysis.test_stack_shapes import fits, samples_of
 from clrevents.analysis import read_samples
+from clrevents.analysis.reports.callers import CallersReport
 from clrevents.analysis.reports.callers.call_sides import CallNodes, call_sides
-from clrevents.analysis.reports.callers.report import CallersReport
 from clrevents.analysis.shared.samples.name_patterns import matched, name_patterns
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.cli import root

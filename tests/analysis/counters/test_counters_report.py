@@ -11,6 +11,7 @@ from built_counters import SECOND, by_chance, collected, counter, increased, met
 from built_pauses import FORMATS
 from clrevents.analysis.reports.counters.report import REPORT, CountersParameters
 from clrevents.testing.builder import Format, TraceBuilder
+from tiers import one_in
 from together import together
 
 
@@ -42,7 +43,6 @@ def test_a_polled_counter_has_a_mean_and_an_incrementing_one_an_increase() -> No
     assert (more.time_ns, more.thread_id, more.per_second) == (3 * SECOND, 7, 3.0)
     series = {row.name: row for row in found.series}
     assert (series["hits"].total, series["hits"].per_second, series["hits"].scale_ns) == (9.0, 3.0, 60 * SECOND)
-    assert (series["hits"].shortest_ns, series["hits"].longest_ns) == (SECOND, 2 * SECOND)
     assert (series["heap"].total, series["heap"].display_name) == (None, "The heap")
     assert found.facts.counter_interval_ns == SECOND
 
@@ -245,10 +245,7 @@ def test_an_instrument_is_what_the_program_says_of_it() -> None:
     value(builder, "CounterRateValuePublished", rate="1", value="1")
     value(builder, "CounterRateValuePublished", rate="1", value="1", meterVersion="2")
     found = told(builder).series
-    assert [(row.version, row.instrument, row.description) for row in found] == [
-        ("1.2", "ObservableCounter`1", "Done"),
-        ("2", None, None),
-    ]
+    assert [(row.version, row.instrument) for row in found] == [("1.2", "ObservableCounter`1"), ("2", None)]
 
 
 def test_tags_that_nobody_can_split() -> None:
@@ -444,7 +441,8 @@ def test_a_window_sums_up_what_was_published_in_it() -> None:
 
 def test_a_counter_that_vanishes_ends_with_its_last_value() -> None:
     rows = {row.name: row for row in told(mixed()).series}
-    assert (rows["gc-count"].last_ns // SECOND, rows["gc-heap"].last_ns // SECOND) == (2, 3)
+    told_at = {row.name: row.time_ns // SECOND for row in told(mixed()).values}
+    assert (told_at["gc-count"], told_at["gc-heap"]) == (2, 3)
     assert (rows["gc-count"].count, rows["gc-heap"].count) == (2, 3)
 
 
@@ -488,8 +486,7 @@ def test_processes_are_apart() -> None:
 LAWS = [law for law in report_laws.LAWS if law is not report_laws.a_redacted_copy_says_the_same]
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", one_in(3, range(3)))
 @pytest.mark.parametrize("format", FORMATS)
-def test_counters_in_any_order_obey(format: Format, seed: int, law: report_laws.Law) -> None:
-    law(REPORT, CountersParameters(provider=None, name=None), by_chance(format, seed))
+def test_counters_in_any_order_obey(format: Format, seed: int) -> None:
+    report_laws.obeys(REPORT, CountersParameters(provider=None, name=None), by_chance(format, seed), LAWS)

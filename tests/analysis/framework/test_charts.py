@@ -18,6 +18,8 @@ from clrevents.analysis.framework.vocabulary.cells import Bytes, CodeName, Durat
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import Row, column, row
 
+pytestmark = pytest.mark.full
+
 HOSTILE = "</text><script>alert(1)</script>\x1b[31m"
 
 

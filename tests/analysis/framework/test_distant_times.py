@@ -12,7 +12,6 @@ import pytest
 import clrevents
 import report_laws
 from clrevents.analysis.framework.model.answer import Answer
-from clrevents.analysis.framework.run.catalogue import run_reports
 from clrevents.analysis.framework.vocabulary.report_table import columns_of
 from clrevents.analysis.gathering.distant_times import FAR_NS, near_ns, near_table, near_times
 from clrevents.analysis.shared.samples.samples import read_samples
@@ -49,7 +48,7 @@ def test_reports_of_centuries(name: str, where: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with clrevents.open(moved(name, where)) as trace:
-            answers = run_reports(trace)
+            answers = trace.reports()
             samples = read_samples(trace)
             most = distant(trace)
     assert most > 30
@@ -71,7 +70,7 @@ def test_reports_of_centuries(name: str, where: str) -> None:
 
 def test_a_sound_clock_has_no_note() -> None:
     with clrevents.open(fixture("net10-exceptions")) as trace:
-        assert not [note for answer in run_reports(trace).values() for note in notes(answer)]
+        assert not [note for answer in trace.reports().values() for note in notes(answer)]
 
 
 def test_times_of_a_year_stay_and_later_ones_become_a_year() -> None:

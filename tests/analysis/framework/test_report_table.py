@@ -158,6 +158,7 @@ def test_its_text_counts_rows_and_names_columns() -> None:
     assert repr(table(item(1))) == "<1 row of Item: process_id, time_ns, name, handle, share, words, lossy>"
 
 
+@pytest.mark.full
 def test_it_is_a_data_frame() -> None:
     pandas = pytest.importorskip("pandas")
     frame = table(item(1, "a"), item(2)).to_pandas()

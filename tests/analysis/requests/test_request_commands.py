@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from built_requests import HOSTING, HTTP, INT, LONG, TEXT, Web
-from clrevents.analysis.reports.requests.report import RequestsReport
+from clrevents.analysis.reports.requests import RequestsReport
 from clrevents.analysis.reports.requests.request_network import endpoint
 from clrevents.encode.values import NO_GUID
 from clrevents.schema.dynamic import FieldDescription

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from built_requests import HOSTING, HTTP, INT, TEXT, Web
 from built_waits import signaled, start, stop, task_done, task_wait, waiting
-from clrevents.analysis.reports.requests import request_insides
-from clrevents.analysis.reports.requests.report import RequestsReport
+from clrevents.analysis.reports.requests import RequestsReport, request_insides
 from clrevents.analysis.reports.requests.request_parts import UNACCOUNTED, TimedPart, cut_parts, filled
 from clrevents.encode.values import NO_GUID
 from clrevents.events import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from built_requests import DOUBLE, HOSTING, HTTP, KESTREL, TEXT, Web
+from clrevents.analysis.reports.requests import RequestsReport
 from clrevents.analysis.reports.requests.known_requests import KnownRequest
-from clrevents.analysis.reports.requests.report import RequestsReport
 from clrevents.analysis.reports.requests.request_parts import TimedPart, cut_parts
 from clrevents.events import ExceptionThrown_V1, ExceptionThrownFlags
 

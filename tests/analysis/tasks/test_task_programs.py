@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 import clrevents
 from built_tasks import Program, program
 from built_waits import asked
-from clrevents.analysis import TasksReport
 from clrevents.analysis.framework.run.asking import ReportFeed
 from clrevents.analysis.framework.run.report_reading import Asked
+from clrevents.analysis.reports.tasks import TasksReport
 from clrevents.analysis.reports.tasks.report import REPORT
 
 SEEDS = st.integers(0, 1 << 32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from built_tasks import awaits, blocks, completed, queued, resumes, returns, runs, scheduled, started
 from built_waits import asked, numbers_of
-from clrevents.analysis import TasksReport
+from clrevents.analysis.reports.tasks import TasksReport
 from clrevents.events import ThreadPoolWorkerThreadWait_V0
 from clrevents.schema.registry import TPL
 from clrevents.testing.builder import TraceBuilder

@@ -5,14 +5,12 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 
-import pytest
-
 import clrevents
 from analysis.test_recording_cost import MAIN, PROFILER, lossy_trace, stop
 from clrevents.analysis.framework.recording.recording_cost import recording_cost_of
 from clrevents.analysis.reports.threads.thread_rows import ThreadFacts
 from clrevents.testing.builder import TraceBuilder
-from project_files import fixtures
+from tiers import each_fixture
 
 
 def facts(builder: TraceBuilder) -> ThreadFacts:
@@ -22,7 +20,7 @@ def facts(builder: TraceBuilder) -> ThreadFacts:
             return trace.report("threads").facts
 
 
-@pytest.mark.parametrize("path", fixtures(), ids=lambda path: path.name.partition(".")[0])
+@each_fixture("net8-netperf3", "net10-exceptions", "net8-counters")
 def test_fixtures_say_what_info_does(path: Path) -> None:
     with clrevents.open(path) as trace:
         report, cost = trace.report("threads"), recording_cost_of(trace)

@@ -225,7 +225,8 @@ def test_a_thread_from_before_its_ids_next_creation() -> None:
 def test_a_wait_that_is_open_at_the_end_lasts_until_then() -> None:
     builder = waits(sampled(begun(), 7, 1, 2, 3), 7, 4, None)
     report = reported(sampled(builder, 8, 4, 20))
-    assert told(report) == [(1, 4, "running", "sample"), (4, 20, "wait", "event")]
+    assert told(report) == [(1, 4, "running", "sample"), (4, 20, "wait", "inferred")]
+    assert [row.open for row in report.intervals if row.thread_id == 7] == [False, True]
     # A sample that says otherwise shows that its end is missing.
     late = waits(sampled(begun(), 7, 1, 2, 3), 7, 4, None)
     assert told(reported(sampled(late, 7, 20, 21)))[1:3] == [

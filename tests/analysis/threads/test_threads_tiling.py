@@ -46,7 +46,7 @@ def _act(builder: TraceBuilder, act: str, thread: int, at: int) -> None:
         "signal": WaitHandleWaitStop_V0(0),
         "end": ThreadTerminated_V0(1000, 1, 0),
         "suspend": GCSuspendEEBegin_V1(GCSuspendEEReason(1), 1, 0),
-        "stop": GCSuspendEEBegin_V1(GCSuspendEEReason(0), (1 << 32) - 1, 0),
+        "stop": GCSuspendEEBegin_V1(GCSuspendEEReason(0), -1, 0),
         "restart": GCRestartEEEnd_V1(0),
         "idle": ThreadPoolWorkerThreadWait_V0(3, 0, 0),
     }

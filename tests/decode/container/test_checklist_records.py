@@ -70,6 +70,7 @@ class Feeding:
 _SIZE = 60_000
 
 
+@pytest.mark.full
 @case(10)
 def test_case_10_a_stream_of_more_than_4_gb() -> None:
     """71,600 events of 60,000 bytes: offsets beyond 2^32, and each alignment of a block on both sides of it."""

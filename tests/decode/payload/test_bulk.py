@@ -31,8 +31,9 @@ from clrevents.reference import codec
 from clrevents.schema.registry import DEFAULT, RUNTIME, EventInfo
 from clrevents.testing.builder import Format, TraceBuilder
 from clrevents.testing.strategies import MadeTrace, records, traces
-from project_files import fixtures
-from properties.test_three_decoders import CASES
+from clrevents.trace.batch import hand_out
+from properties.test_three_decoders import EACH
+from tiers import each_fixture
 
 pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
 UNLOAD = MethodUnload_V1(1, 2, 3, 4, 5, MethodFlags(6), 7)
@@ -76,7 +77,7 @@ def alike(one: Any, other: Any) -> bool:
     return type(one).__name__ == type(other).__name__ and repr(one) == repr(other)
 
 
-@pytest.mark.parametrize(("info", "size"), CASES)
+@EACH
 @settings(max_examples=max(1, settings().max_examples // 8))
 @given(data=st.data())
 def test_every_layout(info: EventInfo, size: int, data: st.DataObject) -> None:
@@ -97,7 +98,7 @@ def test_every_layout(info: EventInfo, size: int, data: st.DataObject) -> None:
         assert hash(made[row]) == hash(record)
 
 
-@pytest.mark.parametrize(("info", "size"), CASES)
+@EACH
 @settings(max_examples=1)
 @given(data=st.data())
 def test_a_row_that_does_not_fit(info: EventInfo, size: int, data: st.DataObject) -> None:
@@ -289,7 +290,7 @@ def test_any_trace(made: MadeTrace) -> None:
             assert clrevents.asdict(event.payload) == clrevents.asdict(wanted.payload)
 
 
-@pytest.mark.parametrize("path", fixtures(), ids=lambda path: path.name)
+@each_fixture("net8-sample", "net10-servergc", "net8-counters")
 def test_real_traces(path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     events = both(path.read_bytes(), monkeypatch)
     assert len(events) > 100
@@ -331,9 +332,9 @@ def test_a_kept_event_keeps_no_other_payload_alive() -> None:
     decoder = clrevents.Decoder()
     batches = [*decoder.feed(method_trace()), *decoder.close()]
     (batch,) = [batch for batch in batches if len(batch)]
-    batch.rows.records = [Payload() for _ in range(len(batch))]
-    watched = [weakref.ref(payload) for payload in batch.rows.payloads]
-    events = list(batch.hand_out())
+    batch._rows.rows.records = [Payload() for _ in range(len(batch))]
+    watched = [weakref.ref(payload) for payload in batch._rows.rows.payloads]
+    events = list(hand_out(batch))
     assert all(ref() is not None for ref in watched)
     kept = events[7]
     del events
@@ -342,7 +343,7 @@ def test_a_kept_event_keeps_no_other_payload_alive() -> None:
     assert kept.payload is watched[7]()
     assert kept.name
     # What was handed out is gone.
-    assert list(batch.hand_out()) == []
+    assert list(hand_out(batch)) == []
 
 
 def test_batches_iterate_twice() -> None:

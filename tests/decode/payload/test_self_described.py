@@ -91,6 +91,7 @@ def test_a_file_time_keeps_its_hundred_nanoseconds() -> None:
     assert str(FileTime((1 << 64) - 1)) == str((1 << 64) - 1)
 
 
+@pytest.mark.full
 def test_a_hundred_thousand_kinds_stay_bounded() -> None:
     builder = TraceBuilder()
     for i in range(100_000):

@@ -1,4 +1,4 @@
-"""Every fixture cut at 200 evenly spread lengths: a result or a TraceError, and a prefix in each capture thread.
+"""Every fixture cut at evenly spread lengths: a result or a TraceError, and a prefix in each capture thread.
 
 A capture thread's events stand in the file in the order it wrote them, so a cut may only take from their end.
 """
@@ -19,20 +19,15 @@ import clrevents
 from clrevents import DamageError, TraceError, UnreadableError
 from clrevents.decode.stream.stream import Stream
 from clrevents.errors import ErrorMode
-from project_files import fixtures, unpacked
+from project_files import unpacked
+from tiers import each_fixture
 
 pytestmark = pytest.mark.filterwarnings("ignore::clrevents.TraceWarning")
 
-CUTS = 200
+CUTS = 60
 SAMPLED = -1
 MODES: tuple[ErrorMode, ...] = ("report", "salvage")
-EACH = pytest.mark.parametrize("path", fixtures(), ids=lambda p: p.name.partition(".")[0])
-# The sampler writes about other threads.
-OWN = pytest.mark.parametrize(
-    "path",
-    [path for path in fixtures() if not path.name.startswith("net10-exceptions")],
-    ids=lambda p: p.name.partition(".")[0],
-)
+EACH = each_fixture("net8-sample")
 
 
 def cuts(path: Path) -> int:
@@ -117,12 +112,14 @@ def test_rows_of_a_cut_file_are_a_prefix_in_each_thread(path: Path, errors: Erro
     assert len(set(counts)) > (1 if "linux" in path.name else cuts(path) // (4 if "heap" in path.name else 2))
 
 
-@OWN
+@EACH
 def test_events_of_a_cut_file_are_a_prefix_in_each_thread(path: Path) -> None:
     """The same through the public surface, payloads decoded; but for samples every event is about its capture thread.
 
     NetPerf does not write capture threads; its events are in order of time as they stand.
     """
+    if path.name.startswith("net10-exceptions"):
+        return  # The sampler writes about other threads.
     data = unpacked(path)
     whole: dict[int, list[Any]] = defaultdict(list)
     for e in clrevents.open(data).events():
@@ -134,7 +131,7 @@ def test_events_of_a_cut_file_are_a_prefix_in_each_thread(path: Path) -> None:
         assert sorted((captures - counts).values()) == [sampled] * (sampled > 0), "all samples come from one thread"
         assert not counts - captures
     errors: list[TraceError] = []
-    for length in lengths(path)[::4]:
+    for length in lengths(path)[::3]:
         found: dict[int, list[Any]] = defaultdict(list)
         last = 0
         try:
@@ -146,7 +143,7 @@ def test_events_of_a_cut_file_are_a_prefix_in_each_thread(path: Path) -> None:
             errors.append(error)
         for thread, events in found.items():
             assert events == whole[thread][: len(events)], f"thread {thread} of the first {length} bytes"
-    assert len(errors) > cuts(path) // 8, "nearly every cut falls inside a block"
+    assert len(errors) > cuts(path) // 6, "nearly every cut falls inside a block"
     for ended in errors:
         assert isinstance(ended, UnreadableError | DamageError)
         assert ended.offset is not None
@@ -167,7 +164,7 @@ def visible(e: clrevents.Event[Any]) -> tuple[Any, ...]:
 @EACH
 def test_every_question_to_a_cut_file_is_answered_or_refused(path: Path) -> None:
     data = unpacked(path)
-    for length in lengths(path)[::20]:
+    for length in lengths(path)[::6]:
         try:
             trace = clrevents.open(data[:length])
         except UnreadableError:

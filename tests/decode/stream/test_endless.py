@@ -29,6 +29,8 @@ from clrevents.encode.values import ThreadRow as ThreadRecord
 from clrevents.rewrite import redact
 from counting import calls
 
+pytestmark = pytest.mark.full
+
 SIZES = (1000, 4000, 16000)
 # What a few blocks need, however much came before.
 LITTLE = 200_000

@@ -18,21 +18,20 @@ from typing import Any, Final, TypeAlias
 import attrs
 import pytest
 
+from built_pauses import FORMATS, pauses
 from clrevents import Decoder, TraceError
 from clrevents.decode.rows import Guids, Rows
 from clrevents.decode.stream.stream import Stream
 from clrevents.errors import ErrorMode, Limits
-from project_files import SHARED, fixtures, without_shared
+from project_files import SHARED, fixtures
+from tiers import few
 
-FIXTURES: Final = fixtures()
 VECTORS: Final = sorted((SHARED / "vectors").glob("*.nettrace"))
 SMALL_TRACES: Final = sorted(p for p in (SHARED / "traces" / "perfview").glob("*.net*.gz") if p.stat().st_size < 60_000)
 
 MODES: Final[tuple[ErrorMode, ...]] = ("report", "salvage")
-NOT_HERE: Final = pytest.mark.skip(reason=without_shared("small traces"))
-SLICINGS: Final = 50
 SMALL: Final = 20_000
-DAMAGED: Final = 6
+"""Bytes of a stream that is sliced many times and also byte by byte; of larger ones a few slicings show as much."""
 
 Row: TypeAlias = tuple[Any, ...]
 Pieces: TypeAlias = Iterable[bytes | memoryview]
@@ -52,8 +51,23 @@ class Seen:
     error: tuple[Any, ...] | None = None
 
 
+@attrs.frozen
+class Given:
+    """A stream by its name: built, or a file's."""
+
+    name: str
+    source: Path | bytes
+
+    def content(self) -> bytes:
+        return self.source if isinstance(self.source, bytes) else _unpacked(self.source)
+
+    def times(self, small: int, large: int) -> list[str]:
+        """So many seeds for a small stream and for a large one."""
+        return [f"{self.name} {number}" for number in range(small if len(self.content()) < SMALL else large)]
+
+
 @cache
-def content(path: Path) -> bytes:
+def _unpacked(path: Path) -> bytes:
     data = path.read_bytes()
     return gzip.decompress(data) if path.suffix == ".gz" else data
 
@@ -200,68 +214,72 @@ def same(seen: Seen, whole: Seen, how: str) -> None:
     assert seen_rest == whole_rest, how
 
 
-STREAMS: Final = [
-    *(pytest.param(p, id=p.name.removesuffix(".gz")) for p in FIXTURES),
-    *(pytest.param(p, id=p.name, marks=pytest.mark.shared) for p in VECTORS),
-    *(pytest.param(p, id=p.name.removesuffix(".gz"), marks=pytest.mark.shared) for p in SMALL_TRACES),
-]
-SMALL_STREAMS: Final = [p for p in STREAMS if len(content(p.values[0])) < SMALL]
+BUILT: Final = [Given(f, pauses(f, events=60)) for f in FORMATS]
+"""Small ones of every container: several threads, stacks, sequence points, losses."""
+FILES: Final = [Given(p.name.removesuffix(".gz"), p) for p in (*fixtures(), *VECTORS, *SMALL_TRACES)]
+
+
+def streams(*fast: str) -> pytest.MarkDecorator:
+    """Runs a test with each stream; in the fast tier with those that are built and these."""
+    cases = [
+        pytest.param(given, id=given.name, marks=() if given.source in fixtures() else pytest.mark.shared)
+        for given in FILES
+    ]
+    cases = [*(pytest.param(given, id=given.name) for given in BUILT), *cases]
+    return pytest.mark.parametrize("given", few(cases, lambda given: given in BUILT or given.name in fast))
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("path", STREAMS)
-def test_random_slicings_give_the_same_rows(path: Path, mode: ErrorMode) -> None:
-    data = content(path)
+@streams("net8-sample.nettrace")
+def test_random_slicings_give_the_same_rows(given: Given, mode: ErrorMode) -> None:
+    data = given.content()
     whole = read_rows([data], mode)
-    for number in range(SLICINGS):
-        seed = f"{path.name} {number}"
+    for seed in given.times(30, 8):
         same(read_rows(sliced(data, seed), mode), whole, seed)
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("path", STREAMS)
-def test_random_slicings_give_the_same_events(path: Path, mode: ErrorMode) -> None:
-    data = content(path)
+@streams()
+def test_random_slicings_give_the_same_events(given: Given, mode: ErrorMode) -> None:
+    data = given.content()
     whole = read_events([data], mode)
-    for number in range(3):
-        seed = f"{path.name} {number}"
+    for seed in given.times(6, 2):
         same(read_events(sliced(data, seed), mode), whole, seed)
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("path", SMALL_STREAMS or [pytest.param(None, marks=NOT_HERE)])
-def test_byte_by_byte_gives_the_same(path: Path, mode: ErrorMode) -> None:
-    data = content(path)
+@streams()
+def test_byte_by_byte_gives_the_same(given: Given, mode: ErrorMode) -> None:
+    data = given.content()[:SMALL]
     same(read_rows(bytewise(data), mode), read_rows([data], mode), "rows")
     same(read_events(bytewise(data), mode), read_events([data], mode), "events")
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("path", STREAMS)
-def test_slicing_does_not_change_what_damage_does(path: Path, mode: ErrorMode) -> None:
-    for copy in range(DAMAGED):
-        data = damaged(content(path), f"{path.name} {copy}")
+@streams()
+def test_slicing_does_not_change_what_damage_does(given: Given, mode: ErrorMode) -> None:
+    for copy in given.times(12, 3):
+        data = damaged(given.content(), copy)
         whole = read_rows([data], mode)
-        for number in range(4):
-            seed = f"{path.name} {copy} {number}"
+        for number in range(3):
+            seed = f"{copy} {number}"
             same(read_rows(sliced(data, seed), mode), whole, seed)
 
 
-@pytest.mark.parametrize("limits", [Limits(region_events=100), Limits(region_bytes=5000)], ids=["events", "bytes"])
-@pytest.mark.parametrize("path", STREAMS)
-def test_a_region_that_is_too_long_ends_at_the_same_event(path: Path, limits: Limits) -> None:
+@pytest.mark.parametrize("limits", [Limits(region_events=20), Limits(region_bytes=1000)], ids=["events", "bytes"])
+@streams()
+def test_a_region_that_is_too_long_ends_at_the_same_event(given: Given, limits: Limits) -> None:
     """What is given in file order because too much would have to wait does not depend on how much was fed at once."""
-    data = content(path)
+    data = given.content()
     whole = read_rows([data], "report", limits=limits)
-    for number in range(3):
-        seed = f"{path.name} {number}"
+    for seed in given.times(6, 2):
         same(read_rows(sliced(data, seed), "report", limits=limits), whole, seed)
 
 
-@pytest.mark.parametrize("path", STREAMS)
-def test_a_buffer_that_is_used_again(path: Path) -> None:
+@streams("net8-sample.nettrace")
+def test_a_buffer_that_is_used_again(given: Given) -> None:
     """Nothing points into what was fed: the caller's buffer is overwritten after every feed."""
-    data = content(path)
+    data = given.content()
     buffer = bytearray(max(len(data) // 7, 1))
 
     def pieces() -> Iterator[memoryview]:
@@ -275,13 +293,12 @@ def test_a_buffer_that_is_used_again(path: Path) -> None:
     same(read_events(pieces(), "report"), read_events([data], "report"), "events")
 
 
-@pytest.mark.parametrize("path", STREAMS)
-def test_flush_at_any_point_keeps_every_event(path: Path) -> None:
+@streams("net8-sample.nettrace")
+def test_flush_at_any_point_keeps_every_event(given: Given) -> None:
     """A flush may give up the order across threads, never an event nor the order of one capture thread."""
-    data = content(path)
+    data = given.content()
     whole = read_rows([data], "report")
-    for number in range(5):
-        seed = f"{path.name} {number}"
+    for seed in given.times(10, 3):
         rng = random.Random(seed)
         seen = read_rows(sliced(data, seed), "report", flush=lambda rng=rng: rng.random() < 0.5)  # type: ignore[misc]
         assert by_capture_thread(seen) == by_capture_thread(whole), seed

@@ -34,7 +34,7 @@ from clrevents.testing.builder import Format, TraceBuilder
 
 BLOCKING, BACKGROUND, FOREGROUND = range(3)
 FOR_GC, FOR_PREPARATION = 1, 6
-SAMPLER: Final = 0xFFFFFFFF
+SAMPLER: Final = -1
 Size = tuple[int, int, int, int]
 """Of a generation: before, after, pinned survivors, other survivors."""
 

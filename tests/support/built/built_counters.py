@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import clrevents
-from clrevents.analysis import CountersReport
+from clrevents.analysis.reports.counters import CountersReport
 from clrevents.encode.values import FieldDescription
 from clrevents.schema.codes import TypeCode
 from clrevents.schema.dynamic import ClassCache, Variant

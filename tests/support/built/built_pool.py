@@ -11,7 +11,7 @@ from clrevents.events import (
     ThreadPoolWorkerThreadWait_V0,
 )
 from clrevents.schema.registry import TPL
-from clrevents.schema.thread_pool_flags import ThreadAdjustmentReason
+from clrevents.schema.runtime_flags import ThreadAdjustmentReason
 from clrevents.testing.builder import TraceBuilder
 
 MS = 1_000_000

@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 import clrevents
-from clrevents.analysis.reports.requests.report import RequestsReport
+from clrevents.analysis.reports.requests import RequestsReport
 from clrevents.encode.values import NO_GUID
 from clrevents.testing.builder import TraceBuilder
 

@@ -43,7 +43,7 @@ def hand_made(
         event="ThreadSample" if timed else "Sold",
         unit=unit,
         timed=timed,
-        time=np.array(time, dtype=np.int64),
+        time_ns=np.array(time, dtype=np.int64),
         thread=np.array([numbers[thread] for thread, *_ in rows], dtype=np.int64),
         weight=np.array([row[1] for row in rows], dtype=np.float64 if floats else np.int64),
         stack=np.array([stacks[stack] for _, _, stack, _ in rows], dtype=np.int64),

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import clrevents
 from clrevents import Trace, TraceError, TraceWarning
-from clrevents.analysis.framework.run.catalogue import feed_reports, run_reports
+from clrevents.analysis.framework.run.catalogue import feed_reports
 from clrevents.analysis.shared.samples.calltree import call_tree
 from clrevents.analysis.shared.samples.samples import read_samples, stacked_events
 from clrevents.analysis.shared.samples.stack_shapes import StackShape
@@ -137,7 +137,7 @@ def _cut(data: bytes) -> None:
 def _reports(data: bytes) -> None:
     # Charts are drawn by another program in this process, which no fork survives; what they draw is bounded.
     with _open(data) as trace, unittest.mock.patch.dict(sys.modules, {"vl_convert": None}):
-        for answer in run_reports(trace).values():
+        for answer in trace.reports().values():
             _ = repr(answer), answer.to_dict(), answer._repr_html_()
 
 
@@ -160,7 +160,7 @@ def _logical(data: bytes) -> None:
     with _open(data) as trace:
         samples = read_samples(trace, logical=True)
         for format in FLAME_FORMATS:
-            flame_bytes(samples, format, Look("t", "e", format != "chrome", False, trace.info.start))
+            flame_bytes(samples, format, Look("t", "e", True, False, trace.info.start))
 
 
 def _shaped(data: bytes) -> None:

@@ -55,9 +55,8 @@ def _tables(trace: Any) -> None:
 
 
 def _reports(trace: Any) -> None:
-    from clrevents.analysis.framework.run.catalogue import run_reports
 
-    run_reports(trace)
+    trace.reports()
 
 
 def _facts(trace: Any) -> None:

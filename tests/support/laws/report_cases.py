@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.run.catalogue import find_report, report_names
+from project_files import ROOT
 from report_slices import activities, compilations, pauses, states
 
 SAMPLES: Final[dict[str, ReportDeclaration[Any, Any]]] = {
@@ -14,6 +16,23 @@ SAMPLES: Final[dict[str, ReportDeclaration[Any, Any]]] = {
     "sample-pauses": pauses.REPORT,
     "sample-states": states.REPORT,
 }
+
+_BETTER: Final = {
+    **dict.fromkeys(("threads", "top", "callers", "sample-states"), "net10-convoy"),
+    **dict.fromkeys(("requests", "activities", "sample-activities"), "net10-starvation"),
+    **dict.fromkeys(("alloc", "sample-pauses"), "net10-garbage"),
+    "sample-compilations": "net10-method-interop",
+}
+"""Fixtures with more of a report, or smaller ones, than that of its page."""
+
+
+def made_for(name: str) -> str:
+    """The fixture with most of what a report is about: by default the first that its page shows."""
+    if name in _BETTER:
+        return _BETTER[name]
+    page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    (first, *_) = re.findall(r"fixtures/([\w-]+)\.net", page)
+    return str(first)
 
 
 def every_report() -> dict[str, ReportDeclaration[Any, Any]]:

@@ -30,7 +30,6 @@ import clrevents
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.run.asking import ReportFeed, ask
-from clrevents.analysis.framework.run.catalogue import _with_used
 from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, TimeWindow
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
@@ -61,7 +60,7 @@ def opened(data: bytes) -> Iterator[clrevents.Trace]:
 def answered(declaration: Declaration, parameters: Any, trace: clrevents.Trace, **more: Any) -> Answer[Any]:
     """The report's answer; `more` are the window's options and `cut`."""
     cut = more.pop("cut", iter)
-    return ask(trace, _with_used([Asked(declaration, parameters)]), more, cut)[declaration.name]
+    return ask(trace, [Asked(declaration, parameters)], more, cut)[declaration.name]
 
 
 @lru_cache(maxsize=64)
@@ -100,6 +99,27 @@ def the_whole_window_changes_nothing(declaration: Declaration, parameters: Any, 
         window = answered(declaration, parameters, trace, start=start, end=end)
     assert window.question.window == TimeWindow(start, end)
     _same(whole, window, "the window is the whole trace")
+
+
+def obey_together(declarations: Sequence[Declaration], data: bytes) -> None:
+    """The laws that need no reading of a report's own, of many reports that are asked in one: the whole window changes
+    nothing, JSON reads back equal, answers show themselves safely and mark what holes touch."""
+    asked = [Asked(declaration, declaration.parameters()) for declaration in declarations]
+    with opened(data) as trace:
+        whole = ask(trace, asked, {}, iter)
+        start = min([0, *(time for answer in whole.values() for time in _times(answer))])
+        end = passes_of(trace).scan(raising=False).duration_ns + 1
+        window = ask(trace, asked, {"start": start, "end": end}, iter)
+        assert whole.keys() == window.keys() == {declaration.name for declaration in declarations}
+        for name, answer in whole.items():
+            try:
+                _same(answer, window[name], "the window is the whole trace")
+                reads_back_equal(answer)
+                shows_safely(answer)
+                marks_holes(answer, trace)
+            except BaseException as error:
+                error.add_note(f"this is about the report {name}")
+                raise
 
 
 def adjacent_windows_add_up(declaration: Declaration, parameters: Any, data: bytes, seed: int = 1) -> None:
@@ -161,7 +181,7 @@ def a_decoder_gives_the_same(declaration: Declaration, parameters: Any, data: by
     """Bytes that come in pieces give the answer of the whole file, but for names of code that come too late."""
     rng = random.Random(seed)
     whole = whole_answer(declaration, parameters, data)
-    feed = ReportFeed(_with_used([Asked(declaration, parameters)]))
+    feed = ReportFeed([Asked(declaration, parameters)])
     decoder = clrevents.Decoder(*feed.selectors, errors="salvage", symbols=True)
     at = 0
     while at < len(data):
@@ -296,7 +316,12 @@ def marks_what_holes_touch(declaration: Declaration, parameters: Any, data: byte
     """A row is lossy if and only if a hole of one of its threads touches it."""
     report = whole_answer(declaration, parameters, data)
     with opened(data) as trace:
-        holes = _holes(trace)
+        marks_holes(report, trace)
+
+
+def marks_holes(report: Answer[Any], trace: clrevents.Trace) -> None:
+    """The same of an answer that is there already."""
+    holes = _holes(trace)
     for table in report.tables():
         shape = shape_of(table.row_class)
         rows = report.table(table.name)
@@ -346,6 +371,16 @@ LAWS: Final[tuple[Law, ...]] = (
     numbers_are_possible,
 )
 """Those that need nothing but a trace."""
+
+
+def obeys(declaration: Declaration, parameters: Any, data: bytes, laws: Sequence[Law] = LAWS) -> None:
+    """All laws, or these, which share the answers that they judge."""
+    for law in laws:
+        try:
+            law(declaration, parameters, data)
+        except BaseException as error:
+            error.add_note(f"{declaration.name} breaks the law {law.__name__}")
+            raise
 
 
 def recut(chunks: Iterable[TableChunk], rng: random.Random, one_by_one: int) -> Iterator[TableChunk]:

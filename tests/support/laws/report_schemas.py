@@ -1,4 +1,4 @@
-"""Real answers of all reports against the published schemas."""
+"""Real answers of all reports against the schemas that `clrevents schema NAME --json` prints."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 import jsonschema
 
 import clrevents
-from clrevents.analysis.framework.run.catalogue import run_reports
+from clrevents.analysis.framework.model.json_schema import report_schema
+from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.table.display import LINES, WIDTH
-from project_files import ROOT
 
 
 def validator(name: str) -> Any:
     """Of the published schema, with every key that it does not name forbidden."""
-    published = json.loads((ROOT / "docs" / "schemas" / f"{name}.json").read_text("utf-8"))
+    published = json.loads(json.dumps(report_schema(find_report(name))))
     jsonschema.Draft202012Validator.check_schema(published)
     return jsonschema.Draft202012Validator(closed(published))
 
@@ -39,7 +39,7 @@ def validate(path: Path) -> None:
     with warnings.catch_warnings(), clrevents.open(path, errors="salvage") as trace:
         # Of losses and damage the notes speak too.
         warnings.simplefilter("ignore", clrevents.TraceWarning)
-        for name, answer in run_reports(trace).items():
+        for name, answer in trace.reports().items():
             data = json.loads(json.dumps(answer.to_dict(), allow_nan=False))
             validator(name).validate(data)
             lines = repr(answer).splitlines()

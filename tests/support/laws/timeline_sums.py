@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import clrevents
-from clrevents.analysis import read_samples, run_reports
+from clrevents.analysis import read_samples
 
 Sums: TypeAlias = dict[tuple[str, int | None, str], tuple[int, int]]
 """By what it is, its thread (None: the process) and its name: how many, and nanoseconds of those that have an end."""
@@ -31,7 +31,7 @@ def sums_of_reports(trace: clrevents.Trace) -> Sums:
             sums[1] += 0 if end is None else end - start
 
     names = ["threads", "gc", "locks", "jit", "exceptions", "tasks", "requests", "activities"]
-    answers: Mapping[str, Any] = run_reports(trace, names)
+    answers: Mapping[str, Any] = trace.reports(*names)
     for row in answers["threads"].intervals:
         add("states", row.thread_id, row.state, row.start_ns, row.end_ns)
     check_states(answers["threads"], found)

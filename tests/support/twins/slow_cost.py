@@ -14,7 +14,7 @@ import attrs
 
 from clrevents.analysis.framework.recording.recording_cost import RecordingCost
 
-ANY_COUNT = 0xFFFF_FFFF
+ANY_COUNT = -1
 
 
 @attrs.frozen

@@ -14,7 +14,11 @@ from typing import Any, Final
 import pytest
 
 CHROMIUM: Final = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-needs_browser: Final = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium on the path")
+
+
+def needs_browser(test: Any) -> Any:
+    """A test in a browser, which the full tier has."""
+    return pytest.mark.full(pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium on the path")(test))
 
 
 class OpenPage:

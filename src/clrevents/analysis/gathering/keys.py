@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.analysis.gathering.groups import Interned
 from clrevents.table.build import Column
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -19,7 +20,7 @@ _TEXT: Final = ("string", "binary")
 
 
 def group_numbers(columns: Sequence[Sequence[Column]], lengths: Sequence[int]) -> tuple[Ints, int]:
-    """Numbers from 0 for the rows of several concatenated tables, -1 where a column is null; and how many.
+    """Interned from 0 for the rows of several concatenated tables, -1 where a column is null; and how many.
 
     `columns` has for each key the columns of all tables, `lengths` the tables' rows. TypeError for a list, a struct,
     or a text beside a number.
@@ -37,7 +38,7 @@ def group_numbers(columns: Sequence[Sequence[Column]], lengths: Sequence[int]) -
 
 
 def _packed(numbers: Ints, count: int) -> tuple[Ints, int]:
-    """Numbers without gaps, as soon as there are more of them than rows."""
+    """Interned without gaps, as soon as there are more of them than rows."""
     if count <= len(numbers):
         return numbers, count
     distinct, places = np.unique(numbers, return_inverse=True)
@@ -65,7 +66,7 @@ def _codes(parts: Sequence[Column]) -> tuple[Ints, int]:
 
 
 def _dense(values: NDArray[Any]) -> tuple[Ints, int]:
-    """Numbers for values; without a sort where they lie close together, as threads do."""
+    """Interned for values; without a sort where they lie close together, as threads do."""
     if len(values) and values.dtype.kind == "u":
         low, high = values.min(), values.max()
         if int(high) - int(low) < len(values):
@@ -79,10 +80,10 @@ def _unsigned(values: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 def _text_codes(parts: Sequence[Column]) -> tuple[Ints, int]:
-    known: dict[Any, int] = {}
+    known: Interned[Any] = Interned()
     found = []
     for column in parts:
         held = column.texts if column.texts is not None else column
-        codes = np.array([known.setdefault(text, len(known)) for text in held.tolist()], dtype=np.int64)
+        codes = known.of(held.tolist())
         found.append(codes if held is column or not len(codes) else codes[column.values])
     return np.concatenate(found), max(len(known), 1)

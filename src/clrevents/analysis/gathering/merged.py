@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.analysis.gathering.groups import Interned, offsets
 from clrevents.symbols.method_names import raw_name
 from clrevents.symbols.methods import Methods
 from clrevents.symbols.stacks import ResolvedStacks
@@ -62,34 +63,31 @@ class MergedStacks:
 
 def merged_stacks(methods: Methods, found: ResolvedStacks) -> MergedStacks:
     """Every use gets a stack: those without one share a stack of one frame that says so."""
-    frames: dict[StackFrame, int] = {}
+    frames: Interned[StackFrame] = Interned()
     place = _frames(methods, found, frames)
     values = place[found.values]
-    stacks: dict[bytes, int] = {}
+    stacks: Interned[bytes] = Interned()
     alike = np.zeros(len(found) + 1, dtype=np.int64)
     for stack in dict.fromkeys(found.of.tolist()):
         piece = values[found.offsets[stack] : found.offsets[stack + 1]] if stack >= 0 else values[:0]
         if not len(piece):
             none = StackFrame(f"[{NO_STACK}]", f"[{NO_STACK}]", reason=NO_STACK)
-            piece = np.array([frames.setdefault(none, len(frames))], dtype=np.int64)
-        alike[stack] = stacks.setdefault(piece.tobytes(), len(stacks))
-    sizes = np.array([len(key) // 8 for key in stacks], dtype=np.int64)
-    offsets = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(sizes)))
-    return MergedStacks(alike[found.of], offsets, np.frombuffer(b"".join(stacks), dtype=np.int64), tuple(frames))
+            piece = frames.of([none])
+        alike[stack] = stacks[piece.tobytes()]
+    ends = offsets([len(key) // 8 for key in stacks])
+    return MergedStacks(alike[found.of], ends, np.frombuffer(b"".join(stacks), dtype=np.int64), tuple(frames))
 
 
-def _frames(methods: Methods, found: ResolvedStacks, frames: dict[StackFrame, int]) -> Ints:
+def _frames(methods: Methods, found: ResolvedStacks, frames: Interned[StackFrame]) -> Ints:
     """Which frame each entry of the table is; texts are made once for a method, and not for each address in it."""
     table = found.table
     place = np.zeros(len(table), dtype=np.int64)
     known = table.method >= 0
     indexes, of = np.unique(table.method[known], return_inverse=True)
-    places = [frames.setdefault(_method(methods, index), len(frames)) for index in indexes.tolist()]
-    place[known] = np.array(places, dtype=np.int64)[of]
+    place[known] = frames.of(_method(methods, index) for index in indexes.tolist())[of]
     for row in np.flatnonzero(~known).tolist():
         frame = table.frame(row)
-        nameless = StackFrame(str(frame), str(frame), frame.module, frame.reason)
-        place[row] = frames.setdefault(nameless, len(frames))
+        place[row] = frames[StackFrame(str(frame), str(frame), frame.module, frame.reason)]
     return place
 
 

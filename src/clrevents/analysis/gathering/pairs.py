@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.analysis.gathering.groups import changes
+
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
 
@@ -24,7 +26,7 @@ def pair(groups: NDArray[Any], opens: Mask) -> tuple[Ints, Ints]:
     if not len(order):
         return order, order
     group, steps = groups[order], np.where(opens[order], 1, -1)
-    first = np.flatnonzero(np.append(True, group[1:] != group[:-1]))
+    first = np.flatnonzero(changes(group))
     sizes = np.diff(np.append(first, len(order)))
     number = np.repeat(np.arange(len(first), dtype=np.int64), sizes)
     depth = np.cumsum(steps)

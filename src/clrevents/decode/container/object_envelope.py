@@ -72,14 +72,8 @@ class ObjectContainer(ABC):
         """The values of one block."""
 
     def read(self, window: Window) -> Iterator[Block]:
-        start = window.pos
-        try:
+        with window.all_or_nothing():
             yield from self._object(window)
-        except NeedMore as more:
-            raise window.back_to(start, more) from None
-        except BaseException:
-            window.pos = start
-            raise
 
     def read_together(self, window: Window) -> tuple[Events, int] | None:
         """See `decode.container.container.Container`; None where a generation has no such blocks."""

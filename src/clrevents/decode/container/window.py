@@ -7,6 +7,8 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from uuid import UUID
 
 import attrs
@@ -57,11 +59,19 @@ class Window:
         if count > self.end - self.pos:
             raise NeedMore(count)
 
-    def back_to(self, start: int, more: NeedMore) -> NeedMore:
-        """Return to an earlier position; the same need, counted from there."""
-        needed = more.needed + self.pos - start
-        self.pos = start
-        return NeedMore(needed)
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """What is read inside moves the position only if it is read to its end. Needs count from the beginning."""
+        start = self.pos
+        try:
+            yield
+        except NeedMore as more:
+            needed = more.needed + self.pos - start
+            self.pos = start
+            raise NeedMore(needed) from None
+        except BaseException:
+            self.pos = start
+            raise
 
     def context(self, error: TraceError) -> TraceError:
         """The same error with the bytes around its offset attached."""

@@ -18,8 +18,7 @@ from clrevents.export.files.csv_lines import csv_lines
 from clrevents.export.files.sink import FileSink
 from clrevents.table.arrow import arrow_schema
 from clrevents.table.childless import childful_fields, without_childless
-from clrevents.table.portions import portions
-from clrevents.table.table import Table, needed
+from clrevents.table.table import Table, needed, portions
 
 Format: TypeAlias = Literal["parquet", "arrow", "csv", "jsonl"]
 FORMATS: Final[tuple[Format, ...]] = ("parquet", "arrow", "csv", "jsonl")

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis import HeapSnapshot
+from clrevents.analysis.gathering.groups import changes
 from clrevents.analysis.reports.heap.heap_snapshot import solution_of
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -130,8 +131,7 @@ class _Nodes:
         """Edges to these nodes; those of one source, which are neighbours, are numbered from 1."""
         found = np.zeros((len(targets), len(_EDGE_FIELDS)), dtype=np.int64)
         found[:, 0] = _ELEMENT
-        begins = np.flatnonzero(np.concatenate([np.ones(1, dtype=np.bool_), sources[1:] != sources[:-1]]))
-        begins = begins[: len(np.unique(sources))]
+        begins = np.flatnonzero(changes(sources))
         lengths = np.diff(np.concatenate([begins, [len(sources)]]))
         found[:, 1] = np.arange(1, len(sources) + 1) - np.repeat(begins, lengths)
         found[:, 2] = targets * len(_NODE_FIELDS)

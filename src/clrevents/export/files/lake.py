@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import multiprocessing
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from clrevents._util.process import serve_parent
+from clrevents._util.workers import Workers, give_up_if_told
 from clrevents.errors import ErrorMode, Problem, TraceError, TraceWarning
 from clrevents.export.files.directory import FACTS, Options, Written, export_directory
 from clrevents.export.files.file_names import name_hash, trace_stem
@@ -168,34 +167,9 @@ def export_side_by_side(todo: Sequence[Job], processes: int) -> Iterator[Outcome
 
     If this ends early, the others are stopped and leave nothing incomplete.
     """
-    context = multiprocessing.get_context("spawn")
-    stop = context.Event()
-    pool = ProcessPoolExecutor(min(processes, len(todo)), context, _begin, (stop,))
+    workers = Workers(min(processes, len(todo)))
     try:
-        futures = [pool.submit(_export, job) for job in todo]
-        for future in as_completed(futures):
+        for future in as_completed([workers.submit(export_trace, job, progress=give_up_if_told) for job in todo]):
             yield future.result()
-    except BaseException:
-        stop.set()
-        raise
     finally:
-        pool.shutdown(cancel_futures=True)
-
-
-_stop: Any = None
-
-
-def _begin(stop: Any) -> None:
-    """Runs in each process."""
-    global _stop
-    _stop = stop
-    serve_parent()
-
-
-def _export(job: Job) -> Outcome:
-    return export_trace(job, progress=_stopping)
-
-
-def _stopping(share: float) -> None:
-    if _stop is not None and _stop.is_set():
-        raise KeyboardInterrupt
+        workers.end(wait=True)

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import gzip
 import importlib
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, get_args
 
-from clrevents.analysis.shared.samples.samples import Samples
+from clrevents.analysis.shared.samples.samples import FlameFormat, Samples
 from clrevents.export.look import Look
 
-FlameFormat: TypeAlias = Literal["speedscope", "folded", "html", "pprof", "chrome"]
 FLAME_FORMATS: Final[tuple[FlameFormat, ...]] = get_args(FlameFormat)
 
 _ROOM: Final = "clrevents.export.flame"
@@ -21,10 +20,8 @@ _MODULES: Final[dict[FlameFormat, str]] = {
     "folded": "folded",
     "html": "flame_html",
     "pprof": "pprof",
-    "chrome": "chrome",
 }
 _ENDINGS: Final[tuple[tuple[FlameFormat, tuple[str, ...]], ...]] = (
-    ("chrome", (".chrome.json", ".trace.json", ".perfetto.json")),
     ("speedscope", (".json", ".speedscope")),
     ("folded", (".folded", ".collapsed", ".txt")),
     ("html", (".html", ".htm")),
@@ -39,8 +36,7 @@ def flame_format(name: str) -> FlameFormat | None:
 
 
 def flame_bytes(samples: Samples, format: FlameFormat, look: Look, pack: bool = False) -> bytes:
-    """The whole file. `pack` compresses it; pprof files always are. Raises ValueError if threads are to be merged in a
-    format that keeps them apart."""
+    """The whole file. `pack` compresses it; pprof files always are."""
     made: bytes = importlib.import_module(f"{_ROOM}.{_MODULES[format]}").render(samples, look)
     return _packed(made) if pack or format == "pprof" else made
 
@@ -48,7 +44,7 @@ def flame_bytes(samples: Samples, format: FlameFormat, look: Look, pack: bool = 
 def compared_bytes(after: Samples, before: Samples, name: str, look: Look, pack: bool = False) -> bytes:
     """The page of one flame graph of two traces, the other of which is called `name`. Raises ValueError where their
     weights are of different units."""
-    made: bytes = importlib.import_module(f"{_ROOM}.flame_compared").render_compared(after, before, name, look)
+    made: bytes = importlib.import_module(f"{_ROOM}.flame_html").render_compared(after, before, name, look)
     return _packed(made) if pack else made
 
 

@@ -1,7 +1,8 @@
-"""Weighted stacks → a flame graph in one self-contained HTML file.
+"""Weighted stacks, alone or compared with another trace's → a flame graph in one self-contained HTML file.
 
-The page is `flame.html` beside this module: its script draws the embedded JSON. Text enters the page only as data,
-never as markup. Knows no pixels and no events.
+The page is `flame.html` beside this module: its script draws the embedded JSON. Text enters only as data, never as
+markup. A tree with too many boxes loses the lightest to one box of their caller, which says so; the weights stay
+whole. Knows no pixels and no events.
 """
 
 from __future__ import annotations
@@ -11,9 +12,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from clrevents.analysis.shared.samples.calltree import CallTree, call_tree
+import attrs
+import numpy as np
+
+from clrevents._util.words import counted
+from clrevents.analysis.gathering.groups import sum_by
+from clrevents.analysis.shared.samples.calltree import CallTree, Ints, call_tree
+from clrevents.analysis.shared.samples.compared_stacks import compare_stacks
 from clrevents.analysis.shared.samples.samples import Samples
-from clrevents.analysis.shared.weights.weighing import CAVEAT
+from clrevents.analysis.shared.weights.weighing import CAVEAT, Weights
 from clrevents.export.look import Look, frame_names, summary, thread_labels
 
 _HERE: Final = Path(__file__).parent
@@ -75,3 +82,120 @@ def flame_data(samples: Samples, look: Look, tree: CallTree) -> dict[str, Any]:
         "frame": tree.frame.tolist(),
         "own": tree.own.tolist(),
     }
+
+
+SMALL: Final = "(boxes too light for this page)"
+
+
+@attrs.frozen(eq=False)
+class FlameCut:
+    """A tree of the heaviest nodes. `place` is where the weight of each node of the whole tree went."""
+
+    tree: CallTree
+    place: Ints
+    gone: int
+
+    @classmethod
+    def of(cls, tree: CallTree, small: int, most: int) -> FlameCut:
+        """The `most` heaviest nodes; `small` is the frame of the nodes that hold the others."""
+        if len(tree) <= most:
+            return cls(tree, np.arange(len(tree)), 0)
+        wanted = np.zeros(len(tree), dtype=bool)
+        # Of equal weights the earlier ones stay: callers stand before their callees.
+        wanted[np.argsort(-tree.totals(), kind="stable")[:most]] = True
+        parents: list[int] = []
+        frames: list[int] = []
+        place: list[int] = []
+        rest: dict[int, int] = {}
+        kept: list[bool] = []
+        for parent, frame, own in zip(tree.parent.tolist(), tree.frame.tolist(), wanted.tolist(), strict=True):
+            above = -1 if parent < 0 else place[parent]
+            stays = own and (parent < 0 or kept[parent])
+            kept.append(stays)
+            if stays or ((parent < 0 or kept[parent]) and above not in rest):
+                place.append(len(parents))
+                parents.append(above)
+                frames.append(frame if stays else small)
+                if not stays:
+                    rest[above] = place[-1]
+            else:
+                place.append(rest[above] if parent < 0 or kept[parent] else above)
+        moved = np.array(place, dtype=np.int64)
+        cut = CallTree(np.array(parents, dtype=np.int64), np.array(frames, dtype=np.int64), np.zeros_like(tree.own[:0]))
+        made = cls(cut, moved, len(tree) - sum(kept))
+        return attrs.evolve(made, tree=attrs.evolve(cut, own=made.moved(tree.own)))
+
+    def moved(self, own: Weights) -> Weights:
+        """The weights of the whole tree's nodes, where they went."""
+        return sum_by(self.place, own, len(self.tree.parent))
+
+    def data(self, samples: Samples, look: Look) -> dict[str, Any]:
+        """What the script draws of the tree of these samples, without names and threads that no box has any more."""
+        data = flame_data(samples, look, self.tree)
+        if not self.gone:
+            return data
+        whole = len(self.place)
+        data["frames"].append(SMALL)
+        data["reasons"].append(f"{counted(self.gone, 'box', 'boxes')} of {whole:,} are left out of this page")
+        data["module"].append(len(data["modules"]))
+        data["modules"].append("")
+        note = f"{counted(self.gone, 'light box', 'light boxes')} of {whole:,} are drawn as one for each caller"
+        data["note"] = ". ".join(filter(None, (data["note"], note)))
+        used = sorted({frame for frame in data["frame"] if frame >= 0})
+        place = {frame: number for number, frame in enumerate(used)}
+        threads = sorted({frame for frame in data["frame"] if frame < 0}, reverse=True)
+        place.update({frame: -1 - number for number, frame in enumerate(threads)})
+        data["frame"] = [place[frame] for frame in data["frame"]]
+        data["threads"] = [data["threads"][-1 - frame] for frame in threads]
+        for key in ("frames", "reasons", "module"):
+            data[key] = [data[key][frame] for frame in used]
+        modules = sorted(set(data["module"]))
+        where = {module: number for number, module in enumerate(modules)}
+        data["module"] = [where[module] for module in data["module"]]
+        data["modules"] = [data["modules"][module] for module in modules]
+        return data
+
+
+_ALIKE: Final = 1.25
+"""Periods whose ratio is less are told apart by nobody."""
+
+
+def render_compared(after: Samples, before: Samples, name: str, look: Look) -> bytes:
+    """The page of one flame graph: `after` compared with `before`, which is called `name`.
+
+    Raises ValueError where their weights are of different units.
+    """
+    return flame_page(compared_data(after, before, name, look), look)
+
+
+def compared_data(after: Samples, before: Samples, name: str, look: Look, most: int | None = None) -> dict[str, Any]:
+    """What the script draws of two traces; of more than `most` boxes, those that are heaviest in both together."""
+    compared = compare_stacks(after, before)
+    cut = FlameCut.of(compared.tree, len(compared.samples.frames), len(compared.tree) if most is None else most)
+    data = cut.data(compared.samples, look._replace(merge_threads=True))
+    data["about"] = f"{summary(after)}, compared with {summary(before)} of {name}"
+    data["note"] = ". ".join(filter(None, (data["note"], *_differences(after, before, name))))
+    data["against"] = name
+    data["own"] = cut.moved(compared.after).tolist()
+    data["before"] = cut.moved(compared.before).tolist()
+    return data
+
+
+def _differences(after: Samples, before: Samples, name: str) -> list[str]:
+    """In what the two were measured differently, as sentences without a full stop."""
+    found = []
+    if after.event != before.event:
+        found.append(f"Stacks are those of {after.event}, and in {name} of {before.event}")
+    mine, other = _period_ns(after), _period_ns(before)
+    if mine is not None and other is not None and max(mine, other) >= _ALIKE * min(mine, other):
+        every = f"A thread has a sample every {mine / 1e6:,.3f} ms, and in {name} every {other / 1e6:,.3f} ms"
+        found.append(f"{every}; weights are times in both")
+    return found
+
+
+def _period_ns(samples: Samples) -> int | None:
+    """The median of what samples of the profiler weigh, without those that no other one follows."""
+    if not samples.timed:
+        return None
+    known = np.sort(samples.weight[samples.weight > 0])
+    return int(known[(len(known) - 1) // 2]) if len(known) else None

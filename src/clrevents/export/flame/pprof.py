@@ -7,8 +7,9 @@ needed: the field numbers are below. Knows no events.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, TypeAlias
 
+from clrevents.analysis.gathering.groups import Interned
 from clrevents.analysis.shared.samples.calltree import StackSums, stack_sums
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.export.look import Look, frame_names, thread_labels
@@ -31,20 +32,13 @@ _EPOCH_SECONDS: Final = 10**9
 _TIME_LIMIT: Final = 1 << 63
 
 
-class _Strings(dict[str, int]):
-    """The string table: number 0 is the empty string."""
-
-    def __init__(self) -> None:
-        super().__init__({"": 0})
-
-    def __missing__(self, key: str) -> int:
-        self[key] = place = len(self)
-        return place
+_Strings: TypeAlias = Interned[str]
+"""The string table: number 0 is the empty string."""
 
 
 def render(samples: Samples, look: Look) -> bytes:
     """The message. Each sample has two values, its number of samples and its weight; threads are labels."""
-    strings = _Strings()
+    strings: _Strings = Interned({"": 0})
     sums = stack_sums(samples, look.merge_threads)
     what = "wall" if samples.timed else samples.event
     parts = [
@@ -56,12 +50,12 @@ def render(samples: Samples, look: Look) -> bytes:
     ]
     if look.start is not None:
         begin = int(look.start.timestamp()) * _EPOCH_SECONDS + look.start.microsecond * 1000
-        begin += int(samples.time[0]) if len(samples) else 0
+        begin += int(samples.time_ns[0]) if len(samples) else 0
         # A number of nanoseconds since 1970 in 63 bits; a trace may claim any date.
         parts.append(number(_TIME, begin if 0 < begin < _TIME_LIMIT else 0))
     if len(samples):
-        end = samples.time + (samples.weight.astype("int64") if samples.timed else 0)
-        parts.append(number(_DURATION, int(end.max()) - int(samples.time[0])))
+        end = samples.time_ns + (samples.weight.astype("int64") if samples.timed else 0)
+        parts.append(number(_DURATION, int(end.max()) - int(samples.time_ns[0])))
     parts.append(message(_COMMENT, varint(strings[f"{look.title} ({look.producer})"])))
     parts.append(number(_DEFAULT_TYPE, strings[what]))
     parts += [text(_STRINGS, one) for one in strings]

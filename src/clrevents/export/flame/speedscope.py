@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from clrevents.analysis.gathering.groups import changes
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.export.look import Look, frame_names, thread_labels
 from clrevents.export.sampled_calls import rows_by_thread
@@ -49,11 +50,9 @@ def render(samples: Samples, look: Look) -> bytes:
 
 def _profile(samples: Samples, rows: np.ndarray[Any, np.dtype[np.int64]], name: str) -> dict[str, Any]:
     stack = samples.stack[rows]
-    new = np.ones(len(rows), dtype=np.bool_)
-    new[1:] = stack[1:] != stack[:-1]
-    begins = np.flatnonzero(new)
+    begins = np.flatnonzero(changes(stack))
     weights = np.add.reduceat(samples.weight[rows], begins).tolist() if len(rows) else []
-    start = int(samples.time[rows[0]]) if samples.timed and len(rows) else 0
+    start = int(samples.time_ns[rows[0]]) if samples.timed and len(rows) else 0
     return {
         "type": "sampled",
         "name": name,

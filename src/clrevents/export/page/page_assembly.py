@@ -1,6 +1,7 @@
-"""A page's template with its style, its script and its data, and the policy that lets only these run.
+"""A page's texts, each held once, and its template with its style, its script and its data.
 
-The files are beside this module. Data is JSON, of which no text can end its block.
+Makes every text safe to show and no longer than a reader needs. The files are beside this module; data is JSON, of
+which no text can end its block, and the page's policy lets only these scripts run.
 """
 
 from __future__ import annotations
@@ -9,9 +10,39 @@ import base64
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from clrevents._util.words import safe
+from clrevents.analysis.gathering.groups import Interned
 from clrevents.export.flame.flame_html import escaped_json, filled_page
+
+_LONG: Final = 600
+
+
+class PageTexts:
+    """Texts in order of their first use."""
+
+    def __init__(self) -> None:
+        self._places: Interned[str] = Interned()
+
+    def place(self, text: str) -> int:
+        """The number of a text, as it is shown."""
+        return self._places[shown_text(text)]
+
+    @property
+    def all(self) -> list[str]:
+        """The texts, by their numbers."""
+        return [*self._places]
+
+
+def shown_text(text: str) -> str:
+    """A text on the page: what would not be seen, or would turn others round, is escaped; the end of a long one is cut.
+
+    Newlines stay.
+    """
+    cut = text[:_LONG]
+    made = "\n".join(map(safe, cut.split("\n")))
+    return made if len(cut) == len(text) else f"{made}… ({len(text):,} characters)"
 
 
 def assembled_page(template: str, styles: Sequence[str], scripts: Sequence[str], data: dict[str, Any]) -> bytes:

@@ -17,13 +17,11 @@ import numpy as np
 from clrevents.analysis.shared.samples.calltree import call_tree
 from clrevents.analysis.shared.samples.leaf_states import STATES
 from clrevents.analysis.shared.samples.samples import Samples, read_samples
-from clrevents.analysis.shared.weights.allocation_events import ALLOC
-from clrevents.analysis.shared.weights.allocation_rows import certainty
+from clrevents.analysis.shared.weights.allocation_events import ALLOC, certainty
 from clrevents.errors import TraceError
-from clrevents.export.flame.flame_compared import compared_data
-from clrevents.export.flame.flame_cut import FlameCut
+from clrevents.export.flame.flame_html import FlameCut, compared_data
 from clrevents.export.look import Look
-from clrevents.export.page.page_texts import shown_text
+from clrevents.export.page.page_assembly import shown_text
 from clrevents.trace import Trace
 
 _BOXES: Final = 10_000

@@ -16,7 +16,7 @@ from clrevents.analysis.framework.run.answerable import answerable
 from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.errors import Problem, TraceError
 from clrevents.export.files.facts import runtime_object
-from clrevents.export.page.page_texts import shown_text
+from clrevents.export.page.page_assembly import shown_text
 from clrevents.trace import Trace, passes_of
 
 _PROBLEMS: Final = 20

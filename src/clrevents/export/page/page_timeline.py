@@ -1,12 +1,12 @@
 """What happened when: a lane for each thread, and tracks of collections, locks, exceptions, requests, compilations.
 
-Reads the answers' tables. What is shorter than a two-thousandth of the trace is put together with what lies beside it,
-and says how many it stands for; so the size of the picture does not grow with the trace.
+Shows what every timeline does. What is shorter than a two-thousandth of the trace is put together with what lies beside
+it, and says how many it stands for; so the size of the picture does not grow with the trace.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import attrs
@@ -16,8 +16,11 @@ from numpy.typing import NDArray
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.gathering.groups import changes, groups
 from clrevents.analysis.shared.samples.leaf_states import STATES
-from clrevents.export.page.page_texts import PageTexts
+from clrevents.export.page.page_assembly import PageTexts
+from clrevents.export.timeline.report_items import SHOWN, ShownRows
+from clrevents.export.timeline.timeline_items import GROUPS
 from clrevents.trace import Loss
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -30,41 +33,11 @@ _LONGEST: Final = 800
 _ROWS: Final = 6
 
 
-@attrs.frozen
-class _Track:
-    """What is drawn in one track: the rows of a report's table, from `start` to `end`, with a name for each."""
-
-    title: str
-    report: str
-    table: str
-    start: str
-    end: str | None
-    label: Callable[[Mapping[str, Any]], str]
-    columns: tuple[str, ...]
-
-
-def _joined(*parts: Any) -> str:
-    return " ".join(str(part) for part in parts if part is not None)
-
-
-def _collection(row: Mapping[str, Any]) -> str:
-    generation = "" if row["generation"] is None else f"generation {row['generation']}"
-    return _joined(f"#{row['number']}", generation, row["kind"], row["reason"])
-
-
-_TRACKS: Final = (
-    _Track("garbage collections", "gc", "collections", "start_ns", "end_ns", _collection,
-           ("number", "generation", "kind", "reason")),
-    _Track("program stopped", "gc", "suspensions", "start_ns", "end_ns", lambda row: row["reason"] or "", ("reason",)),
-    _Track("waits for locks", "locks", "contentions", "start_ns", "end_ns",
-           lambda row: f"thread {row['thread_id']}", ("thread_id",)),
-    _Track("exceptions", "exceptions", "exceptions", "start_ns", None, lambda row: row["type"] or "", ("type",)),
-    _Track("requests", "requests", "requests", "start_ns", "end_ns",
-           lambda row: _joined(row["side"], row["method"], row["host"], row["url_path"], row["status"]),
-           ("side", "method", "host", "url_path", "status")),
-    _Track("compilations", "jit", "compilations", "start_ns", "end_ns",
-           lambda row: _joined(row["method"], row["tier"]), ("method", "tier")),
-)  # fmt: skip
+_TRACKS: Final = tuple(
+    next(shown for shown in SHOWN if shown.group == group)
+    for group in ("collections", "pauses", "locks", "exceptions", "requests", "jit")
+)
+"""What has a track, in this order; requests of both sides have one."""
 
 
 def page_timeline(
@@ -146,7 +119,7 @@ def _pieces(rows: ReportTable[Any], scale: _Scale) -> dict[str, Any]:
     states = np.array([places[state] for state in rows.column("state").tolist()], dtype=np.int64)
     sums = np.zeros((count, len(STATES)), dtype=np.int64)
     np.add.at(sums, (group, states), np.maximum(lasted, 1))
-    first = np.flatnonzero(np.diff(group, prepend=-1))
+    first = np.flatnonzero(changes(group))
     last = np.append(first[1:], len(group)) - 1 if count else first
     state = sums.argmax(axis=1) if count else np.zeros(0, dtype=np.int64)
     whole = np.maximum(sums.sum(axis=1), 1)
@@ -163,11 +136,11 @@ def _grouped(starts: Ints, lasted: Ints, part: int) -> Ints:
     """The group of each interval, in order: those that last a part stand alone, the others of a part together."""
     alone = lasted >= part
     place = starts // part
-    begins = alone | np.append(True, alone[:-1]) | np.append(True, place[1:] != place[:-1]) if len(starts) else alone
+    begins = alone | np.append(True, alone[:-1]) | changes(place) if len(starts) else alone
     return np.cumsum(begins) - 1
 
 
-def _track(found: Answer[Any], track: _Track, scale: _Scale, texts: PageTexts) -> dict[str, Any] | None:
+def _track(found: Answer[Any], track: ShownRows, scale: _Scale, texts: PageTexts) -> dict[str, Any] | None:
     rows = found.table(track.table)
     if not len(rows) or rows.left_out is not None:
         return None
@@ -178,10 +151,9 @@ def _track(found: Answer[Any], track: _Track, scale: _Scale, texts: PageTexts) -
     order = np.argsort(starts, kind="stable")
     starts, until, known = starts[order], np.maximum(until[order], starts[order]), known[order]
     items = _items(starts, until, scale)
-    labels = rows.take(known[[item.longest for item in items]])
-    columns = {name: labels.column(name).tolist() for name in track.columns}
-    names = [track.label(dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
-    return _bars(track.title, items, names, (len(rows), len(rows) - len(known)), scale, texts)
+    label = track.label or track.name
+    names = [label(row) for row in rows.take(known[[item.longest for item in items]])]
+    return _bars(GROUPS[track.group], items, names, (len(rows), len(rows) - len(known)), scale, texts)
 
 
 def _lost(losses: Sequence[Loss], scale: _Scale, texts: PageTexts) -> dict[str, Any] | None:
@@ -234,11 +206,9 @@ def _items(starts: Ints, until: Ints, scale: _Scale) -> list[_Item]:
         alone[np.argsort(-lasted, kind="stable")[_LONGEST:]] = False
     items = [_Item(int(starts[place]), int(until[place]), 1, place) for place in np.flatnonzero(alone).tolist()]
     others = np.flatnonzero(~alone)
-    cuts = np.flatnonzero(np.diff(starts[others] // scale.part)) + 1
-    for group in np.split(others, cuts):
-        if len(group):
-            longest = int(group[np.argmax(until[group] - starts[group])])
-            items.append(_Item(int(starts[group].min()), int(until[group].max()), len(group), longest))
+    for _, group in groups(starts // scale.part, others):
+        longest = int(group[np.argmax(until[group] - starts[group])])
+        items.append(_Item(int(starts[group].min()), int(until[group].max()), len(group), longest))
     return sorted(items, key=lambda item: (item.start, item.end))
 
 

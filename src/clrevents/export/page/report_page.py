@@ -1,4 +1,5 @@
-"""A whole trace → one HTML file: all reports, flame graphs and a timeline, for who has nothing but a browser.
+"""A whole trace → one HTML file: all reports, flame graphs and a timeline, for who has nothing but a browser; alone, or
+against another trace, which is read before.
 
 The page's markup, style and script are files beside this module. What came from the trace enters as JSON, of which no
 text can end its block; the page's policy lets only these scripts run, and nothing be asked for.
@@ -9,19 +10,54 @@ from __future__ import annotations
 import os
 from typing import Any, Final
 
+import attrs
+
 from clrevents._util.outputs import whole_file
 from clrevents._util.version import __version__
-from clrevents.analysis.framework.run.catalogue import run_reports
+from clrevents.analysis.framework.run.catalogue import reports_of
 from clrevents.errors import DamageError, PayloadError, TraceError
 from clrevents.export.flame.flame_html import FLAME_SCRIPT, FLAME_STYLE
-from clrevents.export.page.page_against import PageAgainst
-from clrevents.export.page.page_assembly import assembled_page, page_texts_of
-from clrevents.export.page.page_flames import PageStacks, page_flames
+from clrevents.export.page.page_assembly import PageTexts, assembled_page, page_texts_of, shown_text
+from clrevents.export.page.page_flames import PageStacks, compared_names, page_flames
 from clrevents.export.page.page_head import page_facts, page_kinds, page_missing, page_trust
 from clrevents.export.page.page_sections import charts_of, page_sections
-from clrevents.export.page.page_texts import PageTexts
 from clrevents.export.page.page_timeline import page_timeline
 from clrevents.trace import Trace, passes_of
+
+_DOUBTS: Final = 3
+
+
+@attrs.frozen(eq=False)
+class PageAgainst:
+    """What a page needs of the trace that its own is compared with. `doubts` are sentences on what is wrong with it."""
+
+    stacks: PageStacks
+    duration_ns: int
+    doubts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, trace: Trace) -> PageAgainst:
+        """That of an open trace, which nothing is asked of afterwards."""
+        stacks = PageStacks.of(trace)
+        lines = [text for severity, text in page_trust(trace, {}, None)["lines"] if severity != "info"]
+        more = [f"and {len(lines) - _DOUBTS:,} more"] if len(lines) > _DOUBTS else []
+        return cls(stacks, passes_of(trace).scan(raising=False).duration_ns, (*lines[:_DOUBTS], *more))
+
+    def fact(self, stacks: PageStacks) -> tuple[str, str]:
+        """What is compared and what is not, and whether this trace can be trusted."""
+        both = compared_names(stacks, self.stacks)
+        parts = [
+            f"{self.stacks.name}, {self.duration_ns / 1e9:,.3f} s",
+            f"flame graphs of {', '.join(both) or 'nothing'}",
+        ]
+        for name in stacks.samples:
+            if name not in both:
+                parts.append(f"not of {name}, which it has no stacks of")
+        for name in self.stacks.samples:
+            if name not in both:
+                parts.append(f"not of {name}, which only it has stacks of")
+        return "compared with", shown_text("; ".join([*parts, *self.doubts]))
+
 
 MOST_BYTES: Final = 3_000_000
 """Tables are shortened further where the page would be larger."""
@@ -48,7 +84,7 @@ def report_page(trace: Trace, against: PageAgainst | None = None) -> bytes:
     """The page that `write_report` writes: the same bytes for the same traces."""
     broken: TraceError | None = None
     try:
-        answers = run_reports(trace)
+        answers = reports_of(trace, (), {})
     except (DamageError, PayloadError) as error:
         if not isinstance(error.report, dict):
             raise

@@ -1,20 +1,87 @@
-"""What `show()` of samples and of answers shows: which page, how high, and what a notebook's file keeps of it.
+"""What `show()` of samples and of answers shows: which page, how high, in a frame or in a browser; and what `write()`
+of samples writes.
 
-Called by name from the room below, where these methods are (`analysis/showing.py`).
+A frame holds a whole page as text, in a sandbox, so that neither it nor the notebook reaches the other; it is cut until
+it is small enough to be kept in a file. Called by name from the room below, where these methods are
+(`analysis/framework/render/showing.py`).
 """
 
 from __future__ import annotations
 
+import os
+import tempfile
+import webbrowser
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
 
+from clrevents._util.notebook import notebook_shell, show_html
+from clrevents._util.outputs import whole_file
+from clrevents._util.version import __version__
+from clrevents._util.words import safe
 from clrevents.analysis.framework.model.answer import Answer
+from clrevents.analysis.framework.render.show import question_text
 from clrevents.analysis.shared.samples.calltree import CallTree, call_tree
-from clrevents.analysis.shared.samples.samples import Samples
-from clrevents.export.flame.flame_cut import FlameCut
-from clrevents.export.flame.flame_html import flame_page, render
+from clrevents.analysis.shared.samples.samples import FlameFormat, Samples
+from clrevents.export.flame.flame_formats import FLAME_FORMATS, compared_bytes, flame_bytes, flame_format
+from clrevents.export.flame.flame_html import FlameCut, flame_page, render
 from clrevents.export.look import Look
-from clrevents.export.page.answer_page import answer_page
-from clrevents.export.page.framed import MOST_BYTES, fitting_frame, show_page
+from clrevents.export.page.page_assembly import PageTexts, assembled_page, page_texts_of, shown_text
+from clrevents.export.page.page_sections import page_charts, page_sections
+
+MOST_BYTES: Final = 1_000_000
+"""No frame has more bytes than this, with the page inside."""
+
+# Scripts run, and that is all: no storage, no forms, no windows, and no way to the notebook.
+_FRAME: Final = (
+    '<iframe sandbox="allow-scripts" title="{}" '
+    "style=\"width:100%;height:{}px;border:1px solid #8888;resize:vertical\" srcdoc='{}'></iframe>"
+)
+_TEXT: Final = {ord("&"): "&amp;", ord("'"): "&#39;"}
+"""All that an attribute between single quotes cannot hold."""
+
+
+def framed(page: bytes, name: str, height: int) -> str:
+    """A frame with this page, so many pixels high."""
+    return _FRAME.format(safe(name).translate({**_TEXT, ord('"'): "&quot;"}), height, page.decode().translate(_TEXT))
+
+
+def fitting_frame(page_of: Callable[[int], bytes], most: int, name: str, height: int) -> str:
+    """A frame of at most `MOST_BYTES` with a page of at most `most` things; of fewer where it would be larger."""
+    while True:
+        made = framed(page_of(most), name, height)
+        size = len(made.encode())
+        if size <= MOST_BYTES or most < 2:
+            return made
+        most = min(most * MOST_BYTES // size * 19 // 20, most - 1)
+
+
+def show_page(whole: Callable[[], bytes], frame: Callable[[], str], text: Callable[[], str]) -> None:
+    """Show a frame below the notebook's cell that runs; elsewhere open the whole page in a browser.
+
+    Raises OSError where no browser can be started, with the name of the page's file.
+    """
+    if notebook_shell() is not None:
+        show_html(frame(), text())
+        return
+    # Nobody else may read it; it stays, because a browser reads it when this program may have ended.
+    number, path = tempfile.mkstemp(prefix="clrevents-", suffix=".html")
+    with os.fdopen(number, "wb") as file:
+        file.write(whole())
+    if not webbrowser.open(Path(path).as_uri()):
+        raise OSError(f"no browser can be started here; the page is {path}")
+
+
+_SCRIPTS: Final = ("page_parts.js", "page_tables.js", "page_section.js", "answer.js")
+
+
+def answer_page(found: Answer[Any], most: int) -> bytes:
+    """The page; no table has more than `most` rows. Bulk tables are counted only."""
+    texts = PageTexts()
+    (section,) = page_sections({found.name: found}, {found.name: page_charts(found)}, most, texts)
+    data = {"about": shown_text(question_text(found.question)), "section": section, "texts": texts.all}
+    return assembled_page("answer.html", page_texts_of(("page.css",)), page_texts_of(_SCRIPTS), data)
+
 
 _BYTES_OF_A_BOX: Final = 6
 """No box of a flame graph takes less."""
@@ -34,6 +101,35 @@ def show_samples(samples: Samples, title: str, merge_threads: bool, height: int 
     """The flame graph's page."""
     look = Look(title=title, merge_threads=merge_threads)
     show_page(lambda: render(samples, look), lambda: flame_frame(samples, look, height), lambda: repr(samples))
+
+
+def write_samples(
+    samples: Samples,
+    path: str | os.PathLike[str],
+    format: FlameFormat | None,
+    title: str,
+    merge_threads: bool,
+    raw: bool,
+    against: Samples | None,
+) -> None:
+    """The file of a flame graph."""
+    name = os.fspath(path)
+    chosen = format or flame_format(name)
+    if chosen not in FLAME_FORMATS:
+        meant = f"the suffix of {name!r} means no format" if format is None else f"unknown format {format!r}"
+        raise ValueError(f"{meant}; formats are {', '.join(FLAME_FORMATS)}")
+    info, pack = samples.info, name.lower().endswith(".gz")
+    look = Look(title, f"clrevents {__version__}", merge_threads, raw, None if info is None else info.start)
+    if against is None:
+        data = flame_bytes(samples, chosen, look, pack)
+    elif chosen != "html":
+        raise ValueError(f"samples are compared on a page only, not in the format {chosen}")
+    else:
+        before = "" if against.info is None else os.path.basename(against.info.path or "")
+        other = before or "the other trace"
+        data = compared_bytes(samples, against, other, look._replace(title=f"{title} compared with {other}"), pack)
+    with whole_file(path) as file:
+        file.write(data)
 
 
 def show_answer(found: Answer[Any], height: int | None) -> None:

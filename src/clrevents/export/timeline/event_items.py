@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from clrevents.export.files.jsonl import EventJson
-from clrevents.export.timeline.thread_items import track_of
-from clrevents.export.timeline.timeline_items import Instant, Placed, Track
+from clrevents.export.timeline.timeline_items import GROUPS, Instant, Placed, Track
 from clrevents.trace import Selector, Trace
 
 _RUNTIME: Final = ("Microsoft-", "Microsoft.", "System.", "Private.InternalDiagnostics.")
@@ -37,7 +36,7 @@ def event_items(trace: Trace, selectors: Sequence[Selector]) -> Iterator[Placed]
         track = tracks.get(place)
         if track is None:
             process, thread = place
-            track = tracks[place] = track_of("events", process, None if thread < 0 else thread)
+            track = tracks[place] = Track("events", GROUPS["events"], process, None if thread < 0 else thread)
         details: dict[str, Any] = {"provider": event.provider}
         # What ties events together, where there is any.
         activity, related = event.activity_id, event.related_activity_id

@@ -99,7 +99,7 @@ class FirefoxFile:
         rows = np.sort(np.concatenate([_NO_ROWS, *self._rows.get(key, ())]))
         return {
             "stack": [self._stacks.of[stack] for stack in samples.stack[rows].tolist()],
-            "time": (samples.time[rows] / _MS).tolist(),
+            "time": (samples.time_ns[rows] / _MS).tolist(),
             "weight": (samples.weight[rows] / _MS).tolist(),
             "weightType": "tracing-ms",
             "length": len(rows),

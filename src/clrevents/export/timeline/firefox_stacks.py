@@ -5,8 +5,9 @@ The format: https://github.com/firefox-devtools/profiler/blob/main/src/types/pro
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
+from clrevents.analysis.gathering.groups import Interned
 from clrevents.analysis.gathering.merged import is_own
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.export.look import Look, frame_names
@@ -15,24 +16,20 @@ OWN, OTHERS, NAMELESS = 0, 1, 2
 """Categories of frames: the program's own, the framework's and runtime's, and those without a name."""
 
 
-class FirefoxTexts(dict[str, int]):
-    """The table of strings: a place for each."""
-
-    def __missing__(self, key: str) -> int:
-        self[key] = place = len(self)
-        return place
+FirefoxTexts: TypeAlias = Interned[str]
+"""The table of strings: a place for each."""
 
 
 class FirefoxStacks:
     """`of` has for each stack of the samples its place in the table of stacks."""
 
     def __init__(self, samples: Samples, look: Look, texts: FirefoxTexts) -> None:
-        known: dict[tuple[int, int], int] = {}
+        known: Interned[tuple[int, int]] = Interned()
         self.of: list[int | None] = []
         for stack in range(len(samples.offsets) - 1):
             place = -1
             for frame in reversed(samples.frame_ids(stack)):
-                place = known.setdefault((place, frame), len(known))
+                place = known[place, frame]
             self.of.append(None if place < 0 else place)
         self._stacks = list(known)
         self._frames = [

@@ -49,7 +49,7 @@ def write_timeline(
 ) -> WrittenTimeline:
     """Write the timeline of a trace, with the selected events, or those of users, as instants.
 
-    `pack` compresses it. Raises what `run_reports`, `read_samples` and `Trace.events` raise, and OSError.
+    `pack` compresses it. Raises what `Trace.reports`, `read_samples` and `Trace.events` raise, and OSError.
     """
     timeline = read_timeline(trace, look)
     wanted = list(selectors) or events_of_users(trace)
@@ -60,7 +60,7 @@ def write_timeline(
             stream = cast(IO[bytes], packed)
         write = _perfetto if format == "perfetto" else _firefox
         write(trace, timeline, wanted, stream)
-    return WrittenTimeline(summary(timeline.samples), timeline.left_out.total())
+    return WrittenTimeline(summary(timeline.samples), sum(timeline.left_out.values()))
 
 
 def _perfetto(trace: Trace, timeline: Timeline, selectors: Sequence[Selector], stream: IO[bytes]) -> None:

@@ -16,7 +16,7 @@ from clrevents.analysis.framework.run.catalogue import find_report
 from clrevents.decode.selection import FilterOptions, Filters
 from clrevents.errors import ERROR_MODES, Limits, UnknownEventError
 from clrevents.fleet.joined import TRACE, Joined, with_trace
-from clrevents.fleet.outcome import Opening, asked
+from clrevents.fleet.outcome import UNREAD, Opening, TraceProblem, asked, problems_table
 from clrevents.fleet.questions import AskReport, empty_tables
 from clrevents.fleet.spark.bundles import BUNDLE_BYTES, bundles, known_sizes
 from clrevents.fleet.spark.filters import wanted_events, wanted_traces
@@ -34,7 +34,6 @@ from clrevents.fleet.spark.worker_rows import (
 )
 from clrevents.fleet.trace_batches import event_table
 from clrevents.fleet.trace_paths import trace_paths
-from clrevents.fleet.trace_problems import UNREAD, TraceProblem, problems_table
 from clrevents.schema.registry import DEFAULT
 from clrevents.sources import is_url
 from clrevents.table.build import TableField

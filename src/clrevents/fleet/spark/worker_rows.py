@@ -15,11 +15,10 @@ from clrevents.decode.selection import FilterOptions, Selector
 from clrevents.errors import UnknownEventError
 from clrevents.fleet.fleet_answer import fleet_answer
 from clrevents.fleet.joined import with_trace
-from clrevents.fleet.outcome import Opening, Question, asked
+from clrevents.fleet.outcome import Opening, Question, TraceProblem, asked, error_row, problems_table
 from clrevents.fleet.questions import AskCounts, AskReport, KeptAnswer
 from clrevents.fleet.spark.types import cast_batch, fields_of, spark_batches
 from clrevents.fleet.trace_batches import TraceBatches
-from clrevents.fleet.trace_problems import TraceProblem, error_row, problems_table
 from clrevents.table.table import Table
 from clrevents.trace import Trace
 

@@ -3,9 +3,9 @@
 from typing import Annotated
 
 from clrevents.schema.event import event
-from clrevents.schema.gc_flags import GCAllocationKind
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
+from clrevents.schema.runtime_flags import GCAllocationKind
 from clrevents.schema.types import Pointer, UInt16, UInt32, UInt64, UnicodeString
 
 

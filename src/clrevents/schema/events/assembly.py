@@ -4,8 +4,8 @@ from typing import Annotated
 
 from clrevents.schema.event import event
 from clrevents.schema.keywords import RuntimeKeyword
-from clrevents.schema.loader_flags import AppDomainFlags, AssemblyFlags
 from clrevents.schema.registry import RUNTIME
+from clrevents.schema.runtime_flags import AppDomainFlags, AssemblyFlags
 from clrevents.schema.types import UInt16, UInt32, UInt64, UnicodeString
 
 

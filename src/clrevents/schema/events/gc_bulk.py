@@ -7,9 +7,9 @@ from typing import Annotated
 
 from clrevents.schema.event import event, struct
 from clrevents.schema.flags import OpenFlag
-from clrevents.schema.gc_flags import GCBulkRootKind
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
+from clrevents.schema.runtime_flags import GCBulkRootKind
 from clrevents.schema.types import Counted, Pointer, UInt8, UInt16, UInt32, UInt64, by
 
 

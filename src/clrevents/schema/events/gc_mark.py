@@ -3,10 +3,10 @@
 from typing import Annotated
 
 from clrevents.schema.event import event
-from clrevents.schema.gc_flags import GCRootKind
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
-from clrevents.schema.types import UInt16, UInt32, UInt64
+from clrevents.schema.runtime_flags import GCRootKind
+from clrevents.schema.types import Int32, UInt16, UInt32, UInt64
 
 
 @event(RUNTIME, id=25, version=0, aliases=("GC/MarkStackRoots",), keywords=RuntimeKeyword.GC, level=4)
@@ -59,4 +59,4 @@ class GCJoin_V2:
     JoinTime: UInt32
     JoinType: UInt32
     ClrInstanceID: UInt16
-    JoinID: UInt32
+    JoinID: Int32

@@ -6,7 +6,7 @@ from clrevents.schema.event import event
 from clrevents.schema.flags import OpenEnum
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
-from clrevents.schema.types import UInt16, UInt32
+from clrevents.schema.types import Int32, UInt16, UInt32
 
 
 class GCSuspendEEReason(OpenEnum):
@@ -73,8 +73,8 @@ class GCSuspendEEBegin_V0:
 
 @event(RUNTIME, id=9, version=1, aliases=("GC/SuspendEEStart",), keywords=RuntimeKeyword.GC, level=4)
 class GCSuspendEEBegin_V1:
-    """The runtime starts suspending managed threads, and why. Count: collections so far, 0xffffffff if not for a GC."""
+    """The runtime starts suspending managed threads, and why. Count: collections so far, -1 if not for a GC."""
 
     Reason: Annotated[GCSuspendEEReason, UInt32]
-    Count: UInt32
+    Count: Int32
     ClrInstanceID: UInt16

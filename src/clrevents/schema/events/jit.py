@@ -12,6 +12,7 @@ from clrevents.schema.types import (
     Boolean,
     Bytes,
     Counted,
+    Int32,
     UInt8,
     UInt16,
     UInt32,
@@ -142,7 +143,7 @@ class MethodILToNativeMap_V0:
     ReJITID: UInt64
     MethodExtent: Annotated[MethodExtent, UInt8]
     CountOfMapEntries: UInt16
-    ILOffsets: Annotated[Counted[UInt32], by("CountOfMapEntries")]
+    ILOffsets: Annotated[Counted[Int32], by("CountOfMapEntries")]
     NativeOffsets: Annotated[Counted[UInt32], by("CountOfMapEntries")]
     ClrInstanceID: UInt16
 

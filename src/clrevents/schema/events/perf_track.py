@@ -5,8 +5,8 @@ from typing import Annotated
 from clrevents.schema.event import event
 from clrevents.schema.flags import OpenEnum, OpenFlag
 from clrevents.schema.keywords import PrivateKeyword, RundownKeyword, RuntimeKeyword
-from clrevents.schema.loader_flags import ModuleRangeType
 from clrevents.schema.registry import PRIVATE, RUNDOWN, RUNTIME
+from clrevents.schema.runtime_flags import ModuleRangeType
 from clrevents.schema.types import Int64, UInt8, UInt16, UInt32, UInt64, UnicodeString
 
 

@@ -9,7 +9,7 @@ from clrevents.schema.event import event
 from clrevents.schema.keywords import RundownKeyword
 from clrevents.schema.method_flags import MethodExtent
 from clrevents.schema.registry import RUNDOWN
-from clrevents.schema.types import Counted, UInt8, UInt16, UInt32, UInt64, by
+from clrevents.schema.types import Counted, Int32, UInt8, UInt16, UInt32, UInt64, by
 
 
 @event(
@@ -115,7 +115,7 @@ class MethodDCStartILToNativeMap_V0:
     ReJITID: UInt64
     MethodExtent: Annotated[MethodExtent, UInt8]
     CountOfMapEntries: UInt16
-    ILOffsets: Annotated[Counted[UInt32], by("CountOfMapEntries")]
+    ILOffsets: Annotated[Counted[Int32], by("CountOfMapEntries")]
     NativeOffsets: Annotated[Counted[UInt32], by("CountOfMapEntries")]
     ClrInstanceID: UInt16
 
@@ -142,7 +142,7 @@ class MethodDCEndILToNativeMap_V0:
     ReJITID: UInt64
     MethodExtent: Annotated[MethodExtent, UInt8]
     CountOfMapEntries: UInt16
-    ILOffsets: Annotated[Counted[UInt32], by("CountOfMapEntries")]
+    ILOffsets: Annotated[Counted[Int32], by("CountOfMapEntries")]
     NativeOffsets: Annotated[Counted[UInt32], by("CountOfMapEntries")]
     ClrInstanceID: UInt16
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from clrevents.schema.event import event
 from clrevents.schema.keywords import RuntimeKeyword
 from clrevents.schema.registry import RUNTIME
-from clrevents.schema.thread_pool_flags import ThreadAdjustmentReason
+from clrevents.schema.runtime_flags import ThreadAdjustmentReason
 from clrevents.schema.types import Double, UInt16, UInt32
 
 

@@ -184,6 +184,7 @@ class Activities(Collector[ActivityReport]):
 REPORT: Final = ReportDeclaration(
     ActivityReport,
     "Which activities ran?",
+    "program",
     # No event says that ids flow: only the ids themselves do.
     (Need("activity ids", ("any",), 0x80, provider=_TASKS, essential=True, proof=0),),
     (

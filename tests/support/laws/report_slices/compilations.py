@@ -196,6 +196,7 @@ class Compilations(Collector[CompilationReport]):
 REPORT: Final = ReportDeclaration(
     CompilationReport,
     "Which methods were compiled?",
+    "program",
     (Need("which methods were compiled", ("MethodJittingStarted",), 0x10, level=5, essential=True),),
     (
         MetricDeclaration("count", "count", "How many were begun."),

@@ -96,6 +96,7 @@ class Pauses(Collector[PauseReport]):
 REPORT: Final = ReportDeclaration(
     PauseReport,
     "When did everything stand?",
+    "memory",
     (Need("pauses", ("GCSuspendEEBegin",), 1, essential=True),),
     (
         MetricDeclaration("count", "count", "How many."),

@@ -222,6 +222,7 @@ def _overlaid(
 REPORT: Final = ReportDeclaration(
     StateReport,
     "What did the threads do?",
+    "waiting",
     (
         Need("samples", ("ThreadSample",), 0, provider="Microsoft-DotNETCore-SampleProfiler", essential=True),
         Need("contention", ("ContentionStart",), 0x4000),

@@ -33,6 +33,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
 from clrevents.analysis.framework.vocabulary.marks import Hole, Marks
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import as_columns, columns_of, shape_of
+from clrevents.analysis.gathering.distant_times import near_ns
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.symbols.methods import Methods
 from clrevents.symbols.stacks import ResolvedStacks, resolve_stacks
@@ -124,19 +125,26 @@ class Context:
     process_id: int | None
     info: TraceInfo
     duration_ns: int
-    """To the last event of all."""
+    """To the last event of all, those included that are written after tracing stopped."""
     needs: tuple[Need, ...]
     metrics: tuple[MetricDeclaration, ...]
     in_part: Mapping[str, InPart]
     kinds: SeenKinds
     troubles: Troubles
-    results: Mapping[str, Answer[Any]]
-    """The answers of the reports that this one uses, by name."""
     nothing: Callable[[str], Gathered]
     """The columns of a selector's event, without a row; only header columns where neither the registry nor the trace
     knows it."""
     names: LateNaming
     thread_names: Mapping[int, str]
+    stopped: Callable[[], int]
+
+    @cached_property
+    def stopped_ns(self) -> int:
+        """When tracing stopped, as far as events tell: what was open then lasted at least so long.
+
+        Later events only name code.
+        """
+        return min(near_ns(self.stopped()), self.troubles.part.high)
 
     @property
     def window(self) -> TimeWindow:
@@ -291,9 +299,17 @@ class Context:
         return resolve_stacks(self.methods, self.stacks.arrays, stack_ids, times, processes)
 
     def metric(
-        self, name: str, value: int | float | None, evidence: Evidence | None = None, reason: str | None = None
+        self,
+        name: str,
+        value: int | float | None,
+        evidence: Evidence | None = None,
+        reason: str | None = None,
+        least: bool = False,
     ) -> Metric:
-        """A metric as it is declared, but for its evidence and why it is null. StopIteration if none has the name."""
+        """A metric as it is declared, but for its evidence and why it is null. StopIteration if none has the name.
+
+        With `least` only a lower bound is known: the value is the bound, and `high` is null.
+        """
         declared = next(metric for metric in self.metrics if metric.name == name)
         if value is None and reason is None:
             reason = "the trace does not tell"
@@ -302,13 +318,10 @@ class Context:
             declared.unit,
             declared.better,
             declared.merge,
+            low=value if least else None,
             evidence=evidence or declared.evidence,
             reason=reason,
         )
-
-    def at_least(self, name: str, value: int | float | None) -> Metric:
-        """A metric of which only a lower bound is known: its value is the bound, and `high` is null."""
-        return attrs.evolve(self.metric(name, value), low=value)
 
     def _given(self, value: int | float | Metric | None, name: str) -> Metric:
         found = value if isinstance(value, Metric) else self.metric(name, value)
@@ -322,6 +335,8 @@ class Context:
             return metric
         if known == "at least":
             return attrs.evolve(metric, low=metric.value if metric.low is None else metric.low, high=None)
+        if known == "at most":
+            return attrs.evolve(metric, low=None, high=metric.value if metric.high is None else metric.high)
         reason = "the trace is a part of another, and lacks what this needs from before or after"
         return attrs.evolve(metric, value=None, low=None, high=None, reason=reason)
 

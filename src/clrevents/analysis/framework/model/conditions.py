@@ -5,6 +5,7 @@ Compares exactly, without rounding. Knows units, and no report.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
@@ -59,8 +60,9 @@ class Condition:
     def unmet(self, metric: Metric) -> str | None:
         """Why the metric does not meet the condition, in a sentence; None where it does.
 
-        A metric without a value meets no condition. An estimate meets one with all of its interval or not at all.
-        ValueError for a limit in a unit that the metric is not measured in.
+        A metric without a value meets no condition. An estimate meets one with all of its interval or not at all, and
+        what is at least so much may be any amount more. ValueError for a limit in a unit that the metric is not
+        measured in.
         """
         units = _UNITS.get(metric.unit, {"": Fraction(1), metric.unit: Fraction(1)})
         if self.unit not in units:
@@ -69,8 +71,10 @@ class Condition:
         if metric.value is None:
             return f"{self.text} cannot be told: {metric.reason}"
         limit = self.number * units[self.unit]
-        values = [metric.value, *(value for value in (metric.low, metric.high) if value is not None)]
+        low, high = metric.low, metric.high
+        if (low is None) != (high is None):
+            low, high = (low, math.inf) if high is None else (-math.inf, high)
         compare = _COMPARED[self.comparison]
-        if all(compare(Fraction(value), limit) for value in values):
+        if all(compare(value, limit) for value in (Fraction(metric.value), low, high) if value is not None):
             return None
         return f"{self.text} does not hold: {self.metric} is {metric_text(metric)}"

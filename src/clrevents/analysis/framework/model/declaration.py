@@ -5,20 +5,23 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, TypedDict, TypeVar, dataclass_transform
+from typing import Any, Final, Generic, Literal, TypeAlias, TypedDict, TypeVar, dataclass_transform
 
 import attrs
 
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.collector import Collector
 from clrevents.analysis.framework.model.needs import Need
-from clrevents.analysis.framework.model.trends import Trend
 from clrevents.analysis.framework.vocabulary.answer_values import InPart, MetricDeclaration
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.trace import Moment
 
 P = TypeVar("P")
 A = TypeVar("A", bound=Answer[Any])
 C = TypeVar("C", bound=type[Any])
+
+Topic: TypeAlias = Literal["time", "waiting", "memory", "program"]
+TOPICS: Final[tuple[Topic, ...]] = typing.get_args(Topic)
 
 _TYPES = (bool, int, str)
 
@@ -107,14 +110,17 @@ def parameters_of(parameters_class: type[Any]) -> tuple[ParameterDeclaration, ..
 class ReportDeclaration(Generic[P, A]):
     """One report. Its name is that of its answer's class, its description that class's docstring.
 
-    `question` is put as a user would; the line on it in lists is its folder's docstring. `headline` names the table
-    that is shown, with `shown` its columns for people, in order (all that are not hidden, when empty), and `trend` what
-    is drawn beside its rows; below it come the tables `beside`, which have the same class of rows. `uses` are reports
-    whose answers its collectors get.
+    `question` is put as a user would, and pages list it under `topic`; the line on the report in other lists is its
+    folder's docstring. `headline` names the table that is shown, with `shown` its columns for people, in order (all
+    that are not hidden, when empty); below it come the tables `beside`, which have the same class of rows. Where the
+    table `urgent` has rows, it comes before all. `sparklines`
+    draws a line beside each of some of its rows: it takes the answer, the rows, the width, and the characters of which
+    the bars are made, lowest first.
     """
 
     answer: type[A]
     question: str
+    topic: Topic
     needs: tuple[Need, ...]
     metrics: tuple[MetricDeclaration, ...]
     collector: Callable[[P], Collector[A]]
@@ -122,20 +128,13 @@ class ReportDeclaration(Generic[P, A]):
     parameters: type[P]
     shown: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
+    urgent: str | None = None
     sort: str | None = None
     examples: tuple[tuple[str, str], ...] = ()
     """Questions and the command lines that answer them, for the help."""
-    uses: tuple[str, ...] = ()
+    sparklines: Callable[[A, ReportTable[Any], int, str], list[str]] | None = None
     in_part: Mapping[str, InPart] = attrs.field(factory=dict)
     """Metrics that are not the same in a part of a trace; `*` stands for all that are not named."""
-    trend: Trend | None = attrs.field(default=None)
-
-    @trend.validator
-    def _check_trend(self, attribute: Any, trend: Trend | None) -> None:
-        tables = {declared.name: declared.row_class for declared in self.answer.tables()} if trend else {}
-        wrong = None if trend is None else trend.wrong(tables, self.headline)
-        if wrong is not None:
-            raise TypeError(f"{self.name}: the trend does not fit: {wrong}")
 
     @property
     def name(self) -> str:

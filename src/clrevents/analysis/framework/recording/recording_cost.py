@@ -32,7 +32,7 @@ NEEDS: Final = (ProviderNeed(SAMPLE), ProviderNeed(RUNTIME, RuntimeKeyword.GC))
 
 _BEGIN, _SUSPENDED, _RESTARTING, _END = range(len(KINDS))
 _OTHER_REASON: Final = 0
-_NO_COUNT: Final = 0xFFFF_FFFF
+_NO_COUNT: Final = -1
 _HIGH: Final = 95
 _NOTHING: Final[Ints] = np.zeros(0, dtype=np.int64)
 

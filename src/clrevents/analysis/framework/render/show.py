@@ -111,7 +111,7 @@ def people_columns(rows: ReportTable[Any]) -> list[ColumnDeclaration]:
     for column in columns_of(rows.row_class):
         if column.name in hidden or (column.nullable and not any(v is not None for v in _values(rows, column.name))):
             continue
-        if column.name in ("process_id", "clipped", "lossy"):
+        if column.name in ("process_id", "clipped", "lossy", "open"):
             values = set(_values(rows, column.name))
             if values <= {None, False} or (column.name == "process_id" and len(values) < 2):
                 continue

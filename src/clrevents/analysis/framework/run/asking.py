@@ -37,8 +37,11 @@ from clrevents.trace import (
     duration_so_far,
     occurred_in,
     passes_of,
+    rows_of,
+    stopped_so_far,
     stream_moment,
     stream_of,
+    tables_of,
     tables_of_registry,
 )
 
@@ -166,6 +169,7 @@ def _known(trace: Trace, names: _TraceNames) -> ReadingEnd:
         scan.complete,
         names,
         {t.thread_id: t.name for t in scan.threads if t.name},
+        passes_of(trace).stopped_ns,
     )
 
 
@@ -200,14 +204,14 @@ class ReportFeed:
     def take(self, decoder: Decoder, batches: Iterable[Batch]) -> None:
         """See the next batches of a decoder, in the order in which it gave them."""
         for batch in batches:
-            info = self._see(decoder, batch)
+            info, rows = self._see(decoder, batch), rows_of(batch)
             if self._chunks is None:
-                made, headers = batch.tables, self._reading.headers(info)
-                names, size = self._reading.names, batch.rows.pointer_size
+                made, headers = tables_of(batch), self._reading.headers(info)
+                names, size = self._reading.names, rows.pointer_size
                 self._chunks = StreamChunks(names, headers, made.registry, made.limits, size)
-            chunk = self._chunks.chunk(batch.rows)
+            chunk = self._chunks.chunk(rows)
             if self._reading.stacks:
-                self._stacks.update(batch.rows.stack_bytes)
+                self._stacks.update(rows.stack_bytes)
             ended = self._holes.until(int(chunk.headers["time_ns"][-1])) if len(chunk.headers) else []
             self._reading.take(chunk, ended, info, self._asked_window(decoder))
 
@@ -228,7 +232,10 @@ class ReportFeed:
         rows = stream.threads.all
         threads = {row.thread_id: row.name for row in rows if row.name and row.thread_id is not None}
         duration_ns = duration_so_far(decoder)
-        reached = ReadingEnd(info, duration_ns, kinds, holes, _damaged(stream), stream.complete, names, threads)
+        stopped = partial(stopped_so_far, decoder)
+        reached = ReadingEnd(
+            info, duration_ns, kinds, holes, _damaged(stream), stream.complete, names, threads, stopped
+        )
         self._info = info
         return self._reading.finish(reached, window, self._holes.rest())
 
@@ -240,7 +247,7 @@ class ReportFeed:
 
     def _see(self, decoder: Decoder, batch: Batch) -> TraceInfo:
         assert decoder.info is not None
-        self._tables, self._info, self._kinds = batch.tables, decoder.info, batch.rows.kinds
+        self._tables, self._info, self._kinds = tables_of(batch), decoder.info, rows_of(batch).kinds
         self._note(stream_of(decoder))
         return decoder.info
 

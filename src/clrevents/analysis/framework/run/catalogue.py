@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, Unpack
 
 from clrevents.analysis.framework.model.answer import Answer
@@ -34,35 +34,6 @@ def find_report(name: str) -> ReportDeclaration[Any, Any]:
     return found
 
 
-def run_reports(
-    trace: Trace, names: Iterable[str] | None = None, **window: Unpack[WindowOptions]
-) -> dict[str, Answer[Any]]:
-    """The answers of several reports (all of them, unless `names` says which), by name, from one pass over the trace.
-
-    Raises ValueError for an unknown name. A TraceError that ends the reading has the answers so far as `report`.
-    """
-    wanted = list(dict.fromkeys(report_names() if names is None else names))
-    try:
-        found = ask(trace, _with_used([_asked(name) for name in wanted]), window)
-    except TraceError as error:
-        if isinstance(error.report, dict):
-            error.report = {name: error.report[name] for name in wanted}
-        raise
-    return {name: found[name] for name in wanted}
-
-
-def ask_one(trace: Trace, declaration: ReportDeclaration[P, A], parameters: P, window: WindowOptions) -> A:
-    """The answer of one report. A TraceError that ends the reading has the answer so far as `report`."""
-    try:
-        found = ask(trace, _with_used([Asked(declaration, parameters)]), window)
-    except TraceError as error:
-        if isinstance(error.report, dict):
-            error.report = error.report[declaration.name]
-        raise
-    answer: A = found[declaration.name]  # type: ignore[assignment]
-    return answer
-
-
 def report_of(trace: Trace, report: str | type[Any], window: WindowOptions, parameters: Mapping[str, Any]) -> Any:
     """What `Trace.report` gives: the answer of the report of this name, or of which this is the class of answers."""
     declared = find_report(report if isinstance(report, str) else getattr(report, "name", repr(report)))
@@ -74,23 +45,32 @@ def report_of(trace: Trace, report: str | type[Any], window: WindowOptions, para
     return ask_one(trace, declared, given, window)
 
 
-def feed_reports(names: Iterable[str] | None = None, **window: Unpack[WindowOptions]) -> ReportFeed:
-    """A feed for the reports of these names (all of them, unless `names` says which), for a `Decoder`'s batches.
+def ask_one(trace: Trace, declaration: ReportDeclaration[P, A], parameters: P, window: WindowOptions) -> A:
+    """The answer of one report. A TraceError that ends the reading has the answer so far as `report`."""
+    try:
+        found = ask(trace, [Asked(declaration, parameters)], window)
+    except TraceError as error:
+        if isinstance(error.report, dict):
+            error.report = error.report[declaration.name]
+        raise
+    answer: A = found[declaration.name]  # type: ignore[assignment]
+    return answer
 
-    Raises ValueError for an unknown name, and with the first batch for a moment in percent.
+
+def reports_of(trace: Trace, names: Sequence[str], window: WindowOptions) -> dict[str, Answer[Any]]:
+    """What `Trace.reports` gives: the answers of these reports (all of them, if there is no name), by name."""
+    return ask(trace, _asked(names), window)
+
+
+def feed_reports(*names: str, **window: Unpack[WindowOptions]) -> ReportFeed:
+    """Several reports (all of them, unless `names` says which) about the batches of a `Decoder`.
+
+    The window is that of `Trace.reports`. Raises ValueError for an unknown name, and with the first batch for a moment
+    in percent.
     """
-    wanted = dict.fromkeys(report_names() if names is None else names)
-    return ReportFeed(_with_used([_asked(name) for name in wanted]), window)
+    return ReportFeed(_asked(names), window)
 
 
-def _asked(name: str) -> Asked:
-    declaration = find_report(name)
-    return Asked(declaration, declaration.parameters())
-
-
-def _with_used(asked: list[Asked]) -> list[Asked]:
-    """These, and those that they use."""
-    for one in asked:
-        known = {other.declaration.name for other in asked}
-        asked += [_asked(name) for name in one.declaration.uses if name not in known]
-    return asked
+def _asked(names: Sequence[str]) -> list[Asked]:
+    declared = map(find_report, dict.fromkeys(names or report_names()))
+    return [Asked(one, one.parameters()) for one in declared]

@@ -31,6 +31,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
 from clrevents.analysis.framework.vocabulary.marks import Hole
 from clrevents.analysis.gathering.distant_times import near_ns, near_table
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import groups
 from clrevents.schema.cut_mark import CUT
 from clrevents.table.read import TableChunk
 from clrevents.table.table import Table
@@ -62,10 +63,12 @@ class ReadingEnd:
     complete: bool
     names: LateNaming
     thread_names: Mapping[int, str]
+    stopped_ns: Callable[[], int]
+    """When tracing stopped: to be asked only where it matters."""
 
 
 class ReportReading:
-    """Takes chunks in order of time and gives answers by name, those that others use first.
+    """Takes chunks in order of time and gives answers by name.
 
     `one_event` says which (provider, name) a selector means, or None as long as nobody knows; `nothing` gives its
     columns without a row.
@@ -160,35 +163,26 @@ class ReportReading:
     def finish(self, known: ReadingEnd, window: TimeWindow, rest: Sequence[Hole] = ()) -> dict[str, Answer[Any]]:
         """The answers, by the reports' names. `rest` are holes that ended after the last event."""
         window = window.within(self._part)
-        places = {one.declaration.name: place for place, one in enumerate(self.asked)}
         default = known.info.process_id if self._only is None else self._only
-        # Reports on no process in particular: nothing that they select occurred in any.
-        idle: set[int] = set()
-        for place in reversed(self._order()):
-            collectors = self._collectors[place]
-            if not collectors:
-                self._told(place, default, window)
-                if self._only is None:
-                    idle.add(place)
-            for used in self.asked[place].declaration.uses:
-                for process in collectors:
-                    self._told(places[used], process, window)
         # The same for every process.
         nothing = cache(self._nothing)
         troubles = Troubles(known.holes, known.damaged, known.complete, window, self._part)
-        answers: dict[str, dict[int | None, Answer[Any]]] = {}
-        for place in self._order():
-            one, found = self.asked[place], answers.setdefault(self.asked[place].declaration.name, {})
+        answers: dict[str, Answer[Any]] = {}
+        for place, one in enumerate(self.asked):
             collectors = self._collectors[place]
+            # Nothing that the report selects occurred in any process: then it is about no one of them.
+            idle = not collectors and self._only is None
+            if not collectors:
+                self._told(place, default, window)
+            found = []
             for process in sorted(collectors, key=lambda number: -1 if number is None else number):
                 collector = collectors[process]
                 if rest:
                     collector.take(ReportChunk({}, tuple(rest), window))
-                used_here = {name: answers[name][process] for name in one.declaration.uses}
-                kinds = known.kinds.every if place in idle else known.kinds.told_of(process)
-                context = self._context(one, process, known, kinds, troubles, used_here, nothing)
-                found[process] = collector.finish(context)
-        return {name: self._noted(merged([*answers[name].values()])) for name in places}
+                kinds = known.kinds.every if idle else known.kinds.told_of(process)
+                found.append(collector.finish(self._context(one, process, known, kinds, troubles, nothing)))
+            answers[one.declaration.name] = self._noted(merged(found))
+        return answers
 
     def _noted(self, answer: Answer[Any]) -> Answer[Any]:
         """With notes where processes were left out, or times are not what the trace says."""
@@ -228,28 +222,9 @@ class ReportReading:
 
     def _told(self, place: int, process: int | None, window: TimeWindow) -> None:
         """See that a process without events has a collector, which knows of all holes."""
-        if process not in self._collectors[place]:
-            made = self._of(place, process)
-            if self._holes:
-                made.take(ReportChunk({}, tuple(self._holes), window))
-
-    def _order(self) -> list[int]:
-        """Places of the reports, each after those that it uses."""
-        place = {one.declaration.name: n for n, one in enumerate(self.asked)}
-        done: list[int] = []
-
-        def visit(n: int, above: tuple[str, ...]) -> None:
-            declared = self.asked[n].declaration
-            if declared.name in above:
-                raise ValueError(f"reports use each other: {' → '.join((*above, declared.name))}")
-            for used in declared.uses:
-                visit(place[used], (*above, declared.name))
-            if n not in done:
-                done.append(n)
-
-        for n in range(len(self.asked)):
-            visit(n, ())
-        return done
+        made = self._of(place, process)
+        if self._holes:
+            made.take(ReportChunk({}, tuple(self._holes), window))
 
     def _context(
         self,
@@ -258,7 +233,6 @@ class ReportReading:
         known: ReadingEnd,
         kinds: SeenKinds,
         troubles: Troubles,
-        answers: Mapping[str, Answer[Any]],
         nothing: Callable[[str], Gathered],
     ) -> Context:
         info, declared = known.info, one.declaration
@@ -278,10 +252,10 @@ class ReportReading:
             in_part=declared.in_part,
             kinds=kinds,
             troubles=troubles,
-            results=answers,
             nothing=nothing,
             names=known.names,
             thread_names=known.thread_names,
+            stopped=known.stopped_ns,
         )
 
 
@@ -309,13 +283,10 @@ def _by_process(
     for event, rows in events.items():
         column = rows.table.column(_PROCESS)
         numbers = np.where(column.known, column.values.astype(np.int64), -1)
-        order = np.argsort(numbers, kind="stable")
-        edges = np.flatnonzero(np.diff(numbers[order])) + 1
-        for places in np.split(order, edges) if len(order) else ():
-            number = int(numbers[places[0]])
+        for number, places in groups(numbers):
             process = None if number < 0 else number
             if takes(process):
-                found.setdefault(process, {})[event] = rows.only(places) if len(edges) else rows
+                found.setdefault(process, {})[event] = rows if len(places) == len(numbers) else rows.only(places)
     return found
 
 

@@ -19,9 +19,9 @@ Evidence: TypeAlias = Literal["event", "sample", "inferred"]
 Coverage: TypeAlias = Literal["full", "partial", "none"]
 Severity: TypeAlias = Literal["info", "warning", "error"]
 
-InPart: TypeAlias = Literal["at least", "unknown", "from the start"]
-"""What a metric is in a part of a trace, as `cut` makes it, if not the same as in that window of the whole: a lower
-bound, null, or null in one that lacks the beginning."""
+InPart: TypeAlias = Literal["at least", "at most", "unknown", "from the start"]
+"""What a metric is in a part of a trace, as `cut` makes it, if not the same as in that window of the whole: a bound,
+null, or null in one that lacks the beginning."""
 
 ALWAYS: Final = int(np.iinfo(np.int64).min)
 """Before everything in a trace."""

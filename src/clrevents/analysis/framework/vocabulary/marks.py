@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.gathering.distant_times import near_ns
+from clrevents.analysis.gathering.groups import groups
 from clrevents.trace import Loss, Trace, passes_of
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -86,9 +87,7 @@ class Marks:
             place = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
             rows = np.flatnonzero(known[place] == numbers)
             # Each row is looked at for its own thread only, however many there are.
-            order = rows[np.argsort(place[rows], kind="stable")]
-            used, first = np.unique(place[order], return_index=True)
-            for number, mine in zip(used.tolist(), np.split(order, first[1:]), strict=False):
+            for number, mine in groups(place, rows):
                 found[mine] |= self._threads[int(known[number])].touched(starts[mine], ends[mine])
         return found
 

@@ -13,14 +13,14 @@ from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.reports.activities.activity_rows import (
+from clrevents.analysis.reports.activities.activity_tables import (
     ActivitiesFacts,
     ActivityLeak,
     ActivityName,
     ActivityRow,
+    ActivityTables,
     OrphanStop,
 )
-from clrevents.analysis.reports.activities.activity_tables import ActivityTables
 from clrevents.analysis.reports.activities.official_parents import OfficialParents
 from clrevents.analysis.shared.forest.activity_forest import ActivityForest
 from clrevents.analysis.shared.forest.activity_signals import (
@@ -205,6 +205,7 @@ def _notes(forest: ActivityForest, official: OfficialParents, numbers: dict[str,
 REPORT: Final = ReportDeclaration(
     answer=ActivitiesReport,
     question="Which activities were there, how long did each take, and what started them?",
+    topic="time",
     needs=_NEEDS,
     metrics=_METRICS,
     collector=ActivitiesCollector,

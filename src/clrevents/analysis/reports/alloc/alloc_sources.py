@@ -16,7 +16,7 @@ from clrevents.analysis.reports.alloc.alloc_sums import AllocationColumns, Alloc
 from clrevents.analysis.reports.alloc.alloc_types import AllocatedTypes
 from clrevents.analysis.shared.weights.allocation_estimate import PARTS, sample_weights
 from clrevents.analysis.shared.weights.allocation_events import EVENTS, HIGH, LOW, SAMPLED, TICK, Source, stated_bytes
-from clrevents.schema.gc_flags import GCAllocationKind
+from clrevents.schema.runtime_flags import GCAllocationKind
 
 Ints: TypeAlias = NDArray[np.int64]
 

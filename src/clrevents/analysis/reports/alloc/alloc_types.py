@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import numbered
 from clrevents.table.build import Column
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -34,9 +35,8 @@ class AllocatedTypes:
 
     def numbered(self) -> tuple[tuple[str | None, ...], Ints]:
         """The distinct names, the first of which is None, and for each number given so far its place among them."""
-        places: dict[str | None, int] = {None: 0}
-        of = np.array([places.setdefault(name, len(places)) for name in self._names], dtype=np.int64)
-        return tuple(places), of
+        of, distinct = numbered(self._names)
+        return tuple(distinct), of
 
     def by_name(self, names: Column, ids: NDArray[Any] | None) -> Ints:
         """The numbers of events that name their types; `ids` are the runtime's, which need not be right."""

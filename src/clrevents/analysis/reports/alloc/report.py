@@ -248,6 +248,7 @@ def _notes(
 REPORT: Final = ReportDeclaration(
     answer=AllocReport,
     question="What was allocated, and by which code?",
+    topic="memory",
     needs=(NEEDED, NEEDED_RARE),
     metrics=_METRICS,
     collector=AllocCollector,

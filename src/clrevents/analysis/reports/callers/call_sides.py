@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.analysis.gathering.groups import changes, sum_by
 from clrevents.analysis.shared.samples.calltree import grown, stack_sums, summed_up
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.analysis.shared.weights.weighing import Weights
@@ -113,11 +114,7 @@ def _tree(
     # Without a stack there is no root either.
     root = np.full(min(len(size), 1), -1, dtype=np.int64)
     parent, frame, node = grown(samples, place, cut, (root, root, np.zeros(len(size), dtype=np.int64)))
-    sums = []
-    for column in weights:
-        mine = np.zeros_like(column, shape=len(parent))
-        np.add.at(mine, node, column)
-        sums.append(mine)
+    sums = [sum_by(node, column, len(parent)) for column in weights]
     inclusive, samples_of = summed_up(parent, sums[0]), summed_up(parent, sums[2])
     exclusive = sums[1] if alone else summed_up(parent, sums[1])
     order, above, levels = _ordered(samples, parent, frame, inclusive)
@@ -142,7 +139,7 @@ def _ordered(samples: Samples, parent: Ints, frame: Ints, weights: Weights) -> t
     siblings = np.lexsort((-np.arange(len(parent)), name, -weight, parent))
     size = summed_up(parent, np.ones(len(parent), dtype=np.int64))[siblings]
     before = np.cumsum(size) - size
-    first = np.flatnonzero(np.diff(parent[siblings], prepend=-2))
+    first = np.flatnonzero(changes(parent[siblings]))
     skipped = np.empty_like(parent)
     skipped[siblings] = before - np.repeat(before[first], np.diff(first, append=len(parent)))
     # What is below the siblings before a node stands between it and its parent.

@@ -34,7 +34,7 @@ _LARGEST: Final = float(1 << 53)
 
 
 @attrs.frozen(eq=False)
-class Numbers:
+class ReadNumbers:
     """A number of each row, NaN where there is none, and why, as a place in `REASONS`; what could not be read."""
 
     values: Floats
@@ -81,7 +81,7 @@ class EventFields:
                     found[row] = values[row]
         return found
 
-    def numbers(self, name: str) -> Numbers:
+    def numbers(self, name: str) -> ReadNumbers:
         """A field as a number, which may be written as text."""
         values = np.full(len(self), np.nan)
         reasons = np.full(len(self), MISSING, dtype=np.int64)
@@ -102,7 +102,7 @@ class EventFields:
                 finite = np.isfinite(given)
                 values[rows] = np.where(finite, given, np.nan)
                 reasons[rows] = np.where(finite, NUMBER, np.where(np.isnan(given), NOT_A_NUMBER, INFINITE))
-        return Numbers(values, reasons, unread)
+        return ReadNumbers(values, reasons, unread)
 
     def missing(self, name: str) -> Mask:
         """Which rows do not have a field, or have null there."""

@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.analysis.gathering.groups import groups
 from clrevents.analysis.gathering.nearest_rank import nearest_rank
 from clrevents.analysis.reports.counters.counter_columns import NO_COUNT, Floats, Ints, Mask
 from clrevents.analysis.reports.counters.counter_values import NO_INTERVAL, CounterValues, SeriesKey
@@ -29,8 +30,6 @@ class SeriesSums:
 
     count: int
     empty: int
-    first_ns: int | None = None
-    last_ns: int | None = None
     first: float | None = None
     last: float | None = None
     min: float | None = None
@@ -40,39 +39,24 @@ class SeriesSums:
     per_second: float | None = None
     measurements: int | None = None
     interval_ns: int | None = None
-    shortest_ns: int | None = None
-    longest_ns: int | None = None
 
 
 def series_sums(values: CounterValues, keys: Sequence[SeriesKey]) -> list[tuple[int, SeriesSums]]:
     """The sums of each series that has a row among these values, by its number."""
-    order = np.argsort(values.series, kind="stable")
-    edges = np.flatnonzero(np.diff(values.series[order])) + 1
-    groups = np.split(order, edges) if len(order) else []
-    numbers = values.series[order[np.append(0, edges)]].tolist() if len(order) else []
     # There may be as many series as values: what can be done once is not done for each.
     with np.errstate(over="ignore", invalid="ignore"):
-        return [(n, _summed(values, rows, keys[n])) for n, rows in zip(numbers, groups, strict=True)]
+        return [(n, _summed(values, rows, keys[n])) for n, rows in groups(values.series)]
 
 
 def _summed(values: CounterValues, rows: Ints, key: SeriesKey) -> SeriesSums:
     intervals = np.sort(values.interval_ns[rows])
     intervals = intervals[intervals != NO_INTERVAL]
-    lengths = {
-        "interval_ns": nearest_rank(intervals, 50),
-        "shortest_ns": nearest_rank(intervals[:1], 50),
-        "longest_ns": nearest_rank(intervals[-1:], 50),
-    }
+    interval = nearest_rank(intervals, 50)
     known = rows[values.known[rows]]
     if not len(known):
-        return SeriesSums(0, len(rows), **lengths)
+        return SeriesSums(0, len(rows), interval_ns=interval)
     value = values.value[known]
-    found: dict[str, Any] = {
-        "first_ns": int(values.time_ns[known[0]]),
-        "last_ns": int(values.time_ns[known[-1]]),
-        "first": _number(value[0]),
-        "last": _number(value[-1]),
-    }
+    found: dict[str, Any] = {"interval_ns": interval, "first": _number(value[0]), "last": _number(value[-1])}
     if key.kind in MEASURED and key.quantile is None:
         found |= _of_measurements(values, known, key.kind)
     else:
@@ -84,7 +68,7 @@ def _summed(values: CounterValues, rows: Ints, key: SeriesKey) -> SeriesSums:
         found["total"] = _total(value)
         increase = _total(value[timed])
         found["per_second"] = None if increase is None or not seconds else _number(increase / seconds)
-    return SeriesSums(len(known), len(rows) - len(known), **found, **lengths)
+    return SeriesSums(len(known), len(rows) - len(known), **found)
 
 
 def _of_measurements(values: CounterValues, known: Ints, kind: str) -> dict[str, Any]:

@@ -81,7 +81,6 @@ def series_rows(
     for number, found in sums:
         key = keys[number]
         tags = split(key)
-        known = sessions.instrument(key.session, key.provider, key.version, key.name)
         rows.append(
             {
                 "row": number,
@@ -94,8 +93,7 @@ def series_rows(
                 **attrs.asdict(found),
                 "scale_ns": read_time_span(key.scale),
                 "display_name": display_names.get(number) or None,
-                "instrument": known.type or None if known else None,
-                "description": known.description or None if known else None,
+                "instrument": sessions.instrument(key.session, key.provider, key.version, key.name) or None,
                 "version": key.version or None,
                 "tag_names": tags.names,
                 "tag_values": tags.values,

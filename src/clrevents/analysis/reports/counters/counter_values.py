@@ -5,13 +5,14 @@ Texts are held once for each series. Knows neither events nor windows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.analysis.gathering.groups import Interned
 from clrevents.analysis.reports.counters.counter_columns import NO_COUNT, EventFields, Floats, Ints, Mask
 from clrevents.analysis.reports.counters.counter_texts import NUMBER
 
@@ -39,20 +40,7 @@ class SeriesKey(NamedTuple):
     scale: str
 
 
-class SeriesNumbers:
-    """Numbers for series, in the order in which they were first seen."""
-
-    def __init__(self) -> None:
-        self._known: dict[SeriesKey, int] = {}
-
-    def of(self, keys: Iterable[SeriesKey]) -> Ints:
-        """The number of each key."""
-        known = self._known
-        return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
-
-    def keys(self) -> list[SeriesKey]:
-        """All of them, by number."""
-        return list(self._known)
+SeriesNumbers: TypeAlias = Interned[SeriesKey]
 
 
 @attrs.frozen(eq=False)

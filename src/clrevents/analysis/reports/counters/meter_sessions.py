@@ -53,14 +53,6 @@ class MeterProblem:
     message: str | None
 
 
-@attrs.frozen
-class Instrument:
-    """What the program says of an instrument."""
-
-    type: str
-    description: str
-
-
 class MeterSessions:
     """Takes the events of `TOLD` in any chunks."""
 
@@ -68,7 +60,7 @@ class MeterSessions:
         self._collections: list[tuple[int, int, bool, int, str]] = []
         self._first_seen: dict[str, int] = {}
         self._refused: dict[str, int] = {}
-        self._instruments: dict[tuple[str, str, str, str], tuple[int, Instrument]] = {}
+        self._instruments: dict[tuple[str, str, str, str], tuple[int, str]] = {}
         self._problems: list[MeterProblem] = []
 
     def take(self, name: str, rows: Gathered) -> None:
@@ -105,8 +97,8 @@ class MeterSessions:
             session for session, place in self._refused.items() if self._first_seen.get(session, place) > place
         )
 
-    def instrument(self, session: str | None, meter: str, version: str, name: str) -> Instrument | None:
-        """What is known of an instrument; None for one that was never announced."""
+    def instrument(self, session: str | None, meter: str, version: str, name: str) -> str | None:
+        """The type of an instrument; None for one that was never announced."""
         found = self._instruments.get((session or "", meter, version, name))
         return None if found is None else found[1]
 
@@ -140,13 +132,13 @@ class MeterSessions:
         self._collections += [(p, time, begins, length, s or "") for p, time, length, s in zip(*told_by, strict=True)]
 
     def _published(self, fields: EventFields, places: list[int]) -> None:
-        names = ("sessionId", "meterName", "meterVersion", "instrumentName", "instrumentType", "description")
+        names = ("sessionId", "meterName", "meterVersion", "instrumentName", "instrumentType")
         for place, *texts in zip(places, *map(fields.texts, names), strict=True):
-            session, meter, version, name, type, description = (text or "" for text in texts)
+            session, meter, version, name, type = (text or "" for text in texts)
             known = self._instruments.get((session, meter, version, name))
             # Begin and announcement say the same; the last one holds.
             if known is None or known[0] < place:
-                self._instruments[session, meter, version, name] = place, Instrument(type, description)
+                self._instruments[session, meter, version, name] = place, type
 
     def _reported(self, name: str, fields: EventFields, places: list[int]) -> None:
         sessions = fields.texts({_REFUSED: "runningSessionId", _MISCONFIGURED: "clientId"}.get(name, "sessionId"))

@@ -13,7 +13,6 @@ from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
 from clrevents.analysis.framework.model.needs import Need
-from clrevents.analysis.framework.model.trends import Trend
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
@@ -26,6 +25,7 @@ from clrevents.analysis.reports.counters.counter_values import NO_INTERVAL, Coun
 from clrevents.analysis.reports.counters.event_counters import read_event_counters
 from clrevents.analysis.reports.counters.meter_sessions import START, TOLD, MeterProblem, MeterSessions
 from clrevents.analysis.reports.counters.meter_values import PUBLISHED, read_meter_values
+from clrevents.analysis.reports.counters.sparklines import sparklines
 
 METERS: Final = "System.Diagnostics.Metrics"
 _RUNTIME_COUNTERS: Final = "System.Runtime"
@@ -138,7 +138,7 @@ class CountersCollector(Collector[CountersReport]):
 
     def finish(self, context: Context) -> CountersReport:
         """Find the intervals, number the series, and sum them up."""
-        keys = self._numbers.keys()
+        keys = list(self._numbers)
         values = CounterValues.joined(self._values)
         sessions = [keys[number].session for number in values.series.tolist()]
         intervals = self._sessions.intervals(values, sessions, context.marks)
@@ -248,13 +248,14 @@ def _fits(pattern: str | None, text: str) -> bool:
 REPORT: Final = ReportDeclaration(
     answer=CountersReport,
     question="What did counters and metrics say over time?",
+    topic="program",
     needs=_NEEDS,
     metrics=_METRICS,
     collector=CountersCollector,
     parameters=CountersParameters,
     headline="series",
     shown=("last", "mean", "per_second", "unit", "quantile", "name", "tags"),
-    trend=Trend("values", "time_ns", "value", of="series_row", to="row", since="interval_ns"),
+    sparklines=sparklines,
     examples=(
         ("What do all counters say?", "clrevents counters app.nettrace"),
         ("How did the heap grow?", "clrevents counters app.nettrace --name 'gc-heap*'"),

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import numbered, sum_by
 from clrevents.analysis.gathering.optional_rows import NONE
 from clrevents.analysis.reports.exceptions.accepted_filters import Handler, accepted
 from clrevents.analysis.reports.exceptions.exception_flights import Flight, FlightLog, flights
@@ -29,7 +30,7 @@ from clrevents.analysis.reports.exceptions.exception_steps import (
     signed,
     thrown_stacks,
 )
-from clrevents.schema.exception_flags import ExceptionThrownFlags
+from clrevents.schema.runtime_flags import ExceptionThrownFlags
 from clrevents.table.build import Column, ColumnType, from_values, text_column
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -99,9 +100,8 @@ def built(context: Context, rows: Mapping[str, Gathered], handled: bool, raw: bo
     by_await, repeats = _repeated(found, throwers, types.of.tolist(), _texts(thrown, "ExceptionMessage"))
     shares = np.array(log.shares, dtype=np.int64).reshape(-1, 4)
     share_row, share_caught = shares[:, 0], shares[:, 1] > 0
-    own = [np.zeros(len(found), dtype=np.int64) for _ in range(2)]
-    for at, mine in ((0, ~share_caught), (1, share_caught)):
-        np.add.at(own[at], share_row[mine], (shares[:, 3] - shares[:, 2])[mine])
+    length = shares[:, 3] - shares[:, 2]
+    own = [sum_by(share_row[mine], length[mine], len(found)) for mine in (~share_caught, share_caught)]
     began, ended, told = start != ALWAYS, end != ALWAYS, row >= 0
     hresults = _distinct([f"{number:#010x}" for number in signed(thrown, "ExceptionHRESULT").tolist()])
     thread = np.array([f.thread for f in found], dtype=np.uint64)
@@ -167,8 +167,7 @@ def _texts(events: Gathered, name: str) -> list[str | None]:
 
 
 def _distinct(texts: Sequence[str | None]) -> Distinct:
-    known: dict[str | None, int] = {}
-    return Distinct(_ints(known.setdefault(text, len(known)) for text in texts), list(known))
+    return Distinct(*numbered(texts))
 
 
 def _repeated(

@@ -24,7 +24,7 @@ from clrevents.analysis.reports.exceptions.exception_steps import (
     THROWN,
     ExceptionSteps,
 )
-from clrevents.schema.exception_flags import ExceptionThrownFlags
+from clrevents.schema.runtime_flags import ExceptionThrownFlags
 
 Ints: TypeAlias = NDArray[np.int64]
 Outcome: TypeAlias = Literal["caught", "replaced", "rejected", "handling", "in_flight", "unseen"]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.gathering.groups import Interned
 from clrevents.analysis.gathering.merged import is_own_name
 from clrevents.symbols.method_names import display_name, raw_name
 from clrevents.symbols.stacks import ResolvedStacks
@@ -103,12 +104,11 @@ def catching_methods(
     """The methods of catch handlers, as places in a list of names: by their address, or as their event says, where no
     code is known there."""
     index, _ = context.methods.find(entries, times, context.process_id)
-    names: dict[str | None, int] = {}
-    found = np.zeros(len(entries), dtype=np.int64)
+    names: Interned[str | None] = Interned()
     known, of = np.unique(index, return_inverse=True)
     methods = context.methods
     made = [method_text(context, n, raw) if n >= 0 and methods[n].name else None for n in known.tolist()]
-    found[:] = np.array([names.setdefault(name, len(names)) for name in made], dtype=np.int64)[of]
+    found = names.of(made)[of]
     nameless = np.flatnonzero(np.array([name is None for name in made], dtype=np.bool_)[of])
     said: dict[str | None, int] = {}
     for row, text in zip(nameless.tolist(), texts.take(nameless).tolist(), strict=True):

@@ -88,7 +88,6 @@ class ExceptionGroup(Row):
     )
     dispatch_ns: DurationNs | None = column(f"{_DISPATCH[:-1]}; null if no handlers were recorded.")
     handling_ns: DurationNs | None = column(f"{_HANDLING[:-1]}; null if no handlers were recorded.", hidden=True)
-    longest_ns: DurationNs | None = column("The longest `dispatch_ns` of one; null if none is known.", hidden=True)
     hresult: Word | None = column("Their HRESULT, in hexadecimal; null if they differ.", hidden=True)
 
 

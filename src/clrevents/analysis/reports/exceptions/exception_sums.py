@@ -6,7 +6,7 @@ Counts each one where it was thrown, and its time as far as it lies in the windo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.gathering.groups import numbered, sum_by
 from clrevents.analysis.reports.exceptions.exception_build import BuiltExceptions
 from clrevents.analysis.reports.exceptions.exception_rows import (
     ExceptionGroup,
@@ -60,10 +61,6 @@ class ExceptionSums:
         count = len(first)
         times = self._times(self._context.window)
         caught = self._listed.column("catching_method").known
-        dispatch = self._listed.column("dispatch_ns")
-        longest = np.full(count, -1, dtype=np.int64)
-        held = self._begun & dispatch.known
-        np.maximum.at(longest, of[held], dispatch.values[held])
         columns: dict[str, Any] = {
             **{name: self._text(name, first) for name in names},
             "thrown": _added(of, self.thrown, count),
@@ -74,7 +71,6 @@ class ExceptionSums:
             "uncaught": self._if(self._handled, _added(of, self._begun & ~caught, count)),
             "dispatch_ns": self._if(self._handled, _added(of, times[0], count)),
             "handling_ns": self._if(self._handled, _added(of, times[1], count)),
-            "longest_ns": [None if value < 0 else value for value in longest.tolist()],
             "hresult": self._common("hresult", of, first),
             "lossy": _added(of, self._listed["lossy"], count) + self._missing() > 0,
         }
@@ -90,7 +86,7 @@ class ExceptionSums:
         rows = np.flatnonzero(self._begun & self._told)
         types, texts = self._text("type", rows), self._listed.column("message").take(rows).tolist()
         patterns = {text: None if text is None else message_pattern(text) for text in set(texts)}
-        of, groups = _grouped((type, patterns[text]) for type, text in zip(types, texts, strict=True))
+        of, groups = numbered((type, patterns[text]) for type, text in zip(types, texts, strict=True))
         distinct: list[dict[str | None, None]] = [{} for _ in groups]
         for group, text in zip(of.tolist(), texts, strict=True):
             distinct[group].setdefault(text)
@@ -233,10 +229,8 @@ class ExceptionSums:
         held = (self._share_place >= 0) & (length > 0)
         both = []
         for caught in (False, True):
-            sums = np.zeros(len(self._listed), dtype=np.int64)
             mine = held & (found.share_caught == caught)
-            np.add.at(sums, self._share_place[mine], length[mine])
-            both.append(sums)
+            both.append(sum_by(self._share_place[mine], length[mine], len(self._listed)))
         return both[0], both[1]
 
     def _share_sum(self, low: int, high: int) -> int:
@@ -255,15 +249,6 @@ def _edges(first: int, last: int) -> Ints:
     return np.arange(first // length, last // length + 2, dtype=np.int64) * length
 
 
-def _grouped(keys: Iterable[tuple[Any, ...]]) -> tuple[Ints, list[tuple[Any, ...]]]:
-    """The number of each key, and all keys by their numbers."""
-    known: dict[tuple[Any, ...], int] = {}
-    of = np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
-    return of, list(known)
-
-
 def _added(of: Ints, values: NDArray[Any], count: int) -> Ints:
     """The sums of values by group. In whole numbers."""
-    found = np.zeros(count, dtype=np.int64)
-    np.add.at(found, of, values.astype(np.int64))
-    return found
+    return sum_by(of, values.astype(np.int64), count)

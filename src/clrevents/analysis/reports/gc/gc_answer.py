@@ -162,7 +162,7 @@ def metrics(listed: WindowedCollections, parts: ReportTable[Any], committed: Rep
     }
     for name, value in numbers.items():
         if not isinstance(value, Metric) and (at_least.get(name) or (lost and name in _ADDED_UP)):
-            numbers[name] = context.at_least(name, value)
+            numbers[name] = context.metric(name, value, least=True)
     return numbers
 
 

@@ -205,8 +205,6 @@ class Built:
             ),
             "compact_reasons": compact_words(tuple(per_heap["CompactMechanisms"])),
             "expand_reasons": expand_words(tuple(per_heap["ExpandMechanisms"])),
-            "free_list_allocated_bytes": sum(per_heap["FreeListAllocated"]) if complete else None,
-            "free_list_rejected_bytes": sum(per_heap["FreeListRejected"]) if complete else None,
             "heaps": len(heaps) if complete else None,
             "mechanisms": (),
             "pause_mode": None,
@@ -312,8 +310,6 @@ _PER_HEAP: Final = (
     "CondemnReasons1",
     "CompactMechanisms",
     "ExpandMechanisms",
-    "FreeListAllocated",
-    "FreeListRejected",
 )
 
 

@@ -98,7 +98,7 @@ def _sample(
 
 
 def _tuning(*numbers: Any) -> dict[str, Any]:
-    heaps, most, least, index, stable, median, cost, _, _, _, since, _, decision, reason, _, _, _ = numbers
+    heaps, most, least, index, stable, median, cost, _, _, _, since, *_ = numbers
     return {
         "gc_index": index,
         "full": False,
@@ -109,8 +109,6 @@ def _tuning(*numbers: Any) -> dict[str, Any]:
         "cost": cost,
         "stable_bytes": stable,
         "since_change": since,
-        "decision": decision,
-        "reason": reason,
     }
 
 
@@ -126,6 +124,4 @@ def _full_tuning(*numbers: Any) -> dict[str, Any]:
         "cost": None,
         "stable_bytes": None,
         "since_change": since,
-        "decision": None,
-        "reason": None,
     }

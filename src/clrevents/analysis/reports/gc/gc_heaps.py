@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.framework.vocabulary.answer_values import Ints
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import sum_by
 from clrevents.analysis.gathering.optional_rows import nulled
 from clrevents.analysis.reports.gc.gc_collections import GLOBAL, PER_HEAP, Collected
 from clrevents.analysis.reports.gc.gc_words import GENERATIONS
@@ -35,6 +36,8 @@ _VALUES: Final[Mapping[str, str]] = {
     "free_objects_after_bytes": "FreeObjAfter",
     "budget_bytes": "NewAllocation",
 }
+_INNER: Final = ("others_survived_bytes", "free_list_before_bytes", "free_objects_before_bytes")
+"""What is in other columns."""
 _AFTER: Final = ("size_after_bytes", "free_list_after_bytes", "free_objects_after_bytes")
 _OF_OBJECTS: Final = (0, 3, 4)
 """The generations that objects are allocated in."""
@@ -101,8 +104,7 @@ class HeapParts:
     def total(self, values: Ints, chosen: Mask | None = None, known: Mask | None = None) -> list[int | None]:
         """A sum for each collection; None where not all heaps told, or one of the values is not `known`."""
         kept = np.ones(len(values), dtype=np.bool_) if chosen is None else chosen
-        sums = np.zeros(len(self.complete), dtype=np.int64)
-        np.add.at(sums, self.collection[kept], values[kept])
+        sums = sum_by(self.collection[kept], values[kept], len(self.complete))
         whole = self.complete.copy()
         if known is not None:
             whole[self.collection[kept & ~known]] = False
@@ -142,9 +144,7 @@ class HeapParts:
         found, group = np.unique(keys, return_inverse=True)
 
         def summed(values: Ints) -> Ints:
-            sums = np.zeros(len(found), dtype=np.int64)
-            np.add.at(sums, group, values[chosen])
-            return sums
+            return sum_by(group, values[chosen], len(found))
 
         known = [summed(mask.astype(np.int64)) > 0 for mask in (self.condemned, self.budgeted, self.after_told)]
         values = {name: summed(values) for name, values in self.values.items()}
@@ -164,7 +164,7 @@ def sized(
     made: dict[str, Any] = {
         name: known_column("int64", numbers, known[name]) if name in known else numbers
         for name, numbers in values.items()
-        if name != "others_survived_bytes"
+        if name not in _INNER
     }
     made["survived_bytes"] = known_column("int64", survived, condemned)
     told = condemned & (live_before > 0) & (survived <= live_before)

@@ -90,8 +90,6 @@ class GarbageCollection(SpanRow):
     imbalance: Number | None = column(
         "The survivors of the heap that had most, as a multiple of the mean; null with one heap.", hidden=True
     )
-    free_list_allocated_bytes: Bytes | None = column("Survivors that found a place in free space.", hidden=True)
-    free_list_rejected_bytes: Bytes | None = column("Free space that was too small for them.", hidden=True)
     committed_bytes: Bytes | None = column("The memory that the GC held, as it last told.", hidden=True)
     requested_ns: Ns | None = column("When it was asked for.", hidden=True)
     requested_thread_id: ThreadId | None = column(
@@ -116,7 +114,6 @@ class GcSuspension(SpanRow):
         "How much of that another suspension held them, such as the sample profiler's."
     )
     stopped_ns: Ns | None = column("When all had stopped.", hidden=True)
-    restart_ns: Ns | None = column("When the runtime began to let them run.", hidden=True)
     reason: Word | None = column("Why, in the runtime's words; null where the trace does not have the begin.")
     number: Ordinal | None = column("The collection that it is for; null if for none, or none that is known.")
     others: tuple[Ordinal, ...] = column("Collections that ran inside of it besides.")
@@ -152,9 +149,7 @@ class CollectedGeneration(SpanRow):
     survival: Ratio | None = column("The survivors' share of its objects; null where those are.")
     pinned_survived_bytes: Bytes | None = column("How much of that was pinned.")
     moved_in_bytes: Bytes = column("What came from the younger generation.")
-    free_list_before_bytes: Bytes = column("Free space before that could be allocated from.", hidden=True)
     free_list_after_bytes: Bytes | None = column("Free space afterwards that can be allocated from.")
-    free_objects_before_bytes: Bytes = column("Free space before that was too small for that.", hidden=True)
     free_objects_after_bytes: Bytes | None = column("Free space afterwards that is too small for that.")
     budget_bytes: Bytes | None = column(
         "How much may be allocated in it before it is collected again; null if it was not collected."
@@ -247,8 +242,6 @@ class AdaptationTuning(Row):
     cost: Number | None = column("The cost that it went by, in percent.")
     stable_bytes: Bytes | None = column("The size of what stays alive, as DATAS estimates it.")
     since_change: Count = column("How many collections (full: of generation 2) ago the number changed last.")
-    decision: Ordinal | None = column("What it decided, by the runtime's number.", hidden=True)
-    reason: Ordinal | None = column("Why, by the runtime's number.", hidden=True)
     thread_id: ThreadId | None = column("The thread that told.", hidden=True)
 
 

@@ -16,7 +16,7 @@ from clrevents.analysis.reports.gc.gc_collections import Collected
 from clrevents.analysis.reports.gc.gc_heaps import known_column
 from clrevents.analysis.reports.gc.gc_words import enum_word
 from clrevents.analysis.shared.events.gc_suspensions import NOTHING, SUSPENDING, Suspensions
-from clrevents.schema.gc_flags import GCRootKind
+from clrevents.schema.runtime_flags import GCRootKind
 from clrevents.table.build import Column, ColumnType, from_values, text_column
 
 MARKED: Final = "runtime/GCMarkWithType"
@@ -41,7 +41,6 @@ def suspension_columns(built: Built, chosen: Suspensions, owners: Sequence[Seque
         "suspend_ns": known_column("int64", chosen.times[1] - chosen.times[0], stopping),
         "held_up_ns": known_column("int64", held_up, stopping),
         "stopped_ns": times[1],
-        "restart_ns": times[2],
         "reason": text_column(texts, which),
         "number": [mine[0].number if mine else None for mine in owners],
         "others": [[c.number for c in mine[1:]] for mine in owners],

@@ -71,7 +71,7 @@ _EVENTS: Final[Mapping[str, tuple[str, ...]]] = {
         *(*_PLAIN, INSTANCE, "NumHeaps", "CondemnedGeneration", "GlobalMechanisms", "PauseMode"),
         *("MemoryPressure", "Values"),
     ),
-    PER_HEAP: (*_PLAIN, INSTANCE, *_PER_HEAP, "FreeListAllocated", "FreeListRejected", "Values"),
+    PER_HEAP: (*_PLAIN, INSTANCE, *_PER_HEAP, "Values"),
     TRIGGERED: (*_HEADERS, INSTANCE, "Reason"),
     MARKED: (*_PLAIN, INSTANCE, "HeapNum", "Type", "Bytes"),
     DYNAMIC: (*_PLAIN, INSTANCE, "Name", "Data"),
@@ -287,6 +287,7 @@ def _numbers(built: Built) -> list[int | None]:
 REPORT: Final = ReportDeclaration(
     answer=GcReport,
     question="Which garbage collections ran, and how long did they stop the program?",
+    topic="memory",
     needs=(Need("collections", ("GCStart", "GCEnd", "GCSuspendEEBegin"), 0x1, essential=True),),
     metrics=_METRICS,
     collector=GcCollector,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import as_columns
+from clrevents.analysis.gathering.groups import sum_by
 from clrevents.analysis.reports.heap.heap_engine import KERNEL, Kernel
 from clrevents.analysis.reports.heap.heap_graph import HeapGraph
 from clrevents.analysis.reports.heap.heap_rows import DominatorLine, RootGroup, Snapshot, TypeGrowth, TypeOnHeap
@@ -58,8 +59,6 @@ def snapshot_columns(snapshots: Sequence[HeapSnapshot], shown: HeapSnapshot | No
                 "complete": coverage.complete,
                 "linked": coverage.linked,
                 "edges_announced": coverage.edges_announced,
-                "known_edges": _share(coverage.edges_known, coverage.edges_seen) if coverage.linked else None,
-                "missing_blocks": coverage.missing_node_blocks + coverage.missing_edge_blocks,
                 "unknown_roots": coverage.unknown_roots,
                 "weak_roots": coverage.weak_roots,
                 "dependents": len(one.dependents[0]),
@@ -71,10 +70,6 @@ def snapshot_columns(snapshots: Sequence[HeapSnapshot], shown: HeapSnapshot | No
     return as_columns(Snapshot, found)
 
 
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
-
-
 def type_columns(snapshot: HeapSnapshot, name: Namer, chosen: Sequence[int] | None = None) -> Columns:
     """A row for each type, or for those that are chosen; those that keep the most alive come first.
 
@@ -82,9 +77,7 @@ def type_columns(snapshot: HeapSnapshot, name: Namer, chosen: Sequence[int] | No
     """
     count = len(snapshot.types)
     objects = np.bincount(snapshot.type, minlength=count)
-    size, largest = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
-    np.add.at(size, snapshot.type, snapshot.size)
-    np.maximum.at(largest, snapshot.type, snapshot.size)
+    size = sum_by(snapshot.type, snapshot.size.astype(np.int64), count)
     retained: list[int | None] = [None] * count
     unreached: list[int | None] = [None] * count
     if snapshot.coverage.linked:
@@ -99,7 +92,6 @@ def type_columns(snapshot: HeapSnapshot, name: Namer, chosen: Sequence[int] | No
             "module": snapshot.types[k].module,
             "count": int(objects[k]),
             "bytes": int(size[k]),
-            "largest_bytes": int(largest[k]),
             "retained_bytes": retained[k],
             "unreached": unreached[k],
             "type_id": snapshot.types[k].type_id,
@@ -244,8 +236,7 @@ def growth_columns(before: HeapSnapshot, after: HeapSnapshot, name: Namer) -> Co
     sums: list[dict[str, tuple[int, int]]] = []
     for one in (before, after):
         objects = np.bincount(one.type, minlength=len(one.types)).tolist()
-        size = np.zeros(len(one.types), dtype=np.int64)
-        np.add.at(size, one.type, one.size)
+        size = sum_by(one.type, one.size.astype(np.int64), len(one.types))
         mine: dict[str, tuple[int, int]] = {}
         for type, count, bytes in zip(one.types, objects, size.tolist(), strict=True):
             old = mine.get(name(type), (0, 0))
@@ -260,7 +251,6 @@ def growth_columns(before: HeapSnapshot, after: HeapSnapshot, name: Namer) -> Co
                 "count_before": count,
                 "count_after": counts,
                 "count_change": counts - count,
-                "bytes_before": bytes,
                 "bytes_after": sizes,
                 "bytes_change": sizes - bytes,
             }

@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.analysis.gathering.groups import sum_by
 from clrevents.analysis.reports.heap.heap_engine import KERNEL, Kernel
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -42,9 +43,7 @@ class TypeTree:
         """What the values of the members of each line add up to; `of` chooses numbers."""
         line, values = self.line[of], values[of]
         held = line >= 0
-        found = np.zeros(len(self.lines), dtype=np.int64)
-        np.add.at(found, line[held], values[held])
-        return found
+        return sum_by(line[held], values[held], len(self.lines))
 
 
 def type_tree(
@@ -81,9 +80,7 @@ def type_tree(
             break
         keys = parents * groups + group[mine]
         known, first, which = np.unique(keys, return_index=True, return_inverse=True)
-        heavy = np.zeros(len(known), dtype=np.int64)
-        np.add.at(heavy, which, weight[mine])
-        kept = heavy >= least
+        kept = sum_by(which, weight[mine], len(known)) >= least
         places = np.where(kept, len(lines) + np.cumsum(kept) - 1, NO_LINE)
         line[mine] = places[which]
         lines += [

@@ -243,6 +243,7 @@ def _metrics(shown: HeapSnapshot) -> dict[str, int | None]:
 REPORT: Final = ReportDeclaration(
     answer=HeapReport,
     question="What is on the heap, and what keeps it alive?",
+    topic="memory",
     needs=_NEEDS,
     metrics=_METRICS,
     collector=HeapCollector,

@@ -105,8 +105,6 @@ def built(context: Context, rows: Mapping[str, Gathered], decisions: Decisions |
         "il_bytes": nulled(picked(begins.numbers("MethodILSize"), made.begin), started),
         "native_bytes": nulled(picked(column(loads, "MethodSize"), made.load), loaded),
         "code_bytes": _memory(made, of_memory, memory, "JitHotCodeRequestSize"),
-        "data_bytes": _memory(made, of_memory, memory, "JitRODataRequestSize"),
-        "allocated_bytes": _memory(made, of_memory, memory, "AllocatedSizeForJitCode"),
         **_decided(made, decisions, whole),
         "recompiled": _recompiled(keys),
         "dynamic": nulled((flags & int(MethodFlags.Dynamic)) > 0, loaded),

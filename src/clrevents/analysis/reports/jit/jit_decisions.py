@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from clrevents.analysis.framework.model.collector import ReportChunk
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import Interned
 from clrevents.analysis.gathering.keys import group_numbers
 from clrevents.analysis.shared.events.compilations import Compilations, inside
 
@@ -28,25 +29,21 @@ TAIL_CALL: Final = "tail call"
 
 @attrs.frozen
 class DecisionEvent:
-    """An event that tells a decision: its selector, the outcome, and its fields for the reason and the mark.
-
-    A mark is set on calls whose callee will be inlined nowhere, or which the IL marks as tail calls.
-    """
+    """An event that tells a decision: its selector, the outcome, and its field for the reason."""
 
     selector: str
     what: str
     accepted: bool
     reason: str | None = None
-    mark: str | None = None
 
 
 EVENTS: Final = (
     DecisionEvent("runtime/MethodJitInliningSucceeded", INLINING, True),
-    DecisionEvent("runtime/MethodJitInliningFailed", INLINING, False, "FailReason", "FailAlways"),
-    DecisionEvent("runtime/MethodJitInliningFailedAnsi", INLINING, False, "FailReason", "FailAlways"),
-    DecisionEvent("runtime/MethodJitTailCallSucceeded", TAIL_CALL, True, "TailCallType", "TailPrefix"),
-    DecisionEvent("runtime/MethodJitTailCallFailed", TAIL_CALL, False, "FailReason", "TailPrefix"),
-    DecisionEvent("runtime/MethodJitTailCallFailedAnsi", TAIL_CALL, False, "FailReason", "TailPrefix"),
+    DecisionEvent("runtime/MethodJitInliningFailed", INLINING, False, "FailReason"),
+    DecisionEvent("runtime/MethodJitInliningFailedAnsi", INLINING, False, "FailReason"),
+    DecisionEvent("runtime/MethodJitTailCallSucceeded", TAIL_CALL, True, "TailCallType"),
+    DecisionEvent("runtime/MethodJitTailCallFailed", TAIL_CALL, False, "FailReason"),
+    DecisionEvent("runtime/MethodJitTailCallFailedAnsi", TAIL_CALL, False, "FailReason"),
 )
 OUTCOMES: Final = {
     "inlined": (INLINING, True),
@@ -75,7 +72,6 @@ class Decisions:
     time: Ints
     thread: NDArray[np.uint64]
     kind: NDArray[np.int32]
-    marked: NDArray[np.bool_]
 
     def by_compilation(self, made: Compilations) -> dict[str, Ints]:
         """How many of each of `OUTCOMES` each compilation has."""
@@ -95,7 +91,6 @@ class Decisions:
         """The columns of the table of decisions in a window, most frequent first for each outcome."""
         held = window.holds(self.time)
         counts = np.bincount(self.kind[held], minlength=len(self.kinds)).tolist()
-        marks = np.bincount(self.kind[held & self.marked], minlength=len(self.kinds)).tolist()
         order = [n for n, count in enumerate(counts) if count]
         order.sort(key=lambda n: _order(self.kinds[n], counts[n]))
         kinds = [self.kinds[n] for n in order]
@@ -103,8 +98,6 @@ class Decisions:
             "what": [kind.what for kind in kinds],
             "accepted": [kind.accepted for kind in kinds],
             "count": [counts[n] for n in order],
-            "always": [marks[n] if self.kinds[n].what == INLINING else None for n in order],
-            "explicit": [marks[n] if self.kinds[n].what == TAIL_CALL else None for n in order],
             "reason": [kind.reason for kind in kinds],
         }
 
@@ -120,7 +113,7 @@ class DecisionLog:
     """Takes the events of decisions. Memory grows with them, by 29 bytes each."""
 
     def __init__(self) -> None:
-        self._kinds: dict[DecisionKind, int] = {}
+        self._kinds: Interned[DecisionKind] = Interned()
         self._parts: list[tuple[NDArray[Any], ...]] = []
 
     def take(self, chunk: ReportChunk) -> None:
@@ -132,29 +125,26 @@ class DecisionLog:
 
     def all(self) -> Decisions:
         """Everything that came."""
-        types: Sequence[Any] = (np.int64, np.int64, np.uint64, np.int32, np.bool_)
+        types: Sequence[Any] = (np.int64, np.int64, np.uint64, np.int32)
         empty = tuple(np.zeros(0, dtype=type) for type in types)
         columns = [np.concatenate(parts) for parts in zip(empty, *self._parts, strict=True)]
         return Decisions(tuple(self._kinds), *columns)
 
     def _part(self, event: DecisionEvent, rows: Gathered) -> tuple[NDArray[Any], ...]:
-        marked = np.zeros(len(rows), dtype=np.bool_) if event.mark is None else rows.numbers(event.mark) != 0
-        kinds = self._numbered(event, rows)
-        return rows.places, rows.numbers("time_ns"), rows.numbers("thread_id"), kinds, marked
+        return rows.places, rows.numbers("time_ns"), rows.numbers("thread_id"), self._numbered(event, rows)
 
     def _numbered(self, event: DecisionEvent, rows: Gathered) -> NDArray[np.int32]:
         """The kind of each row, as its number."""
         if event.reason is None:
             kind = DecisionKind(event.what, event.accepted, None)
-            return np.full(len(rows), self._kinds.setdefault(kind, len(self._kinds)), dtype=np.int32)
+            return np.full(len(rows), self._kinds[kind], dtype=np.int32)
         column = rows.column(event.reason)
         enum = next(field.enum for field in rows.payload if field.name == event.reason)
         numbers, _ = group_numbers([[column]], [len(rows)])
         _, first, place = np.unique(numbers, return_index=True, return_inverse=True)
         reasons = [str(enum(value)) if enum else value for value in column.take(first).tolist()]
         kinds = [DecisionKind(event.what, event.accepted, reason) for reason in reasons]
-        known = [self._kinds.setdefault(kind, len(self._kinds)) for kind in kinds]
-        return np.array(known, dtype=np.int32)[place.reshape(-1)]
+        return self._kinds.of(kinds).astype(np.int32)[place.reshape(-1)]
 
 
 def _order(kind: DecisionKind, count: int) -> tuple[Any, ...]:

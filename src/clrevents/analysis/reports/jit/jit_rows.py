@@ -62,8 +62,6 @@ class Compilation(SpanRow):
     il_bytes: Bytes | None = column("The size of the IL.")
     native_bytes: Bytes | None = column("The size of the code alone.")
     code_bytes: Bytes | None = column("What the JIT asked for to hold the code.", hidden=True)
-    data_bytes: Bytes | None = column("What the JIT asked for to hold read-only data.", hidden=True)
-    allocated_bytes: Bytes | None = column("What the JIT was given for both.", hidden=True)
     inlined: Count | None = column("Calls that were inlined.", hidden=True)
     not_inlined: Count | None = column("Calls that could not be inlined.", hidden=True)
     tail_calls: Count | None = column("Calls that became tail calls.", hidden=True)
@@ -108,8 +106,6 @@ class JitDecision(Row):
     what: Word = column("What was decided: `inlining` or `tail call`.")
     accepted: Flag = column("Whether the JIT did it.")
     count: Count = column("How many calls had this outcome.")
-    always: Count | None = column("How many of them call a method that will never be inlined anywhere.", hidden=True)
-    explicit: Count | None = column("How many of them the IL marks as tail calls.", hidden=True)
     reason: Word | None = column("The JIT's word for why not, or for how a tail call was made.")
 
 

@@ -52,7 +52,7 @@ _KEPT: Final[Mapping[str, tuple[str, ...]]] = {
     BEGIN: ("MethodID", "ModuleID", "MethodILSize", *_NAMES),
     LOADS[0]: _CODE,
     LOADS[1]: (*_CODE, *_NAMES),
-    MEMORY: ("MethodID", "JitHotCodeRequestSize", "JitRODataRequestSize", "AllocatedSizeForJitCode"),
+    MEMORY: ("MethodID", "JitHotCodeRequestSize"),
     LOOKUP: ("MethodID",),
     FOUND: ("MethodID", "EntryPoint"),
     **dict.fromkeys(SETTINGS, ("Flags",)),
@@ -226,6 +226,7 @@ def _metric(context: Context, name: str, value: int, found: BuiltCompilations) -
 REPORT: Final = ReportDeclaration(
     answer=JitReport,
     question="What did the JIT compile, and how long did it take?",
+    topic="program",
     needs=_NEEDS,
     metrics=_METRICS,
     collector=JitCollector,

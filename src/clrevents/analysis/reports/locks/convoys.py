@@ -10,8 +10,6 @@ from typing import Final
 
 import attrs
 
-from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
-
 FEWEST_THREADS: Final = 3
 """So many threads take part in a convoy, waiting in turn."""
 FEWEST_HANDOVERS: Final = 2
@@ -122,8 +120,3 @@ def _returns(waits: Sequence[LockWait]) -> int:
             place += 1
         found += wait.thread in done and begun > place
     return found
-
-
-def bounded(end_ns: int, duration_ns: int) -> int:
-    """Where a wait that never ends reaches to."""
-    return duration_ns if end_ns == FOREVER else end_ns

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clrevents.analysis.framework.vocabulary.cells import (
     CodeName,
+    CodeText,
     Count,
     DurationNs,
     Flag,
@@ -18,6 +19,20 @@ from clrevents.analysis.framework.vocabulary.cells import (
 from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column, row
 
 
+@row(since="start_ns", threads=("thread_id", "owner_thread_id"))
+class DeadlockedThread(Row):
+    """A thread in a deadlock: it waited for a lock until tracing stopped, and so did the thread that held it."""
+
+    deadlock: Ordinal = column("Which deadlock: rows with the same number are one circle, in the order of who waits.")
+    thread_id: ThreadId = column("The thread that waited.")
+    lock_id: Handle = column("The lock that it waited for.")
+    owner_thread_id: ThreadId = column("The thread that held the lock, and waited in the same deadlock.")
+    start_ns: Ns = column("When the thread began to wait.")
+    waited_ns: DurationNs = column("How long it had waited when tracing stopped.")
+    method: CodeName | None = column("The method that waited; null if unknown.")
+    stack_id: StackId = column("The call stack that waited, 0 for none.", hidden=True)
+
+
 @row
 class ContendedLock(Row):
     """One lock."""
@@ -27,9 +42,8 @@ class ContendedLock(Row):
     count: Count = column("How many contentions began.")
     waited_ns: DurationNs = column("How long all threads together waited.")
     share: Ratio | None = column("Its share of all waiting of its kind, native or not; null if that is 0.")
-    median_ns: DurationNs | None = column("The median wait, by the nearest rank.", hidden=True)
-    p95_ns: DurationNs | None = column("The wait that 95 % are no longer than, by the nearest rank.", hidden=True)
     max_ns: DurationNs | None = column("The longest wait.")
+    open: Count = column("How many waits went on when tracing stopped: times are at least so long.")
     threads: Count = column("How many threads waited.")
     most_waiters: Count | None = column("How many waited at once, at most; null if the lock is unknown.")
     method: CodeName | None = column("The method that waited longest; null if unknown.")
@@ -49,7 +63,10 @@ class Contention(SpanRow):
     owner_thread_id: ThreadId | None = column("The thread that held the lock at the begin; null if none is known.")
     start_ns: Ns | None = column("When the wait began; null if the trace does not tell.")
     end_ns: Ns | None = column("When it ended; null if the trace does not tell.")
-    duration_ns: DurationNs | None = column("How long it lasted, as the runtime measured it; null if it has no end.")
+    duration_ns: DurationNs | None = column(
+        "How long it lasted, as the runtime measured it; null if the trace does not tell."
+    )
+    open: Flag = column("It went on when tracing stopped: it lasted at least so long.")
     method: CodeName | None = column("The method that waited; null if unknown.")
     owner_method: CodeName | None = column(
         "What the owner did meanwhile, by a sample in between or equal ones before and after; null without these."
@@ -68,6 +85,7 @@ class WaitingMethod(Row):
     waited_ns: DurationNs = column("How long it waited, on all threads.")
     share: Ratio | None = column("Its share of all waiting; null if that is 0.")
     max_ns: DurationNs | None = column("The longest wait.")
+    open: Count = column("How many waits went on when tracing stopped: times are at least so long.")
     threads: Count = column("How many threads waited.")
     locks: Count = column("How many locks it waited for; those that events do not tell are one.")
     stack_id: StackId = column("One of its call stacks.", hidden=True)
@@ -83,6 +101,7 @@ class WaitingThread(Row):
     waited_ns: DurationNs = column("How long it waited.")
     share: Ratio | None = column("Its share of all waiting; null if that is 0.")
     max_ns: DurationNs | None = column("The longest wait.")
+    open: Count = column("How many waits went on when tracing stopped: times are at least so long.")
 
 
 @row
@@ -93,6 +112,7 @@ class LockOwner(Row):
     owner_thread_id: ThreadId | None = column("The thread that held it when others began to wait; null if unknown.")
     count: Count = column("How many contentions began.")
     waited_ns: DurationNs = column("How long others waited that found it so. Others may have held the lock later.")
+    open: Count = column("How many waits went on when tracing stopped: times are at least so long.")
     owner_method: CodeName | None = column("What it was seen to do most often at their begin; null without a sample.")
 
 
@@ -134,5 +154,6 @@ class Convoy(SpanRow):
 class LocksFacts:
     """The circumstances of a report on locks."""
 
+    deadlock: CodeText | None = column("Which threads are in the first deadlock; null if there is none.")
     locks_told: Flag | None = column("Whether events tell which lock threads waited for; null without contentions.")
     sampling_period_ns: DurationNs | None = column("The median time between two samples of a thread; null if none.")

@@ -19,14 +19,14 @@ from clrevents.analysis.shared.samples.sample_runs import SampleRuns
 class HeldRuns:
     """Who held which lock while others waited, each with the runs of samples meanwhile: `all`, and by lock."""
 
-    def __init__(self, found: ContentionSpans, runs: SampleRuns, duration_ns: int) -> None:
+    def __init__(self, found: ContentionSpans, runs: SampleRuns) -> None:
         bounds: dict[int, tuple[int, int]] = {}
         for thread in set(found.owner.tolist()) | set(found.thread.tolist()):
             low, high = (int(np.searchsorted(runs.thread, np.uint64(thread), side=side)) for side in ("left", "right"))
             bounds[thread] = low, high
         self.all: list[tuple[Holding, list[int]]] = []
         self.by_lock: dict[int, list[tuple[Holding, list[int]]]] = {}
-        for holding in holdings(found, duration_ns):
+        for holding in holdings(found):
             low, high = bounds[holding.thread]
             # Those that have a sample meanwhile.
             first = low + int(np.searchsorted(runs.last[low:high], holding.start_ns, side="left"))

@@ -5,7 +5,6 @@ Sums are made of the contentions in the window; who held a lock and which convoy
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
@@ -16,13 +15,16 @@ from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import as_columns
+from clrevents.analysis.gathering.groups import groups, numbered
 from clrevents.analysis.gathering.nearest_rank import nearest_rank
 from clrevents.analysis.gathering.optional_rows import nulled
-from clrevents.analysis.reports.locks.convoys import LockWait, bounded, convoys
+from clrevents.analysis.reports.locks.convoys import LockWait, convoys
+from clrevents.analysis.reports.locks.deadlocks import deadlocks
 from clrevents.analysis.reports.locks.lock_rows import (
     ContendedLock,
     Contention,
     Convoy,
+    DeadlockedThread,
     LockHolder,
     LockOwner,
     WaitingMethod,
@@ -52,7 +54,7 @@ class LockTables:
         self._context = context
         self.found = found
         self.runs = runs
-        self.run_low, self.run_high = stretches(runs, context.duration_ns)
+        self.run_low, self.run_high = stretches(runs, context.stopped_ns)
         spans = found.spans
         self.stacks = spans.at_begin("stack_id").astype(np.int64)
         moments = spans.bounds()[0]
@@ -60,10 +62,11 @@ class LockTables:
             context, np.concatenate((self.stacks, runs.stack_id)), np.concatenate((moments, runs.first)), raw, my_code
         )
         self._numbers = lock_numbers(found)
-        self._held = HeldRuns(found, runs, context.duration_ns)
+        self._held = HeldRuns(found, runs)
         starts, ends = spans.bounds()
         window = context.window
-        first, last = np.where(spans.begun, starts, np.iinfo(np.int64).min), np.where(spans.ended, ends, FOREVER)
+        first = np.where(spans.begun, starts, ALWAYS)
+        last = np.where(spans.ended | spans.open, ends, FOREVER)
         self.inside = np.asarray(window.meets(first, last))
         self.begun = np.asarray(window.holds(starts))
         self.waited = found.waited(window)
@@ -85,6 +88,7 @@ class LockTables:
                 "start_ns": nulled(spans.start_ns, spans.begun),
                 "end_ns": nulled(spans.end_ns, spans.ended),
                 "duration_ns": nulled(found.duration_ns, found.duration_known),
+                "open": spans.open,
                 "method": [self._names.method(row) for row in range(len(found))],
                 "owner_method": [None if run < 0 else self._names.method(shift + run) for run in owner_runs],
                 "stack_id": self.stacks.astype(np.int32),
@@ -93,18 +97,40 @@ class LockTables:
             },
         )
 
+    def deadlocks(self) -> ReportTable[DeadlockedThread]:
+        """The threads of each deadlock that reaches into the window."""
+        found, window, rows = self.found, self._context.window, []
+        circles = deadlocks(found, self._numbers)
+        starts = [max(int(found.spans.start_ns[row]) for row, _ in circle) for circle in circles]
+        lasting = [circle for circle, since in zip(circles, starts, strict=True) if since < window.high]
+        if circles and window.low >= self._context.stopped_ns:
+            lasting = []
+        for number, circle in enumerate(lasting, 1):
+            for row, owner in circle:
+                rows.append(
+                    {
+                        "deadlock": number,
+                        "thread_id": int(found.thread[row]),
+                        "lock_id": int(found.lock[row]),
+                        "owner_thread_id": owner,
+                        "start_ns": int(found.spans.start_ns[row]),
+                        "waited_ns": int(found.duration_ns[row]),
+                        "method": self._names.method(row),
+                        "stack_id": int(self.stacks[row]),
+                    }
+                )
+        return self._context.table(DeadlockedThread, as_columns(DeadlockedThread, rows))
+
     def locks(self) -> ReportTable[ContendedLock]:
         """By lock, native ones last, the longest waiting first."""
         rows = []
-        for _, mine in self._groups(self._numbers, self.inside):
+        for _, mine in groups(self._numbers, np.flatnonzero(self.inside)):
             row = mine[0]
             rows.append(
                 {
                     "lock_id": int(self.found.lock[row]) or None,
                     "native": bool(self.found.native[row]),
                     **self._sums(mine),
-                    "median_ns": self.percentile(mine, 50),
-                    "p95_ns": self.percentile(mine, 95),
                     "threads": len(set(self.found.thread[mine].tolist())),
                     "most_waiters": self._most(mine) if self.found.lock[row] else None,
                     "method": self._longest_method(mine),
@@ -117,13 +143,9 @@ class LockTables:
 
     def methods(self) -> ReportTable[WaitingMethod]:
         """By the method that waited."""
-        names: dict[str | None, int] = {}
-        numbers = np.array(
-            [names.setdefault(self._names.method(row), len(names)) for row in range(len(self.found))], dtype=np.int64
-        )
-        texts = list(names)
+        numbers, texts = numbered(self._names.method(row) for row in range(len(self.found)))
         rows = []
-        for number, mine in self._groups(numbers, self._managed):
+        for number, mine in groups(numbers, np.flatnonzero(self._managed)):
             threads, locks = set(self.found.thread[mine].tolist()), set(self._numbers[mine].tolist())
             sums = self._sums(mine)
             rows.append(
@@ -140,7 +162,7 @@ class LockTables:
     def threads(self) -> ReportTable[WaitingThread]:
         """By the thread that waited."""
         rows = []
-        for _, mine in self._groups(self.found.thread, self._managed):
+        for _, mine in groups(self.found.thread, np.flatnonzero(self._managed)):
             thread = int(self.found.thread[mine[0]])
             rows.append(
                 {"thread_id": thread, "thread_name": self._context.thread_names.get(thread), **self._sums(mine)}
@@ -150,11 +172,9 @@ class LockTables:
 
     def owners(self) -> ReportTable[LockOwner]:
         """By lock and the owner at the begin."""
-        keys: dict[tuple[int, int], int] = {}
-        pairs = zip(self._numbers.tolist(), self.found.owner.tolist(), strict=True)
-        numbers = np.array([keys.setdefault(pair, len(keys)) for pair in pairs], dtype=np.int64)
+        numbers, _ = numbered(zip(self._numbers.tolist(), self.found.owner.tolist(), strict=True))
         rows = []
-        for _, mine in self._groups(numbers, self._managed):
+        for _, mine in groups(numbers, np.flatnonzero(self._managed)):
             runs = [run for run in self._next_samples[mine].tolist() if run >= 0]
             seen: dict[str | None, int] = {}
             for run in runs:
@@ -167,6 +187,7 @@ class LockTables:
                     "owner_thread_id": int(self.found.owner[mine[0]]) or None,
                     "count": sums["count"],
                     "waited_ns": sums["waited_ns"],
+                    "open": sums["open"],
                     "owner_method": max(seen, key=lambda name: seen[name]) if seen else None,
                 }
             )
@@ -211,7 +232,7 @@ class LockTables:
     def convoys(self) -> ReportTable[Convoy]:
         """The convoys of the whole trace, cut to the window."""
         rows = []
-        for _, mine in self._groups(self._convoy_numbers, ~self.found.native & self.found.spans.begun):
+        for _, mine in groups(self._convoy_numbers, np.flatnonzero(~self.found.native & self.found.spans.begun)):
             told = bool(self.found.lock[mine[0]])
             waits = [self._waits[row] for row in mine]
             for one in convoys(waits, told):
@@ -240,11 +261,11 @@ class LockTables:
 
     def percentile(self, rows: Ints, percent: int) -> int | None:
         """The nearest rank among contentions of known length that began in the window."""
-        mine = rows[self.begun[rows] & self.found.duration_known[rows]]
+        mine = rows[self.begun[rows] & self.found.ended[rows]]
         return nearest_rank(np.sort(self.found.duration_ns[mine]), percent)
 
     def longest(self, rows: Ints) -> int | None:
-        """The longest of them."""
+        """The longest of them, those included that are open."""
         known = rows[self.found.duration_known[rows]]
         return int(self.found.duration_ns[known].max()) if len(known) else None
 
@@ -261,17 +282,8 @@ class LockTables:
             "waited_ns": waited,
             "share": waited / total if total else None,
             "max_ns": self.longest(mine),
+            "open": int(self.found.spans.open[mine].sum()),
         }
-
-    def _groups(self, numbers: NDArray[Any], which: Mask) -> Iterable[tuple[int, Ints]]:
-        """The rows of each number, among some of them."""
-        rows = np.flatnonzero(which)
-        rows = rows[np.argsort(numbers[rows], kind="stable")]
-        if not len(rows):
-            return
-        bounds = np.flatnonzero(np.diff(numbers[rows])) + 1
-        for part in np.split(rows, bounds):
-            yield int(numbers[part[0]]), part
 
     def _longest_method(self, rows: Ints) -> str | None:
         sums: dict[str | None, int] = {}
@@ -300,9 +312,8 @@ class LockTables:
     def _waits(self) -> list[LockWait]:
         found = self.found
         _, ends = found.spans.bounds()
-        duration = self._context.duration_ns
         return [
-            LockWait(row, thread, owner, start, max(bounded(end, duration), start), ended)
+            LockWait(row, thread, owner, start, max(end, start), ended)
             for row, (thread, owner, start, end, ended) in enumerate(
                 zip(
                     found.thread.tolist(),

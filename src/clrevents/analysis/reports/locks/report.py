@@ -19,13 +19,14 @@ from clrevents.analysis.reports.locks.lock_rows import (
     ContendedLock,
     Contention,
     Convoy,
+    DeadlockedThread,
     LockHolder,
     LockOwner,
     LocksFacts,
     WaitingMethod,
     WaitingThread,
 )
-from clrevents.analysis.reports.locks.lock_tables import LockTables
+from clrevents.analysis.reports.locks.lock_tables import LockTables, Mask
 from clrevents.analysis.shared.events.contention_spans import (
     CONTENDED,
     CONTENTION_COLUMNS,
@@ -46,6 +47,7 @@ _NEEDS: Final = (
     Need(_SAMPLES, ("ThreadSample",), 0, 4, SAMPLE),
 )
 _METRICS: Final = (
+    MetricDeclaration("deadlocks", "count", "Deadlocks when tracing stopped.", "less", windows=False),
     MetricDeclaration("count", "count", "Contentions for locks of the program that began.", "less"),
     MetricDeclaration("waited_total", "ns", "How long all threads together waited for them.", "less"),
     MetricDeclaration("waited_max", "ns", "The longest wait.", "less", "max"),
@@ -99,6 +101,10 @@ class LocksReport(Answer[LocksFacts]):
     lock was taken, and for how long it was held each time, is in no event. Where events tell neither lock nor owner
     (.NET Core 3.1), threads that wait again at the same place count instead, and the evidence is `inferred`.
 
+    A deadlock is a circle of threads that still waited when tracing stopped, each for a lock whose last known owner is
+    the next one. Waits without an end lasted at least until then: they count so long in sums, shares and order, rows
+    say how many of theirs are `open`, and metrics are bounds from below.
+
     Percentiles are the nearest rank of the contentions that began in the window and have an end. In a window a
     contention counts where it began, and its time as far as it lies in the window.
 
@@ -106,6 +112,7 @@ class LocksReport(Answer[LocksFacts]):
     of that thread were lost in the window, others if any were.
     """
 
+    deadlocks: ReportTable[DeadlockedThread] = table("The threads in deadlocks, with whom each waited for.")
     locks: ReportTable[ContendedLock] = table("Each lock, the longest waiting first; native ones last.")
     convoys: ReportTable[Convoy] = table("Stretches in which threads waited for one lock in turn, most of the time.")
     methods: ReportTable[WaitingMethod] = table("Each method that waited for a lock of the program.")
@@ -136,31 +143,39 @@ class LocksCollector(Collector[LocksReport]):
     def finish(self, context: Context) -> LocksReport:
         """Give the answer."""
         events = self._kept.all(CONTENTION_COLUMNS, context.nothing)
-        found = ContentionSpans.of(events[CONTENDED], events[ENTERED])
+        found = ContentionSpans.of(events[CONTENDED], events[ENTERED], context)
         runs = self._runs.runs()
         tables = LockTables(context, found, runs, self._asked.raw, self._asked.my_code)
         convoys = tables.convoys()
         locks = tables.locks()
+        deadlocks = tables.deadlocks()
         known = _CONTENTIONS not in context.unknown
         managed, native = tables.inside & ~found.native, tables.inside & found.native
         median, p95 = (tables.percentile(np.flatnonzero(managed), percent) for percent in (50, 95))
         entering = tables.entering()
-        numbers: dict[str, int | None] = {
+        unlocked = known and bool(managed.any()) and not bool(found.lock[managed].any())
+
+        def sum_of(name: str, which: Mask, value: int) -> Metric:
+            return context.metric(name, value, least=bool((which & found.spans.open).any()))
+
+        numbers: dict[str, int | Metric | None] = {
+            "deadlocks": len(set(deadlocks.column("deadlock").tolist())),
             "count": int((tables.begun & ~found.native).sum()),
-            "waited_total": int(tables.waited[managed].sum()),
-            "waited_max": tables.longest(np.flatnonzero(managed)) or 0,
+            "waited_total": sum_of("waited_total", managed, int(tables.waited[managed].sum())),
+            "waited_max": sum_of("waited_max", managed, tables.longest(np.flatnonzero(managed)) or 0),
             "waited_median": median,
             "waited_p95": p95,
             "locks": len(set(found.lock[managed & (found.lock != 0)].tolist())),
             "convoys": len(convoys),
             "unfinished": int((tables.begun & ~found.native & ~found.spans.ended).sum()),
             "native_count": int((tables.begun & found.native).sum()),
-            "native_waited_total": int(tables.waited[native].sum()),
+            "native_waited_total": sum_of("native_waited_total", native, int(tables.waited[native].sum())),
         }
         metrics: dict[str, int | Metric | None] = {name: value if known else None for name, value in numbers.items()}
         metrics.update(_sampled(context, entering, len(runs) > 0, known))
-        if known and managed.any() and not numbers["locks"]:
-            metrics["locks"] = context.metric("locks", None, reason="the events do not tell locks")
+        if unlocked:
+            for name in ("deadlocks", "locks"):
+                metrics[name] = context.metric(name, None, reason="the events do not tell locks")
         if known and median is None:
             for name in ("waited_median", "waited_p95"):
                 metrics[name] = context.metric(name, None, reason="no contention began and ended")
@@ -168,11 +183,13 @@ class LocksCollector(Collector[LocksReport]):
         report: LocksReport = context.answer(
             LocksReport,
             facts=LocksFacts(
+                deadlock=_circle(deadlocks),
                 locks_told=bool(told.all()) if len(told) else None,
                 sampling_period_ns=runs.period_ns or None,
             ),
             metrics=metrics,
-            notes=_notes(context, tables, convoys),
+            notes=[*_deadlock_notes(deadlocks), *_notes(tables, convoys)],
+            deadlocks=deadlocks,
             locks=locks,
             convoys=convoys,
             methods=tables.methods(),
@@ -195,7 +212,28 @@ def _sampled(
     return {"sampled_total": entering[0], "unseen_total": entering[1] if known else None}
 
 
-def _notes(context: Context, tables: LockTables, convoys: ReportTable[Convoy]) -> list[Note]:
+def _circle(deadlocks: ReportTable[DeadlockedThread]) -> str | None:
+    """The first deadlock, in one sentence."""
+    rows = [row for row in deadlocks if row.deadlock == 1]
+    waits = [
+        f"thread {row.thread_id} in {row.method or 'unknown code'} waits for lock {row.lock_id:#x} of thread "
+        f"{row.owner_thread_id}"
+        for row in rows
+    ]
+    return ", ".join(waits) or None
+
+
+def _deadlock_notes(deadlocks: ReportTable[DeadlockedThread]) -> list[Note]:
+    circle = _circle(deadlocks)
+    if circle is None:
+        return []
+    count, longest = len(set(deadlocks.column("deadlock").tolist())), max(row.waited_ns for row in deadlocks)
+    text = f"{counted(count, 'deadlock')}: {circle}; they waited for up to {longest / 1e6:,.3f} ms when tracing stopped"
+    numbers = {"deadlocks": count, "threads": len(deadlocks), "longest_ns": longest}
+    return [Note("deadlock", "error", text, ("deadlocks",), numbers, "take the locks in the same order everywhere")]
+
+
+def _notes(tables: LockTables, convoys: ReportTable[Convoy]) -> list[Note]:
     found, notes = tables.found, []
     inside = tables.inside & ~found.native
     if len(convoys):
@@ -214,10 +252,10 @@ def _notes(context: Context, tables: LockTables, convoys: ReportTable[Convoy]) -
         notes.append(Note("no-lock-ids", "info", text, ("lock_id", "owner_thread_id"), {"contentions": nameless}))
     waiting = np.flatnonzero(inside & found.spans.open)
     if len(waiting):
-        longest = int((context.duration_ns - found.spans.start_ns[waiting]).max())
+        longest = int(found.duration_ns[waiting].max())
         text = (
-            f"{counted(len(waiting), 'thread')} still waited when the trace ended, the longest for "
-            f"{longest / 1e6:,.3f} ms, which is in no sum"
+            f"{counted(len(waiting), 'thread')} still waited when tracing stopped, the longest for "
+            f"{longest / 1e6:,.3f} ms until then: sums are at least so long"
         )
         notes.append(
             Note("still-waiting", "warning", text, ("waited_total",), {"threads": len(waiting), "longest_ns": longest})
@@ -232,6 +270,7 @@ def _notes(context: Context, tables: LockTables, convoys: ReportTable[Convoy]) -
 REPORT: Final = ReportDeclaration(
     answer=LocksReport,
     question="Which locks did threads wait for, and who held them?",
+    topic="waiting",
     needs=_NEEDS,
     metrics=_METRICS,
     collector=LocksCollector,
@@ -248,11 +287,13 @@ REPORT: Final = ReportDeclaration(
     },
     parameters=LocksParameters,
     headline="locks",
-    shown=("lock_id", "native", "count", "waited_ns", "max_ns", "method", "holder"),
+    urgent="deadlocks",
+    shown=("lock_id", "native", "count", "waited_ns", "max_ns", "open", "method", "holder"),
     examples=(
         ("Which locks did threads wait for longest?", "clrevents locks app.nettrace"),
         ("Who held them, and what did it do?", "clrevents locks app.nettrace --table holders"),
         ("Which code waited?", "clrevents locks app.nettrace --table methods"),
+        ("Is there a deadlock?", "clrevents locks app.nettrace --table deadlocks"),
         ("Is there a convoy?", "clrevents locks app.nettrace --table convoys"),
         ("When was each wait?", "clrevents locks app.nettrace --table contentions --start 2s --end 3s"),
         ("Fail if threads waited for more than a second:", "clrevents locks app.nettrace --assert 'waited_total<1s'"),

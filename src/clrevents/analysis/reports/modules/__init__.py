@@ -1,1 +1,3 @@
 """List modules, their lifetimes, and what was compiled of them."""
+
+from clrevents.analysis.reports.modules.report import ModulesReport as ModulesReport

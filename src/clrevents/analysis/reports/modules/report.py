@@ -37,7 +37,7 @@ from clrevents.analysis.framework.vocabulary.row_class import column as declared
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.optional_rows import NONE, either, picked
 from clrevents.analysis.shared.events.compilations import column, compilations
-from clrevents.schema.loader_flags import ModuleFlags
+from clrevents.schema.runtime_flags import ModuleFlags
 from clrevents.symbols.modules import Module, Modules
 
 Array: TypeAlias = NDArray[Any]
@@ -63,7 +63,6 @@ class LoadedModule(SpanRow):
     name: CodeName = declared("The name of its assembly; if that is unknown, of its file.")
     kind: Word = declared("`ready-to-run`, `native`, `dynamic` or `IL`.")
     path: FilePath = declared("The file with its IL; empty for a dynamic module.")
-    native_path: FilePath | None = declared("The file with its precompiled code.", hidden=True)
     assembly: CodeName | None = declared("The full name of its assembly.", hidden=True)
     loaded_ns: Ns | None = declared("When it was loaded; null if before the trace began.")
     unloaded_ns: Ns | None = declared("When it was unloaded; null if not before the trace ended.")
@@ -81,8 +80,6 @@ class LoadedModule(SpanRow):
     native_build_id: Guid | None = declared("The build id of the file with its precompiled code.", hidden=True)
     flags: Word = declared("The runtime's flags of the module.", hidden=True)
     module_id: Handle = declared("The runtime's id of the module, used again after an unload.", hidden=True)
-    assembly_id: Handle = declared("The runtime's id of its assembly.", hidden=True)
-    app_domain_id: Handle | None = declared("The runtime's id of its app domain.", hidden=True)
 
 
 @row
@@ -192,7 +189,6 @@ def _described(module: Module) -> dict[str, Any]:
         "name": module.assembly.partition(",")[0] or module.name,
         "kind": _kind(module),
         "path": module.il_path,
-        "native_path": module.native_path or None,
         "assembly": module.assembly or None,
         "loaded_ns": module.loaded_ns,
         "unloaded_ns": module.unloaded_ns,
@@ -203,8 +199,6 @@ def _described(module: Module) -> dict[str, Any]:
         "native_build_id": module.native_build_id or None,
         "flags": str(module.flags),
         "module_id": module.module_id,
-        "assembly_id": module.assembly_id,
-        "app_domain_id": module.app_domain_id,
     }
 
 
@@ -281,6 +275,7 @@ _JIT: Final = ("MethodLoadVerbose", "MethodLoad", "MethodJittingStarted")
 REPORT: Final = ReportDeclaration(
     answer=ModulesReport,
     question="Which modules did the process have, and what was compiled of them?",
+    topic="program",
     needs=(
         Need("modules", ("ModuleLoad", "rundown/ModuleDCEnd", "rundown/ModuleDCStart"), 0x8, 4, essential=True),
         Need("when modules were loaded", ("ModuleLoad",), 0x8, 4),
@@ -301,6 +296,7 @@ REPORT: Final = ReportDeclaration(
         MetricDeclaration("elsewhere", "count", "Methods of modules that the trace does not mention.", windows=False),
     ),
     collector=ModuleCollector,
+    in_part={"compile_total": "at least"},
     headline="modules",
     parameters=NoParameters,
     shown=("loaded_ns", "unloaded_ns", "jitted", "compile_ns", "native_bytes", "precompiled", "kind", "name"),

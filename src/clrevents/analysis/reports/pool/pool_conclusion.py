@@ -17,7 +17,7 @@ from clrevents.analysis.reports.pool.pool_rows import PoolFacts, PoolShortage
 from clrevents.analysis.reports.pool.starvation import BlockedWorkers, Shortage, Verdict, verdict
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
 from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
-from clrevents.schema.thread_pool_flags import ThreadAdjustmentReason
+from clrevents.schema.runtime_flags import ThreadAdjustmentReason
 
 _WORDS: Final = {
     ThreadAdjustmentReason.Starvation: "nothing was taken from the queue for half a second or longer",
@@ -168,8 +168,7 @@ class Conclusion:
             return None
 
         def part(wait: KnownWait) -> int:
-            end = one.end if wait.end is None else min(wait.end, one.end)
-            return end - max(wait.place, one.start)
+            return wait.within(one.start, one.end)
 
         (method, kind), waits = max(groups.items(), key=lambda item: sum(map(part, item[1])))
         return Culprit(method, kind, len({wait.thread for wait in waits}), max(waits, key=part))
@@ -182,9 +181,10 @@ class Conclusion:
 def metrics_of_blocking(context: Context, blocked: BlockedWorkers) -> dict[str, Any]:
     """How long workers were blocked in the window, and how many."""
     starts = np.array([wait.place for wait in blocked.waits], dtype=np.int64)
-    ends = np.array([context.duration_ns if w.end is None else w.end for w in blocked.waits], dtype=np.int64)
+    ends = np.array([wait.until for wait in blocked.waits], dtype=np.int64)
     inside = context.window.meets(starts, ends).tolist()
+    least = any(wait.goes_on for wait, meets in zip(blocked.waits, inside, strict=True) if meets)
     return {
-        "blocked_total": int(context.window.overlap(starts, ends).sum()),
+        "blocked_total": context.metric("blocked_total", int(context.window.overlap(starts, ends).sum()), least=least),
         "blocked_workers": len({w.thread for w, meets in zip(blocked.waits, inside, strict=True) if meets}),
     }

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import changes
 from clrevents.analysis.gathering.optional_rows import nulled
 from clrevents.analysis.reports.pool.starvation import Goal, Raise
 from clrevents.analysis.shared.events.wait_events import field_known, field_numbers
-from clrevents.schema.thread_pool_flags import ThreadAdjustmentReason
+from clrevents.schema.runtime_flags import ThreadAdjustmentReason
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -30,11 +31,7 @@ _WORKER: Final = tuple(
 )
 """Their thread is a worker, and they tell how many there are."""
 _IO: Final = tuple(f"runtime/IOThread{name}" for name in ("Create", "Terminate", "Retire", "Unretire"))
-_LONGEST: Final = 1e9
-"""No measurement takes so many seconds."""
-_MEASURED: Final = (
-    *("Throughput", "ThroughputRatio", "Confidence", "NewControlSetting", "ThroughputErrorEstimate", "Duration"),
-)
+_MEASURED: Final = ("Throughput", "ThroughputRatio", "Confidence", "NewControlSetting")
 
 POOL_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     ADJUSTED: (*_HEADERS, "AverageThroughput", "NewWorkerThreadCount", "Reason"),
@@ -145,14 +142,8 @@ class PoolEvents:
             "ratio": told("ThroughputRatio"),
             "confidence": told("Confidence"),
             "control": told("NewControlSetting"),
-            "error": told("ThroughputErrorEstimate"),
-            "duration_ns": [_ns(value) for value in told("Duration")],
             "thread_id": [row[1] for row in found],
         }
-
-
-def _ns(seconds: float | None) -> int | None:
-    return None if seconds is None or not 0 <= seconds < _LONGEST else round(seconds * 1e9)
 
 
 def _times(rows: Gathered) -> Ints:
@@ -180,8 +171,7 @@ def _series(events: Sequence[Gathered], name: str) -> tuple[Ints, Ints]:
 
 def _changes(times: Ints, numbers: Ints, first: int | None = None) -> tuple[Ints, Ints]:
     """Where a number differs from the one before; the `first` one differs from this."""
-    changed = np.ones(len(numbers), dtype=np.bool_)
-    changed[1:] = numbers[1:] != numbers[:-1]
+    changed = changes(numbers)
     if first is not None and len(numbers):
         changed[0] = numbers[0] != first
     return times[changed], numbers[changed]

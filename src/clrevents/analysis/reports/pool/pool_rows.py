@@ -73,8 +73,6 @@ class PoolThroughput(Row):
     ratio: Number | None = column("How throughput follows the number of workers: above 0, more of them helped.")
     confidence: Number | None = column("How sure the pool is of that: from 1 on, it is more than noise.")
     control: Number | None = column("The goal that it computed, before it is rounded.")
-    error: Number | None = column("The estimated error of the throughput.", hidden=True)
-    duration_ns: DurationNs | None = column("How long was measured.", hidden=True)
     thread_id: ThreadId | None = column("The thread that measured.", hidden=True)
 
 
@@ -102,7 +100,6 @@ class QueuedItem(SpanRow):
     latency_ns: DurationNs | None = column("How long it waited; null without a begin or an end.")
     enqueue_thread_id: ThreadId | None = column("The thread that queued it; null if unknown.", hidden=True)
     dequeue_thread_id: ThreadId | None = column("The thread that took it; null if unknown.", hidden=True)
-    scheduler_id: Ordinal | None = column("Of a task, the number of its scheduler; null if unknown.", hidden=True)
 
 
 @row(at="time_ns")

@@ -271,6 +271,7 @@ def _notes(found: list[Items]) -> list[Note]:
 REPORT: Final = ReportDeclaration(
     answer=PoolReport,
     question="Is the thread pool starved, and by whom?",
+    topic="waiting",
     needs=_NEEDS,
     metrics=_METRICS,
     collector=PoolCollector,
@@ -285,7 +286,7 @@ REPORT: Final = ReportDeclaration(
     },
     parameters=PoolParameters,
     headline="blockers",
-    shown=("kind", "evidence", "count", "waited_ns", "max_ns", "threads", "method"),
+    shown=("kind", "evidence", "count", "waited_ns", "max_ns", "open", "threads", "method"),
     examples=(
         ("Is the pool starved, and by whom?", "clrevents pool app.nettrace"),
         ("When did the pool change its number of workers, and why?", "clrevents pool app.nettrace --table adjustments"),

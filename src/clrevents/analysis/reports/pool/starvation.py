@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.shared.blocking.known_waits import KnownWait
-from clrevents.schema.thread_pool_flags import ThreadAdjustmentReason
+from clrevents.schema.runtime_flags import ThreadAdjustmentReason
 
 Ints: TypeAlias = NDArray[np.int64]
 Verdict: TypeAlias = Literal["starved", "healthy", "unknown"]
@@ -73,7 +73,7 @@ class BlockedWorkers:
     @classmethod
     def of(cls, waits: Sequence[KnownWait]) -> BlockedWorkers:
         """Those of these waits whose begin is known, and whose end unless they go on."""
-        held = [wait for wait in waits if wait.start is not None and (wait.end is not None or wait.goes_on)]
+        held = [wait for wait in waits if wait.held is not None]
         starts = sorted(wait.start for wait in held if wait.start is not None)
         ends = sorted(wait.end for wait in held if wait.end is not None)
         return cls(held, np.array(starts, dtype=np.int64), np.array(ends, dtype=np.int64))

@@ -126,7 +126,6 @@ def items_of(source: ItemSource, enqueues: Gathered, dequeues: Gathered) -> Item
             "work_id": ids.astype(np.int64).view(np.uint64),
             "enqueue_thread_id": column(enqueues, begin, "thread_id"),
             "dequeue_thread_id": column(dequeues, end, "thread_id"),
-            "scheduler_id": scheduler,
         },
         int(own.sum()),
         len({number for number in scheduler if number is not None}),
@@ -141,7 +140,7 @@ def _with(keys: Sequence[str], events: Gathered) -> Gathered:
 def item_table(context: Context, found: Sequence[Items]) -> ReportTable[QueuedItem]:
     """Each item, in order of time by source."""
     values: dict[str, Any] = {"source": [items.source for items in found for _ in range(len(items))]}
-    for name in ("work_id", "enqueue_thread_id", "dequeue_thread_id", "scheduler_id"):
+    for name in ("work_id", "enqueue_thread_id", "dequeue_thread_id"):
         values[name] = [value for items in found for value in list(items.columns[name])]
     for name in ("enqueued", "dequeued"):
         values[f"{name}_ns"] = [

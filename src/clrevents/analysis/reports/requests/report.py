@@ -319,9 +319,14 @@ def _limits(insides: RequestInsides, lines_left_out: int) -> list[Note]:
 REPORT: Final = ReportDeclaration(
     answer=RequestsReport,
     question="Which requests were slow, and what took their time?",
+    topic="time",
     needs=_NEEDS,
     metrics=_METRICS,
     collector=RequestsCollector,
+    in_part={
+        **dict.fromkeys(("client_failed", "server_failed", "client_concurrent", "server_concurrent"), "at least"),
+        **dict.fromkeys(("client_p50", "client_p99", "server_p50", "server_p99"), "unknown"),
+    },
     parameters=RequestsParameters,
     headline="routes",
     examples=(

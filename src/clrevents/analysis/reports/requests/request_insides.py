@@ -116,7 +116,6 @@ class RequestInsides:
     ) -> None:
         self._finder = finder
         self._requests = finder.requests
-        self._duration_ns = context.duration_ns
         self._code = RequestContinuations(context, events, self._owner)
         self.sums = [InsideSums() for _ in self._requests]
         self.spans: list[InsideSpan] = []
@@ -189,10 +188,9 @@ class RequestInsides:
                 continue
             request, evidence = self._who(ids.get((wait.thread, wait.start)), wait.thread, wait.start)
             until = None if request is None else self._requests[request].end
-            end = wait.end
-            if wait.goes_on:
-                end = self._duration_ns if request is None else until
-            elif end is not None and until is not None:
+            # What a request that goes on, too, waited for is as unknown as its own length.
+            end = until if wait.goes_on and request is not None else wait.until
+            if end is not None and until is not None:
                 end = min(end, until)
             yield InsideSpan(request, wait.kind, evidence, wait.thread, wait.start, end, wait.method)
 

@@ -33,7 +33,6 @@ class RequestRow(SpanRow):
     host: PrivateText | None = column("Host and port that a client asked; null for a server.")
     url_path: PrivateText | None = column("The path without the query; null if it could not be read.")
     route: PrivateText | None = column("The path with numbers and GUIDs as `{n}`; null without a path.", hidden=True)
-    route_derived: Flag = column("The route was made of the path.", hidden=True)
     status: Ordinal | None = column("The status code; null where no event tells it.")
     status_evidence: Word | None = column(
         "`event`, or `peer` where the other side's event tells it; null without one.", hidden=True
@@ -141,7 +140,6 @@ class DatabaseCommand(SpanRow):
         "Who tells of it: `Microsoft.Data.SqlClient.EventSource`, `Microsoft-AdoNet-SystemData`, or, through the "
         "bridge from DiagnosticSource, `Microsoft.EntityFrameworkCore` or `SqlClientDiagnosticListener`."
     )
-    thread_id: ThreadId = column("The thread on which it began.", hidden=True)
     start_ns: Ns = column("When it began.")
     end_ns: Ns | None = column("When it ended; null without such an event.")
     duration_ns: DurationNs | None = column("How long it took; null without an end.")
@@ -164,7 +162,6 @@ class ConnectionStep(SpanRow):
     duration_ns: DurationNs | None = column("How long it took; null without an end.")
     failed: Flag = column("An event says that it failed.")
     server: Flag | None = column("A handshake on the server's side; null for others.", hidden=True)
-    thread_id: ThreadId = column("The thread on which it began.", hidden=True)
     name: PrivateText | None = column("The name or address that was looked up or connected, or the handshake's host.")
 
 

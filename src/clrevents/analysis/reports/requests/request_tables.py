@@ -85,7 +85,6 @@ class RequestTables:
                 "host": request.host,
                 "url_path": request.path,
                 "route": request.route,
-                "route_derived": request.path is not None,
                 "status": request.status,
                 "status_evidence": request.status_evidence,
                 "failed": request.failed,
@@ -145,7 +144,6 @@ class RequestTables:
                 "request_row": one.request,
                 "inside_row": one.inside,
                 "source": one.source,
-                "thread_id": one.thread,
                 "start_ns": one.start,
                 "end_ns": one.end,
                 "duration_ns": None if one.end is None else one.end - one.start,
@@ -171,7 +169,6 @@ class RequestTables:
                 "duration_ns": None if one.end is None else one.end - one.start,
                 "failed": one.failed,
                 "server": one.server,
-                "thread_id": one.thread,
                 "name": one.name,
             }
             for one in steps

@@ -197,7 +197,7 @@ class Start:
         jit, main = self.spans[0], self.main
         if len(jit):
             event = "MethodJittingStarted" if jit.begin[0] != NONE else "MethodLoadVerbose"
-            found.append(Moment("first_compilation", int(jit.start_ns[0]), "event", event, self.compiled[0][0]))
+            found.append(Moment("first_compilation", int(jit.start_ns[0]), "event", event, self.compiled[0]))
         found += self._program_loaded()
         if main is not None:
             shown = self.name(*main.name)
@@ -258,8 +258,8 @@ class Start:
             yield Moment("program_loaded", int(loaded.numbers("time_ns")[line]), evidence, "ModuleLoad", wanted)
 
     @cached_property
-    def compiled(self) -> tuple[list[str], list[str]]:
-        """Names and signatures of the methods that were compiled."""
+    def compiled(self) -> list[str]:
+        """The names of the methods that were compiled."""
         spans = self.spans[0]
         begins, verbose = self.rows[BEGINS], self.rows[VERBOSE]
         begun, loaded = method_texts(begins), method_texts(verbose)
@@ -267,4 +267,4 @@ class Start:
         for begin, end in zip(spans.begin.tolist(), (spans.end - len(self.rows[LOADS[0]])).tolist(), strict=True):
             known = begin != NONE or end >= 0
             texts.append((begun[begin] if begin != NONE else loaded[end]) if known else ("", "", ""))
-        return [self.name(*text) for text in texts], [text[2] for text in texts]
+        return [self.name(*text) for text in texts]

@@ -14,7 +14,7 @@ import numpy as np
 
 from clrevents.analysis.framework.vocabulary.answer_values import Evidence
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.schema.loader_flags import ModuleFlags
+from clrevents.schema.runtime_flags import ModuleFlags
 from clrevents.symbols.methods import Methods
 from clrevents.symbols.modules import module_name
 from clrevents.table.stacks import AddressStacks

@@ -30,6 +30,7 @@ def _self(kind: str, what: str) -> tuple[MetricDeclaration, ...]:
 REPORT: Final = ReportDeclaration(
     answer=StartupReport,
     question="What did the program do until Main, and until its start was over?",
+    topic="time",
     needs=(
         # No keyword is needed, and none proves that the trace began early enough.
         Need("when the runtime started", ("RuntimeInformationStart",), 0x8, 4, essential=True, proof=0),

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.gathering.gather import Gathered, matched
+from clrevents.analysis.gathering.groups import groups, sum_by
 from clrevents.analysis.gathering.optional_rows import NONE, either
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -86,9 +87,7 @@ class SelfTime:
     def within(self, low_ns: int, high_ns: int) -> Ints:
         """The self time of each span between two moments, in ns."""
         inside = np.maximum(np.minimum(self.high_ns, high_ns) - np.maximum(self.low_ns, low_ns), 0)
-        found = np.zeros(self.count, dtype=np.int64)
-        np.add.at(found, self.owner, inside)
-        return found
+        return sum_by(self.owner, inside, self.count)
 
 
 def self_times(kinds: Sequence[ThreadSpans]) -> list[SelfTime]:
@@ -138,9 +137,7 @@ def self_times(kinds: Sequence[ThreadSpans]) -> list[SelfTime]:
 def depths(spans: ThreadSpans) -> Ints:
     """How many other spans of the kind each lies inside of, on its thread."""
     found = np.zeros(len(spans), dtype=np.int64)
-    order = np.argsort(spans.thread, kind="stable")
-    threads, first = np.unique(spans.thread[order], return_index=True)
-    for rows in np.split(order, first[1:]) if len(threads) else ():
+    for _, rows in groups(spans.thread):
         closed = spans.closed[rows]
         # Those that began before, without those that ended before.
         begun: Ints = np.cumsum(closed) - closed

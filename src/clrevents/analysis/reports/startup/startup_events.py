@@ -12,7 +12,7 @@ from clrevents.analysis.reports.startup.self_time import ThreadSpans
 _METHOD: Final = ("time_ns", "thread_id", "MethodID", "MethodNamespace", "MethodName", "MethodSignature")
 _MODULE: Final = ("time_ns", "ModuleID", "AssemblyID", "ModuleFlags", "ModuleILPath")
 _IDENTITY: Final = ("time_ns", "AssemblyID", "FullyQualifiedAssemblyName")
-_ASSEMBLY: Final = ("AssemblyName", "AssemblyPath", "RequestingAssembly", "AssemblyLoadContext")
+_ASSEMBLY: Final = ("AssemblyName", "AssemblyPath", "RequestingAssembly")
 KEPT: Final[Mapping[str, tuple[str, ...] | None]] = {
     "runtime/RuntimeInformationStart": None,
     "rundown/RuntimeInformationDCStart": None,

@@ -5,12 +5,10 @@ from __future__ import annotations
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.vocabulary.cells import (
     CodeName,
-    CodeText,
     Count,
     DurationNs,
     FilePath,
     Flag,
-    Handle,
     Ns,
     Ordinal,
     PrivateText,
@@ -54,8 +52,6 @@ class StartupCompilation(SpanRow):
     start_ns: Ns | None = column("When the compilation began.")
     end_ns: Ns | None = column("When the code was loaded.", hidden=True)
     thread_id: ThreadId = column("The thread that compiled it.", hidden=True)
-    signature: CodeText = column("Its signature, as the runtime writes it.", hidden=True)
-    method_id: Handle = column("The runtime's id of the method.", hidden=True)
 
 
 @row(span=("start_ns", "end_ns"), threads=("thread_id",))
@@ -74,7 +70,6 @@ class AssemblyLoading(SpanRow):
     end_ns: Ns | None = column("When the load ended.", hidden=True)
     thread_id: ThreadId = column("The thread that loaded it.", hidden=True)
     path: FilePath | None = column("The file that was found, or asked for.", hidden=True)
-    load_context: CodeName | None = column("The load context that it was asked for in.", hidden=True)
 
 
 @row
@@ -86,7 +81,6 @@ class LoadedType(Row):
     self_ns: DurationNs = column("The time of these loads, without other loads, look-ups and compilations inside.")
     highest_level: Ordinal = column("The highest level that it was loaded to, as the runtime numbers them.")
     first_ns: Ns | None = column("When its first load began.")
-    type_id: Handle = column("The runtime's id of the type.", hidden=True)
 
 
 @row(span=("start_ns", "end_ns"), threads=("thread_id",))
@@ -102,7 +96,6 @@ class CodeLookup(SpanRow):
     start_ns: Ns | None = column("When the look-up began; null if the trace has its end only.")
     end_ns: Ns | None = column("When the look-up ended.", hidden=True)
     thread_id: ThreadId = column("The thread that looked it up.", hidden=True)
-    method_id: Handle = column("The runtime's id of the method.", hidden=True)
 
 
 @row

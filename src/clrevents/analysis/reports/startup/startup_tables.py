@@ -29,7 +29,6 @@ def compilation_table(start: Start) -> ReportTable[StartupCompilation]:
     """What was compiled."""
     spans, begins, loads = start.spans[0], start.rows[BEGINS], start.loads
     ended = spans.end != NONE
-    methods, signatures = start.compiled
     bits = picked(loads.numbers("MethodFlags"), spans.end).astype(np.int64)
     ids, modules = (
         either(begins.numbers(name), spans.begin, loads.numbers(name), spans.end) for name in ("MethodID", "ModuleID")
@@ -38,13 +37,11 @@ def compilation_table(start: Start) -> ReportTable[StartupCompilation]:
     return start.context.table(
         StartupCompilation,
         {
-            "method": methods,
-            "signature": signatures,
+            "method": start.compiled,
             "module": [start.modules.name(module) for module in modules.tolist()],
             "compile_ns": nulled(spans.end_ns - spans.start_ns, spans.closed),
             "tier": [str(MethodFlags(flag).tier) if end else None for flag, end in tiers],
             "precompiled": precompiled(start, spans, ids, bits),
-            "method_id": ids,
             **start.times(spans, start.owned[0]),
         },
     )
@@ -86,7 +83,6 @@ def load_table(start: Start) -> ReportTable[AssemblyLoading]:
         {
             "assembly": text("AssemblyName"),
             "requesting": [name or None for name in text("RequestingAssembly")],
-            "load_context": [name or None for name in text("AssemblyLoadContext")],
             "path": [made or asked or None for made, asked in zip(results, text("AssemblyPath"), strict=True)],
             "load_ns": nulled(spans.end_ns - spans.start_ns, spans.closed),
             "success": flags(either_of(spans, None, ends.column("Success").tolist())),
@@ -124,7 +120,6 @@ def type_table(start: Start) -> ReportTable[LoadedType]:
             "self_ns": self_ns[order],
             "highest_level": level[order],
             "first_ns": nulled(spans.start_ns[at], spans.begin[at] != NONE),
-            "type_id": ids[order],
             "lossy": [spoilt] * len(ids),
         },
     )
@@ -134,14 +129,12 @@ def lookup_table(start: Start) -> ReportTable[CodeLookup]:
     """Which precompiled code was looked up."""
     spans, lookups = start.spans[3], start.rows[LOOKUPS]
     texts = [start.name(*text) for text in method_texts(lookups)]
-    begun = start.rows["runtime/R2RGetEntryPointStart"].numbers("MethodID").tolist()
     hits = either_of(spans, None, (lookups.numbers("EntryPoint") != 0).tolist())
     return start.context.table(
         CodeLookup,
         {
             "method": [text or "" for text in either_of(spans, None, texts)],
             "found": hits,
-            "method_id": either_of(spans, begun, lookups.numbers("MethodID").tolist()),
             **start.times(spans, start.owned[3]),
         },
     )

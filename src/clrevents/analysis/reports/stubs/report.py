@@ -1,12 +1,14 @@
-"""The report on stubs: what it asks for, its collector and its function.
+"""The report on stubs: its rows, the texts in them, what it asks for, and its collector.
 
 Joins the events of stubs with those of their compilation. Knows no calls: no event says how often a stub ran.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -18,14 +20,107 @@ from clrevents.analysis.framework.model.declaration import ReportDeclaration, pa
 from clrevents.analysis.framework.model.kept import Kept
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
+from clrevents.analysis.framework.vocabulary.cells import (
+    CodeName,
+    CodeText,
+    Count,
+    DurationNs,
+    Flag,
+    Handle,
+    Ns,
+    Ordinal,
+    ThreadId,
+    Word,
+)
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.framework.vocabulary.row_class import as_columns
+from clrevents.analysis.framework.vocabulary.row_class import Row, as_columns, column
+from clrevents.analysis.framework.vocabulary.row_class import row as table_row
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.optional_rows import NONE
-from clrevents.analysis.reports.stubs.stub_rows import Stub, StubFacts, StubKind, StubTarget
-from clrevents.analysis.reports.stubs.stub_texts import is_cut, kind_text
 from clrevents.analysis.shared.events.compilations import Compilations, compilations
 from clrevents.symbols.method_names import display_name, raw_name
+
+REVERSE, COM, PRECOMPILED, DELEGATE, VARARG, CALLI, STRUCT = (1 << bit for bit in range(7))
+"""Bits of StubFlags; the enum itself is the event family's."""
+
+_CUT: Final = "..."
+_OPENS: Final = re.compile(r"^// (\w+) \{", re.MULTILINE)
+_CLOSES: Final = re.compile(r"^// \} (\w+)", re.MULTILINE)
+
+
+def kind_text(flags: int) -> str:
+    """What a stub is for, in words: `P/Invoke`, `delegate of a native function`, `managed delegate for native code`."""
+    reverse = bool(flags & REVERSE)
+    if flags & STRUCT:
+        text = "struct"
+    elif flags & COM:
+        text = "call from COM" if reverse else "call of COM"
+    elif flags & DELEGATE:
+        text = "managed delegate for native code" if reverse else "delegate of a native function"
+    elif flags & CALLI:
+        text = "call of a function pointer"
+    else:
+        text = "reverse P/Invoke" if reverse else "P/Invoke"
+    if flags & VARARG:
+        text += " with varargs"
+    return f"{text} (precompiled)" if flags & PRECOMPILED else text
+
+
+def is_cut(texts: Iterable[str], il: str) -> bool:
+    """Whether one of a stub's texts ends early, or a section of its code begins and does not end."""
+    return any(text.endswith(_CUT) for text in texts) or Counter(_OPENS.findall(il)) != Counter(_CLOSES.findall(il))
+
+
+@table_row(at="time_ns", threads=("thread_id",))
+class Stub(Row):
+    """One IL stub when it was generated."""
+
+    time_ns: Ns = column("When the stub was generated.")
+    thread_id: ThreadId | None = column("The thread that needed it.")
+    compile_ns: DurationNs | None = column("How long the JIT took to compile it; null if it came precompiled.")
+    cache_hits: Count = column("How often the runtime said, in the whole trace, that it used it again.", hidden=True)
+    cut: Flag = column("The runtime cut one of its texts.", hidden=True)
+    kind: Word = column("What the stub is for: `P/Invoke`, `delegate of a native function` and so on.")
+    target: CodeName = column("The managed method that the stub stands for.")
+    managed: CodeText = column("The signature that managed code sees.")
+    native: CodeText = column("The signature of the native side.")
+    flags: Word = column("The flags of the event, which `kind` says in words.", hidden=True)
+    module: CodeName | None = column("The module that declares the managed method.", hidden=True)
+    stack: tuple[CodeName, ...] = column("The call that needed the stub, innermost frame first.", hidden=True)
+    stub_signature: CodeText = column("The signature of the stub itself.", hidden=True)
+    il: CodeText = column("The code of the stub, in IL.", hidden=True)
+    namespace: CodeName = column("The managed method's type, as the runtime writes it.", hidden=True)
+    name: CodeName = column("The managed method's name, as the runtime writes it.", hidden=True)
+    token: Ordinal = column("The managed method's metadata token.", hidden=True)
+    stub_method_id: Handle = column("The runtime's id of the stub. Ids are used again.", hidden=True)
+
+
+@table_row
+class StubTarget(Row):
+    """All stubs of one kind for one managed method."""
+
+    stubs: Count = column("How many stubs were generated.")
+    cache_hits: Count = column("How often the runtime said that it used one of them again.", hidden=True)
+    compile_ns: DurationNs | None = column("How long the JIT took for all of them.")
+    first_ns: Ns = column("When the first was generated.")
+    kind: Word = column("What the stubs are for.")
+    target: CodeName = column("The managed method.")
+    managed: CodeText = column("The signature that managed code sees.")
+    native: CodeText = column("The signature of the native side.")
+
+
+@table_row
+class StubKind(Row):
+    """All stubs of one kind."""
+
+    kind: Word = column("What the stubs are for.")
+    count: Count = column("How many were generated.")
+
+
+@table_row
+class StubFacts:
+    """Nothing but numbers is known of stubs; they are metrics."""
+
 
 _STUB, _HIT = "runtime/ILStubGenerated", "runtime/ILStubCacheHit"
 _BEGIN, _LOADS = "runtime/MethodJittingStarted", ("runtime/MethodLoad", "runtime/MethodLoadVerbose")
@@ -233,6 +328,7 @@ def _sum(values: list[int | None]) -> int | None:
 REPORT: Final = ReportDeclaration(
     answer=StubsReport,
     question="Which calls between managed and native code needed a stub, and what did it cost?",
+    topic="program",
     needs=_NEEDS,
     metrics=_METRICS,
     collector=StubCollector,

@@ -140,7 +140,7 @@ class TasksCollector(Collector[TasksReport]):
     def finish(self, context: Context) -> TasksReport:
         """Give the answer."""
         kept = self._kept.all(TASK_COLUMNS, context.nothing)
-        events = TaskEvents.of(kept)
+        events = TaskEvents.of(kept, context)
         work = task_work(events, context.holes)
         tables = TaskTables(
             context,
@@ -196,7 +196,7 @@ def _metrics(context: Context, tables: TaskTables) -> dict[str, Metric | int | N
         "awaits": int(tables.of(AWAIT).sum()),
         "exceptional": None if _ENDS in context.unknown else int((begun & tables.failed).sum()),
         "blocking_count": int(tables.waits_begun.sum()),
-        "blocking_total": None if _RESUMPTIONS in context.unknown else int(tables.waited.sum()),
+        "blocking_total": _blocked(context, tables),
         "unstarted": int((begun & ~tables.was_started).sum()),
         "unknown_creators": int((begun & (tables.work.parent == UNKNOWN)).sum()),
         "latency_median": nearest_rank(latencies, 50),
@@ -209,18 +209,25 @@ def _metrics(context: Context, tables: TaskTables) -> dict[str, Metric | int | N
     return found
 
 
+def _blocked(context: Context, tables: TaskTables) -> Metric | None:
+    if _RESUMPTIONS in context.unknown:
+        return None
+    return context.metric("blocking_total", int(tables.waited.sum()), least=bool(tables.open.any()))
+
+
 def _notes(context: Context, tables: TaskTables) -> list[Note]:
     notes, work = [], tables.work
     blocked = tables.waited > 0
     if blocked.any():
         count, waited = int(tables.waits_begun.sum()), int(tables.waited.sum())
-        text = f"sync over async: {counted(count, 'wait')} for tasks blocked threads for {waited / 1e6:,.3f} ms"
+        least = "at least " if tables.open.any() else ""
+        text = f"sync over async: {counted(count, 'wait')} for tasks blocked threads for {least}{waited / 1e6:,.3f} ms"
         numbers = {"waits": count, "waited_ns": waited}
         notes.append(Note("sync-over-async", "warning", text, ("blocking_total",), numbers, "await the tasks instead"))
-    waiting = np.flatnonzero(tables.waits_begun & tables.waits.open)
-    if len(waiting):
-        text = f"{counted(len(waiting), 'thread')} still waited for a task when the trace ended, which is in no sum"
-        notes.append(Note("still-waiting", "warning", text, ("blocking_total",), {"threads": len(waiting)}))
+    waiting = int(tables.open.sum())
+    if waiting:
+        text = f"{counted(waiting, 'thread')} still waited for a task when tracing stopped: sums are at least so long"
+        notes.append(Note("still-waiting", "warning", text, ("blocking_total",), {"threads": waiting}))
     unknown = int((tables.begun & (work.parent == UNKNOWN)).sum())
     if unknown:
         text = f"what created {counted(unknown, 'row')} is unknown"
@@ -248,10 +255,15 @@ def _notes(context: Context, tables: TaskTables) -> list[Note]:
 REPORT: Final = ReportDeclaration(
     answer=TasksReport,
     question="Which tasks and awaits ran, what started them, and what blocks on tasks?",
+    topic="waiting",
     needs=_NEEDS,
     metrics=_METRICS,
     collector=TasksCollector,
-    in_part={"blocking_total": "at least", "unstarted": "unknown"},
+    in_part={
+        "blocking_total": "at least",
+        "latency_max": "at least",
+        **dict.fromkeys(("latency_median", "latency_p95", "unstarted", "unknown_creators"), "unknown"),
+    },
     parameters=TasksParameters,
     headline="methods",
     shown=("kind", "count", "latency_median_ns", "latency_max_ns", "run_ns", "waited_ns", "method"),

@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.pairs import pair
 from clrevents.analysis.reports.tasks.task_names import OPERATION_BEGIN, OPERATION_COLUMNS
@@ -75,7 +76,7 @@ class TaskEvents:
         return len(self.code)
 
     @classmethod
-    def of(cls, events: Mapping[str, Gathered]) -> TaskEvents:
+    def of(cls, events: Mapping[str, Gathered], context: Context) -> TaskEvents:
         """From all events, by the selectors of `TASK_COLUMNS`."""
         codes = {
             _TASK_SCHEDULED: SCHEDULED,
@@ -98,7 +99,7 @@ class TaskEvents:
             found: Ints = np.concatenate(parts)[order]
             return found
 
-        waits = task_wait_spans(events[TASK_BEGIN], events[TASK_END])
+        waits = task_wait_spans(events[TASK_BEGIN], events[TASK_END], context)
         code = np.concatenate([np.full(len(side), code, dtype=np.int64) for code, side in sides])[order]
         id = joined("TaskID", *CONTINUATION_ID)
         runs = np.zeros(len(code), dtype=np.bool_)

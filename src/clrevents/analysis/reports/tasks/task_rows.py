@@ -68,7 +68,8 @@ class BlockingWait(SpanRow):
     task_id: Ordinal = column("The task that it waited for.")
     start_ns: Ns | None = column("When the wait began.")
     end_ns: Ns | None = column("When it ended; null if the trace does not tell.")
-    duration_ns: DurationNs | None = column("How long it lasted; null without an end.")
+    duration_ns: DurationNs | None = column("How long it lasted; null if the trace does not tell.")
+    open: Flag = column("It went on when tracing stopped: it lasted at least so long.")
     in_row: RowNumber | None = column("The row of the task, continuation or await that was held up; null if none was.")
     in_task: Word = column(
         "What was held up: `task` (the row `in_row`), `thread` (code outside all tasks) or `unknown`."
@@ -102,7 +103,8 @@ class TaskBlocker(Row):
     count: Count = column("How many waits began.")
     waited_ns: DurationNs = column("How long it waited, on all threads.")
     share: Ratio | None = column("Its share of all such waiting; null if there was none.")
-    max_ns: DurationNs | None = column("The longest wait; null if none has both ends.")
+    max_ns: DurationNs | None = column("The longest wait; null if the trace tells no length.")
+    open: Count = column("How many waits went on when tracing stopped: times are at least so long.")
     threads: Count = column("How many threads waited in it.")
     in_tasks: Count = column("How many of the waits held up a task, a continuation or what an await resumed.")
     stack_id: StackId = column("One of its call stacks.", hidden=True)

@@ -74,7 +74,10 @@ class TaskTables:
         suspended = (work.kind == AWAIT) & self.was_created & self.was_started
         self._suspended = np.where(suspended, window.overlap(self._created, self._started), 0)
         self.waits_begun: Mask = window.holds(waits.start_ns)
-        self.waited: Ints = np.where(waits.ended, window.overlap(waits.start_ns, waits.end_ns), 0)
+        starts, ends = waits.bounds()
+        self._lasted: Ints = ends - starts
+        self.waited: Ints = window.overlap(starts, ends)
+        self.open: Mask = waits.open & window.meets(starts, ends)
 
     def runs(self) -> ReportTable[TaskRun]:
         """Each task, continuation and await, in order of time."""
@@ -119,7 +122,8 @@ class TaskTables:
                 "task_id": waits.at_begin("TaskID").astype(np.int64),
                 "start_ns": waits.start_ns,
                 "end_ns": nulled(waits.end_ns, waits.ended),
-                "duration_ns": nulled(waits.end_ns - waits.start_ns, waits.ended),
+                "duration_ns": nulled(self._lasted, waits.ended | waits.open),
+                "open": waits.open,
                 "in_row": nulled(inside, inside >= 0),
                 "in_task": [_creator(parent) for parent in inside.tolist()],
                 "method": self._blockers,
@@ -154,11 +158,12 @@ class TaskTables:
     def blockers(self) -> ReportTable[TaskBlocker]:
         """By the method that blocks, the longest waiting first."""
         waits = self.waits
-        inside = self._context.window.meets(waits.start_ns, np.where(waits.ended, waits.end_ns, FOREVER))
+        known = waits.ended | waits.open
+        inside = self._context.window.meets(waits.start_ns, np.where(known, waits.bounds()[1], FOREVER))
         total = int(self.waited.sum())
         rows = []
         for method, mine in _groups(np.flatnonzero(inside), lambda row: self._blockers[row]):
-            lengths = (waits.end_ns - waits.start_ns)[mine][waits.ended[mine]]
+            lengths = self._lasted[mine][known[mine]]
             waited = int(self.waited[mine].sum())
             rows.append(
                 {
@@ -167,6 +172,7 @@ class TaskTables:
                     "waited_ns": waited,
                     "share": waited / total if total else None,
                     "max_ns": int(lengths.max()) if len(lengths) else None,
+                    "open": int(self.open[mine].sum()),
                     "threads": len(set(waits.thread[mine].tolist())),
                     "in_tasks": int((self.waits_begun & (self.work.blocked_in >= 0))[mine].sum()),
                     "stack_id": int(self._wait_stacks[mine[0]]),

@@ -1,1 +1,3 @@
 """What each thread did at every moment, and how that is known."""
+
+from clrevents.analysis.reports.threads.report import ThreadsReport as ThreadsReport

@@ -51,11 +51,11 @@ class ThreadLife:
 class Lives:
     """Makes lives of trails.
 
-    `duration` is where the trace ends, `ended` when threads ended, by the runtime's pointer.
+    `stopped` is when tracing stopped, `ended` when threads ended, by the runtime's pointer.
     """
 
     tiler: Tiler
-    duration: int
+    stopped: int
     ended: Mapping[int, Sequence[int]]
 
     def of(self, thread_id: int, trail: ThreadTrail) -> list[ThreadLife]:
@@ -89,7 +89,7 @@ class Lives:
         if not exact and not sampled:
             return None
         start = creation.time if creation is not None else min([*exact, *sampled])
-        limit = min(high, max(self.duration, *exact, *(one.last for one in trail.seen)))
+        limit = min(high, max(self.stopped, *exact, *(one.last for one in trail.seen)))
         gone = None if creation is None else self._ended(creation, limit)
         blocked, reached, began = self._bounded(trail, start, limit if gone is None else gone, creation is not None)
         start = min(start, began)
@@ -113,7 +113,7 @@ class Lives:
         reached: list[int] = []
         began = start
         for one in trail.blocked:
-            low, high, evidence = one.start, one.end, "event"
+            low, high, evidence, open = one.start, one.end, "event", False
             if low is None:
                 # It waited since before the trace, if nothing else is known from before.
                 assert high is not None
@@ -126,10 +126,10 @@ class Lives:
             if high is None:
                 other = [*(waits if one.rank == 1 else []), *trail.idle]
                 stops = [time for time in (_after(running, low), *(t for t in other if t > low)) if time is not None]
-                high, evidence = (min(stops), "inferred") if stops else (limit, "event")
+                high, evidence, open = (min(stops) if stops else limit), "inferred", not stops
                 reached.append(high)
             if high > low:
-                found.append((one.rank, Piece(low, high, _doing(one, evidence), one.rank == 2)))
+                found.append((one.rank, Piece(low, high, _doing(one, evidence, open), one.rank == 2)))
         return _in_tasks(found), reached, began
 
     def _with_idle(self, trail: ThreadTrail) -> list[Seen]:
@@ -165,7 +165,7 @@ def _after(times: Sequence[int], moment: int) -> int | None:
     return times[place] if place < len(times) else None
 
 
-def _doing(one: Blocked, evidence: str) -> Doing:
+def _doing(one: Blocked, evidence: str, open: bool) -> Doing:
     return Doing(
         one.state,
         "event" if evidence == "event" else "inferred",
@@ -175,6 +175,7 @@ def _doing(one: Blocked, evidence: str) -> Doing:
         one.object_address,
         one.owner_thread_id,
         one.task_id,
+        open=open,
     )
 
 

@@ -46,6 +46,7 @@ from clrevents.analysis.reports.threads.thread_rows import (
 )
 from clrevents.analysis.reports.threads.thread_rows import ThreadsReport as ThreadsReport
 from clrevents.analysis.reports.threads.tiling import Stops, Tiler
+from clrevents.analysis.shared.events.task_waits import ends_recorded
 from clrevents.analysis.shared.samples.leaf_states import STATES
 from clrevents.analysis.shared.samples.sample_runs import RunMaker, SampleRuns
 from clrevents.analysis.shared.samples.samples import SAMPLES
@@ -105,7 +106,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         """Give the answer."""
         events = {name: EventColumns(found) for name, found in self._kept.all(KEPT, context.nothing).items()}
         runs = self._runs.runs()
-        waits, lost = blocked(events)
+        waits, lost = blocked(events, ends_recorded(context))
         apart = context.info.version >= MANY_PROCESSES
         names = named(context, runs, waits, context.process_id if apart else None)
         trails = self._trails(events, runs, waits, names)
@@ -113,7 +114,7 @@ class ThreadsCollector(Collector[ThreadsReport]):
         late = [(low, high) for low, high in self._stops.delays if high - low <= tolerated]
         stopped = self._stops.spans
         tiler = Tiler(runs.period_ns, Stops(stopped), Stops([*stopped, *late]))
-        lives = Lives(tiler, context.duration_ns, terminations(events))
+        lives = Lives(tiler, context.stopped_ns, terminations(events))
         found = [life for thread, trail in trails.items() for life in lives.of(thread, trail)]
         found.sort(key=lambda life: (life.start, life.thread_id))
         # Programs stop themselves in the same way, so that without a sample nobody is the sampler.
@@ -244,6 +245,7 @@ _DOES: Final = {
 REPORT: Final = ReportDeclaration(
     answer=ThreadsReport,
     question="What did each thread do at every moment?",
+    topic="waiting",
     needs=(
         Need(
             _ANYTHING,

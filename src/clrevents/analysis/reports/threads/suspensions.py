@@ -17,7 +17,7 @@ from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING as SUSPEN
 
 _LATE_NS: Final = 2_000_000
 """The sampler means to stop threads every millisecond. Only what is much later matters."""
-_NOBODY: Final = (1 << 32) - 1
+_NOBODY: Final = -1
 """The number of collections that a suspension of the sample profiler tells."""
 
 

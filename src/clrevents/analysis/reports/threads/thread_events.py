@@ -107,11 +107,15 @@ class EventColumns:
         return self._events.column(name).known
 
 
-def blocked(events: Mapping[str, EventColumns]) -> tuple[list[Blocked], int]:
-    """All waits and background work, and how many begins or ends have no partner in between."""
+def blocked(events: Mapping[str, EventColumns], task_ends: bool) -> tuple[list[Blocked], int]:
+    """All waits and background work, and how many begins or ends have no partner in between.
+
+    Without `task_ends` the ends of waits for tasks were not recorded, so that none of them is known to last.
+    """
     found: list[Blocked] = []
     lost = 0
-    for made, unmatched in (_locks(events), _handles(events), _tasks(events), _compilations(events)):
+    tasks = _tasks(events) if task_ends else ([], 0)
+    for made, unmatched in (_locks(events), _handles(events), tasks, _compilations(events)):
         found += made
         lost += unmatched
     return found, lost

@@ -101,22 +101,23 @@ def _doing(states: StackStates, stack: int, type: int, stack_id: int) -> Doing:
 
 def role_of(trail: ThreadTrail, life: ThreadLife, sampling: Mapping[int, int], collecting: Mapping[int, int]) -> str:
     """What a thread is for: what its stacks and events say, then what the runtime says of it."""
-    for role in ("pool_gate", "pool_io", "pool_wait", "timer", "finalizer", "tiering", "pool_worker"):
-        if role in trail.roles:
-            return role
     creation = life.creation
     known = None if creation is None else (creation.managed_index, creation.flags)
     index, flags = known or trail.listed or (0, 0)
+    # Before .NET 6 workers of the pool compile in the background, too.
+    for role in ("pool_gate", "pool_io", "pool_wait", "timer", "finalizer", "pool_worker", "tiering"):
+        if role in trail.roles and not (role == "tiering" and flags & _POOL):
+            return role
     if flags & _FINALIZER:
         return "finalizer"
     if index == _MAIN or (not index and "main" in trail.roles):
         return "main"
     if flags & _POOL:
         return "pool_worker"
-    if index == _SECOND and not trail.seen:
-        return "finalizer"
     if not trail.seen and life.thread_id in sampling:
         return "sampler"
+    if index == _SECOND and not trail.seen:
+        return "finalizer"
     if flags & _SPECIAL or (not trail.seen and life.thread_id in collecting):
         return "gc"
     return "other"

@@ -15,6 +15,7 @@ from clrevents.analysis.framework.vocabulary.cells import (
     CodeName,
     Count,
     DurationNs,
+    Flag,
     Handle,
     Ns,
     Ordinal,
@@ -52,6 +53,7 @@ class ThreadInterval(SpanRow):
         "`event`: events tell both ends; `sample`: samples do, so the ends are right within two sampling periods; "
         "`inferred`: no event and no sample tells it directly."
     )
+    open: Flag = column("A wait that went on when tracing stopped, so that it lasted at least so long.")
     reason: CodeName | None = column("The method that it waited in, or the event that tells it; null if neither.")
     stack_id: StackId = column("The stack of the first sample or event of it.", hidden=True)
     lock_id: Handle | None = column("The lock that it waited for; null except for locks.")
@@ -88,7 +90,7 @@ class ThreadRow(SpanRow):
     name: PrivateText | None = column("Its name; null if the trace does not tell.", hidden=True)
     start_ns: Ns = column("When it was created, or first seen.", hidden=True)
     end_ns: Ns = column(
-        "When it ended, or was last seen, and as long after as samples tell of; at most to the end of the trace.",
+        "When it ended, or was last seen, and as long after as samples tell of; at most until tracing stopped.",
         hidden=True,
     )
     start_evidence: Word = column("`event` where its creation is in the trace, otherwise `inferred`.", hidden=True)
@@ -189,6 +191,7 @@ def interval_columns(lives: Sequence[ThreadLife]) -> dict[str, list[Any]]:
         "state": [piece.doing.state for _, piece in pieces],
         "evidence": [piece.doing.evidence for _, piece in pieces],
     }
+    found["open"] = [piece.doing.open and piece.end == life.end for life in lives for piece in life.pieces]
     for name in _WHAT:
         found[name] = [getattr(piece.doing, name) for _, piece in pieces]
     return found

@@ -28,6 +28,8 @@ class Doing:
     owner_thread_id: int | None = None
     task_id: int | None = None
     alike: int = -1
+    open: bool = False
+    """Whether it is a wait that went on when tracing stopped."""
 
 
 UNKNOWN = Doing("unknown", "inferred")

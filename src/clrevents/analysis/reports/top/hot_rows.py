@@ -16,7 +16,6 @@ class HotRow(Row):
     """One method or module."""
 
     name: CodeName = column("The method as C# writes it, or the module; in brackets why there is no name.")
-    runtime_name: CodeName = column("The method as the runtime writes it, after its module and `!`.", hidden=True)
     module: CodeName | None = column("The module; null if unknown.")
     samples: Count = column("How many samples or events were taken in it.")
     inclusive_samples: Count = column("How many were taken in it or in what it called.", hidden=True)

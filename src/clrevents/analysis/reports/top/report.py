@@ -50,15 +50,14 @@ class TopCollector(SampleCollector[TopReport]):
         rows = hottest(samples, self._by)
         values: dict[str, Any] = {
             "name": [hot.raw if self._raw else hot.name for hot in rows],
-            "runtime_name": [hot.raw for hot in rows],
             "module": [hot.module or None for hot in rows],
             "samples": [hot.samples for hot in rows],
-            "inclusive_samples": [hot.inclusive_samples for hot in rows],
             "share": [_share(hot.exclusive, samples.total) for hot in rows],
             "running_ns": [hot.running for hot in rows],
             "waiting_ns": [hot.waiting for hot in rows],
             "external_ns": [hot.external for hot in rows],
             "external_share": [_share(hot.external, hot.exclusive) for hot in rows],
+            "inclusive_samples": [hot.inclusive_samples for hot in rows],
             **found.columns("exclusive", [hot.exclusive for hot in rows]),
             **found.columns("inclusive", [hot.inclusive for hot in rows]),
         }
@@ -84,6 +83,7 @@ def _share(part: int | float | None, whole: int | float) -> float | None:
 REPORT: Final = ReportDeclaration(
     TopReport,
     "Where is the time?",
+    "time",
     SAMPLE_NEEDS,
     (
         # A sample that reaches into the next window is in both.

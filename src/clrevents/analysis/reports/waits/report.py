@@ -80,8 +80,10 @@ class WaitsReport(Answer[WaitsFacts]):
     task is done, with `Task.Wait`, `Task.Result` or an awaiter's `GetResult`: asynchronous code would not hold a thread
     meanwhile. The fact `sync_over_async` names the one that did it longest.
 
-    Lengths are from event to event. Waits that go on when the trace ends are in no sum. Which lock a thread waited for,
-    and who held it, is told by the report `locks`. Waiting for devices and networks is not in this report.
+    Lengths are from event to event. A wait that went on when tracing stopped lasted at least until then: it counts so
+    long in sums, shares and order, rows say how many of their waits are `open`, and metrics are bounds from below.
+    Which lock a thread waited for, and who held it, is told by the report `locks`. Waiting for devices and networks is
+    not in this report.
 
     In a window a wait counts where it began, and its time as far as it lies in the window. A wait is lossy if events of
     its thread were lost meanwhile; sums of a thread if any were lost in the window, others if any events were.
@@ -140,13 +142,14 @@ def _metrics(context: Context, tables: WaitTables) -> dict[str, Metric | int | N
 
     def metric(name: str, value: int, waits: list[KnownWait]) -> Metric:
         unrecorded = name.startswith("task") and _TASKS in context.unknown
-        return context.metric(name, value, "sample" if unrecorded else evidence(waits))
+        least = name.endswith("total") and any(wait.goes_on for wait in waits)
+        return context.metric(name, value, "sample" if unrecorded else evidence(waits), least=least)
 
     tasks_known = samples or _TASKS not in context.unknown or bool(tasks)
     return {
         "count": metric("count", tables.count(programs), programs),
         "waited_total": metric("waited_total", tables.waited(programs), programs),
-        "event_total": tables.waited(told),
+        "event_total": metric("event_total", tables.waited(told), told),
         "sampled_total": tables.waited(sampled) if samples else None,
         "task_count": metric("task_count", tables.count(tasks), tasks) if tasks_known else None,
         "task_total": metric("task_total", tables.waited(tasks), tasks) if tasks_known else None,
@@ -164,18 +167,19 @@ def _notes(context: Context, tables: WaitTables) -> list[Note]:
         count = tables.count(tasks)
         threads = len({wait.thread for wait in tasks})
         waited = tables.waited(tasks)
+        least = "at least " if any(wait.goes_on for wait in tasks) else ""
         text = (
             f"sync over async: {counted(count, 'wait')} for tasks blocked {counted(threads, 'thread')} for "
-            f"{waited / 1e6:,.3f} ms, most of it in {culprit}"
+            f"{least}{waited / 1e6:,.3f} ms, most of it in {culprit}"
         )
         numbers = {"waits": count, "threads": threads, "waited_ns": waited}
         notes.append(Note("sync-over-async", "warning", text, ("task_total",), numbers, "await the tasks instead"))
-    waiting = [wait for wait in tables.programs if wait.goes_on and wait.start is not None]
+    waiting = [wait for wait in tables.programs if wait.goes_on]
     if waiting:
-        longest = max(context.duration_ns - (wait.start or 0) for wait in waiting)
+        longest = max(wait.held or 0 for wait in waiting)
         text = (
-            f"{counted(len(waiting), 'thread')} still waited when the trace ended, the longest for "
-            f"{longest / 1e6:,.3f} ms, which is in no sum"
+            f"{counted(len(waiting), 'thread')} still waited when tracing stopped, the longest for "
+            f"{longest / 1e6:,.3f} ms until then: sums are at least so long"
         )
         numbers = {"threads": len(waiting), "longest_ns": longest}
         notes.append(Note("still-waiting", "warning", text, ("waited_total",), numbers))
@@ -188,6 +192,7 @@ def _notes(context: Context, tables: WaitTables) -> list[Note]:
 REPORT: Final = ReportDeclaration(
     answer=WaitsReport,
     question="What did threads wait for, and which methods blocked them?",
+    topic="waiting",
     needs=_NEEDS,
     metrics=_METRICS,
     collector=WaitsCollector,
@@ -204,7 +209,7 @@ REPORT: Final = ReportDeclaration(
     },
     parameters=WaitsParameters,
     headline="methods",
-    shown=("kind", "evidence", "count", "waited_ns", "max_ns", "threads", "method"),
+    shown=("kind", "evidence", "count", "waited_ns", "max_ns", "open", "threads", "method"),
     examples=(
         ("Which methods block threads?", "clrevents waits app.nettrace"),
         ("How long did threads wait for what?", "clrevents waits app.nettrace --table kinds"),

@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 
 from clrevents.analysis.framework.model.collector import Context
-from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, Evidence
+from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, Evidence
 from clrevents.analysis.shared.events.contention_spans import ContentionSpans
 from clrevents.analysis.shared.events.wait_events import WaitSpans
 from clrevents.analysis.shared.samples.blocking_methods import BlockingMethods
@@ -40,7 +40,10 @@ _MONITORS: Final = ("System.Threading.Monitor.", "System.Threading.ObjectNative.
 
 @attrs.define
 class KnownWait:
-    """One wait. `start` or `end` is None where the trace does not tell."""
+    """One wait. `start` or `end` is None where the trace does not tell.
+
+    `until` is its end; of one that goes on when tracing stops, when that was: it lasted at least so long.
+    """
 
     thread: int
     kind: WaitWord
@@ -50,15 +53,22 @@ class KnownWait:
     stack_id: int
     method: str | None
     waiting_in: str | None
+    until: int | None = None
     goes_on: bool = False
-    """Whether it still lasts when the trace ends."""
+    """Whether it still lasts when tracing stops."""
     task_id: int | None = None
     inside: WaitWord | None = None
 
     @property
     def held(self) -> int | None:
-        """How long it lasted."""
-        return None if self.start is None or self.end is None else self.end - self.start
+        """How long it lasted, at least if it goes on."""
+        return None if self.start is None or self.until is None else self.until - self.start
+
+    def within(self, low: int, high: int) -> int:
+        """How much of that lies between two moments."""
+        if self.start is None or self.until is None:
+            return 0
+        return max(0, min(self.until, high) - max(self.start, low))
 
     @property
     def place(self) -> int:
@@ -146,6 +156,7 @@ class WaitFinder:
         begun, ended, open_ = spans.begun.tolist(), spans.ended.tolist(), spans.open.tolist()
         starts, ends, threads = spans.start_ns.tolist(), spans.end_ns.tolist(), spans.thread.tolist()
         stacks = spans.at_begin("stack_id").tolist()
+        reached = spans.bounds()[1].tolist()
         found = []
         for row in range(len(spans)):
             start, end = starts[row] if begun[row] else None, ends[row] if ended[row] else None
@@ -160,6 +171,7 @@ class WaitFinder:
                     stack_id=stacks[row],
                     method=self._names.method(first + row),
                     waiting_in=waiting_in,
+                    until=reached[row] if ended[row] or open_[row] else None,
                     goes_on=open_[row],
                 )
             )
@@ -188,21 +200,21 @@ class WaitFinder:
         found: list[KnownWait] = []
         for run in self._waiting_runs():
             if run.thread not in covered:
-                covered[run.thread] = _Covered.of(by_thread.get(run.thread, []), self._context.duration_ns)
+                covered[run.thread] = _Covered.of(by_thread.get(run.thread, []))
             for low, high in covered[run.thread].gaps(run.low, run.high):
                 sampled = low <= run.first <= high or low <= run.last <= high
                 if not sampled and high - low <= self._runs.period_ns:
                     # No sample lies in it: it is only the way from one sample to the next.
                     continue
                 found.append(
-                    KnownWait(run.thread, run.kind, low, high, "sample", run.stack_id, run.method, run.waiting_in)
+                    KnownWait(run.thread, run.kind, low, high, "sample", run.stack_id, run.method, run.waiting_in, high)
                 )
         return found
 
     def _waiting_runs(self) -> list[_WaitingRun]:
         """Runs of samples that show one wait, whatever the addresses in its methods are."""
         runs, count = self._runs, len(self._locks) + len(self._handles) + len(self._tasks)
-        lows, highs = (side.tolist() for side in stretches(runs, self._context.duration_ns))
+        lows, highs = (side.tolist() for side in stretches(runs, self._context.stopped_ns))
         firsts, lasts = runs.first.tolist(), runs.last.tolist()
         types, threads, stacks = runs.type.tolist(), runs.thread.tolist(), runs.stack_id.tolist()
         kinds: dict[int, tuple[WaitWord | None, str | None]] = {}
@@ -252,14 +264,14 @@ class _Covered:
     ends: Sequence[int]
 
     @classmethod
-    def of(cls, waits: Sequence[KnownWait], duration_ns: int) -> _Covered:
+    def of(cls, waits: Sequence[KnownWait]) -> _Covered:
         """Those of the waits of one thread. What has only an end, or lost its end, covers nothing."""
         starts: list[int] = []
         ends: list[int] = []
         for wait in waits:
-            if wait.start is None or (wait.end is None and not wait.goes_on):
+            if wait.start is None or wait.until is None:
                 continue
-            high = duration_ns + 1 if wait.end is None else wait.end
+            high = FOREVER if wait.goes_on else wait.until
             if starts and wait.start <= ends[-1]:
                 ends[-1] = max(ends[-1], high)
             else:
@@ -293,8 +305,8 @@ def _nest(waits: Sequence[KnownWait]) -> None:
     around: KnownWait | None = None
     for wait in waits:
         if around is not None and wait.start is not None:
-            limit = around.end
-            if (limit is None and around.goes_on) or (limit is not None and wait.start < limit):
+            limit = FOREVER if around.goes_on else around.end
+            if limit is not None and wait.start < limit:
                 wait.inside = around.kind
                 continue
         if wait.kind in ("lock", "task") and wait.start is not None:

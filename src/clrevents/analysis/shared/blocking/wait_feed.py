@@ -64,9 +64,9 @@ class WaitFeed:
         runs = self._runs.runs()
         finder = WaitFinder(
             context,
-            ContentionSpans.of(events[CONTENDED], events[ENTERED]),
-            wait_spans(events[_WAITING], events[_SIGNALED], ("ClrInstanceID", "thread_id")),
-            task_wait_spans(events[TASK_BEGIN], events[TASK_END]),
+            ContentionSpans.of(events[CONTENDED], events[ENTERED], context),
+            wait_spans(events[_WAITING], events[_SIGNALED], ("ClrInstanceID", "thread_id")).in_trace(context),
+            task_wait_spans(events[TASK_BEGIN], events[TASK_END], context),
             runs,
             raw,
             my_code,

@@ -25,8 +25,9 @@ class Wait(SpanRow):
     kind: Word = column("What it waited for: `lock`, `handle`, `monitor`, `task`, `join`, `sleep` or `idle`.")
     start_ns: Ns | None = column("When the wait began; null if the trace does not tell.")
     end_ns: Ns | None = column("When it ended; null if the trace does not tell.")
-    duration_ns: DurationNs | None = column("How long it lasted; null without a begin or an end.")
-    evidence: Word = column("`event` if events tell begin and end, `sample` if samples show that it waited.")
+    duration_ns: DurationNs | None = column("How long it lasted; null if the trace does not tell.")
+    open: Flag = column("It went on when tracing stopped: it lasted at least so long.")
+    evidence: Word = column("`event` if events tell it, `sample` if samples show that it waited.")
     task_wait: Flag = column("The thread blocks until a task is done.")
     task_id: Ordinal | None = column("The task's number; null if unknown.", hidden=True)
     inside: Word | None = column(
@@ -45,7 +46,8 @@ class WaitKind(Row):
     evidence: Word = column("`event` or `sample`.")
     count: Count = column("How many began. Of samples, one is a stretch of samples that follow one another.")
     waited_ns: DurationNs = column("How long all threads together waited.")
-    max_ns: DurationNs | None = column("The longest wait; null if none has both ends.")
+    max_ns: DurationNs | None = column("The longest wait; null if the trace tells no length.")
+    open: Count = column("How many waits went on when tracing stopped: times are at least so long.")
     threads: Count = column("How many threads waited.")
 
 
@@ -60,7 +62,8 @@ class BlockingMethod(Row):
     count: Count = column("How many waits began.")
     waited_ns: DurationNs = column("How long it waited, on all threads.")
     share: Ratio | None = column("Its share of all waiting in this report but `idle`; null for that.")
-    max_ns: DurationNs | None = column("The longest wait; null if none has both ends.")
+    max_ns: DurationNs | None = column("The longest wait; null if the trace tells no length.")
+    open: Count = column("How many waits went on when tracing stopped: times are at least so long.")
     threads: Count = column("How many threads waited in it.")
     waiting_in: CodeName | None = column("The method that it waits in, of one of its stacks.", hidden=True)
     stack_id: StackId = column("One of its call stacks.", hidden=True)
@@ -74,7 +77,8 @@ class BlockedThread(Row):
     thread_name: Word | None = column("Its name; null where the trace has none.", hidden=True)
     count: Count = column("How many waits of the program began.")
     waited_ns: DurationNs = column("How long it waited.")
-    max_ns: DurationNs | None = column("The longest wait; null if none has both ends.")
+    max_ns: DurationNs | None = column("The longest wait; null if the trace tells no length.")
+    open: Count = column("How many waits went on when tracing stopped: times are at least so long.")
     method: CodeName | None = column("The method that waited longest on it; null if unknown.")
 
 

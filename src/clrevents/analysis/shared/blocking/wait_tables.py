@@ -28,7 +28,7 @@ class WaitTables:
         self._all = waits
         window = context.window
         first = np.array([ALWAYS if wait.start is None else wait.start for wait in waits], dtype=np.int64)
-        last = np.array([FOREVER if wait.end is None else wait.end for wait in waits], dtype=np.int64)
+        last = np.array([FOREVER if wait.until is None else wait.until for wait in waits], dtype=np.int64)
         self.waits = [wait for wait, inside in zip(waits, window.meets(first, last).tolist(), strict=True) if inside]
         self._counted = [wait for wait in self.waits if wait.inside is None]
         self.programs = [wait for wait in self._counted if wait.kind != IDLE]
@@ -44,6 +44,7 @@ class WaitTables:
                 "start_ns": wait.start,
                 "end_ns": wait.end,
                 "duration_ns": wait.held,
+                "open": wait.goes_on,
                 "evidence": wait.evidence,
                 "task_wait": wait.kind == "task",
                 "task_id": wait.task_id,
@@ -137,12 +138,11 @@ class WaitTables:
             "count": self.count(waits),
             "waited_ns": self.waited(waits),
             "max_ns": max(lengths) if lengths else None,
+            "open": sum(wait.goes_on for wait in waits),
         }
 
     def _part(self, wait: KnownWait) -> int:
-        if wait.start is None or wait.end is None:
-            return 0
-        return max(0, min(wait.end, self._high) - max(wait.start, self._low))
+        return wait.within(self._low, self._high)
 
 
 def _groups(waits: Sequence[KnownWait], key: Callable[[KnownWait], Any]) -> list[tuple[Any, list[KnownWait]]]:

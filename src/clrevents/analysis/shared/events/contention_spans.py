@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.shared.events.wait_events import WaitSpans, wait_spans
@@ -40,9 +41,9 @@ class ContentionSpans:
     spans: WaitSpans
 
     @classmethod
-    def of(cls, begins: Gathered, ends: Gathered) -> ContentionSpans:
+    def of(cls, begins: Gathered, ends: Gathered, context: Context) -> ContentionSpans:
         """Begins and ends of one process, paired on thread, runtime and kind of lock."""
-        return cls(wait_spans(begins, ends, ("ContentionFlags", "ClrInstanceID", "thread_id")))
+        return cls(wait_spans(begins, ends, ("ContentionFlags", "ClrInstanceID", "thread_id")).in_trace(context))
 
     def __len__(self) -> int:
         return len(self.spans)
@@ -73,16 +74,21 @@ class ContentionSpans:
         return self.spans.thread
 
     @cached_property
-    def duration_known(self) -> Mask:
+    def ended(self) -> Mask:
         """Where the length is known."""
         return np.asarray(self.spans.ended & (self.spans.begun | self.spans.known_at_end("DurationNs")))
 
     @cached_property
+    def duration_known(self) -> Mask:
+        """Where the length is known, at least from below: that of an open one is."""
+        return np.asarray(self.ended | self.spans.open)
+
+    @cached_property
     def duration_ns(self) -> Ints:
-        """How long each lasted, as its end tells; else from event to event; 0 where it is unknown."""
-        between = self.spans.end_ns - self.spans.start_ns
+        """How long each lasted, as its end tells, else from event to event; at least, if it is open; 0 if unknown."""
+        starts, ends = self.spans.bounds()
         told = self.spans.at_end("DurationNs").astype(np.int64)
-        length = np.where(self.spans.known_at_end("DurationNs"), told, between)
+        length = np.where(self.spans.known_at_end("DurationNs"), told, ends - starts)
         return np.where(self.duration_known, length, 0)
 
     @cached_property
@@ -96,7 +102,7 @@ class ContentionSpans:
         The events lie up to some tenths of a millisecond beside what the runtime measured; that is spread evenly.
         """
         low = self.low_ns
-        high = np.where(self.spans.ended, self.spans.end_ns, low)
+        high = np.where(self.spans.begun, self.spans.bounds()[1], self.spans.end_ns)
         # What lies before the session is in no window.
         whole = np.where(self.spans.begun, self.duration_ns, np.minimum(self.duration_ns, high - low))
         found: Ints = _until(whole, low, high, window.high) - _until(whole, low, high, window.low)
@@ -126,7 +132,7 @@ class Holding:
     end_ns: int
 
 
-def holdings(found: ContentionSpans, duration_ns: int) -> list[Holding]:
+def holdings(found: ContentionSpans) -> list[Holding]:
     """Who held which lock while others waited. The lock is a number of `lock_numbers`."""
     numbers = lock_numbers(found)
     starts, ends = found.spans.bounds()
@@ -150,7 +156,7 @@ def holdings(found: ContentionSpans, duration_ns: int) -> list[Holding]:
             waiting = 0
         waiting += step
         following = moments[place + 1] if place + 1 < len(moments) else None
-        until = following[1] if following is not None and following[0] == number else duration_ns
+        until = following[1] if following is not None and following[0] == number else found.spans.stopped_ns
         if waiting > 0 and owner and until > time:
             made.append(Holding(number, owner, time, until))
     return made

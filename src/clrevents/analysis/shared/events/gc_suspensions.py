@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER, Ints
 from clrevents.analysis.framework.vocabulary.marks import Hole, Marks
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.groups import changes
 
 SUSPENDING: Final = "runtime/GCSuspendEEBegin"
 SUSPENDED: Final = "runtime/GCSuspendEEEnd"
@@ -117,9 +118,8 @@ def suspensions(
     order = np.lexsort((places, thread))
     times, places, step = times[order], places[order], step[order]
     thread, known = thread[order], known[order]
-    same = np.zeros(len(order), dtype=np.bool_)
-    same[1:] = (thread[1:] == thread[:-1]) & (known[1:] == known[:-1])
-    begins = ~same
+    begins = changes(thread, known)
+    same = ~begins
     begins[1:] |= step[1:] <= step[:-1]
     spoilt = np.zeros(len(order), dtype=np.bool_)
     if marks:

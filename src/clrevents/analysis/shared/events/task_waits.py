@@ -7,13 +7,18 @@ from __future__ import annotations
 
 from typing import Final
 
+import attrs
 import numpy as np
 
+from clrevents.analysis.framework.model.collector import Context
+from clrevents.analysis.framework.model.needs import Need, met
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.shared.events.wait_events import WaitSpans, field_numbers, wait_spans
+from clrevents.schema.registry import TPL
 
 TASK_BEGIN: Final = "tpl/TaskWaitBegin"
 TASK_END: Final = "tpl/TaskWaitEnd"
+_ENDS: Final = Need("when waits for tasks end", ("TaskWaitEnd",), 0x2, 5, TPL)
 SYNCHRONOUS: Final = 1
 """The behavior of a wait that blocks its thread; the other one is that of an await."""
 
@@ -22,12 +27,21 @@ CONTINUATION_ID: Final = ("ContinueWithTaskId", "ContinuwWithTaskId")
 """The field of AwaitTaskContinuationScheduled with the id of the continuation; .NET Core 3.1 misspells it."""
 
 
-def task_wait_spans(begins: Gathered, ends: Gathered) -> WaitSpans:
+def task_wait_spans(begins: Gathered, ends: Gathered, context: Context) -> WaitSpans:
     """Waits that block; rows are those of `begins` that block, and of `ends`.
 
-    An end alone may be that of an await, which any thread ends.
+    An end alone may be that of an await, which any thread ends. Where ends were not recorded, no wait is known to be
+    open.
     """
-    return wait_spans(blocking(begins), ends, ("TaskID", "thread_id"), orphans=False)
+    found = wait_spans(blocking(begins), ends, ("TaskID", "thread_id"), orphans=False)
+    if not ends_recorded(context):
+        return attrs.evolve(found, last=np.zeros(len(found), dtype=np.bool_))
+    return found.in_trace(context)
+
+
+def ends_recorded(context: Context) -> bool:
+    """Whether the trace tells when waits for tasks ended, which takes a higher level than when they began."""
+    return met(_ENDS, context.kinds) != "unknown"
 
 
 def blocking(begins: Gathered) -> Gathered:

@@ -1,7 +1,8 @@
 """Begins and ends of waits → spans: each begin with the next event of its thread, where that is an end.
 
-Waits of one kind do not nest on a thread, so a begin that another one follows has lost its end. Knows what a row of an
-event is, and nothing of locks, handles and tasks.
+Waits of one kind do not nest on a thread, so a begin that another one follows has lost its end. The last one without
+an end is open: it lasted at least until tracing stopped. Knows what a row of an event is, and nothing of locks, handles
+and tasks.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.optional_rows import NONE, either, picked
@@ -44,7 +46,7 @@ def field_known(events: Gathered, name: str) -> Mask:
 class WaitSpans:
     """Spans in order of time. `begin` and `end` are rows of the events, -1 where the trace does not have one.
 
-    `last` says which are the last of their thread and kind.
+    `last` says which are the last of their thread and kind; `stopped_ns` is when tracing stopped.
     """
 
     begins: Gathered
@@ -52,6 +54,7 @@ class WaitSpans:
     begin: Ints
     end: Ints
     last: Mask
+    stopped_ns: int = FOREVER
 
     def __len__(self) -> int:
         return len(self.begin)
@@ -68,7 +71,7 @@ class WaitSpans:
 
     @property
     def open(self) -> Mask:
-        """Which go on until the trace ends, as far as it tells; others without an end have lost it."""
+        """Which went on when tracing stopped, as far as the trace tells; others without an end have lost it."""
         return np.asarray(~self.ended & self.last)
 
     @property
@@ -107,11 +110,24 @@ class WaitSpans:
         return either(field_numbers(self.begins, name), self.begin, field_numbers(self.ends, name), self.end)
 
     def bounds(self) -> tuple[Ints, Ints]:
-        """From when to when each certainly lasted: without a begin, only its end; without an end and not the last of
-        its thread, only its begin; others without an end last for ever."""
+        """From when to when each certainly lasted: without a begin, only its end; what is open, until tracing stopped;
+        others without an end, only their begin."""
         starts = np.where(self.begun, self.start_ns, self.end_ns)
-        ends = np.where(self.ended, self.end_ns, np.where(self.open, FOREVER, starts))
+        ends = np.where(self.ended, self.end_ns, np.where(self.open, np.maximum(self.stopped_ns, starts), starts))
         return starts, ends
+
+    def in_trace(self, context: Context) -> WaitSpans:
+        """The same, with what is open lasting until tracing stopped.
+
+        Unless events of its thread are missing after its begin, for its end may be one of them; and unless the trace
+        has begins only, which it shows where a thread begins to wait a second time.
+        """
+        if bool(self.ended.all()):
+            return self
+        if not len(self.ends) and not bool(self.last.all()):
+            return attrs.evolve(self, last=np.zeros(len(self), dtype=np.bool_), stopped_ns=context.stopped_ns)
+        missing = context.marks.touched(self.start_ns, np.full(len(self), FOREVER), (self.thread,))
+        return attrs.evolve(self, last=self.last & ~missing, stopped_ns=context.stopped_ns)
 
     def only(self, which: Mask) -> WaitSpans:
         """Some of them."""

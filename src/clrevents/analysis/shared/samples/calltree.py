@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.analysis.gathering.groups import sum_by
 from clrevents.analysis.shared.samples.samples import Samples
 from clrevents.analysis.shared.weights.weighing import Weights
 
@@ -74,11 +75,9 @@ def stack_sums(samples: Samples, merge_threads: bool = False) -> StackSums:
     order = np.argsort(first)
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
-    weight = np.zeros_like(samples.weight, shape=len(keys))
-    external = np.zeros_like(weight)
-    np.add.at(weight, place[of], samples.weight)
-    if samples.external is not None:
-        np.add.at(external, place[of], np.where(samples.external, samples.weight, 0))
+    weight = sum_by(place[of], samples.weight, len(keys))
+    outside = False if samples.external is None else samples.external
+    external = sum_by(place[of], np.where(outside, samples.weight, 0), len(keys))
     count = np.bincount(place[of], minlength=len(keys)).astype(np.int64)
     at = first[order]
     return StackSums(thread[at], samples.stack[at], weight, count, external)
@@ -98,9 +97,7 @@ def call_tree(samples: Samples, merge_threads: bool = False) -> CallTree:
     # From the outermost frames inwards.
     tree = grown(samples, lambda deep, depth: end[deep] - 1 - depth, size, (parents, frames, node))
     parents, frames, node = tree
-    own = np.zeros_like(sums.weight, shape=len(parents))
-    np.add.at(own, node, sums.weight)
-    return CallTree(parents, frames, own)
+    return CallTree(parents, frames, sum_by(node, sums.weight, len(parents)))
 
 
 def grown(

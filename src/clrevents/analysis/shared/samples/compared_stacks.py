@@ -1,7 +1,7 @@
 """Weighted stacks of two traces → one tree of calls, with the weight that each node has in either.
 
 Stacks are joined from the outermost frame on, by the names and modules of methods. Addresses mean nothing in another
-process: frames without a name are alike if their module and the reason are. Numbers of threads mean nothing there
+process: frames without a name are alike if their module and the reason are. Interned of threads mean nothing there
 either, so that threads are merged.
 """
 
@@ -12,8 +12,9 @@ from typing import Final
 import attrs
 import numpy as np
 
+from clrevents.analysis.gathering.groups import Interned
 from clrevents.analysis.gathering.merged import NO_STACK, MergedStacks, StackFrame
-from clrevents.analysis.shared.samples.calltree import CallTree, Ints, call_tree
+from clrevents.analysis.shared.samples.calltree import CallTree, call_tree
 from clrevents.analysis.shared.samples.sample_states import used
 from clrevents.analysis.shared.samples.samples import SampledThread, Samples
 from clrevents.analysis.shared.samples.stack_shapes import FOLDED
@@ -41,8 +42,8 @@ def compare_stacks(after: Samples, before: Samples) -> ComparedStacks:
     """The stacks of both. Raises ValueError where their weights are of different units."""
     if (after.unit, after.timed) != (before.unit, before.timed):
         raise ValueError(f"weights in {after.unit} cannot be compared with weights in {before.unit}")
-    frames: dict[StackFrame, int] = {}
-    sides = [(samples, _places(samples, frames)) for samples in (after, before)]
+    frames: Interned[StackFrame] = Interned()
+    sides = [(samples, frames.of(map(_without_address, samples.frames))) for samples in (after, before)]
     first = len(after.offsets) - 1
     stacks = used(
         MergedStacks(
@@ -55,7 +56,7 @@ def compare_stacks(after: Samples, before: Samples) -> ComparedStacks:
     weight = np.concatenate((after.weight, before.weight))
     joined = attrs.evolve(
         after,
-        time=np.concatenate((after.time, before.time)),
+        time_ns=np.concatenate((after.time_ns, before.time_ns)),
         thread=np.zeros(len(weight), dtype=np.int64),
         weight=weight,
         stack=stacks.of,
@@ -74,12 +75,6 @@ def compare_stacks(after: Samples, before: Samples) -> ComparedStacks:
     # Two sums that fit into 64 bits may not do so together.
     both = tree.own.astype(np.float64) + other
     return ComparedStacks(joined, attrs.evolve(tree, own=both), tree.own, other)
-
-
-def _places(samples: Samples, frames: dict[StackFrame, int]) -> Ints:
-    """Where each frame is among those of both traces."""
-    places = [frames.setdefault(_without_address(frame), len(frames)) for frame in samples.frames]
-    return np.array(places, dtype=np.int64)
 
 
 def _without_address(frame: StackFrame) -> StackFrame:

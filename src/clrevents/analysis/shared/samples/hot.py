@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeAlias
 import attrs
 import numpy as np
 
+from clrevents.analysis.gathering.groups import numbered
 from clrevents.analysis.shared.samples.calltree import stack_sums
 from clrevents.analysis.shared.samples.leaf_states import WAITING
 from clrevents.analysis.shared.samples.sample_states import in_states
@@ -44,8 +45,7 @@ class HotMethod:
 def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
     """All of them, most exclusive weight first, then most inclusive; equal ones by name."""
     labels = [(f.name, f.raw, f.module) if by == "method" else _module(f.module, f.reason) for f in samples.frames]
-    groups: dict[tuple[str, str, str], int] = {}
-    of = np.array([groups.setdefault(label, len(groups)) for label in labels], dtype=np.int64)
+    of, groups = numbered(labels)
     sums = stack_sums(samples, merge_threads=True)
     leaf = of[samples.values[samples.offsets[sums.stack]]] if len(sums) else sums.stack
     exclusive, inclusive, external = (np.zeros(len(groups), dtype=sums.weight.dtype) for _ in range(3))

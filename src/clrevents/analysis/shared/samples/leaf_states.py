@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.analysis.gathering.groups import Interned
 from clrevents.analysis.gathering.merged import StackFrame
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -134,8 +135,8 @@ def stack_states(frames: Sequence[StackFrame], offsets: Ints, values: Ints) -> S
     means = [name.startswith(_MEANS) for name in names]
     rule_of = [_rule(name) for name in names]
     role_of = [_role(name) for name in names]
-    reasons: dict[str, int] = {}
-    roles: dict[str, int] = {}
+    reasons: Interned[str] = Interned()
+    roles: Interned[str] = Interned()
     count = len(offsets) - 1
     states, why, who = (np.full(count, -1, dtype=np.int64) for _ in range(3))
     bounds = offsets.tolist()
@@ -153,11 +154,11 @@ def stack_states(frames: Sequence[StackFrame], offsets: Ints, values: Ints) -> S
                 break
         if best is not None:
             states[stack] = STATES.index(best[0].state)
-            why[stack] = reasons.setdefault(best[1], len(reasons))
+            why[stack] = reasons[best[1]]
         for depth, frame in enumerate(stack_frames[: -_ROOTS - 1 : -1]):
             role = role_of[frame]
             if role is not None and (role != "main" or depth < _MAIN_DEPTH):
-                who[stack] = roles.setdefault(role, len(roles))
+                who[stack] = roles[role]
                 break
     return StackStates(states, why, who, tuple(reasons), tuple(roles))
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES
+from clrevents.analysis.gathering.groups import Interned, offsets
 from clrevents.analysis.gathering.merged import ASYNC, MergedStacks, StackFrame, merged_stacks
 from clrevents.analysis.shared.samples.sample_states import folded
 from clrevents.symbols.stacks import resolve_stacks
@@ -164,19 +165,17 @@ class _Joiner:
 
     def joined(self, of: Ints, running: Ints) -> MergedStacks:
         """The stack of each use."""
-        stacks: dict[tuple[int, ...], int] = {}
+        stacks: Interned[tuple[int, ...]] = Interned()
         known: dict[tuple[int, int, bool], int] = {}
         found = np.zeros(len(of), dtype=np.int64)
         resumes = self._trails.resumes.tolist()
         for use, (stack, piece) in enumerate(zip(of.tolist(), running.tolist(), strict=True)):
             key = (stack, -1, False) if piece < 0 else (stack, self._trail[piece], resumes[piece])
             if key not in known:
-                made = self._stack(*key)
-                known[key] = stacks.setdefault(made, len(stacks))
+                known[key] = stacks[self._stack(*key)]
             found[use] = known[key]
-        offsets = np.cumsum([0, *map(len, stacks)], dtype=np.int64)
         values = np.array([frame for stack in stacks for frame in stack], dtype=np.int64)
-        return MergedStacks(found, offsets, values, tuple(self._frames))
+        return MergedStacks(found, offsets([*map(len, stacks)]), values, tuple(self._frames))
 
     def _numbers(self, frames: Sequence[StackFrame]) -> list[int]:
         found = []

@@ -26,9 +26,8 @@ from clrevents.analysis.shared.samples.sample_parameters import SampleParameters
 from clrevents.analysis.shared.samples.sample_states import chosen_states
 from clrevents.analysis.shared.samples.samples import SAMPLES, Samples, name_samples
 from clrevents.analysis.shared.samples.stack_shapes import StackShape
-from clrevents.analysis.shared.weights.allocation_events import ALLOC, NEEDED
-from clrevents.analysis.shared.weights.allocation_rows import BYTES, AllocationRows, certainty
-from clrevents.analysis.shared.weights.allocation_rows import SELECTORS as ALLOCATIONS
+from clrevents.analysis.shared.weights.allocation_events import ALLOC, BYTES, NEEDED, AllocationRows, certainty
+from clrevents.analysis.shared.weights.allocation_events import SELECTORS as ALLOCATIONS
 from clrevents.analysis.shared.weights.event_weights import THROWN, event_and_weight
 from clrevents.analysis.shared.weights.weighing import (
     CAVEAT,

@@ -12,6 +12,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from clrevents._util.words import counted, safe
+from clrevents.analysis.gathering.groups import sum_by
 from clrevents.analysis.gathering.merged import StackFrame
 from clrevents.analysis.shared.weights.weighing import Ints, Unit, Weights
 from clrevents.table.display import LINES, fitted, framed_html, html_table, shortened, text_rows
@@ -27,7 +28,7 @@ class ShownSamples(Protocol):
     @property
     def unit(self) -> Unit: ...
     @property
-    def time(self) -> Ints: ...
+    def time_ns(self) -> Ints: ...
     @property
     def weight(self) -> Weights: ...
     @property
@@ -75,7 +76,7 @@ def _title(samples: ShownSamples) -> str:
 def _facts(samples: ShownSamples) -> list[tuple[str, str]]:
     if not len(samples):
         return []
-    first, last = samples.time.min() / 1e6, samples.time.max() / 1e6
+    first, last = samples.time_ns.min() / 1e6, samples.time_ns.max() / 1e6
     unit = {"nanoseconds": " ms", "bytes": " bytes"}.get(samples.unit, "")
     found = [
         ("total", f"{_amount(samples, samples.total)}{unit}"),
@@ -93,8 +94,7 @@ def _head(samples: ShownSamples) -> tuple[str, ...]:
 def _heaviest(samples: ShownSamples) -> list[tuple[str, ...]]:
     """The innermost frames with their own weight and number of samples, the heaviest first."""
     leaf = samples.values[samples.offsets[samples.stack]] if len(samples) else samples.stack
-    weight = np.zeros(len(samples.frames), dtype=samples.weight.dtype)
-    np.add.at(weight, leaf, samples.weight)
+    weight = sum_by(leaf, samples.weight, len(samples.frames))
     count = np.bincount(leaf, minlength=len(samples.frames))
     weights, counts = weight.tolist(), count.tolist()
     order = sorted(np.flatnonzero(count).tolist(), key=lambda i: (-weights[i], -counts[i], samples.frames[i].raw))

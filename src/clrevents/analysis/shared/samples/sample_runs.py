@@ -11,6 +11,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.analysis.gathering.groups import changes
+
 Ints: TypeAlias = NDArray[np.int64]
 
 HELD: Final = 3
@@ -74,8 +76,7 @@ class RunMaker:
         order = np.lexsort((known.first, known.thread))
         thread, first, last = known.thread[order], known.first[order], known.last[order]
         stack_id, type = known.stack_id[order], known.type[order]
-        begins = np.ones(len(order), dtype=np.bool_)
-        begins[1:] = (thread[1:] != thread[:-1]) | (stack_id[1:] != stack_id[:-1]) | (type[1:] != type[:-1])
+        begins = changes(thread, stack_id, type)
         begins[1:] |= first[1:] - last[:-1] > held
         starts = np.flatnonzero(begins)
         ends = np.append(starts[1:], len(order)) - 1

@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.analysis.gathering.groups import Interned, offsets
 from clrevents.analysis.gathering.merged import MergedStacks
 from clrevents.analysis.shared.samples.leaf_states import STATES, WAITING, ThreadState, artefact_frames, stack_states
 from clrevents.analysis.shared.samples.stack_shapes import without_frames
@@ -66,17 +67,17 @@ def folded(merged: MergedStacks) -> MergedStacks:
 
 def used(merged: MergedStacks) -> MergedStacks:
     """The same without stacks and frames that nobody uses; stacks that are alike are one."""
-    stacks: dict[bytes, int] = {}
+    stacks: Interned[bytes] = Interned()
     alike = np.zeros(max(len(merged.offsets) - 1, 0), dtype=np.int64)
     for stack in dict.fromkeys(merged.of.tolist()):
         piece = merged.values[merged.offsets[stack] : merged.offsets[stack + 1]]
-        alike[stack] = stacks.setdefault(piece.tobytes(), len(stacks))
-    sizes = np.array([len(key) // 8 for key in stacks], dtype=np.int64)
+        alike[stack] = stacks[piece.tobytes()]
     values = np.frombuffer(b"".join(stacks), dtype=np.int64)
-    offsets = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(sizes)))
     there = np.zeros(len(merged.frames), dtype=np.bool_)
     there[values] = True
     place = np.cumsum(there) - 1
     frames = tuple(frame for frame, mine in zip(merged.frames, there.tolist(), strict=True) if mine)
     of = alike[merged.of] if len(merged.of) else merged.of
-    return MergedStacks(of, offsets, place[values] if len(values) else values, frames)
+    return MergedStacks(
+        of, offsets([len(key) // 8 for key in stacks]), place[values] if len(values) else values, frames
+    )

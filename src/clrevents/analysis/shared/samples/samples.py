@@ -2,21 +2,22 @@
 
 What flame graphs and lists of hot methods are added up from. A sample's weight is the time to the same thread's next
 sample, because the profiler says where threads were, not what they used: it is wall-clock time, waiting included.
-Knows no viewer and no file format.
+Draws nothing and writes no file itself.
 """
 
 from __future__ import annotations
 
 import functools
+import os
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from clrevents.analysis.framework.render.showing import show
+from clrevents.analysis.framework.render.showing import show, write
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, TimeWindow
 from clrevents.analysis.gathering.distant_times import near_table
 from clrevents.analysis.gathering.merged import NO_STACK, MergedStacks, StackFrame, merged_stacks
@@ -31,8 +32,14 @@ from clrevents.analysis.shared.samples.sample_states import (
     used,
 )
 from clrevents.analysis.shared.samples.stack_shapes import FOLDED, StackShape
-from clrevents.analysis.shared.weights.allocation_events import ALLOC, EVENTS, best_source
-from clrevents.analysis.shared.weights.allocation_rows import BYTES, SELECTORS, AllocationRows
+from clrevents.analysis.shared.weights.allocation_events import (
+    ALLOC,
+    BYTES,
+    EVENTS,
+    SELECTORS,
+    AllocationRows,
+    best_source,
+)
 from clrevents.analysis.shared.weights.event_weights import event_and_weight, under_texts
 from clrevents.analysis.shared.weights.weighing import (
     SAMPLE_HEADERS,
@@ -53,13 +60,16 @@ from clrevents.table.build import ColumnType, TableField, from_values, number_co
 from clrevents.table.read import Wanted
 from clrevents.table.stacks import AddressStacks, stacks_of
 from clrevents.table.table import Table
-from clrevents.trace import FilterOptions, Filters, Moment, Selector, ThreadIds, Trace, passes_of
+from clrevents.trace import FilterOptions, Filters, Moment, Selector, ThreadIds, Trace, TraceInfo, passes_of
 
 if TYPE_CHECKING:
     from clrevents.analysis.shared.samples.logical_stacks import TaskTrails
 
 SAMPLES: Final = f"{SAMPLE}/ThreadSample"
 """The sample profiler's event."""
+
+FlameFormat: TypeAlias = Literal["speedscope", "folded", "html", "pprof"]
+"""What samples can be written as."""
 
 _NO_RUNDOWN: Final = "no rundown"
 
@@ -91,8 +101,8 @@ class SampledThread:
 class Samples:
     """Weighted stacks in order of time, a number in each array for every one of them; owns its data.
 
-    `time` is ns since the session started, `thread` a place in `threads`, `weight` is in `unit`, `external` says which
-    samples were in native code or waiting (None where the events do not tell). Stack `stack[i]` is
+    `time_ns` counts from the start of the session, `thread` is a place in `threads`, `weight` is in `unit`, `external`
+    says which samples were in native code or waiting (None where the events do not tell). Stack `stack[i]` is
     `values[offsets[stack[i]]:offsets[stack[i] + 1]]`, places in `frames`, innermost first; no two stacks are alike.
     """
 
@@ -100,7 +110,7 @@ class Samples:
     unit: Unit
     timed: bool
     """Whether a weight is the time that a stack lasted, so that stacks of a thread follow one another."""
-    time: Ints
+    time_ns: Ints
     thread: Ints
     weight: Weights
     stack: Ints
@@ -113,9 +123,11 @@ class Samples:
     """What to record next time so that more frames have names; None where none is missing for want of recording."""
     state: StateCodes | None = None
     """What the thread did at each sample of the profiler, a place in `leaf_states.STATES`; None for other events."""
+    info: TraceInfo | None = None
+    """The header of the trace that they are of."""
 
     def __len__(self) -> int:
-        return len(self.time)
+        return len(self.time_ns)
 
     @property
     def total(self) -> int | float:
@@ -170,7 +182,7 @@ class Samples:
         threads, thread = np.unique(self.thread[kept], return_inverse=True)
         return attrs.evolve(
             self,
-            time=self.time[kept],
+            time_ns=self.time_ns[kept],
             thread=thread,
             weight=self.weight[kept],
             stack=merged.of,
@@ -194,7 +206,7 @@ class Samples:
         threads = from_values(ColumnType("uint64"), [thread.thread_id for thread in self.threads])
         processes = from_values(ColumnType("int64"), [thread.process_id for thread in self.threads])
         columns = (
-            number_column("int64", self.time),
+            number_column("int64", self.time_ns),
             threads.take(self.thread),
             processes.take(self.thread),
             number_column("float64" if self.weight.dtype.kind == "f" else "int64", self.weight),
@@ -214,14 +226,40 @@ class Samples:
     def _repr_html_(self) -> str:
         return samples_html(self)
 
-    def show(self, *, title: str = "", merge_threads: bool = False, height: int | None = None) -> None:
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        format: FlameFormat | None = None,
+        title: str | None = None,
+        merge_threads: bool = False,
+        raw: bool = False,
+        against: Samples | None = None,
+    ) -> None:
+        """Write a flame graph, or a file for another viewer. It appears whole or not at all; `.gz` compresses it.
+
+        `format` is `"html"`, `"speedscope"`, `"folded"` or `"pprof"`, by default what the path's suffix means
+        (docs/flame.md). `title` is by default the trace's file name; `raw` writes names as the runtime does. With
+        other samples `against` which to compare these, the page shows how shares changed since those.
+
+        Raises ValueError for a format that is unknown or cannot do what was asked for, and for samples of different
+        units; OSError where it cannot be written.
+        """
+        write("samples", self, path, format, self._titled(title), merge_threads, raw, against)
+
+    def show(self, *, title: str | None = None, merge_threads: bool = False, height: int | None = None) -> None:
         """Show a flame graph that can be zoomed and searched: below a notebook's cell, otherwise in a browser.
 
         In a notebook it is one frame without access to anything, of at most 1 MB: a graph with more boxes shows the
-        lightest ones of each caller as one, and says so. `height` is in pixels. Elsewhere the whole graph is written
+        lightest ones of each caller as one, and says so. `title` is by default the trace's file name; `height` is in
+        pixels. Elsewhere the whole graph is written
         to a temporary file and opened; raises OSError where no browser can be started.
         """
-        show("samples", self, title, merge_threads, height)
+        show("samples", self, self._titled(title), merge_threads, height)
+
+    def _titled(self, title: str | None) -> str:
+        path = None if self.info is None else self.info.path
+        return os.path.basename(path or "") if title is None else title
 
     def frame_ids(self, stack: int) -> list[int]:
         """One stack's frames, innermost first."""
@@ -330,7 +368,8 @@ def _named(
 ) -> Samples:
     apart = trace.info.version >= MANY_PROCESSES
     names = {t.thread_id: t.name for t in trace.threads if t.name} if apart else {}
-    return name_samples(event, weighed, trace.methods, stacks, names, apart, artefacts, trails)
+    found = name_samples(event, weighed, trace.methods, stacks, names, apart, artefacts, trails)
+    return attrs.evolve(found, info=trace.info)
 
 
 def stacked_events(trace: Trace) -> dict[tuple[str, str], int]:
@@ -377,7 +416,7 @@ def name_samples(
         event=event,
         unit=weighed.unit,
         timed=timed,
-        time=weighed.shown,
+        time_ns=weighed.shown,
         thread=of,
         weight=weighed.weight,
         stack=merged.of,

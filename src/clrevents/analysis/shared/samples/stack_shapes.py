@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.analysis.gathering.groups import Interned, offsets
 from clrevents.analysis.gathering.merged import MergedStacks, StackFrame, is_own
 from clrevents.analysis.shared.samples.name_patterns import GroupRule, NamePattern, group_rules, matched, name_patterns
 
@@ -79,8 +80,7 @@ def without_frames(merged: MergedStacks, dropped: Mask) -> MergedStacks:
 
 def _only(merged: MergedStacks, values: Ints, kept: Mask, frames: tuple[StackFrame, ...]) -> MergedStacks:
     sizes = np.bincount(_owner(merged)[kept], minlength=len(merged.offsets) - 1)
-    offsets = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(sizes)))
-    return MergedStacks(merged.of, offsets, values[kept], frames)
+    return MergedStacks(merged.of, offsets(sizes), values[kept], frames)
 
 
 def _owner(merged: MergedStacks) -> Ints:
@@ -106,8 +106,8 @@ def _folded(merged: MergedStacks, frames: Mask) -> MergedStacks:
     # Its innermost frame is renamed rather than dropped.
     first = np.zeros(len(merged.values), dtype=np.bool_)
     first[merged.offsets[:-1][nothing]] = True
-    known = {frame: place for place, frame in enumerate(merged.frames)}
-    none = known.setdefault(StackFrame(f"[{FOLDED}]", f"[{FOLDED}]", reason=FOLDED), len(known))
+    known = Interned({frame: place for place, frame in enumerate(merged.frames)})
+    none = known[StackFrame(f"[{FOLDED}]", f"[{FOLDED}]", reason=FOLDED)]
     return _only(merged, np.where(first, none, merged.values), ~dropped | first, tuple(known))
 
 
@@ -121,14 +121,14 @@ def _own_code(merged: MergedStacks, others: Mask) -> MergedStacks:
 
 def _grouped(merged: MergedStacks, rules: Sequence[GroupRule]) -> MergedStacks:
     """Frames under their groups' names; those that frames of the same group called are part of these."""
-    known: dict[str, int] = {}
+    known: Interned[str] = Interned()
     found = [_group(frame, rules) for frame in merged.frames]
-    group = np.array([-1 if one is None else known.setdefault(one[0], len(known)) for one in found], dtype=np.int64)
+    group = np.array([-1 if one is None else known[one[0]] for one in found], dtype=np.int64)
     modules: dict[str, set[str]] = {}
     for frame, one in zip(merged.frames, found, strict=True):
         if one is not None:
             modules.setdefault(one[0], set()).add(frame.module)
-    frames: dict[StackFrame, int] = {}
+    frames: Interned[StackFrame] = Interned()
     place = np.zeros(len(merged.frames), dtype=np.int64)
     for number, (frame, one) in enumerate(zip(merged.frames, found, strict=True)):
         if one is not None:
@@ -136,7 +136,7 @@ def _grouped(merged: MergedStacks, rules: Sequence[GroupRule]) -> MergedStacks:
             module = frame.module if entry or len(modules[name]) == 1 else ""
             text, raw = (f"{name} <<{frame.name}>>", f"{name} <<{frame.raw}>>") if entry else (name, name)
             frame = StackFrame(text, raw, module)
-        place[number] = frames.setdefault(frame, len(frames))
+        place[number] = frames[frame]
     mine, owner = group[merged.values], _owner(merged)
     called = np.zeros(len(merged.values), dtype=np.bool_)
     called[:-1] = (mine[:-1] >= 0) & (mine[:-1] == mine[1:]) & (owner[:-1] == owner[1:])

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents.analysis.gathering.groups import Interned, offsets
 from clrevents.analysis.gathering.merged import MergedStacks, StackFrame
 from clrevents.analysis.shared.weights.allocation_events import ALLOC
 
@@ -31,13 +32,12 @@ def event_and_weight(weight: str | None) -> tuple[str | None, str | None]:
 def under_texts(merged: MergedStacks, places: NDArray[np.int64], texts: tuple[str | None, ...]) -> MergedStacks:
     """The stacks with one more frame, the outermost: the use's text, which is at `places`; none where it is null."""
     outer = [None if text is None else StackFrame(text, text) for text in texts]
-    numbers = {frame: place for place, frame in enumerate(merged.frames)}
-    of_text = np.array([-1 if frame is None else numbers.setdefault(frame, len(numbers)) for frame in outer], dtype=int)
+    numbers = Interned({frame: place for place, frame in enumerate(merged.frames)})
+    of_text = np.array([-1 if frame is None else numbers[frame] for frame in outer], dtype=np.int64)
     pairs, of = np.unique(np.stack((merged.of, of_text[places]), axis=1), axis=0, return_inverse=True)
     values = []
     for stack, text in pairs.tolist():
         values.append(merged.values[merged.offsets[stack] : merged.offsets[stack + 1]])
         values.append(np.array([text] if text >= 0 else [], dtype=np.int64))
     sizes = np.diff(merged.offsets)[pairs[:, 0]] + (pairs[:, 1] >= 0)
-    offsets = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(sizes)))
-    return MergedStacks(of.reshape(-1), offsets, np.concatenate([merged.values[:0], *values]), tuple(numbers))
+    return MergedStacks(of.reshape(-1), offsets(sizes), np.concatenate([merged.values[:0], *values]), tuple(numbers))

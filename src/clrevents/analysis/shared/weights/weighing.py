@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.gathering.distant_times import near_times
+from clrevents.analysis.gathering.groups import numbered
 from clrevents.table.build import ColumnType
 from clrevents.table.table import Table
 
@@ -71,9 +72,8 @@ class SampleColumns:
         else:
             process = np.full(len(time), _UNKNOWN if process_id is None else process_id, dtype=np.int64)
         if field is not None and table.column(field).type == ColumnType("string"):
-            places: dict[str | None, int] = {}
-            numbers = [places.setdefault(text, len(places)) for text in table.column(field).tolist()]
-            return cls(time, thread, process, stack_id, np.array(numbers), tuple(places))._ordered()
+            numbers, texts = numbered(table.column(field).tolist())
+            return cls(time, thread, process, stack_id, numbers, tuple(texts))._ordered()
         held = values if field is None else table.column(field).filled()
         return cls(time, thread, process, stack_id, held)._ordered()
 

@@ -73,14 +73,8 @@ class NetPerf12:
         self._version = 0
 
     def read(self, window: Window) -> Iterator[Block]:
-        start = window.pos
-        try:
+        with window.all_or_nothing():
             yield from self._records(window) if self._version else self._header(window)
-        except NeedMore as more:
-            raise window.back_to(start, more) from None
-        except BaseException:
-            window.pos = start
-            raise
 
     def read_together(self, window: Window) -> tuple[Events, int] | None:
         """There are no event blocks here."""

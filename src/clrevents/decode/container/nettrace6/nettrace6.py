@@ -35,7 +35,7 @@ from clrevents.decode.container.nettrace6.nettrace6_rows import (
 from clrevents.decode.container.nettrace6.thread_numbers import read_numbers
 from clrevents.decode.container.small_blocks import SMALL, Places, SmallBlocks, header_fields
 from clrevents.decode.container.uncompressed import NETTRACE6, walk
-from clrevents.decode.container.window import Cursor, NeedMore, Short, Window
+from clrevents.decode.container.window import Cursor, Short, Window
 from clrevents.decode.kernels.header_scan import HeaderScanner
 from clrevents.decode.kernels.program import chained
 from clrevents.errors import Limits, Problem, UnreadableError, damage
@@ -78,14 +78,8 @@ class NetTrace6:
         self._seen_header = False
 
     def read(self, window: Window) -> Iterator[Block]:
-        start = window.pos
-        try:
+        with window.all_or_nothing():
             yield from self._block(window)
-        except NeedMore as more:
-            raise window.back_to(start, more) from None
-        except BaseException:
-            window.pos = start
-            raise
 
     def read_together(self, window: Window) -> tuple[Events, int] | None:
         if not self._seen_header or self._small.rests():

@@ -1,0 +1,291 @@
+"""Which rows of which reports lie on a timeline, where, and what they are called: said once, for every renderer.
+
+Lengths are those of the reports' tables. A row without a beginning has no place in time and is left out. Makes row
+objects for a portion at a time, because tables can be long. Knows no format.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Final, TypeAlias, TypeVar
+
+import attrs
+import numpy as np
+
+from clrevents.analysis import ReportTable
+from clrevents.analysis.gathering.groups import changes
+from clrevents.analysis.shared.samples.samples import Samples
+from clrevents.analysis.shared.weights.weighing import Ints
+from clrevents.export.look import Look, frame_names
+from clrevents.export.sampled_calls import calls, rows_by_thread
+from clrevents.export.timeline.lanes import placed
+from clrevents.export.timeline.timeline_items import (
+    GROUPS,
+    Arrows,
+    Details,
+    Group,
+    Instant,
+    Item,
+    Level,
+    Placed,
+    Stretch,
+    Track,
+)
+
+R = TypeVar("R")
+Keys: TypeAlias = tuple[Any, ...]
+
+_PORTION: Final = 1 << 14
+
+
+def grouped(
+    table: ReportTable[R], keys: Sequence[str], start: str, end: str | None = None
+) -> Iterator[tuple[Keys, Iterator[tuple[int, R]]]]:
+    """The rows of each combination of values of the columns `keys`, null being one of them.
+
+    Each comes with its place in the table. They are in order of `start`, those that begin together in order of `end`,
+    the last and null first: what lies in another one comes after it. Rows whose `start` is null are left out. Like
+    those of `itertools.groupby`, the rows of a combination are gone once the next one is asked for.
+    """
+    columns = [table.column(name) for name in keys]
+    order = np.flatnonzero(table.column(start).known)
+    by: list[np.ndarray[Any, Any]] = [_first_null(table, end)[order]] if end is not None else []
+    by.append(table.numbers(start)[order])
+    for column in reversed(columns):
+        by += [column.filled(0)[order], column.known[order]]
+    order = order[np.lexsort(by)]
+    differing = (values[order] for column in columns for values in (column.filled(0), column.known))
+    begins = np.flatnonzero(changes(*differing))
+    # There may be as many combinations as rows, and few values are not faster to take than many.
+    found = zip(*(column.take(order[begins]).tolist() for column in columns), strict=True)
+    rows = _rows(table, order)
+    for key, size in zip(found, np.diff(begins, append=len(order)).tolist(), strict=True):
+        mine = islice(rows, size)
+        yield key, mine
+        deque(mine, maxlen=0)
+
+
+def without(table: ReportTable[Any], start: str) -> int:
+    """How many rows have no `start`, and so no place in time."""
+    return int((~table.column(start).known).sum())
+
+
+def _rows(table: ReportTable[R], order: Ints) -> Iterator[tuple[int, R]]:
+    for at in range(0, len(order), _PORTION):
+        portion = order[at : at + _PORTION]
+        yield from zip(portion.tolist(), table.take(portion), strict=True)
+
+
+def _first_null(table: ReportTable[Any], name: str) -> Ints:
+    """Sorts the later ones before the earlier ones, and null before all."""
+    return np.where(table.column(name).known, -table.numbers(name).astype(np.int64), np.iinfo(np.int64).min)
+
+
+_Ends: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+"""The arrows that leave a row, and those that reach it."""
+_Ties: TypeAlias = Callable[[int, Any], _Ends]
+"""The arrows of a row at its place in the table."""
+
+
+@attrs.frozen
+class ShownRows:
+    """The rows of a report's table: from `start` to `end`, or at one moment where that is None, on a track of their
+    `thread`, or of the process.
+
+    `label` tells more than the `name`, for pictures that show no details. `ties` are made of the whole answer.
+    """
+
+    group: Group
+    report: str
+    table: str
+    name: Callable[[Any], str]
+    details: Callable[[Any], Details]
+    start: str = "start_ns"
+    end: str | None = "end_ns"
+    thread: str | None = "thread_id"
+    label: Callable[[Any], str] | None = None
+    ties: Callable[[Any, Arrows], _Ties] | None = None
+    side: str | None = None
+    """Only those of this side, on a track of their own."""
+
+    @property
+    def title(self) -> str:
+        """What its tracks are called."""
+        return GROUPS[self.group] if self.side is None else _SIDES[self.side]
+
+    def items(self, answer: Any, arrows: Arrows) -> Iterator[Placed]:
+        """All rows as items."""
+        table = getattr(answer, self.table)
+        if self.side is not None:
+            sides = np.array(table.column("side").tolist(), dtype=object)
+            table = table.take(np.flatnonzero(sides == self.side))
+        ties = None if self.ties is None else self.ties(answer, arrows)
+        keys = ("process_id",) if self.thread is None else ("process_id", self.thread)
+        for (process, *thread), rows in grouped(table, keys, self.start, self.end):
+            if self.group == "held" and thread == [None]:
+                continue
+            track = Track(self.group, self.title, process, *thread)
+            items = (self._item(row, ((), ()) if ties is None else ties(place, row)) for place, row in rows)
+            yield from placed(track, items, nesting=self.thread is not None)
+
+    def _item(self, row: Any, ends: _Ends) -> Item:
+        start, name, details = getattr(row, self.start), self.name(row), self.details(row)
+        if self.end is None:
+            return Instant(start, name, details, *ends)
+        return Stretch(start, getattr(row, self.end), name, details, *ends)
+
+    def left_out(self, answer: Any) -> int:
+        """How many rows have no place in time, because their beginning is not in the trace."""
+        # A task that never ran has none either.
+        return 0 if self.report == "tasks" else without(getattr(answer, self.table), self.start)
+
+
+def _kept(*names: str) -> Callable[[Any], Details]:
+    """Some cells of a row, without what the trace does not tell and what is false."""
+
+    def details(row: Any) -> Details:
+        found = {}
+        for name in names:
+            value = getattr(row, name)
+            if value is not None and value is not False:
+                found[name] = list(value) if isinstance(value, tuple) else value
+        return found
+
+    return details
+
+
+def _words(*parts: Any) -> str:
+    return " ".join(str(part) for part in parts if part is not None and part != "")
+
+
+def _collection(row: Any) -> str:
+    generation = None if row.generation is None else f"generation {row.generation}"
+    return _words(f"#{row.number}", generation, row.kind, row.reason)
+
+
+def _lock_waits(answer: Any, arrows: Arrows) -> _Ties:
+    """To the thread that held the lock at the begin."""
+    return lambda place, row: (() if row.owner_thread_id is None else arrows("lock", place), ())
+
+
+def _lock_held(answer: Any, arrows: Arrows) -> _Ties:
+    return lambda place, row: ((), arrows("lock", place))
+
+
+def _task_run(answer: Any, arrows: Arrows) -> _Ties:
+    """From where it was created."""
+    return lambda place, row: ((), arrows("task", place) if _ran_later(row) else ())
+
+
+def _task_made(answer: Any, arrows: Arrows) -> _Ties:
+    return lambda place, row: (arrows("task", place) if _ran_later(row) else (), ())
+
+
+def _ran_later(row: Any) -> bool:
+    return row.created_ns is not None and row.started_ns is not None and row.created_ns <= row.started_ns
+
+
+def _requests(answer: Any, arrows: Arrows) -> _Ties:
+    """From a client's to the server's, and from the one that is served to those that are sent meanwhile."""
+    leaves: dict[tuple[Any, int], list[int]] = defaultdict(list)
+    reaches: dict[tuple[Any, int], list[int]] = defaultdict(list)
+    names = ("process_id", "row", "start_ns", "peer_row", "parent_row", "side")
+    rows = list(zip(*(answer.requests.column(name).tolist() for name in names), strict=True))
+    starts = {(process, row): start for process, row, start, *_ in rows}
+    for place, (process, row, start, peer, parent, side) in enumerate(rows):
+        for kind, other in (("call", parent), ("peer", peer if side == "server" else None)):
+            if other is not None and starts.get((process, other), start + 1) <= start:
+                leaves[process, other] += arrows(kind, place)
+                reaches[process, row] += arrows(kind, place)
+
+    def ties(place: int, row: Any) -> _Ends:
+        key = row.process_id, row.row
+        return tuple(leaves[key]), tuple(reaches[key])
+
+    return ties
+
+
+_SIDES: Final = {"client": "requests sent", "server": "requests served"}
+_PAUSE: Final = _kept("number", "suspend_ns", "held_up_ns", "thread_id", "lossy")
+_TASK: Final = _kept("kind", "task_id", "parent_task_id", "latency_ns", "exceptional", "ambiguous", "lossy")
+
+SHOWN: Final = (
+    ShownRows(
+        "states", "threads", "intervals", lambda row: row.state,
+        _kept("reason", "evidence", "lock_id", "owner_thread_id", "task_id", "lossy"),
+    ),
+    ShownRows("pauses", "gc", "suspensions", lambda row: row.reason or "unknown", _PAUSE, thread=None),
+    ShownRows("suspensions", "gc", "other_suspensions", lambda row: row.reason or "unknown", _PAUSE, thread=None),
+    ShownRows(
+        "collections", "gc", "collections", lambda row: f"generation {row.generation}, {row.kind}",
+        _kept("number", "generation", "kind", "reason", "pause_ns", "suspend_ns", "heap_before_bytes",
+              "heap_after_bytes", "promoted_bytes", "mechanisms", "lossy"),
+        thread=None, label=_collection,
+    ),
+    ShownRows(
+        "locks", "locks", "contentions", lambda row: row.method or "a lock",
+        _kept("lock_id", "native", "owner_thread_id", "owner_method", "duration_ns", "lossy"),
+        label=lambda row: f"thread {row.thread_id}", ties=_lock_waits,
+    ),
+    ShownRows(
+        "held", "locks", "contentions", lambda row: "holds a lock",
+        lambda row: {"lock_id": row.lock_id, "waiting_thread_id": row.thread_id},
+        end=None, thread="owner_thread_id", ties=_lock_held,
+    ),
+    ShownRows(
+        "jit", "jit", "compilations", lambda row: row.method,
+        _kept("tier", "module", "background", "il_bytes", "native_bytes", "recompiled", "dynamic", "lossy"),
+        label=lambda row: _words(row.method, row.tier),
+    ),
+    ShownRows(
+        "exceptions", "exceptions", "exceptions", lambda row: row.type or "an exception",
+        _kept("message", "hresult", "throwing_method", "catching_method", "outcome", "duration_ns", "nested",
+              "by_await", "lossy"),
+        end=None,
+    ),
+    ShownRows(
+        "tasks", "tasks", "tasks", lambda row: row.method or row.kind, _TASK,
+        start="started_ns", end="completed_ns", ties=_task_run,
+    ),
+    ShownRows(
+        "created", "tasks", "tasks", lambda row: row.kind, _TASK,
+        start="created_ns", end=None, thread="created_thread_id", ties=_task_made,
+    ),
+    *(
+        ShownRows(
+            "requests", "requests", "requests", lambda row: _words(row.method, row.route) or "a request",
+            _kept("method", "host", "url_path", "status", "failed", "queue_ns", "headers_ns", "exceptions",
+                  "connection", "ambiguous", "lossy"),
+            thread=None, ties=_requests, side=side,
+            label=lambda row: _words(row.side, row.method, row.host, row.url_path, row.status),
+        )
+        for side in _SIDES
+    ),
+    ShownRows(
+        "activities", "activities", "activities", lambda row: row.name,
+        _kept("provider", "detail", "activity_id", "activity_path", "end_kind", "start_thread_id", "ambiguous",
+              "lossy"),
+        thread=None,
+    ),
+)  # fmt: skip
+"""Everything but samples and counters, in this order."""
+
+
+def sample_calls(samples: Samples, look: Look) -> Iterator[Placed]:
+    """The calls that the profiler's samples show."""
+    names = frame_names(samples, look)
+    for thread, rows in zip(samples.threads, rows_by_thread(samples), strict=False):
+        track = Track("samples", GROUPS["samples"], thread.process_id, thread.thread_id)
+        for call in calls(samples, rows):
+            yield track, Stretch(call.start_ns, call.end_ns, names[call.frame])
+
+
+def counters(answer: Any) -> Iterator[Placed]:
+    """The values of each series, by the report `counters`; those that have none are left out."""
+    for (process, series), rows in grouped(answer.values, ("process_id", "series_row"), "time_ns"):
+        for _, row in rows:
+            if row.value is not None:
+                track = Track("counters", f"{row.provider}/{row.label}", process, unit=row.unit, lane=series)
+                yield track, Level(row.time_ns, row.value)

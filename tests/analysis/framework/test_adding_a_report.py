@@ -1,0 +1,80 @@
+"""A report is added as docs/hacking.md says, with a folder, a test and a page: nothing else has to change.
+
+`tests/support/example_report` becomes a report in a copy of the project, where the laws, the tests of every report,
+its own, its page's examples, the architecture and the site are tried.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from project_files import ROOT
+
+pytestmark = pytest.mark.full
+
+EXAMPLE: Final = ROOT / "tests" / "support" / "example_report"
+PLACES: Final = {
+    "__init__.py": "src/clrevents/analysis/reports/finalizers/__init__.py",
+    "report.py": "src/clrevents/analysis/reports/finalizers/report.py",
+    "truth.py": "tests/analysis/test_finalizers.py",
+    "page.md": "docs/finalizers.md",
+}
+TESTS: Final = (
+    ("tests/analysis/test_finalizers.py", "tests/test_declarations.py", "tests/test_architecture.py"),
+    ("tests/analysis/framework/test_report_laws.py", "-k", "test_a_report_obeys and finalizers"),
+    ("tests/test_report_docs.py", "-k", "finalizers or site or schema"),
+    ("--full", "tests/test_docs.py", "-k", "finalizers"),
+)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project with one more report."""
+    folder = tmp_path_factory.mktemp("with") / "project"
+    unwanted = shutil.ignore_patterns("__pycache__", ".*", "build", "dist", "fixtures", "*.egg-info")
+    shutil.copytree(ROOT, folder, ignore=unwanted)
+    (folder / "fixtures").symlink_to(ROOT / "fixtures")
+    for name, place in PLACES.items():
+        assert not (folder / place).exists()
+        (folder / place).parent.mkdir(exist_ok=True)
+        shutil.copy(EXAMPLE / name, folder / place)
+    return folder
+
+
+def run(project: Path, *command: str) -> None:
+    environment = os.environ | {"PYTHONPATH": str(project / "src"), "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=project, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, f"{done.stdout[-4000:]}\n{done.stderr[-2000:]}"
+
+
+@pytest.mark.parametrize("tests", TESTS, ids=lambda tests: tests[-1].replace("/", "-"))
+def test_it_passes(project: Path, tests: tuple[str, ...]) -> None:
+    run(project, "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", *tests)
+
+
+def test_nothing_that_is_kept_becomes_stale_and_types_are_right(project: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "tools/make.py", "--check"],
+        cwd=project,
+        env=os.environ | {"PYTHONPATH": str(project / "src")},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    run(project, "mypy", "--strict", "src/clrevents/analysis/reports/finalizers")
+
+
+def test_the_site_has_it(project: Path, tmp_path: Path) -> None:
+    run(project, "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(tmp_path))
+    assert "finalizers.html" in (tmp_path / "index.html").read_text("utf-8")
+    assert "When did finalizers run" in (tmp_path / "questions.html").read_text("utf-8")
+    assert (tmp_path / "schemas" / "finalizers.json").exists()

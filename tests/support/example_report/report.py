@@ -1,0 +1,111 @@
+"""Runs of finalizers. One thread does nothing else, so an end belongs to the last begin."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from clrevents.analysis.framework.model.answer import Answer, answer, table
+from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
+from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
+from clrevents.analysis.framework.vocabulary.cells import Count, DurationNs, Flag, Ns, ThreadId
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import SpanRow, column, row
+
+BEGIN: Final = "runtime/GCFinalizersBegin"
+END: Final = "runtime/GCFinalizersEnd"
+
+
+@row(span=("start_ns", "end_ns"), threads=("thread_id",))
+class FinalizerRun(SpanRow):
+    """One run."""
+
+    start_ns: Ns | None = column("When it began; null if before the trace did.")
+    end_ns: Ns | None = column("When it ended; null if not before the trace did.")
+    duration_ns: DurationNs | None = column("Between the two.")
+    thread_id: ThreadId | None = column("The thread that ran them.")
+    finalized: Count | None = column("The objects whose finalizers ran; null without an end.")
+
+
+@row
+class FinalizerFacts:
+    """Circumstances."""
+
+    running: Flag | None = column("Whether a run has no end.")
+
+
+@answer(name="finalizers")
+class FinalizersReport(Answer[FinalizerFacts]):
+    """When finalizers ran. Threads of the program go on meanwhile; what waits is the memory of the next objects.
+
+    Times are those of whole runs: which object took how long is not recorded.
+    """
+
+    runs: ReportTable[FinalizerRun] = table("Each run of finalizers.")
+
+
+class FinalizerRuns(Collector[FinalizersReport]):
+    """Holds the open run, and those that are over."""
+
+    selectors = (BEGIN, END)
+
+    def __init__(self, parameters: NoParameters) -> None:
+        self.open: tuple[int, int] | None = None
+        self.runs: list[tuple[Any, ...]] = []
+
+    def take(self, chunk: ReportChunk) -> None:
+        seen: list[tuple[Any, ...]] = []
+        for selector, events in chunk.events.items():
+            counts = events.column("Count").tolist() if selector == END else [None] * len(events)
+            times, threads = (events.column(name).tolist() for name in ("time_ns", "thread_id"))
+            seen += zip(events.places.tolist(), times, threads, counts, strict=True)
+        for _, time, thread, count in sorted(seen):
+            if count is None:
+                self.close()
+                self.open = time, thread
+            else:
+                self.close(time, thread, count)
+
+    def close(self, end: int | None = None, thread: int | None = None, count: int | None = None) -> None:
+        if self.open is not None or end is not None:
+            start, began_on = self.open or (None, thread)
+            duration = None if start is None or end is None else end - start
+            self.runs.append((start, end, duration, began_on, count))
+            self.open = None
+
+    def finish(self, context: Context) -> FinalizersReport:
+        running = self.open is not None
+        self.close()
+        names = ("start_ns", "end_ns", "duration_ns", "thread_id", "finalized")
+        runs = context.table(FinalizerRun, {n: [run[i] for run in self.runs] for i, n in enumerate(names)})
+        begun = context.begun(runs)
+        counts = [run.finalized for run, inside in zip(runs, begun.tolist(), strict=True) if inside]
+        made: FinalizersReport = context.answer(
+            FinalizersReport,
+            facts=FinalizerFacts(running=running),
+            metrics={
+                "count": int(begun.sum()),
+                "finalized": sum(filter(None, counts)),
+                "finalize_total": int(context.overlap(runs).sum()),
+            },
+            runs=runs,
+        )
+        return made
+
+
+REPORT: Final = ReportDeclaration(
+    answer=FinalizersReport,
+    question="When did finalizers run, and how long did they take?",
+    topic="memory",
+    needs=(Need("runs of finalizers", ("GCFinalizersBegin", "GCFinalizersEnd"), 0x1, essential=True),),
+    metrics=(
+        MetricDeclaration("count", "count", "Runs of finalizers."),
+        MetricDeclaration("finalized", "count", "Objects whose finalizers ran."),
+        MetricDeclaration("finalize_total", "ns", "The durations of all runs.", better="less"),
+    ),
+    collector=FinalizerRuns,
+    headline="runs",
+    parameters=NoParameters,
+    examples=(("How long did finalizers run?", "clrevents finalizers FILE"),),
+)

@@ -1,0 +1,46 @@
+"""`schema/_index.py`, from the event families: which holds which event, so that a name loads one and not all."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from enum import Enum
+from pathlib import Path
+
+SCHEMA = Path(__file__).resolve().parents[2] / "src" / "clrevents" / "schema"
+
+
+def files() -> dict[Path, str]:
+    """The module with its text."""
+    package = importlib.import_module("clrevents.schema.events")
+    families = sorted(m.name for m in pkgutil.iter_modules(package.__path__))
+    shared = ["clrevents.schema.keywords"]
+    shared += (f"clrevents.schema.{p.stem}" for p in sorted(SCHEMA.glob("*_flags.py")))
+    exports: dict[str, str] = {}
+    rows: dict[tuple[str, int], tuple[str, dict[str, None], list[int], str]] = {}
+    for path in (*shared, *(f"clrevents.schema.events.{f}" for f in families)):
+        module = importlib.import_module(path)
+        for name, value in vars(module).items():
+            if not isinstance(value, type) or value.__module__ != path:
+                continue
+            if issubclass(value, Enum) or hasattr(value, "__layout__"):
+                exports[name] = path
+            info = vars(value).get("__event__")
+            if info is not None:
+                family = path.rpartition(".")[2]
+                row = rows.setdefault((info.provider, info.id), (info.name, {}, [], family))
+                if row[0] != info.name or row[3] != family:
+                    raise SystemExit(f"{info.provider} {info.id}: one event, two names or two families")
+                row[1].update(dict.fromkeys(info.aliases))
+                row[2].append(info.version)
+    lines = [
+        '"""Made by tools/make.py: which family holds which event, so that names load nothing."""',
+        "",
+        "EVENTS: tuple[tuple[str, int, str, tuple[str, ...], tuple[int, ...], str], ...] = (",
+    ]
+    for (provider, id), (name, aliases, versions, family) in sorted(rows.items()):
+        lines.append(f"    {(provider, id, name, tuple(sorted(aliases)), tuple(sorted(versions)), family)!r},")
+    lines += [")", "", "EXPORTS: dict[str, str] = {"]
+    lines += [f"    {name!r}: {path!r}," for name, path in sorted(exports.items())]
+    lines += ["}", ""]
+    return {SCHEMA / "_index.py": "\n".join(lines).replace("'", '"')}

@@ -1,0 +1,419 @@
+"""Plants faults in src/, one line at a time, and says which tier of the tests notices them.
+
+A fault is a comparison that flips, a number off by one, + for −, `and` for `or`, a dropped `not`. They are drawn from a
+seed, as many from each room. Works on a copy of the checkout, where a kernel that was changed is built again:
+
+    python tools/mutate.py map  --copy FOLDER              which fast test runs which line, and how long it takes
+    python tools/mutate.py run  --copy FOLDER --count 100  plant, run, write FOLDER/faults.jsonl; goes on where it was
+    python tools/mutate.py show --copy FOLDER              what the fast tier notices, what the full one, what neither
+
+Of the fast tier only those tests run that come by the changed line (any test of the room, where that line runs when its
+module is imported, or in another process): no other can notice. A fault that they pass is given to the room's tests of
+the full tier. Needs the package `coverage`; limits are of processor time, so that a busy machine changes nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import random
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+SOURCE: Final = Path("src") / "clrevents"
+KERNELS: Final = ("decode/kernels/scan", "decode/kernels/walk", "decode/kernels/fill", "analysis/reports/heap/dominate")
+LEFT_OUT: Final = ("schema/_index.py", "schema/events/", "events.py", "__init__.py", "__main__.py")
+"""Generated, declarations that are compared with the manifest, and lists of names."""
+ROOMS: Final = {
+    "_util": ["tests/test_outputs.py", "tests/test_meter.py", "tests/cli"],
+    "errors": ["tests/trace", "tests/cli"],
+    "schema": ["tests/schema", "tests/reference"],
+    "sources": ["tests/test_sources.py", "tests/test_remote_sources.py", "tests/trace"],
+    "decode/kernels": ["tests/decode/kernels", "tests/decode/payload", "tests/decode/container"],
+    "decode/container": ["tests/decode/container", "tests/decode/stream"],
+    "decode/stream": ["tests/decode/stream", "tests/decode/container", "tests/cost"],
+    "decode/payload": ["tests/decode/payload", "tests/properties"],
+    "decode": ["tests/decode", "tests/trace", "tests/cost"],
+    "symbols": ["tests/symbols", "tests/cost/test_names_of_code.py", "tests/cost/test_ranges.py"],
+    "table": ["tests/table"],
+    "trace": ["tests/trace", "tests/symbols"],
+    "analysis/framework": ["tests/analysis/framework", "tests/test_report_docs.py"],
+    "analysis/gathering": ["tests/analysis"],
+    "analysis/shared": ["tests/analysis", "tests/shared/test_threads_truth.py"],
+    "analysis/reports": ["tests/analysis"],
+    "analysis": ["tests/analysis"],
+    "diagnostics": ["tests/diagnostics"],
+    "reference": ["tests/reference", "tests/properties"],
+    "encode": ["tests/encode"],
+    "testing": ["tests/testing", "tests/properties"],
+    "rewrite": ["tests/rewrite"],
+    "export": ["tests/export", "tests/cli/test_cli_export.py"],
+    "fleet": ["tests/fleet"],
+    "cli": ["tests/cli"],
+}
+"""Each with the tests that are about it. A report has more: those called like it."""
+NO_MAP: Final = (
+    "tests/test_architecture.py",
+    "tests/test_docs.py",
+    "tests/test_api_docs.py",
+    "tests/cost/test_worst_finds.py",
+)
+"""They come by everything, or read the source: none of them is about a line."""
+FIRST, REST, FULL = 20, 90, 150
+"""Seconds of processor time that each step may take."""
+
+
+class Fault(NamedTuple):
+    """One change of one line."""
+
+    path: str
+    line: int
+    column: int
+    old: str
+    new: str
+
+    @property
+    def room(self) -> str:
+        inside = self.path.removeprefix(f"{SOURCE}/")
+        return next(r for r in sorted(ROOMS, key=len, reverse=True) if inside.startswith((f"{r}/", f"{r}.")))
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}:{self.column}: {self.old} → {self.new}"
+
+
+# Faults --------------------------------------------------------------------------------------------------------------
+
+_FLIPPED: Final[dict[type[ast.AST], tuple[str, str]]] = {
+    ast.Lt: ("<", "<="),
+    ast.LtE: ("<=", "<"),
+    ast.Gt: (">", ">="),
+    ast.GtE: (">=", ">"),
+    ast.Eq: ("==", "!="),
+    ast.NotEq: ("!=", "=="),
+    ast.Is: ("is", "is not"),
+    ast.IsNot: ("is not", "is"),
+    ast.In: ("in", "not in"),
+    ast.NotIn: ("not in", "in"),
+    ast.Add: ("+", "-"),
+    ast.Sub: ("-", "+"),
+    ast.And: ("and", "or"),
+    ast.Or: ("or", "and"),
+}
+
+
+def faults_of(path: Path) -> Iterator[Fault]:
+    """Every fault that a module could have, in order."""
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    name = str(path.relative_to(ROOT))
+
+    def between(left: ast.AST, right: ast.AST, operator: ast.AST) -> Iterator[Fault]:
+        old, new = _FLIPPED.get(type(operator), ("", ""))
+        at: Any = left
+        to: Any = right
+        if old and at.end_lineno == to.lineno and lines[to.lineno - 1].isascii():
+            place = lines[to.lineno - 1].find(old, at.end_col_offset, to.col_offset)
+            if place >= 0:
+                yield Fault(name, to.lineno, place, old, new)
+
+    for node in _code(ast.parse(text)):
+        if isinstance(node, ast.Compare):
+            for left, operator, right in zip((node.left, *node.comparators), node.ops, node.comparators, strict=False):
+                yield from between(left, right, operator)
+        elif isinstance(node, ast.BinOp):
+            yield from between(node.left, node.right, node.op)
+        elif isinstance(node, ast.BoolOp):
+            for left, right in zip(node.values, node.values[1:], strict=False):
+                yield from between(left, right, node.op)
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            yield Fault(name, node.lineno, node.col_offset, "not ", "")
+        elif isinstance(node, ast.Constant) and lines[node.lineno - 1].isascii():
+            written = lines[node.lineno - 1][node.col_offset : node.end_col_offset]
+            if isinstance(node.value, bool):
+                yield Fault(name, node.lineno, node.col_offset, written, str(not node.value))
+            elif isinstance(node.value, int) and written.isdigit():
+                yield Fault(name, node.lineno, node.col_offset, written, str(node.value + 1))
+
+
+def _code(tree: ast.AST) -> Iterator[ast.AST]:
+    """What runs: no annotation, no decorator, nothing for type checkers alone."""
+    for name, value in ast.iter_fields(tree):
+        if name in ("annotation", "returns", "decorator_list"):
+            continue
+        for node in value if isinstance(value, list) else [value]:
+            if not isinstance(node, ast.AST):
+                continue
+            if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+                continue
+            # `Literal[1]`, `tuple[int, ...]` and the like, and text that is put together.
+            if isinstance(node, ast.JoinedStr | ast.TypeAlias if sys.version_info >= (3, 12) else ast.JoinedStr):
+                continue
+            yield node
+            yield from _code(node)
+
+
+def drawn(count: int, seed: int) -> list[Fault]:
+    """As many from each room as there can be, in an order that chance made."""
+    rng = random.Random(seed)
+    rooms: dict[str, list[Fault]] = defaultdict(list)
+    for path in sorted((ROOT / SOURCE).rglob("*.py")):
+        inside = str(path.relative_to(ROOT / SOURCE))
+        if not inside.startswith(LEFT_OUT) and path.name not in LEFT_OUT:
+            for fault in faults_of(path):
+                rooms[fault.room].append(fault)
+    for faults in rooms.values():
+        rng.shuffle(faults)
+    found: list[Fault] = []
+    while len(found) < count and any(rooms.values()):
+        # A room of many faults has more turns, though not in proportion: reports and decoding are most of the code.
+        for room in sorted(rooms):
+            for _ in range(3 if room in ("analysis/reports", "analysis/shared") else 1):
+                if rooms[room]:
+                    found.append(rooms[room].pop())
+    found = found[:count]
+    rng.shuffle(found)
+    return found
+
+
+# Which test runs which line ------------------------------------------------------------------------------------------
+
+PLUGIN: Final = """
+import json, os, coverage
+cov = coverage.Coverage(data_file=None, source=["src/clrevents"], config_file=False, messages=False)
+spent = {}
+def cpu():
+    t = os.times()
+    return t.user + t.system + t.children_user + t.children_system
+worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+def pytest_configure(config):
+    cov.start()
+def pytest_runtest_setup(item):
+    cov.switch_context(item.nodeid)
+    spent[item.nodeid] = cpu()
+def pytest_runtest_teardown(item, nextitem):
+    spent[item.nodeid] = cpu() - spent[item.nodeid]
+def pytest_sessionfinish(session):
+    cov.stop()
+    data = cov.get_data()
+    lines = {}
+    for path in data.measured_files():
+        name = os.path.relpath(path)
+        lines[name] = {n: c for n, c in data.contexts_by_lineno(path).items()}
+    with open(f"map{worker}.json", "w") as file:
+        json.dump({"spent": spent, "lines": lines}, file)
+"""
+
+
+def make_copy(copy: Path) -> None:
+    """The tracked files and the kernels that were built for them."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    built = [str(p.relative_to(ROOT)) for p in (ROOT / SOURCE).rglob("*.so")]
+    for name in [*filter(None, listed.split("\0")), *built]:
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).exists():
+            shutil.copy2(ROOT / name, copy / name)
+
+
+def pytest(copy: Path, seconds: float, *arguments: str) -> tuple[str, float]:
+    """How a run ended: "passed", "failed" or "time"; and the processor time that it took."""
+    environment = {**os.environ, "PYTHONPATH": str(copy / "src") + os.pathsep + str(copy)}
+    environment.pop("PYTEST_ADDOPTS", None)
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 2))
+
+    before = os.times()
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", "--tb=line", *arguments],
+        cwd=copy,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        preexec_fn=limit,
+    )
+    after = os.times()
+    took = after.children_user - before.children_user + after.children_system - before.children_system
+    (copy / "last.log").write_text(done.stdout)
+    if done.returncode in (0, 5):
+        return "passed", took
+    return ("time" if done.returncode < 0 else "failed"), took
+
+
+def make_map(copy: Path) -> None:
+    make_copy(copy)
+    (copy / "line_map.py").write_text(PLUGIN)
+    environment = {**os.environ, "PYTHONPATH": str(copy / "src") + os.pathsep + str(copy)}
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "line_map", "-p", "no:cacheprovider"]
+    command += [f"--ignore={name}" for name in NO_MAP]
+    sys.exit(subprocess.run(command, cwd=copy, env=environment).returncode)
+
+
+class LineMap:
+    """Which fast test runs which line."""
+
+    def __init__(self, copy: Path) -> None:
+        self.spent: dict[str, float] = {}
+        self._lines: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+        for path in copy.glob("map*.json"):
+            found = json.loads(path.read_text())
+            self.spent |= found["spent"]
+            for name, lines in found["lines"].items():
+                for line, tests in lines.items():
+                    self._lines[name][line] |= {test for test in tests if test}
+
+    def tests(self, fault: Fault) -> list[str]:
+        """Those that come by the line, quick ones first; of a line that import runs those that come by the module."""
+        lines = self._lines.get(fault.path, {})
+        here = set(lines.get(str(fault.line), ())) or {test for tests in lines.values() for test in tests}
+        about = ROOMS[fault.room]
+        return sorted(here, key=lambda t: (not t.startswith(tuple(about)), self.spent.get(t, 0)))
+
+
+# Runs ----------------------------------------------------------------------------------------------------------------
+
+
+def portions(tests: Iterable[str], spent: dict[str, float]) -> tuple[list[str], list[str]]:
+    """What runs first, and what else there is time for."""
+    first: list[str] = []
+    rest: list[str] = []
+    used = 0.0
+    for test in tests:
+        used += spent.get(test, 0) + 0.02
+        if used < 5 and len(first) < 40:
+            first.append(test)
+        elif used < REST * 0.7:
+            rest.append(test)
+    return first, rest
+
+
+def full_tests(fault: Fault) -> list[str]:
+    """The tests of the full tier that are about the room, or the report."""
+    found = list(ROOMS[fault.room])
+    parts = Path(fault.path).parts
+    if "reports" in parts:
+        name = parts[parts.index("reports") + 1]
+        here = [p for p in (ROOT / "tests").rglob("test_*.py") if name in p.stem.split("_")]
+        found = [str(p.relative_to(ROOT)) for p in here]
+        found += ["tests/analysis/framework/test_report_laws.py", *map(str, [Path("tests/analysis") / name])]
+    return [name for name in dict.fromkeys(found) if (ROOT / name).exists()]
+
+
+def planted(copy: Path, fault: Fault) -> bytes:
+    """Change the copy; gives what was there."""
+    path = copy / fault.path
+    before = path.read_bytes()
+    lines = before.decode().splitlines(keepends=True)
+    line = lines[fault.line - 1]
+    assert line[fault.column :].startswith(fault.old), fault
+    lines[fault.line - 1] = line[: fault.column] + fault.new + line[fault.column + len(fault.old) :]
+    path.write_text("".join(lines))
+    return before
+
+
+def rebuilt(copy: Path) -> None:
+    environment = {**os.environ, "CFLAGS": "-O0"}
+    command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
+    subprocess.run(command, cwd=copy, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def tried(copy: Path, fault: Fault, lines: LineMap) -> dict[str, Any]:
+    """Plant it, and see who notices."""
+    began = time.monotonic()
+    kernel = any(fault.path == f"{SOURCE}/{name}.py" for name in KERNELS)
+    before = planted(copy, fault)
+    try:
+        if kernel:
+            rebuilt(copy)
+            tests = [t for t in lines.spent if t.startswith(tuple(ROOMS["decode/kernels"]))]
+            if "heap" in fault.path:
+                tests = [t for t in lines.spent if "/heap/" in t]
+            tests.sort(key=lambda t: lines.spent[t])
+        else:
+            tests = lines.tests(fault)
+        first, rest = portions(tests, lines.spent)
+        verdict, by, took = "survived", "", 0.0
+        for step, chosen, seconds in (("fast", first, FIRST), ("fast", rest, REST), ("full", full_tests(fault), FULL)):
+            if not chosen:
+                continue
+            ended, spent = pytest(copy, seconds, *(("--full", "-m", "full") if step == "full" else ()), *chosen)
+            took += spent
+            # The full tier may be longer than its time here; not to have come to its end proves nothing.
+            if ended == "failed" or (ended == "time" and step == "fast"):
+                verdict, by = step, ended
+                break
+            if ended == "time":
+                by = "full tier cut short"
+    finally:
+        (copy / fault.path).write_bytes(before)
+        if kernel:
+            rebuilt(copy)
+    said = [line for line in (copy / "last.log").read_text().splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return {
+        **fault._asdict(),
+        "verdict": verdict,
+        "by": by,
+        "tests": len(tests),
+        "cpu": round(took, 1),
+        "wall": round(time.monotonic() - began, 1),
+        "said": said[0][:160] if said and verdict != "survived" else "",
+    }
+
+
+def run(copy: Path, count: int, seed: int) -> None:
+    lines = LineMap(copy)
+    log = copy / "faults.jsonl"
+    done = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    seen = {tuple(d[k] for k in Fault._fields) for d in done}
+    for fault in drawn(count, seed):
+        if fault not in seen:
+            found = tried(copy, fault, lines)
+            with log.open("a") as file:
+                file.write(json.dumps(found) + "\n")
+            print(f"{found['verdict']:<9}{found['cpu']:>6} s  {fault}", flush=True)
+    show(copy)
+
+
+def show(copy: Path) -> None:
+    done = [json.loads(line) for line in (copy / "faults.jsonl").read_text().splitlines()]
+    verdicts = Counter(one["verdict"] for one in done)
+    for one in done:
+        if one["verdict"] != "fast":
+            fault = Fault(*(one[k] for k in Fault._fields))
+            print(f"{one['verdict']:<9} {fault} ({one['tests']} fast tests come by; {one['by'] or one['said']})")
+    noticed = verdicts["fast"] + verdicts["full"]
+    share = verdicts["fast"] / noticed if noticed else 0
+    print(f"{len(done)} faults: {dict(verdicts)}; the fast tier notices {share:.0%} of what either notices")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("map", "run", "show", "list"))
+    parser.add_argument("--copy", type=Path, required=True)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=34)
+    options = parser.parse_args()
+    copy = options.copy.resolve()
+    match options.what:
+        case "map":
+            make_map(copy)
+        case "run":
+            run(copy, options.count, options.seed)
+        case "show":
+            show(copy)
+        case "list":
+            print(*drawn(options.count, options.seed), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
