@@ -21,6 +21,8 @@ import pytest
 from click.testing import Result
 
 import clrevents
+from arrow_rows import arrow_rows
+from clrevents._util import workers
 from clrevents.export.files import buffered, directory, lake
 from clrevents.export.files.sink import FileSink
 from clrevents.table.stacks import stack_table
@@ -42,7 +44,7 @@ def tree(folder: Path) -> list[str]:
 
 def values(table: Any) -> list[str]:
     """Rows as text, in which not-a-number equals itself."""
-    return [repr(row) for row in table.to_pylist()]
+    return [repr(row) for row in arrow_rows(table)]
 
 
 def facts(folder: Path) -> dict[str, Any]:
@@ -415,6 +417,7 @@ def test_what_a_killed_process_left_is_no_hindrance(run: Run, sample: Path, tmp_
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 @pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.full
 def test_interrupt(
     command: list[str], process_environment: dict[str, str], sample: Path, tmp_path: Path, jobs: str
 ) -> None:
@@ -474,12 +477,12 @@ def test_the_others_end_when_the_first_was_killed(
 def test_the_others_are_told_to_stop(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a process of its own does when the first one was interrupted."""
     stop = threading.Event()
-    monkeypatch.setattr(lake, "_stop", stop)
+    monkeypatch.setattr(workers, "_stop", stop)
     (job,) = lake.jobs([str(sample)], tmp_path, directory.Options())
-    assert lake._export(job).written is not None
+    assert lake.export_trace(job, progress=workers.give_up_if_told).written is not None
     stop.set()
     with pytest.raises(KeyboardInterrupt):
-        lake._export(job)
+        lake.export_trace(job, progress=workers.give_up_if_told)
     assert [p.name for p in tmp_path.iterdir()] == ["net8-sample"]
 
 

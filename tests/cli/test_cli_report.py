@@ -25,6 +25,7 @@ def trace(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.full
 def test_the_page_is_the_librarys(run: Run, trace: Path, tmp_path: Path) -> None:
     out = tmp_path / "page.html"
     done = run("report", trace, "-o", out)

@@ -147,6 +147,7 @@ def many_threads() -> ThreadsReport:
     return attrs.evolve(threads, threads=ReportTable.joined(threads.threads.row_class, [threads.threads] * 800))
 
 
+@pytest.mark.full
 def test_an_answer_has_its_tables_in_the_frame_as_far_as_it_may_be_large() -> None:
     found = clrevents.open(fixture("net10-starvation")).report("threads")
     section = data_in(answer_frame(found))["section"]

@@ -186,6 +186,8 @@ def test_one_report_with_what_it_takes(fleet: BuiltFleet, traces: Traces) -> Non
     for wrong in ({"no_such": 1}, {"tables": ["nothing"]}):
         with pytest.raises((TypeError, KeyError)):
             traces.report("top", **wrong)
+    with clrevents.open_many(fleet.readable[:5], jobs=1) as few:
+        assert few.report(declared.answer, start="10%", my_code=True).metrics == found.metrics
     with pytest.raises(ValueError, match="no report"):
         traces.report("gcs")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pickle
 import warnings
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pytest
 
 import clrevents
+from arrow_rows import arrow_rows
 from clrevents import UnknownEventError
 from clrevents.errors import Limits
 from clrevents.fleet.outcome import Opening
@@ -23,10 +23,6 @@ from tiers import each_fixture
 LOADS = "MethodLoadVerbose"
 
 
-def arrow_rows(batches: list[Any]) -> list[dict[str, Any]]:
-    return [row for batch in batches for row in batch.to_pylist()]
-
-
 @each_fixture("net8-sample", "net8-method-interop", "net8-netperf3")
 def test_rows_of_every_fixture_fit_the_schema(path: Path) -> None:
     like = event_table(LOADS)
@@ -36,7 +32,7 @@ def test_rows_of_every_fixture_fit_the_schema(path: Path) -> None:
         table = trace.table(LOADS).to_arrow()
     assert all(batch.schema.equals(like.to_arrow().schema, check_metadata=False) for batch in batches)
     assert all(batch.num_rows <= 50 for batch in batches)
-    assert [{"trace": str(path), **row} for row in table.to_pylist()] == arrow_rows(batches)
+    assert [{"trace": str(path), **row} for row in arrow_rows(table)] == arrow_rows(*batches)
     assert reading.problems == ()
 
 
@@ -45,9 +41,9 @@ def test_columns_and_filters() -> None:
     columns = ("MethodName", "process_id", "time_ns")
     like = event_table(LOADS, columns)
     assert like.columns == ["trace", *columns]
-    found = arrow_rows(list(TraceBatches(path, LOADS, like, columns=columns, filters={"start": "50%"})))
+    found = arrow_rows(*(TraceBatches(path, LOADS, like, columns=columns, filters={"start": "50%"})))
     with clrevents.open(path) as trace:
-        expected = trace.table(LOADS, columns=columns, start="50%").to_arrow().to_pylist()
+        expected = arrow_rows(trace.table(LOADS, columns=columns, start="50%").to_arrow())
     assert found == [{"trace": path, **row} for row in expected] != []
 
 
@@ -73,10 +69,10 @@ def test_a_newer_version_has_more_than_the_schema(tmp_path: Path) -> None:
     older.write_bytes(TraceBuilder().described("App", "Turn", {"number": (9, 3)}).build())
     with clrevents.open_many(older) as traces:
         like = traces.table("Turn")
-    assert [row["number"] for row in arrow_rows(list(TraceBatches(str(path), "Turn", like)))] == [1]
+    assert [row["number"] for row in arrow_rows(*(TraceBatches(str(path), "Turn", like)))] == [1]
     with clrevents.open_many(path) as traces:
         like = traces.table("Turn")
-    found = arrow_rows(list(TraceBatches(str(older), "Turn", like)))
+    found = arrow_rows(*(TraceBatches(str(older), "Turn", like)))
     assert [(row["number"], row["more"]) for row in found] == [(3, None)]
 
 
@@ -98,19 +94,19 @@ def test_damage_and_no_trace(tmp_path: Path) -> None:
     broken = tmp_path / "broken.nettrace"
     broken.write_bytes(data[: len(data) // 2])
     like = event_table(LOADS)
-    whole = len(arrow_rows(list(TraceBatches(str(fixture("net8-method-interop")), LOADS, like))))
+    whole = len(arrow_rows(*(TraceBatches(str(fixture("net8-method-interop")), LOADS, like))))
     salvaging = TraceBatches(str(broken), LOADS, like)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         some = []
         for batch in salvaging:
-            some += arrow_rows([batch])
+            some += arrow_rows(batch)
             warnings.warn("of the reader", UserWarning, stacklevel=1)
     assert {str(warning.message) for warning in warned} == {"of the reader"}
     assert 0 < len(some) < whole
     assert {problem.severity for problem in salvaging.problems} >= {"damage"}
     stopping = TraceBatches(str(broken), LOADS, like, Opening("report", Limits(), DEFAULT))
-    assert arrow_rows(list(stopping)) == some
+    assert arrow_rows(*(stopping)) == some
     first = stopping.problems[0]
     assert (first.kind, first.severity) == ("damage", "error")
     for name, text in (("letter", b"Dear sirs"), ("empty", b"")):

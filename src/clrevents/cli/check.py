@@ -1,6 +1,6 @@
 """`clrevents check`: can this trace be trusted? Decodes everything and accounts for every payload.
 
-Formats the library's report, as text and as one JSON object.
+Formats what `Trace.check` gives, as text and as one JSON object.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ def command(file: str, as_json: bool, fail_on: FailOn) -> int:
         clrevents check crashed.nettrace
     """
     with Reading(file) as reading:
-        report = reading.trace.check()
-        damage = [p for p in report.problems if p.severity == "damage"]
-        code = reading.verdict(damage, report.payload_faults > 0, report.lost, fail_on)
+        result = reading.trace.check()
+        damage = [p for p in result.problems if p.severity == "damage"]
+        code = reading.verdict(damage, result.payload_faults > 0, result.lost, fail_on)
         with Output() as out:
             if as_json:
-                out.json(_object(report))
+                out.json(_object(result))
             else:
-                _show(out, reading.name, report)
+                _show(out, reading.name, result)
         return code
 
 
-def _object(report: clrevents.CheckResult) -> dict[str, Any]:
+def _object(result: clrevents.CheckResult) -> dict[str, Any]:
     return {
         "schema": "clrevents.check/1",
-        "file": report.info.path,
-        "ok": report.ok,
-        "verdict": report.verdict,
-        "complete": report.complete,
-        "events": report.events,
+        "file": result.info.path,
+        "ok": result.ok,
+        "verdict": result.verdict,
+        "complete": result.complete,
+        "events": result.events,
         "kinds": [
             {
                 "provider": key.provider,
@@ -65,19 +65,19 @@ def _object(report: clrevents.CheckResult) -> dict[str, Any]:
                 "unknown": kind.unknown,
                 "payload_bytes": kind.payload_bytes,
             }
-            for key, kind in report.kinds.items()
+            for key, kind in result.kinds.items()
         ],
-        "severities": {severity: report.severities.get(severity, 0) for severity in ("damage", "payload", "note")},
-        "problem_counts": dict(report.problem_counts),
-        "problems": [problem_object(p) for p in report.problems],
-        "lost": report.lost,
-        "losses": [loss_object(x) for x in report.losses],
+        "severities": {severity: result.severities.get(severity, 0) for severity in ("damage", "payload", "note")},
+        "problem_counts": dict(result.problem_counts),
+        "problems": [problem_object(p) for p in result.problems],
+        "lost": result.lost,
+        "losses": [loss_object(x) for x in result.losses],
     }
 
 
-def _show(out: Output, name: str, report: clrevents.CheckResult) -> None:
-    out.line(out.bold(safe(f"{name}: {report.verdict}")))
-    if report.kinds:
+def _show(out: Output, name: str, result: clrevents.CheckResult) -> None:
+    out.line(out.bold(safe(f"{name}: {result.verdict}")))
+    if result.kinds:
         out.line()
         columns = ("exact", "tail", "short", "unknown")
         rows = [
@@ -87,13 +87,13 @@ def _show(out: Output, name: str, report: clrevents.CheckResult) -> None:
                 str(key.version),
                 event_label(key.provider, key.name),
             )
-            for key, kind in report.kinds.items()
+            for key, kind in result.kinds.items()
         ]
         out.table((*columns, "id", "version", "event"), rows, right={*columns, "id", "version"})
-    if report.losses:
+    if result.losses:
         out.line()
-        show_losses(out, report.losses)
-    if report.problem_counts:
+        show_losses(out, result.losses)
+    if result.problem_counts:
         out.line()
-        show_problems(out, report.problems)
-        out.line(f"total: {', '.join(f'{n:,} {kind}' for kind, n in report.problem_counts.items())}")
+        show_problems(out, result.problems)
+        out.line(f"total: {', '.join(f'{n:,} {kind}' for kind, n in result.problem_counts.items())}")

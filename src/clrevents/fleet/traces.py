@@ -229,7 +229,7 @@ class Traces:
 
     def report(
         self,
-        name: str,
+        report: str | type[Any],
         /,
         *,
         tables: Sequence[str] | None = None,
@@ -238,12 +238,13 @@ class Traces:
         process_id: int | None = None,
         **parameters: Any,
     ) -> FleetAnswer:
-        """The report called `name` about every trace. `tables` are those to keep; by default all that are not bulk.
+        """One report about every trace, by its name or the class of its answer, as `Trace.report` takes it.
 
-        The window and `parameters` are those of the report, and apply to each trace. Raises ValueError for an unknown
-        report, TypeError for an unknown parameter and KeyError for an unknown table.
+        `tables` are those to keep; by default all that are not bulk. The window and `parameters` are those of the
+        report, and apply to each trace. Raises ValueError for an unknown report, TypeError for an unknown parameter and
+        KeyError for an unknown table.
         """
-        declared = find_report(name)
+        declared = find_report(report)
         known = [table.name for table in declared.answer.tables()]
         for table in tables or ():
             if table not in known:
@@ -251,7 +252,7 @@ class Traces:
         given = declared.parameters(**parameters)
         window: WindowOptions = {"start": start, "end": end, "process_id": process_id}
         wanted = None if tables is None else tuple(tables)
-        found = list(self._each(AskReport(name, given, window, wanted)))
+        found = list(self._each(AskReport(declared.name, given, window, wanted)))
         return fleet_answer(declared, given, wanted, found)
 
     def reports(self, *names: str, **window: Unpack[WindowOptions]) -> dict[str, FleetAnswer]:

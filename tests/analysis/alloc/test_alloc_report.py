@@ -12,8 +12,8 @@ import clrevents
 import report_laws
 from built_allocations import ADD, MAIN, MS, PAY, made, named, random_allocations, sampled, shop, tick
 from clrevents.analysis import read_samples
-from clrevents.analysis.reports.alloc.alloc_rows import AllocatedType, AllocatingStack, AllocationInterval
 from clrevents.analysis.reports.alloc.alloc_sums import STRETCHES
+from clrevents.analysis.reports.alloc.alloc_tables import AllocatedType, AllocatingStack, AllocationInterval
 from clrevents.analysis.reports.alloc.report import REPORT, SOURCES, AllocParameters
 from clrevents.events import GCAllocationKind, GCAllocationTick_V1, GCSampledObjectAllocationLow_V0
 from clrevents.testing.builder import Format, TraceBuilder

@@ -7,7 +7,6 @@ folder only.
 
 from __future__ import annotations
 
-import functools
 import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, Unpack
@@ -25,9 +24,9 @@ P = TypeVar("P")
 A = TypeVar("A", bound=Answer[Any])
 
 
-@functools.cache
-def find_report(name: str) -> ReportDeclaration[Any, Any]:
-    """The declaration of a report. Raises ValueError if there is none of this name."""
+def find_report(report: str | type[Any]) -> ReportDeclaration[Any, Any]:
+    """The declaration of a report, by its name or the class of its answer. Raises ValueError if there is none."""
+    name = report if isinstance(report, str) else getattr(report, "name", repr(report))
     if name not in report_names():
         raise ValueError(f"no report {name!r}; there are {', '.join(report_names())}")
     found: ReportDeclaration[Any, Any] = importlib.import_module(f"{ROOM}.{name}.report").REPORT
@@ -36,7 +35,7 @@ def find_report(name: str) -> ReportDeclaration[Any, Any]:
 
 def report_of(trace: Trace, report: str | type[Any], window: WindowOptions, parameters: Mapping[str, Any]) -> Any:
     """What `Trace.report` gives: the answer of the report of this name, or of which this is the class of answers."""
-    declared = find_report(report if isinstance(report, str) else getattr(report, "name", repr(report)))
+    declared = find_report(report)
     given = declared.parameters(**parameters)
     for parameter in parameters_of(declared.parameters):
         if parameter.selector and (selector := getattr(given, parameter.name)) is not None:

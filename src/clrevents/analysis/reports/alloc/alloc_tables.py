@@ -1,6 +1,8 @@
-"""Sums of allocations → the rows of the report: shares, intervals, names of types, threads, kinds and stacks.
+"""The rows and facts of the report on allocations, and sums of allocations → its rows: shares, intervals, names of
+types, threads, kinds and stacks.
 
-Stacks are named once each, after everything is added up. Decides nothing about sources.
+Stacks are named once each, after everything is added up. Null is what the trace does not tell. Decides nothing about
+sources.
 """
 
 from __future__ import annotations
@@ -14,16 +16,22 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import FOREVER
-from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.gathering.merged import MergedStacks, is_own, merged_stacks
-from clrevents.analysis.reports.alloc.alloc_rows import (
-    AllocatedKind,
-    AllocatedType,
-    AllocatedTypeStack,
-    AllocatingStack,
-    AllocatingThread,
-    AllocationInterval,
+from clrevents.analysis.framework.vocabulary.cells import (
+    Bytes,
+    CodeName,
+    Count,
+    Flag,
+    Ns,
+    PrivateText,
+    Ratio,
+    StackId,
+    ThreadId,
+    Word,
 )
+from clrevents.analysis.framework.vocabulary.report_table import ReportTable
+from clrevents.analysis.framework.vocabulary.row_class import Row, SpanRow, column
+from clrevents.analysis.framework.vocabulary.row_class import row as table_row
+from clrevents.analysis.gathering.merged import MergedStacks, is_own, merged_stacks
 from clrevents.analysis.reports.alloc.alloc_sources import AllocationReading, kind_word
 from clrevents.analysis.reports.alloc.alloc_sums import GroupedAllocations
 from clrevents.analysis.shared.samples.sample_states import folded, used
@@ -31,6 +39,119 @@ from clrevents.analysis.shared.samples.stack_shapes import StackShape
 from clrevents.analysis.shared.weights.allocation_estimate import PARTS, interval
 from clrevents.analysis.shared.weights.allocation_events import Source
 from clrevents.table.build import Column, ColumnType, from_values, number_column, text_column
+
+_BYTES = "The bytes that were allocated: exact, estimated or approximate, as the fact `certainty` says."
+_LOW = "The truth is above this in 95 % of cases, together with `high_bytes`; null unless the source is `samples`."
+_HIGH = "The truth is below this in 95 % of cases, together with `low_bytes`; null unless the source is `samples`."
+_LARGE = "How many of the bytes are on the large object heap."
+
+_TYPE = "The type as the runtime writes it; null where the trace does not name it."
+_SHARE = "The bytes as a share of all; null if there are none."
+_COUNT = "How many objects that is, estimated for samples; null for ticks, which do not tell."
+_SAMPLES = "On how many events of the source this rests."
+
+
+@table_row
+class AllocatedSums(Row):
+    """What every table of sums has."""
+
+    share: Ratio | None = column(_SHARE)
+    bytes: Bytes = column(_BYTES)
+    low_bytes: Bytes | None = column(_LOW)
+    high_bytes: Bytes | None = column(_HIGH)
+    large_bytes: Bytes = column(_LARGE, hidden=True)
+    count: Count | None = column(_COUNT)
+    samples: Count = column(_SAMPLES)
+
+
+@table_row
+class AllocatedType(AllocatedSums):
+    """All allocations of one type."""
+
+    type: CodeName | None = column(_TYPE)
+
+
+@table_row
+class AllocatedKind(AllocatedSums):
+    """All allocations on one kind of heap."""
+
+    kind: Word | None = column("`small`, `large`, or `pinned` for the pinned object heap; null if unknown.")
+
+
+@table_row
+class AllocatingThread(AllocatedSums):
+    """All allocations of one thread."""
+
+    thread_id: ThreadId | None = column("The thread that allocated.")
+    thread_name: PrivateText | None = column("What the thread is called; null if the trace does not tell.")
+
+
+@table_row
+class AllocatingStack(Row):
+    """All allocations with one call stack, of whatever code of its methods."""
+
+    share: Ratio | None = column(_SHARE)
+    bytes: Bytes = column(_BYTES)
+    low_bytes: Bytes | None = column(_LOW, hidden=True)
+    high_bytes: Bytes | None = column(_HIGH, hidden=True)
+    large_bytes: Bytes = column(_LARGE, hidden=True)
+    count: Count | None = column(_COUNT, hidden=True)
+    samples: Count = column(_SAMPLES)
+    method: CodeName = column(
+        "The innermost method whose namespace is not the framework's; where there is none, the innermost of all."
+    )
+    innermost: CodeName = column("The innermost method; in brackets why there is no name.", hidden=True)
+    stack: tuple[CodeName, ...] = column("All methods, innermost first.", hidden=True)
+    stack_id: StackId = column("One of the trace's stacks with these methods, 0 for none.", hidden=True)
+
+
+@table_row
+class AllocatedTypeStack(AllocatingStack):
+    """All allocations of one type with one call stack."""
+
+    type: CodeName | None = column(_TYPE)
+
+
+@table_row(span=("start_ns", "end_ns"))
+class AllocationInterval(SpanRow):
+    """What was allocated in one stretch of time."""
+
+    start_ns: Ns = column("The beginning of the stretch. All of a process but the last are equally long.")
+    end_ns: Ns = column("Its end, which is not included; the last one ends with the trace.")
+    bytes: Bytes = column(f"{_BYTES[:-1]}, of the part inside the window.", windowed=True)
+    low_bytes: Bytes | None = column(_LOW, windowed=True)
+    high_bytes: Bytes | None = column(_HIGH, windowed=True)
+    large_bytes: Bytes = column(_LARGE, windowed=True)
+    samples: Count = column(_SAMPLES, windowed=True)
+
+
+@table_row
+class AllocationSource(Row):
+    """What one source says of all allocations."""
+
+    source: Word = column("`objects`, `samples` or `ticks`.")
+    used: Flag = column("The other tables are made of this source.")
+    samples: Count = column("How many of its events lie in the window.")
+    bytes: Bytes = column("The bytes that they stand for together. Sources are never added up.")
+    low_bytes: Bytes | None = column(_LOW)
+    high_bytes: Bytes | None = column(_HIGH)
+
+
+@table_row
+class AllocFacts:
+    """Where the numbers come from, and how sure they are."""
+
+    source: Word | None = column(
+        "What was added up: `objects` (every object), `samples` (random ones) or `ticks`; null for nothing."
+    )
+    certainty: Word | None = column(
+        "`exact` for objects; `estimated`, with intervals, for samples; `approximate` for ticks, of which the total is "
+        "about right and types with few of them are not."
+    )
+    large_by: Word | None = column(
+        "How large objects are told: `kind` as the runtime says, or `size` from 85,000 bytes, its default."
+    )
+
 
 Ints: TypeAlias = NDArray[np.int64]
 

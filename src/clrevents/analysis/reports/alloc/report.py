@@ -18,7 +18,9 @@ from clrevents.analysis.framework.recording.record_line import ProviderNeed, rec
 from clrevents.analysis.framework.render.charts import ChartDeclaration, Panel
 from clrevents.analysis.framework.vocabulary.answer_values import Evidence, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.reports.alloc.alloc_rows import (
+from clrevents.analysis.reports.alloc.alloc_sources import SELECTORS, AllocationReading
+from clrevents.analysis.reports.alloc.alloc_sums import GroupedAllocations
+from clrevents.analysis.reports.alloc.alloc_tables import (
     AllocatedKind,
     AllocatedType,
     AllocatedTypeStack,
@@ -26,11 +28,9 @@ from clrevents.analysis.reports.alloc.alloc_rows import (
     AllocatingThread,
     AllocationInterval,
     AllocationSource,
+    AllocationTables,
     AllocFacts,
 )
-from clrevents.analysis.reports.alloc.alloc_sources import SELECTORS, AllocationReading
-from clrevents.analysis.reports.alloc.alloc_sums import GroupedAllocations
-from clrevents.analysis.reports.alloc.alloc_tables import AllocationTables
 from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
 from clrevents.analysis.shared.weights.allocation_estimate import PARTS, interval
 from clrevents.analysis.shared.weights.allocation_events import EVENTS, NEEDED, NEEDED_RARE, Source, best_source

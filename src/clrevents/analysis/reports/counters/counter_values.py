@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.gathering.groups import Interned
-from clrevents.analysis.reports.counters.counter_columns import NO_COUNT, EventFields, Floats, Ints, Mask
-from clrevents.analysis.reports.counters.counter_texts import NUMBER
+from clrevents.analysis.reports.counters.counter_columns import NO_COUNT, NUMBER, EventFields, Floats, Ints, Mask
 
 NO_INTERVAL: Final = -1
 _LONGEST: Final = float(1 << 62)

@@ -11,8 +11,7 @@ import attrs
 import numpy as np
 
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.reports.counters.counter_columns import NO_COUNT, EventFields, Ints
-from clrevents.analysis.reports.counters.counter_texts import EMPTY, NUMBER
+from clrevents.analysis.reports.counters.counter_columns import EMPTY, NO_COUNT, NUMBER, EventFields, Ints
 from clrevents.analysis.reports.counters.counter_values import CounterValues, SeriesKey, SeriesNumbers, as_interval
 
 _WRAPPER: Final = "Payload"

@@ -13,8 +13,14 @@ import attrs
 import numpy as np
 
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.reports.counters.counter_columns import EventFields, Ints
-from clrevents.analysis.reports.counters.counter_texts import EMPTY, MISSING, NUMBER, read_quantiles
+from clrevents.analysis.reports.counters.counter_columns import (
+    EMPTY,
+    MISSING,
+    NUMBER,
+    EventFields,
+    Ints,
+    read_quantiles,
+)
 from clrevents.analysis.reports.counters.counter_values import CounterValues, SeriesKey, SeriesNumbers
 
 COUNTER: Final = "CounterRateValuePublished"

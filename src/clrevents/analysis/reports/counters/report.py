@@ -18,9 +18,17 @@ from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclarat
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.nearest_rank import nearest_rank
 from clrevents.analysis.reports.counters.counter_columns import Ints
-from clrevents.analysis.reports.counters.counter_rows import CounterProblem, CounterSeries, CountersFacts, CounterValue
 from clrevents.analysis.reports.counters.counter_series import in_order, series_sums, within
-from clrevents.analysis.reports.counters.counter_tables import problem_rows, series_rows, split, value_rows
+from clrevents.analysis.reports.counters.counter_tables import (
+    CounterProblem,
+    CounterSeries,
+    CountersFacts,
+    CounterValue,
+    problem_rows,
+    series_rows,
+    split,
+    value_rows,
+)
 from clrevents.analysis.reports.counters.counter_values import NO_INTERVAL, CounterValues, SeriesKey, SeriesNumbers
 from clrevents.analysis.reports.counters.event_counters import read_event_counters
 from clrevents.analysis.reports.counters.meter_sessions import START, TOLD, MeterProblem, MeterSessions

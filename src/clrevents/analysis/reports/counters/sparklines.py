@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
-from clrevents.analysis.reports.counters.counter_rows import CounterSeries
+from clrevents.analysis.reports.counters.counter_tables import CounterSeries
 
 Ints: TypeAlias = NDArray[np.int64]
 

@@ -1,10 +1,14 @@
 """Events of exceptions → the columns of the table of single exceptions, and whose time it was.
 
 Joins flights with names, messages and filters. Sees the whole trace; what a window cuts off is for later.
+
+No event says which filters accepted their exception; the place of the catch handler that begins next does: a filter's
+handler lies directly after it in the code of its method.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -17,7 +21,6 @@ from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVE
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import numbered, sum_by
 from clrevents.analysis.gathering.optional_rows import NONE
-from clrevents.analysis.reports.exceptions.accepted_filters import Handler, accepted
 from clrevents.analysis.reports.exceptions.exception_flights import Flight, FlightLog, flights
 from clrevents.analysis.reports.exceptions.exception_names import Thrower, ThrowerNames, catching_methods
 from clrevents.analysis.reports.exceptions.exception_steps import (
@@ -32,6 +35,45 @@ from clrevents.analysis.reports.exceptions.exception_steps import (
 )
 from clrevents.schema.runtime_flags import ExceptionThrownFlags
 from clrevents.table.build import Column, ColumnType, from_values, text_column
+
+Flags: TypeAlias = NDArray[np.bool_]
+
+
+@attrs.frozen
+class Handler:
+    """Where a handler begins: the runtime's id of its method, and an address."""
+
+    method: int
+    entry: int
+
+
+def accepted(
+    catches: Sequence[tuple[Handler | None, Handler]], others: Sequence[Handler], sure: Sequence[bool]
+) -> list[bool]:
+    """Whether each catch handler was chosen by the filter that ran last before it; the pairs are (filter, catch).
+
+    That is so if no other known handler (`others` are those of filters and finally) begins between the two, unless the
+    catch handler was also entered without that filter. `sure` says which pairs cannot lack an event.
+    """
+    entries: dict[int, set[int]] = {}
+    for handler in (*others, *(catch for _, catch in catches)):
+        entries.setdefault(handler.method, set()).add(handler.entry)
+    ordered = {method: sorted(known) for method, known in entries.items()}
+    without: dict[Handler, set[Handler | None]] = {}
+    for (before, catch), certain in zip(catches, sure, strict=True):
+        if certain:
+            without.setdefault(catch, set()).add(before)
+    found = []
+    for before, catch in catches:
+        if before is None or before.method != catch.method:
+            found.append(False)
+            continue
+        known = ordered[before.method]
+        place = bisect_right(known, before.entry)
+        after = known[place] if place < len(known) else None
+        found.append(after == catch.entry and without.get(catch, set()) <= {before})
+    return found
+
 
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]

@@ -1,20 +1,22 @@
 """The heap report: what is on the heap, what keeps it alive, and what grew, from heap snapshots.
 
-Joins the tables of a snapshot with the window, the notes and the metrics.
+Joins the tables of a snapshot with the window, the notes and the metrics. `heap_snapshots` gives the snapshots
+themselves, for notebooks and exports.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 import attrs
 import numpy as np
 
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
-from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
+from clrevents.analysis.framework.model.declaration import ReportDeclaration, WindowOptions, parameter, parameters
 from clrevents.analysis.framework.model.needs import Need
+from clrevents.analysis.framework.run.catalogue import ask_one
 from clrevents.analysis.framework.vocabulary.answer_values import ALWAYS, FOREVER, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import as_columns
@@ -48,6 +50,7 @@ from clrevents.analysis.reports.heap.heap_tables import (
     snapshot_columns,
     type_columns,
 )
+from clrevents.trace import Trace
 
 _KEYWORDS: Final = 0x1980001
 """Collections, types and their names, and the heap itself; the last one makes the runtime collect at once."""
@@ -257,3 +260,26 @@ REPORT: Final = ReportDeclaration(
         ("What grew between two snapshots?", "clrevents heap app.nettrace --table growth"),
     ),
 )
+
+
+def heap_snapshots(trace: Trace, **window: Unpack[WindowOptions]) -> tuple[HeapSnapshot, ...]:
+    """The heap snapshots of a trace, in order of time, as arrays of objects, references and roots.
+
+    `start`, `end` and `process_id` choose a part of the trace. Raises TypeError or ValueError for a bad moment, and
+    TraceError for damage.
+    """
+    found: list[HeapSnapshot] = []
+    ask_one(trace, attrs.evolve(REPORT, collector=lambda _: _SnapshotKeeper(found)), ANYTHING, window)
+    return tuple(found)
+
+
+class _SnapshotKeeper(HeapCollector):
+    """Keeps the snapshots; its answer has no rows."""
+
+    def __init__(self, found: list[HeapSnapshot]) -> None:
+        super().__init__(ANYTHING)
+        self._found = found
+
+    def finish(self, context: Context) -> HeapReport:
+        self._found += self.snapshots(context)
+        return heap_answer(context, ANYTHING, [])

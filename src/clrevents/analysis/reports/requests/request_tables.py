@@ -17,7 +17,7 @@ from clrevents.analysis.reports.requests.known_requests import KnownRequest, Req
 from clrevents.analysis.reports.requests.request_commands import KnownCommand
 from clrevents.analysis.reports.requests.request_insides import InsideSpan, RequestInsides
 from clrevents.analysis.reports.requests.request_network import NetworkStep
-from clrevents.analysis.reports.requests.request_parts import UNACCOUNTED, RequestParts
+from clrevents.analysis.reports.requests.request_parts import UNACCOUNTED, RequestParts, waterfall
 from clrevents.analysis.reports.requests.request_rows import (
     ConnectionStep,
     DatabaseCommand,
@@ -30,7 +30,6 @@ from clrevents.analysis.reports.requests.request_rows import (
     RequestRow,
     WaterfallLine,
 )
-from clrevents.analysis.reports.requests.request_waterfall import waterfall
 
 Key: TypeAlias = tuple[Any, ...]
 

@@ -7,8 +7,8 @@ from typing import Final
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
-from clrevents.analysis.reports.startup.startup_collector import StartupCollector, StartupParameters
-from clrevents.analysis.reports.startup.startup_rows import StartupReport as StartupReport
+from clrevents.analysis.reports.startup.startup_answer import StartupCollector, StartupParameters
+from clrevents.analysis.reports.startup.startup_tables import StartupReport as StartupReport
 
 
 def _moment(name: str, description: str) -> MetricDeclaration:

@@ -1,6 +1,8 @@
 """One start → the answer of the startup report: facts, metrics, notes, and the tables that others make.
 
 Adds up self times only, for durations contain each other. What a trace has no events of is null.
+
+The collector keeps the columns of all its events until the end, for only there is it known where the program's Main is.
 """
 
 from __future__ import annotations
@@ -12,15 +14,25 @@ import attrs
 import numpy as np
 
 from clrevents._util.words import counted
+from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
+from clrevents.analysis.framework.model.declaration import parameter, parameters
+from clrevents.analysis.framework.model.kept import Kept
 from clrevents.analysis.framework.model.needs import record_needs
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.optional_rows import NONE
 from clrevents.analysis.reports.startup.course import Start
-from clrevents.analysis.reports.startup.startup_events import BEGINS, LISTED, LOADS, LOOKUPS, STARTED, either_of
-from clrevents.analysis.reports.startup.startup_rows import StartupFacts, StartupMoment, StartupReport
-from clrevents.analysis.reports.startup.startup_tables import compilation_table, load_table, lookup_table, type_table
+from clrevents.analysis.reports.startup.startup_events import BEGINS, KEPT, LISTED, LOADS, LOOKUPS, STARTED, either_of
+from clrevents.analysis.reports.startup.startup_tables import (
+    StartupFacts,
+    StartupMoment,
+    StartupReport,
+    compilation_table,
+    load_table,
+    lookup_table,
+    type_table,
+)
 
 INIT: Final = "RuntimeInit"
 _LAUNCH: Final = "let dotnet-trace start the program: `dotnet-trace collect … -- PROGRAM`"
@@ -218,3 +230,28 @@ def _version(rows: Gathered) -> str | None:
     if not len(rows):
         return None
     return ".".join(str(int(rows.numbers(f"Bcl{part}")[0])) for part in ("MajorVersion", "MinorVersion", "BuildNumber"))
+
+
+@parameters
+class StartupParameters:
+    """How the report shows names."""
+
+    raw: bool = parameter(False, "Names as the runtime writes them.")
+
+
+class StartupCollector(Collector[StartupReport]):
+    """Keeps the events that a start is made of."""
+
+    selectors = tuple(KEPT)
+    stacks = True
+
+    def __init__(self, parameters: StartupParameters) -> None:
+        self._raw = parameters.raw
+        self._kept = Kept({name: columns for name, columns in KEPT.items() if columns is not None})
+
+    def take(self, chunk: ReportChunk) -> None:
+        self._kept.take(chunk)
+
+    def finish(self, context: Context) -> StartupReport:
+        start = Start(self._kept.all(self.selectors, context.nothing), context, self._raw)
+        return startup_answer(start)

@@ -18,10 +18,15 @@ from clrevents.analysis.framework.vocabulary.answer_values import Metric, Metric
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.nearest_rank import nearest_rank
 from clrevents.analysis.reports.tasks.open_awaits import AWAIT, CONTINUATION, TASK, UNKNOWN
-from clrevents.analysis.reports.tasks.task_events import TASK_COLUMNS, TaskEvents
-from clrevents.analysis.reports.tasks.task_names import OPERATION_BEGIN, task_names
-from clrevents.analysis.reports.tasks.task_rows import BlockingWait, TaskBlocker, TaskMethod, TaskRun, TasksFacts
-from clrevents.analysis.reports.tasks.task_tables import TaskTables
+from clrevents.analysis.reports.tasks.task_events import OPERATION_BEGIN, TASK_COLUMNS, TaskEvents, task_names
+from clrevents.analysis.reports.tasks.task_tables import (
+    BlockingWait,
+    TaskBlocker,
+    TaskMethod,
+    TaskRun,
+    TasksFacts,
+    TaskTables,
+)
 from clrevents.analysis.reports.tasks.task_work import task_work
 from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
 from clrevents.schema.registry import TPL

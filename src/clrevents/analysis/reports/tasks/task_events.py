@@ -1,11 +1,15 @@
 """The events of tasks of one process, as columns in one order of time, for all that asks who started what.
 
 Knows which event is a begin and which an end, and which waits block; follows nothing.
+
+The runtime names tasks by their ids (TraceOperationBegin). An id with several names was given again, and then nobody
+can tell which is meant.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Final, TypeAlias
 
 import attrs
@@ -14,10 +18,37 @@ from numpy.typing import NDArray
 
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.merged import ASYNC
 from clrevents.analysis.gathering.pairs import pair
-from clrevents.analysis.reports.tasks.task_names import OPERATION_BEGIN, OPERATION_COLUMNS
 from clrevents.analysis.shared.events.task_waits import CONTINUATION_ID, TASK_BEGIN, TASK_END, blocking, task_wait_spans
 from clrevents.analysis.shared.events.wait_events import WaitSpans, field_numbers
+
+OPERATION_BEGIN: Final = "tpl/TraceOperationBegin"
+OPERATION_COLUMNS: Final = ("TaskID", "OperationName")
+
+_ASYNC_METHOD: Final = re.compile(r"Async: (?:.*[.+])?<([^<>]+)>d(?:__\d+)?(?:`\d+)?")
+"""How a name says that a task is that of an async method: by the type of its state machine."""
+
+
+def task_names(begins: Gathered, raw: bool) -> Mapping[int, str]:
+    """The name of each task that has one. Unless `raw`, async methods are called as in the program: `async Work`."""
+    found: dict[int, str | None] = {}
+    ids = field_numbers(begins, "TaskID").tolist()
+    for id, name in zip(ids, begins.cells("OperationName"), strict=True):
+        if name and found.setdefault(id, name) != name:
+            found[id] = None
+    return {id: name if raw else _readable(name) for id, name in found.items() if name is not None}
+
+
+def named(ids: Iterable[int], names: Mapping[int, str]) -> list[str | None]:
+    """The names of tasks, None where nothing tells."""
+    return [names.get(id) for id in ids]
+
+
+def _readable(name: str) -> str:
+    method = _ASYNC_METHOD.fullmatch(name)
+    return name if method is None else f"{ASYNC}{method[1]}"
+
 
 Ints: TypeAlias = NDArray[np.int64]
 
