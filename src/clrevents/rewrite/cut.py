@@ -17,10 +17,8 @@ from clrevents.trace import FilterOptions, Loss, Selector, Trace, passes_of
 
 _ALWAYS: Final = -(1 << 63)
 _FOREVER: Final = (1 << 63) - 1
-_STOPPED: Final = "*/ProcessInfo"
-"""What a runtime writes when tracing stops: in a part that ends before, it would say that tracing went on."""
 _MARK: Final = "/".join(CUT)
-CONTEXT: Final = (*NAMING_EVENTS, _STOPPED, _MARK)
+CONTEXT: Final = (*NAMING_EVENTS, "*/ProcessInfo", _MARK)
 """Selectors of the events needed to resolve addresses, whenever they were written."""
 
 
@@ -34,8 +32,8 @@ def cut(
     """Write the selected events of `trace` to the file `out`, in time order and with all their header fields.
 
     `selectors` and `filters` are those of `Trace.events`. With `rundown`, the events of `CONTEXT` are included whatever
-    the filters say, but for `ProcessInfo` where an `end` is given. With `start` or `end`, an event `clrevents/Cut` says
-    from where to where the part reaches: reports answer about that window. Sequence numbers are rewritten so that the
+    the filters say. With `start` or `end`, an event `clrevents/Cut`, which is not counted, says from where to where the
+    part reaches: reports answer about that window. Sequence numbers are rewritten so that the
     result shows the original's losses whose window is inside `start` to `end`; with `thread_id`, only those of the
     selected threads. Of more losses than `Limits.problems`, only the first are known. `out` appears only when complete.
     Raises the exceptions of `Trace.events`, TraceError for what does not fit into a block of the new trace, OSError.
