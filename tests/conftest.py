@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from project_files import NEEDS_SHARED
+
 pytest_plugins = ["not_run"]
 
 settings.register_profile(
@@ -47,12 +49,19 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What needs the shared material is of the full tier too, so that a mere checkout has the whole fast one."""
-    full = [item for item in items if item.get_closest_marker("full") or item.get_closest_marker("shared")]
+    full = [item for item in items if item.get_closest_marker("full") or _shared(item)]
     for item in full:
         item.add_marker(pytest.mark.full)
     if not config.getoption("--full"):
         items[:] = [item for item in items if not item.get_closest_marker("full")]
         config.hook.pytest_deselected(items=full)
+
+
+def _shared(item: pytest.Item) -> bool:
+    """Whether a test has the mark, or is skipped where the shared material is missing."""
+    skips = (mark for mark in item.iter_markers() if mark.name in ("skip", "skipif"))
+    reasons = (str(mark.kwargs.get("reason", "")) for mark in skips)
+    return item.get_closest_marker("shared") is not None or any(r.startswith(NEEDS_SHARED) for r in reasons)
 
 
 def pytest_collection_finish() -> None:

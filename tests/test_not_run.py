@@ -57,7 +57,7 @@ def outcome(folder: Path, *arguments: str, files: dict[str, str], require: bool 
     environment["PYTHONPATH"] = os.fspath(ROOT / "src")
     if require:
         environment["CLREVENTS_REQUIRE_ALL"] = "1"
-    command = [sys.executable, "-m", "pytest", "-q", *arguments]
+    command = [sys.executable, "-m", "pytest", "-q", "--full", *arguments]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
     assert done.stderr == ""
     assert re.search(r"\d+ passed, \d+ skipped", done.stdout), done.stdout

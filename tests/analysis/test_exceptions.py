@@ -159,6 +159,7 @@ def test_a_program_says_the_same_of_itself() -> None:
     ("name", "by"),
     [("net10-exceptions-11", "handlers"), ("net8-exceptions-44", "events"), ("net31-exceptions-44", "events")],
 )
+@pytest.mark.shared
 def test_every_runtime_says_the_same_of_a_program(name: str, by: str) -> None:
     report = real(f"scenarios/{name}.nettrace.gz")
     truth = json.loads((SHARED / f"scenarios/{name}.truth.json").read_text())

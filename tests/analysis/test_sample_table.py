@@ -23,7 +23,7 @@ def test_the_rows() -> None:
     assert table.metadata == {"name": "ThreadSample", "unit": "nanoseconds"}
     main, pay, wait = "Shop.Main()", "Shop.Pay()", "Shop.Wait()"
     assert [tuple(row.values()) for row in table.rows()] == [
-        (10 * MS, 7, 1234, 4 * MS, pay, f"{pay}\n{main}", "running"),
+        (10 * MS, 7, 1234, 3 * MS, pay, f"{pay}\n{main}", "running"),
         (11 * MS, 8, 1234, 0, main, main, "native"),
         (14 * MS, 7, 1234, 1 * MS, wait, f"{wait}\n{pay}\n{main}", "native"),
         (15 * MS, 7, 1234, 0, "[no stack]", "[no stack]", "running"),
@@ -48,12 +48,13 @@ def test_a_real_trace() -> None:
         rows = list(samples.table().rows())
         events = list(trace.events("ThreadSample"))
     assert len(rows) == len(events) == 1288
-    assert sum(row["weight"] for row in rows) == samples.total
+    assert sum(row["weight"] for row in rows) == samples.total - samples.unsampled_total
     for row, event in zip(rows, events, strict=True):
         assert (row["time_ns"], row["thread_id"]) == (event.time_ns, event.thread_id)
         assert row["stack"].split("\n") == ([str(frame) for frame in event.frames] or ["[no stack]"])
         assert row["leaf"] == row["stack"].partition("\n")[0]
-    frames = [samples.frames[samples.frame_ids(stack)[0]] for stack in samples.stack.tolist()]
+    seen = samples.seen()
+    frames = [seen.frames[seen.frame_ids(stack)[0]] for stack in seen.stack.tolist()]
     assert samples.table(raw=True)["leaf"].tolist() == [frame.raw for frame in frames]
     assert any(frame.raw.startswith("net8") or "!" in frame.raw for frame in frames)
 

@@ -279,10 +279,12 @@ def test_samples_show_what_weighs_most() -> None:
         "<Samples: 3 samples of ThreadSample on 1 thread>",
         "  total     5.000 ms",
         "  time      10.000 ms to 15.000 ms",
-        "  stacks    3 stacks of 2 frames",
+        "  stacks    4 stacks of 3 frames",
+        "  unsampled 1.000 ms",
         "  weight ms  samples  innermost frame",
-        "      4.000        2  Shop.Pay()",
+        "      3.000        2  Shop.Pay()",
         "      1.000        1  Shop.Main()",
+        "      1.000        0  [not sampled]",
     ]
     html = samples._repr_html_()
     assert html.startswith("<b>3 samples of ThreadSample on 1 thread</b><table>")

@@ -115,6 +115,7 @@ def answered(name: str, path: str = "", success: bool = True) -> AssemblyLoadSto
 # Real starts. -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.shared
 def test_a_launched_program() -> None:
     found = real(GAR)
     assert moments(found) == {
@@ -141,6 +142,7 @@ def test_a_launched_program() -> None:
     assert (program.requesting or "").startswith("System.Private.CoreLib,")
 
 
+@pytest.mark.shared
 def test_everything_on() -> None:
     found = real(ALL)
     assert moments(found)["main"] == (149_745_748, "event")
@@ -158,6 +160,7 @@ def test_everything_on() -> None:
     assert note.numbers["events"] == found.metrics["events_to_main"].value == 5802
 
 
+@pytest.mark.shared
 def test_pairs_of_the_whole_trace() -> None:
     if not ALL.exists():
         pytest.skip(without_shared(ALL.name))
@@ -177,6 +180,7 @@ def test_pairs_of_the_whole_trace() -> None:
     assert int((lookups.begin == -1).sum()) == 20
 
 
+@pytest.mark.shared
 def test_every_module_came_with_an_assembly() -> None:
     if not GAR.exists():
         pytest.skip(without_shared(GAR.name))
@@ -224,6 +228,7 @@ def test_windows_add_up(cut: Any) -> None:
 @pytest.mark.parametrize(
     "name", ["scenarios/net31-states-44", "scenarios/net8-meters-44", "traces/own/net10-lossy", "traces/own/net10-cpu"]
 )
+@pytest.mark.shared
 def test_attached_traces(name: str) -> None:
     check_attached(real(SHARED / f"{name}.nettrace.gz"))
 

@@ -81,23 +81,29 @@ def netperf() -> Iterator[clrevents.Trace]:
 def test_a_real_trace(netperf: clrevents.Trace) -> None:
     report, modules, raw = netperf.report("top"), netperf.report("top", by="module"), netperf.report("top", raw=True)
     assert weights(report)[:3] == [
-        ("Program.Hot(int)", 833_027_892, 833_027_892, 7_968_009, 498),
+        ("Program.Hot(int)", 811_088_095, 811_088_095, 5_648_159, 498),
         ("System.Threading.Thread.Sleep(int)", 357_405_650, 357_405_650, 357_405_650, 330),
         ("Program.Contention.lambda_4()", 170_689_068, 227_584_806, 170_689_068, 158),
     ]
-    assert len(report.methods) == 74
-    assert sum(row.exclusive_ns or 0 for row in report.methods) == report.metrics["total"].value == 1_768_930_692
+    assert len(report.methods) == 75
+    assert sum(row.exclusive_ns or 0 for row in report.methods) == 1_768_930_692
+    assert report.metrics["total"].value == 1_740_319_766
+    (unsampled,) = [row for row in report.methods if row.name == "[not sampled]"]
+    assert unsampled.exclusive_ns == report.metrics["unsampled_total"].value == 1_768_930_692 - 1_740_319_766
+    assert unsampled.samples == 0
     assert sum(row.samples for row in report.methods) == report.metrics["samples"].value == 1288
     assert report.facts.sampling_period_ns == 1_117_437
     assert weights(modules) == [
-        ("Workload", 1_318_600_019, 1_750_807_766, 286_630_188, 878),
-        ("System.Private.CoreLib", 445_835_178, 448_116_981, 443_636_549, 407),
+        ("Workload", 1_292_307_000, 1_724_514_747, 284_310_338, 878),
+        ("System.Private.CoreLib", 443_517_271, 445_799_074, 441_318_642, 407),
+        ("[not sampled]", 28_610_926, 28_610_926, 0, 0),
         ("System.Console", 4_495_495, 4_495_495, 4_495_495, 3),
         ("System.Linq", 0, 1_191_137, 0, 0),
     ]
     assert [row.module for row in modules.methods] == [
         "Workload",
         "System.Private.CoreLib",
+        None,
         "System.Console",
         "System.Linq",
     ]
@@ -132,7 +138,10 @@ def test_it_is_the_list_of_hot_methods(netperf: clrevents.Trace, options: dict[s
     ]
     assert inclusive == [hot.inclusive for hot in expected]
     assert [(row.name, row.samples) for row in report.methods] == [(hot.name, hot.samples) for hot in expected]
-    assert (report.metrics["total"].value, report.metrics["samples"].value) == (samples.total, len(samples))
+    assert (report.metrics["total"].value, report.metrics["samples"].value) == (
+        samples.total - samples.unsampled_total,
+        samples.count,
+    )
     assert (report.facts.unit, report.facts.threads) == (samples.unit, len(samples.threads))
 
 

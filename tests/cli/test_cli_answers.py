@@ -17,6 +17,7 @@ Run = Callable[..., Result]
 Find = Callable[[str], Path]
 
 
+@pytest.mark.shared
 def test_info_json(run: Run, trace_path: Find) -> None:
     path = trace_path("net10-lossy.nettrace")
     result = run("info", path, "--json")
@@ -57,6 +58,7 @@ def test_info_names_the_runtime(name: str, version: str, run: Run, trace_path: F
     assert f".NET {version} (CoreClr)" in text
 
 
+@pytest.mark.shared
 def test_info_text(run: Run, trace_path: Find) -> None:
     result = run("info", trace_path("net10-all.nettrace"))
     assert result.exit_code == 0
@@ -98,6 +100,7 @@ def test_check_text(run: Run, trace_path: Find) -> None:
     assert "1,338     0      0        0  144        1  rundown/MethodDCEndVerbose" in result.stdout
 
 
+@pytest.mark.shared
 def test_losses_fail_check_but_not_info(run: Run, trace_path: Find) -> None:
     path = trace_path("net10-lossy.nettrace")
     sentence = f"clrevents: {path}: 306,884 events were lost while recording\n"

@@ -194,6 +194,7 @@ def test_a_file_name_cannot_control_the_terminal_either(run: Run) -> None:
     assert "\x1b" not in one_sentence(result)
 
 
+@pytest.mark.shared
 def test_damage_behind_a_thousand_notes_is_listed(
     run: Run, tmp_path: Path, trace_bytes: Bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -313,6 +313,7 @@ def test_a_name_that_one_trace_knows_is_no_mistake(run: Run, sample: Path, trace
     assert "no event 'NoSuch'" in done.stderr
 
 
+@pytest.mark.shared
 def test_ambiguous_name(run: Run, trace_path: Find, tmp_path: Path) -> None:
     trace = trace_path("net10-web.nettrace")
     done = run("export", trace, "Request/Start", "-o", tmp_path / "x.parquet")

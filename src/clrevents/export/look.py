@@ -28,9 +28,12 @@ def frame_names(samples: Samples, look: Look) -> list[str]:
 
 
 def summary(samples: Samples) -> str:
-    """How many samples there are, in words: `1,288 samples on 6 threads`."""
+    """How many samples there are, in words: `1,288 samples on 6 threads`, and how much of their time has none."""
     what = "sample" if samples.timed else f"{samples.event} event"
-    return f"{counted(len(samples), what)} on {counted(len(samples.threads), 'thread')}"
+    text = f"{counted(samples.count, what)} on {counted(len(samples.threads), 'thread')}"
+    if not samples.unsampled_total:
+        return text
+    return f"{text}, {samples.unsampled_total / samples.total:.0%} of the time not sampled"
 
 
 def thread_labels(samples: Samples) -> list[str]:

@@ -50,6 +50,7 @@ def test_the_tests_exist() -> None:
     assert {name for tests in TESTED_ON_SHARED.values() for name in tests} == on_shared
 
 
+@pytest.mark.shared
 def test_the_numbers_are_the_checklists() -> None:
     """The list itself, where it is at hand, has as many cases."""
     path = SHARED / "reference" / "format.md"
@@ -62,6 +63,7 @@ def test_the_numbers_are_the_checklists() -> None:
     assert max(numbers) == NUMBERED[-1]
 
 
+@pytest.mark.shared
 def test_the_vectors_are_there() -> None:
     folder = SHARED / "vectors"
     if not folder.is_dir():

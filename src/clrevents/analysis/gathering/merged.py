@@ -21,6 +21,9 @@ Ints: TypeAlias = NDArray[np.int64]
 NO_STACK: Final = "no stack"
 """The reason of the one frame of events that came without a stack."""
 
+NOT_SAMPLED: Final = "not sampled"
+"""The reason of the one frame of time in which nobody knows what a thread did."""
+
 ASYNC: Final = "async "
 """What stands before the names of async methods where stacks go across awaits."""
 FRAMEWORK_NAMES: Final = ("System.", "Microsoft.", "Internal.", "Interop.", "Interop+", "dynamicClass.")

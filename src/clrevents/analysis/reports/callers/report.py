@@ -20,6 +20,7 @@ from clrevents.analysis.reports.callers.call_sides import CallNodes, CallSides, 
 from clrevents.analysis.shared.samples.hot import HotMethod, hottest
 from clrevents.analysis.shared.samples.name_patterns import matched, name_patterns
 from clrevents.analysis.shared.samples.sample_collector import (
+    SAMPLE_METRICS,
     SAMPLE_NEEDS,
     CollectedSamples,
     SampleCollector,
@@ -117,7 +118,7 @@ _METRICS: Final = (
     ),
     MetricDeclaration("inclusive", "ns", "What these weigh, in bytes or another unit if they are not times."),
     MetricDeclaration("exclusive", "ns", "What those of them weigh in which the method is the innermost one."),
-    MetricDeclaration("total", "ns", "What all samples or events weigh."),
+    *SAMPLE_METRICS[1:],
 )
 
 
@@ -142,7 +143,7 @@ class CallersCollector(SampleCollector[CallersReport]):
 
     def answer(self, found: CollectedSamples) -> CallersReport:
         """Make the answer of all samples."""
-        samples = found.samples
+        samples = found.samples.seen()
         focus = np.array([matched(self._patterns, frame) for frame in samples.frames], dtype=np.bool_)
         sides = call_sides(samples, None if self._method == _ANY else focus, self._depth)
         own = [frame for frame, mine in zip(samples.frames, focus.tolist(), strict=True) if mine]
@@ -152,10 +153,10 @@ class CallersCollector(SampleCollector[CallersReport]):
             CallersReport,
             facts=CallersFacts(**found.facts, methods=len(methods)),
             metrics={
+                **found.metrics,
                 "samples": sides.samples,
                 "inclusive": found.weight(sides.inclusive),
                 "exclusive": found.weight(sides.exclusive),
-                "total": found.weight(samples.total),
             },
             notes=(*found.notes, *self._notes(samples, methods, sides)),
             cannot=found.cannot,

@@ -169,12 +169,11 @@ class Built:
 
     def _request(self, one: Collected) -> dict[str, Any]:
         if one.triggered is None:
-            return dict.fromkeys(("requested_ns", "requested_thread_id", "requested_stack_id", "requested_by"))
+            return dict.fromkeys(("requested_ns", "requested_thread_id", "requested_by"))
         time, thread, stack = (self._value(TRIGGERED, name, one.triggered) for name in _REQUEST)
         return {
             "requested_ns": time,
             "requested_thread_id": thread,
-            "requested_stack_id": stack,
             "requested_by": self._caller(stack, time),
         }
 

@@ -15,7 +15,6 @@ from clrevents.analysis.framework.vocabulary.cells import (
     Number,
     Ordinal,
     Ratio,
-    StackId,
     ThreadId,
     Word,
 )
@@ -95,7 +94,6 @@ class GarbageCollection(SpanRow):
     requested_thread_id: ThreadId | None = column(
         "The thread that asked for it: the one that allocated, or that called GC.Collect.", hidden=True
     )
-    requested_stack_id: StackId | None = column("The stack of that, in the trace's list of stacks.", hidden=True)
     requested_by: CodeName | None = column("The method of that, the runtime's own ones left out; with `callers`.")
     start_thread_id: ThreadId | None = column("The thread that wrote its begin.", hidden=True)
     end_thread_id: ThreadId | None = column("The thread that wrote its end.", hidden=True)

@@ -20,7 +20,7 @@ from clrevents.analysis.gathering.gather import Gathered, matched
 from clrevents.analysis.gathering.optional_rows import NONE, either, nulled, picked
 from clrevents.analysis.reports.jit.jit_decisions import Decisions
 from clrevents.analysis.reports.jit.jit_facts import TURN, TURN_END
-from clrevents.analysis.shared.events.compilations import Compilations, column, compilations, inside
+from clrevents.analysis.shared.events.compilations import Compilations, column, compilations
 from clrevents.schema.method_flags import MethodFlags, OptimizationTier
 from clrevents.symbols.method_names import display_name, raw_name
 
@@ -31,7 +31,6 @@ MethodKey: TypeAlias = tuple[int, str, str, str]
 
 BEGIN: Final = "runtime/MethodJittingStarted"
 LOADS: Final = ("runtime/MethodLoad", "runtime/MethodLoadVerbose")
-MEMORY: Final = "runtime/MethodJitMemoryAllocatedForCode"
 _REJECTED: Final = MethodFlags.ProfilerRejectedPrecompiledCode | MethodFlags.ReadyToRunRejectedPrecompiledCode
 _QUICK: Final = (str(OptimizationTier.QuickJitted), str(OptimizationTier.QuickJittedInstrumented))
 
@@ -86,10 +85,6 @@ def built(context: Context, rows: Mapping[str, Gathered], decisions: Decisions |
     since = np.where(started, made.start_ns, made.end_ns)
     # What has no end may have lost it at any time.
     until = np.where(loaded, made.end_ns, FOREVER)
-    memory = rows[MEMORY]
-    of_memory = inside(made, memory.numbers("thread_id"), memory.places)
-    if len(made):
-        of_memory = np.where(made.method_id[of_memory] == memory.numbers("MethodID"), of_memory, NONE)
     shown = raw_name if raw else display_name
     keys = [(method, *text) for method, text in zip(made.method_id.tolist(), texts, strict=True)]
     columns: dict[str, Sequence[Any]] = {
@@ -104,7 +99,6 @@ def built(context: Context, rows: Mapping[str, Gathered], decisions: Decisions |
         "compile_ns": nulled(made.end_ns - made.start_ns, whole),
         "il_bytes": nulled(picked(begins.numbers("MethodILSize"), made.begin), started),
         "native_bytes": nulled(picked(column(loads, "MethodSize"), made.load), loaded),
-        "code_bytes": _memory(made, of_memory, memory, "JitHotCodeRequestSize"),
         **_decided(made, decisions, whole),
         "recompiled": _recompiled(keys),
         "dynamic": nulled((flags & int(MethodFlags.Dynamic)) > 0, loaded),
@@ -168,13 +162,6 @@ def _decided(made: Compilations, decisions: Decisions | None, whole: Mask) -> di
         nothing = [None] * len(made)
         return dict.fromkeys(("inlined", "not_inlined", "tail_calls", "no_tail_calls"), nothing)
     return {name: nulled(counts, whole) for name, counts in decisions.by_compilation(made).items()}
-
-
-def _memory(made: Compilations, of: Ints, rows: Gathered, name: str) -> list[int | None]:
-    """What an event of the memory given tells of each compilation."""
-    values = np.full(len(made), NONE, dtype=np.int64)
-    values[of[of >= 0]] = rows.numbers(name)[of >= 0].astype(np.int64)
-    return nulled(values, values != NONE)
 
 
 def _background(rows: Mapping[str, Gathered], made: Compilations, version: Ints, flags: Ints) -> list[bool | None]:

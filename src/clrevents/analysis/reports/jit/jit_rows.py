@@ -61,7 +61,6 @@ class Compilation(SpanRow):
     compile_ns: DurationNs | None = column("The time between the two, also where it reaches beyond the window.")
     il_bytes: Bytes | None = column("The size of the IL.")
     native_bytes: Bytes | None = column("The size of the code alone.")
-    code_bytes: Bytes | None = column("What the JIT asked for to hold the code.", hidden=True)
     inlined: Count | None = column("Calls that were inlined.", hidden=True)
     not_inlined: Count | None = column("Calls that could not be inlined.", hidden=True)
     tail_calls: Count | None = column("Calls that became tail calls.", hidden=True)

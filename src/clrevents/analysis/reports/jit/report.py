@@ -20,7 +20,7 @@ from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.reports.jit.jit_build import BEGIN, LOADS, MEMORY, BuiltCompilations, built
+from clrevents.analysis.reports.jit.jit_build import BEGIN, LOADS, BuiltCompilations, built
 from clrevents.analysis.reports.jit.jit_decisions import EVENTS, OUTCOMES, DecisionLog
 from clrevents.analysis.reports.jit.jit_facts import (
     FOUND,
@@ -52,7 +52,6 @@ _KEPT: Final[Mapping[str, tuple[str, ...]]] = {
     BEGIN: ("MethodID", "ModuleID", "MethodILSize", *_NAMES),
     LOADS[0]: _CODE,
     LOADS[1]: (*_CODE, *_NAMES),
-    MEMORY: ("MethodID", "JitHotCodeRequestSize"),
     LOOKUP: ("MethodID",),
     FOUND: ("MethodID", "EntryPoint"),
     **dict.fromkeys(SETTINGS, ("Flags",)),

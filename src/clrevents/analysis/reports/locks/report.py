@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-import attrs
 import numpy as np
 
 from clrevents._util.words import counted
 from clrevents.analysis.framework.model.answer import Answer, answer, table
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.model.declaration import ReportDeclaration, parameter, parameters
-from clrevents.analysis.framework.model.kept import Kept
+from clrevents.analysis.framework.model.kept import Kept, narrowed
 from clrevents.analysis.framework.model.needs import Need
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, MetricDeclaration, Note
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
@@ -36,8 +35,7 @@ from clrevents.analysis.shared.events.contention_spans import (
 )
 from clrevents.analysis.shared.samples.sample_parameters import MY_CODE
 from clrevents.analysis.shared.samples.sample_runs import RunMaker
-from clrevents.analysis.shared.samples.sampled_states import keep_samples
-from clrevents.analysis.shared.samples.samples import SAMPLES
+from clrevents.analysis.shared.samples.sampled_states import SAMPLER_EVENTS, keep_samples
 from clrevents.schema.registry import SAMPLE
 
 _CONTENTIONS: Final = "contentions"
@@ -125,20 +123,19 @@ class LocksReport(Answer[LocksFacts]):
 class LocksCollector(Collector[LocksReport]):
     """Keeps a few columns of each contention, and runs of equal samples."""
 
-    selectors = (*CONTENTION_COLUMNS, SAMPLES)
+    selectors = (*CONTENTION_COLUMNS, *SAMPLER_EVENTS)
     headers = CONTENTION_HEADERS
     stacks = True
 
     def __init__(self, asked: LocksParameters) -> None:
         self._asked = asked
-        self._kept = Kept(CONTENTION_COLUMNS)
+        self._kept = Kept()
         self._runs = RunMaker()
 
     def take(self, chunk: ReportChunk) -> None:
         """See the next events."""
-        events = dict(chunk.events)
-        keep_samples(self._runs, events.pop(SAMPLES, None))
-        self._kept.take(attrs.evolve(chunk, events=events))
+        keep_samples(self._runs, chunk.events)
+        self._kept.take(narrowed(chunk, CONTENTION_COLUMNS))
 
     def finish(self, context: Context) -> LocksReport:
         """Give the answer."""

@@ -63,7 +63,6 @@ class LoadedModule(SpanRow):
     name: CodeName = declared("The name of its assembly; if that is unknown, of its file.")
     kind: Word = declared("`ready-to-run`, `native`, `dynamic` or `IL`.")
     path: FilePath = declared("The file with its IL; empty for a dynamic module.")
-    assembly: CodeName | None = declared("The full name of its assembly.", hidden=True)
     loaded_ns: Ns | None = declared("When it was loaded; null if before the trace began.")
     unloaded_ns: Ns | None = declared("When it was unloaded; null if not before the trace ended.")
     jitted: Count | None = declared("Methods that the JIT compiled; null if the trace has no such events.")
@@ -189,7 +188,6 @@ def _described(module: Module) -> dict[str, Any]:
         "name": module.assembly.partition(",")[0] or module.name,
         "kind": _kind(module),
         "path": module.il_path,
-        "assembly": module.assembly or None,
         "loaded_ns": module.loaded_ns,
         "unloaded_ns": module.unloaded_ns,
         "pdb_signature": None if pdb is None else str(pdb.signature),

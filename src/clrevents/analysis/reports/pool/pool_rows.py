@@ -98,8 +98,6 @@ class QueuedItem(SpanRow):
     enqueued_ns: Ns | None = column("When it was queued; null if that was before the trace.")
     dequeued_ns: Ns | None = column("When a thread took it; null if none did in the trace.")
     latency_ns: DurationNs | None = column("How long it waited; null without a begin or an end.")
-    enqueue_thread_id: ThreadId | None = column("The thread that queued it; null if unknown.", hidden=True)
-    dequeue_thread_id: ThreadId | None = column("The thread that took it; null if unknown.", hidden=True)
 
 
 @row(at="time_ns")

@@ -28,6 +28,7 @@ Ints: TypeAlias = NDArray[np.int64]
 
 _HEADERS: Final = ("time_ns", "thread_id")
 _TASK: Final = "task"
+_SCHEDULER: Final = "OriginatingTaskSchedulerID"
 _LONG_RUNNING: Final = 2
 """The option of a task that gets a thread of its own, and never is in the queue of the pool."""
 
@@ -73,8 +74,7 @@ class Items:
     source: str
     enqueued: Ints
     dequeued: Ints
-    columns: Mapping[str, Any]
-    """The rest of the table's columns."""
+    ids: NDArray[np.uint64]
     own_threads: int = 0
     """Tasks with a thread of their own, which are left out."""
     schedulers: int = 0
@@ -107,11 +107,8 @@ def items_of(source: ItemSource, enqueues: Gathered, dequeues: Gathered) -> Item
     own = (options & _LONG_RUNNING) != 0
     begin, end = begin[~own], end[~own]
 
-    def column(side: Gathered, rows: Ints, name: str) -> list[Any]:
-        known = (rows != NONE) & picked(field_known(side, name), rows)
-        return nulled(picked(field_numbers(side, name), rows), known)
-
-    scheduler = column(enqueues, begin, "OriginatingTaskSchedulerID")
+    scheduled = (begin != NONE) & picked(field_known(enqueues, _SCHEDULER), begin)
+    schedulers = picked(field_numbers(enqueues, _SCHEDULER), begin)[scheduled]
     key = source.keys[-1]
     ids = either(field_numbers(enqueues, key), begin, field_numbers(dequeues, key), end)
 
@@ -122,13 +119,9 @@ def items_of(source: ItemSource, enqueues: Gathered, dequeues: Gathered) -> Item
         source.name,
         times(enqueues, begin),
         times(dequeues, end),
-        {
-            "work_id": ids.astype(np.int64).view(np.uint64),
-            "enqueue_thread_id": column(enqueues, begin, "thread_id"),
-            "dequeue_thread_id": column(dequeues, end, "thread_id"),
-        },
+        ids.astype(np.int64).view(np.uint64),
         int(own.sum()),
-        len({number for number in scheduler if number is not None}),
+        len(set(schedulers.tolist())),
     )
 
 
@@ -140,8 +133,7 @@ def _with(keys: Sequence[str], events: Gathered) -> Gathered:
 def item_table(context: Context, found: Sequence[Items]) -> ReportTable[QueuedItem]:
     """Each item, in order of time by source."""
     values: dict[str, Any] = {"source": [items.source for items in found for _ in range(len(items))]}
-    for name in ("work_id", "enqueue_thread_id", "dequeue_thread_id"):
-        values[name] = [value for items in found for value in list(items.columns[name])]
+    values["work_id"] = [value for items in found for value in items.ids.tolist()]
     for name in ("enqueued", "dequeued"):
         values[f"{name}_ns"] = [
             value for items in found for value in nulled(getattr(items, name), getattr(items, name) != NONE)

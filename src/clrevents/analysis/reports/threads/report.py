@@ -15,7 +15,7 @@ from clrevents.analysis.framework.model.collector import Collector, Context, Rep
 from clrevents.analysis.framework.model.declaration import NoParameters, ReportDeclaration
 from clrevents.analysis.framework.model.kept import Kept
 from clrevents.analysis.framework.model.needs import Need
-from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, MetricDeclaration, Note
+from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Metric, MetricDeclaration, Note
 from clrevents.analysis.reports.threads.lives import Lives, ThreadLife, ThreadTrail
 from clrevents.analysis.reports.threads.sampler_stops import SamplerStops
 from clrevents.analysis.reports.threads.suspensions import RESTARTED, SUSPENDING, StopMaker
@@ -45,16 +45,17 @@ from clrevents.analysis.reports.threads.thread_rows import (
     thread_columns,
 )
 from clrevents.analysis.reports.threads.thread_rows import ThreadsReport as ThreadsReport
-from clrevents.analysis.reports.threads.tiling import Stops, Tiler
+from clrevents.analysis.reports.threads.tiling import BETWEEN, UNKNOWN, Stops, Tiler
+from clrevents.analysis.shared.events.gc_suspensions import stops_of
 from clrevents.analysis.shared.events.task_waits import ends_recorded
 from clrevents.analysis.shared.samples.leaf_states import STATES
 from clrevents.analysis.shared.samples.sample_runs import RunMaker, SampleRuns
+from clrevents.analysis.shared.samples.sample_states import UNTELLABLE
+from clrevents.analysis.shared.samples.sampled_runtime import UNTOLD, VERSION_EVENTS, tells_running, versions_of
 from clrevents.analysis.shared.samples.samples import SAMPLES
 from clrevents.analysis.shared.weights.weighing import SAMPLE_TYPE
 from clrevents.schema.registry import SAMPLE, TPL
 
-_TOLERATED: Final = 10
-"""The sampler may be so many periods late, and a thread still be taken to have gone on with what it did."""
 _ANYTHING: Final = "threads"
 _SAMPLED: Final = "what threads do between events"
 _LOCKS: Final = "waits for locks"
@@ -67,7 +68,7 @@ _STOPPED: Final = "when threads were stopped for a garbage collection"
 class ThreadsCollector(Collector[ThreadsReport]):
     """Keeps runs of equal samples, and each event of a wait."""
 
-    selectors = (SAMPLES, SUSPENDING, RESTARTED, *KEPT)
+    selectors = (SAMPLES, SUSPENDING, RESTARTED, *KEPT, *VERSION_EVENTS)
     headers = HEADERS
     stacks = True
 
@@ -76,10 +77,13 @@ class ThreadsCollector(Collector[ThreadsReport]):
         self._stops = StopMaker()
         self._sampler = SamplerStops()
         self._kept = Kept()
+        self._versions: set[int] = set()
 
     def take(self, chunk: ReportChunk) -> None:
         """See the next events."""
         events = dict(chunk.events)
+        for name in VERSION_EVENTS:
+            self._versions |= versions_of(events.pop(name, None))
         samples = events.pop(SAMPLES, None)
         if samples is not None:
             known = np.flatnonzero(samples.column("thread_id").known)
@@ -90,6 +94,8 @@ class ThreadsCollector(Collector[ThreadsReport]):
                 samples.numbers(SAMPLE_TYPE).astype(np.int64)[known],
             )
         begins, ends = events.pop(SUSPENDING, None), events.pop(RESTARTED, None)
+        if begins is not None:
+            self._runs.stops(stops_of(begins))
         self._stops.take(begins, ends)
         self._sampler.take(begins, ends)
         if events:
@@ -107,20 +113,24 @@ class ThreadsCollector(Collector[ThreadsReport]):
         events = {name: EventColumns(found) for name, found in self._kept.all(KEPT, context.nothing).items()}
         runs = self._runs.runs()
         waits, lost = blocked(events, ends_recorded(context))
+        told = tells_running(self._versions, runs.managed, runs.samples)
         apart = context.info.version >= MANY_PROCESSES
-        names = named(context, runs, waits, context.process_id if apart else None)
-        trails = self._trails(events, runs, waits, names)
-        tolerated = _TOLERATED * runs.period_ns
-        late = [(low, high) for low, high in self._stops.delays if high - low <= tolerated]
+        names = named(context, runs, waits, context.process_id if apart else None, told)
+        trails = self._trails(events, runs, waits, names, told)
         stopped = self._stops.spans
-        tiler = Tiler(runs.period_ns, Stops(stopped), Stops([*stopped, *late]))
+        tiler = Tiler(
+            runs.period_ns,
+            Stops(stopped if told else []),
+            Stops([*stopped, *runs.sampling.late()]),
+            BETWEEN if told else UNKNOWN,
+        )
         lives = Lives(tiler, context.stopped_ns, terminations(events))
         found = [life for thread, trail in trails.items() for life in lives.of(thread, trail)]
         found.sort(key=lambda life: (life.start, life.thread_id))
         # Programs stop themselves in the same way, so that without a sample nobody is the sampler.
         sampling = self._stops.sampling if runs.samples else {}
         roles = [role_of(trails[life.thread_id], life, sampling, self._stops.collecting) for life in found]
-        return self._answer(context, found, roles, trails, runs, lost)
+        return self._answer(context, found, roles, trails, runs, lost, told)
 
     def _answer(
         self,
@@ -130,9 +140,12 @@ class ThreadsCollector(Collector[ThreadsReport]):
         trails: Mapping[int, ThreadTrail],
         runs: SampleRuns,
         lost: int,
+        running_told: bool,
     ) -> ThreadsReport:
         listed = {thread: trail.listed for thread, trail in trails.items()}
         columns = thread_columns(lives, roles, listed, context.thread_names, context.window)
+        if not running_told:
+            columns |= dict.fromkeys((f"{state}_ns" for state in UNTELLABLE), [None] * len(lives))
         threads = context.table(ThreadRow, columns)
         intervals = context.table(ThreadInterval, interval_columns(lives))
         states = state_table(context, intervals)
@@ -140,11 +153,16 @@ class ThreadsCollector(Collector[ThreadsReport]):
         # Where .NET 8 waits for a lock, its caller is the innermost frame: no lock seen is then no proof.
         seen = {piece.doing.state for life in lives for piece in life.pieces}
         told = _told(context) - (set() if _LOCKS not in context.unknown else {"lock"} - seen)
-        metrics: dict[str, int | None] = {
+        metrics: dict[str, int | Metric | None] = {
             f"{state}_total": totals.get(state, 0) if state in told else None for state in STATES
         }
+        if not running_told:
+            metrics |= _untold(context, totals)
         metrics["threads"] = None if _ANYTHING in context.unknown else len(threads)
         notes = []
+        if not running_told:
+            text = f"{UNTOLD}: what is no known wait is unknown, and waits that only samples show are at least so long"
+            notes.append(Note("running-unknown", "warning", text, ("threads", "states", "intervals")))
         if lost:
             text = f"{lost:,} begins or ends of waits have no partner: those waits are told by samples, or not at all"
             notes.append(Note("unmatched", "info", text, ("intervals",), {"events": lost}))
@@ -181,7 +199,12 @@ class ThreadsCollector(Collector[ThreadsReport]):
         return sum(self._sampler.held[thread] for thread in threads)
 
     def _trails(
-        self, events: Mapping[str, EventColumns], runs: SampleRuns, waits: Sequence[Blocked], names: NamedTrails
+        self,
+        events: Mapping[str, EventColumns],
+        runs: SampleRuns,
+        waits: Sequence[Blocked],
+        names: NamedTrails,
+        told: bool,
     ) -> dict[int, ThreadTrail]:
         found: dict[int, ThreadTrail] = {}
 
@@ -193,9 +216,10 @@ class ThreadsCollector(Collector[ThreadsReport]):
         for place, thread in enumerate(runs.thread.tolist()):
             trail(thread).seen.append(names.seen[place])
         for place, one in enumerate(waits):
-            trail(one.thread).blocked.append(
-                attrs.evolve(one, state=names.waits[place][0], event=names.waits[place][1])
-            )
+            state, event = names.waits[place]
+            if not told and state in UNTELLABLE:
+                state = "unknown"
+            trail(one.thread).blocked.append(attrs.evolve(one, state=state, event=event))
         for thread, role in names.roles:
             roles = trail(thread).roles
             roles[role] = roles.get(role, 0) + 1
@@ -219,6 +243,16 @@ class ThreadsCollector(Collector[ThreadsReport]):
         for mine in found.values():
             mine.idle.sort()
         return found
+
+
+def _untold(context: Context, totals: Mapping[str, int]) -> dict[str, Metric]:
+    """The metrics where samples do not tell whether a thread ran: of waits, only some are seen."""
+    found = {f"{state}_total": context.metric(f"{state}_total", None, reason=UNTOLD) for state in UNTELLABLE}
+    for state in ("wait", "sleep", "join", "task_wait", "pool_idle"):
+        took = totals.get(state, 0)
+        metric = context.metric(f"{state}_total", took or None, reason=None if took else UNTOLD, least=bool(took))
+        found[f"{state}_total"] = metric
+    return found
 
 
 def _told(context: Context) -> frozenset[str]:

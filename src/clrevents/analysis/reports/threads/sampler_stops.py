@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.reports.threads.suspensions import of_sampling
+from clrevents.analysis.shared.events.gc_suspensions import of_sampling
 
 _BEGIN, _OTHER, _END = range(3)
 _NOTHING: Final = np.zeros(0, dtype=np.int64)

@@ -5,20 +5,12 @@ Keeps a row for each collection's stop, and none for those of the sample profile
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
-from numpy.typing import NDArray
 
 from clrevents.analysis.gathering.gather import Gathered
-from clrevents.analysis.shared.events.gc_suspensions import FOR_GC
+from clrevents.analysis.shared.events.gc_suspensions import FOR_GC, of_sampling
 from clrevents.analysis.shared.events.gc_suspensions import RESTARTED as RESTARTED
 from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING as SUSPENDING
-
-_LATE_NS: Final = 2_000_000
-"""The sampler means to stop threads every millisecond. Only what is much later matters."""
-_NOBODY: Final = -1
-"""The number of collections that a suspension of the sample profiler tells."""
 
 
 class StopMaker:
@@ -33,9 +25,6 @@ class StopMaker:
         """The same for samples."""
         self.moments: dict[int, tuple[int, int]] = {}
         """The first and the last moment of each thread that stopped the others."""
-        self.delays: list[tuple[int, int]] = []
-        """When the sampler was late: from one of its stops to the next."""
-        self._sampled: int | None = None
         self._begun: dict[int, int] = {}
 
     def take(self, begins: Gathered | None, ends: Gathered | None) -> None:
@@ -47,12 +36,6 @@ class StopMaker:
                 ids, how_many = np.unique(thread[which], return_counts=True)
                 for one, count in zip(ids.tolist(), how_many.tolist(), strict=True):
                     counts[one] = counts.get(one, 0) + count
-            ticks = time[sampling]
-            if len(ticks):
-                before = np.concatenate([ticks[:1] if self._sampled is None else [self._sampled], ticks[:-1]])
-                late = ticks - before > _LATE_NS
-                self.delays += zip(before[late].tolist(), ticks[late].tolist(), strict=True)
-                self._sampled = int(ticks[-1])
             for who in np.unique(thread).tolist():
                 times = time[thread == who].tolist()
                 self.moments[who] = (min(times[0], self.moments.get(who, (times[0], 0))[0]), times[-1])
@@ -77,13 +60,6 @@ class StopMaker:
                 start = self._begun.pop(by)
                 if moment > start:
                     self.spans.append((start, moment))
-
-
-def of_sampling(begins: Gathered) -> NDArray[np.bool_]:
-    """Which suspensions may be the sample profiler's: those for no collection that tell no number of one."""
-    number = _numbers(begins, "Count") if "Count" in begins.table else np.zeros(len(begins), dtype=np.int64)
-    found: NDArray[np.bool_] = ~np.isin(_numbers(begins, "Reason"), FOR_GC) & (number == _NOBODY)
-    return found
 
 
 def _numbers(events: Gathered, name: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

@@ -35,8 +35,13 @@ class NamedTrails:
     roles: Sequence[tuple[int, str]]
 
 
-def named(context: Context, runs: SampleRuns, waits: Sequence[Blocked], process_id: int | None) -> NamedTrails:
-    """Name the stacks of all runs and waits. `process_id` is None where a trace has only one."""
+def named(
+    context: Context, runs: SampleRuns, waits: Sequence[Blocked], process_id: int | None, told: bool
+) -> NamedTrails:
+    """Name the stacks of all runs and waits. `process_id` is None where a trace has only one.
+
+    Unless it is `told` whether a thread ran, only known waits are known.
+    """
     begun = np.array([_moment(one) for one in waits], dtype=np.int64)
     stack_ids = np.concatenate([runs.stack_id, np.array([one.stack_id for one in waits], dtype=np.int64)])
     times = np.concatenate([runs.first, begun])
@@ -62,17 +67,17 @@ def named(context: Context, runs: SampleRuns, waits: Sequence[Blocked], process_
     ):
         doing = doings.get((stack, type))
         if doing is None:
-            doing = doings[stack, type] = _doing(states, stack, type, stack_id)
+            doing = doings[stack, type] = _doing(states, stack, type, stack_id, told)
         seen.append(Seen(first, last, doing))
     found = []
     for one, stack in zip(waits, of[count:].tolist(), strict=True):
         state, reason = one.state, one.event
         if states.reason[stack] >= 0:
-            told = STATES[states.leaf_state[stack]]
-            if told in WAITING:
+            leaf = STATES[states.leaf_state[stack]]
+            if leaf in WAITING:
                 reason = states.reasons[states.reason[stack]]
                 # The same event tells of waits of every kind; contention and tasks have their own.
-                state = told if one.rank == 1 else state
+                state = leaf if one.rank == 1 else state
         found.append((state, reason))
     roles = set()
     threads = [*runs.thread.tolist(), *(one.thread for one in waits)]
@@ -87,8 +92,11 @@ def _moment(one: Blocked) -> int:
     return 0 if moment is None else moment
 
 
-def _doing(states: StackStates, stack: int, type: int, stack_id: int) -> Doing:
+def _doing(states: StackStates, stack: int, type: int, stack_id: int, told: bool) -> Doing:
     """What a sample says. One in managed code runs, also if it spins before it waits."""
+    waits = type == _EXTERNAL and states.leaf_state[stack] >= 0 and STATES[states.leaf_state[stack]] in WAITING
+    if not told and not waits:
+        return Doing("unknown", "sample", None, stack_id)
     if type == _MANAGED:
         return Doing("running", "sample", None, stack_id)
     if type != _EXTERNAL:

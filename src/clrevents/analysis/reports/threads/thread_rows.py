@@ -35,6 +35,11 @@ def _time(what: str) -> Any:
     return column(f"How long it {what} in the window.", windowed=True)
 
 
+def _told(what: str) -> Any:
+    """A time that samples of old runtimes do not tell."""
+    return column(f"How long it {what} in the window; null before .NET 5.", windowed=True)
+
+
 def _part(what: str) -> Any:
     """A part of `waiting_ns`."""
     return column(f"How long it {what} in the window.", windowed=True, hidden=True)
@@ -72,12 +77,12 @@ class ThreadRow(SpanRow):
         "`sampler`, `gc`, or `other`."
     )
     life_ns: DurationNs = _time("was there, as far as the trace tells,")
-    running_ns: DurationNs = _time("ran managed code")
-    native_ns: DurationNs = _time("was out of managed code, computing or waiting,")
+    running_ns: DurationNs | None = _told("ran managed code")
+    native_ns: DurationNs | None = _told("was out of managed code, computing or waiting,")
     waiting_ns: DurationNs = _time("waited: for a lock, a handle, time, a thread, a task, or work")
     main_wait: Word | None = column("The state of waiting that took longest; null if none did.", windowed=True)
     unknown_ns: DurationNs = _time("did something that the trace does not tell")
-    gc_suspended_ns: DurationNs = _time("would have run but for a garbage collection")
+    gc_suspended_ns: DurationNs | None = _told("would have run but for a garbage collection")
     lock_ns: DurationNs = _part("waited for a lock")
     wait_ns: DurationNs = _part("waited for a handle or a monitor")
     sleep_ns: DurationNs = _part("slept")
@@ -104,12 +109,12 @@ class RoleRow(Row):
     role: Word = column("What the threads are for.")
     threads: Count = column("How many were there in the window.", windowed=True)
     life_ns: DurationNs = _time("was there, as far as the trace tells,")
-    running_ns: DurationNs = _time("ran managed code")
-    native_ns: DurationNs = _time("was out of managed code, computing or waiting,")
+    running_ns: DurationNs | None = _told("ran managed code")
+    native_ns: DurationNs | None = _told("was out of managed code, computing or waiting,")
     waiting_ns: DurationNs = _time("waited: for a lock, a handle, time, a thread, a task, or work")
     main_wait: Word | None = column("The state of waiting that took longest; null if none did.", windowed=True)
     unknown_ns: DurationNs = _time("did something that the trace does not tell")
-    gc_suspended_ns: DurationNs = _time("would have run but for a garbage collection")
+    gc_suspended_ns: DurationNs | None = _told("would have run but for a garbage collection")
     lock_ns: DurationNs = _part("waited for a lock")
     wait_ns: DurationNs = _part("waited for a handle or a monitor")
     sleep_ns: DurationNs = _part("slept")
@@ -255,9 +260,13 @@ def role_table(context: Context, threads: ReportTable[ThreadRow]) -> ReportTable
         "lossy": [bool(threads.numbers("lossy")[roles == name].any()) for name in names],
     }
     for column_name in ("life_ns", *TIMES):
+        if not threads.column(column_name).known.all():
+            columns[column_name] = [None] * len(names)
+            continue
         values = threads.numbers(column_name)
         columns[column_name] = np.array([int(values[roles == name].sum()) for name in names], dtype=np.int64)
-    times = np.array([columns[column_name] for column_name in TIMES], dtype=np.int64)
+    none = np.zeros(len(names), dtype=np.int64)
+    times = np.array([none if None in columns[name] else columns[name] for name in TIMES], dtype=np.int64)
     return context.table(RoleRow, {**columns, **_waits(times)})
 
 

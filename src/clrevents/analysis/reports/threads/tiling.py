@@ -12,7 +12,7 @@ import attrs
 
 from clrevents.analysis.framework.vocabulary.answer_values import Evidence
 from clrevents.analysis.shared.samples.leaf_states import WAITING, ThreadState
-from clrevents.analysis.shared.samples.sample_runs import HELD
+from clrevents.analysis.shared.weights.sample_holding import HELD
 
 
 @attrs.frozen
@@ -131,6 +131,8 @@ class Tiler:
     period: int
     stops: Stops
     late: Stops
+    between: Doing = BETWEEN
+    """What a thread does between two waits that follow each other closely."""
 
     def life(self, start: int, end: int, events: Sequence[Piece], seen: Sequence[Seen]) -> list[Piece]:
         """All of a life from `start` to `end`: `events` are without overlap, both are in order."""
@@ -176,7 +178,7 @@ class Tiler:
         seen = [one for one in seen if not self._is_around(one, start, end)]
         if not seen:
             short = self.period > 0 and end - start - self.late.total(start, end) <= held
-            return [Piece(start, end, BETWEEN if between and short else UNKNOWN)]
+            return [Piece(start, end, self.between if between and short else UNKNOWN)]
         found: list[Piece] = []
         at = start
         before: Seen | None = None

@@ -10,13 +10,17 @@ from typing import Any, Final
 import attrs
 
 from clrevents.analysis.framework.model.declaration import ReportDeclaration
-from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.reports.top.hot_rows import HotRow as HotRow
 from clrevents.analysis.reports.top.hot_rows import TopFacts, TopParameters
 from clrevents.analysis.reports.top.hot_rows import TopReport as TopReport
 from clrevents.analysis.shared.samples.hot import BY, By, hottest
-from clrevents.analysis.shared.samples.sample_collector import SAMPLE_NEEDS, CollectedSamples, SampleCollector
+from clrevents.analysis.shared.samples.sample_collector import (
+    SAMPLE_METRICS,
+    SAMPLE_NEEDS,
+    CollectedSamples,
+    SampleCollector,
+)
 from clrevents.analysis.shared.weights.event_weights import AMOUNTS
 
 
@@ -34,11 +38,10 @@ class TopCollector(SampleCollector[TopReport]):
 
     def answer(self, found: CollectedSamples) -> TopReport:
         """Make the answer of all samples."""
-        samples = found.samples
         made: TopReport = found.context.answer(
             TopReport,
             facts=TopFacts(**found.facts),
-            metrics={"samples": len(samples), "total": found.weight(samples.total)},
+            metrics=found.metrics,
             notes=found.notes,
             cannot=found.cannot,
             methods=self._table(found),
@@ -85,11 +88,7 @@ REPORT: Final = ReportDeclaration(
     "Where is the time?",
     "time",
     SAMPLE_NEEDS,
-    (
-        # A sample that reaches into the next window is in both.
-        MetricDeclaration("samples", "count", "The number of samples or events.", windows=False, evidence="sample"),
-        MetricDeclaration("total", "ns", "All weights together, in bytes or another unit if they are not times."),
-    ),
+    SAMPLE_METRICS,
     TopCollector,
     "methods",
     TopParameters,

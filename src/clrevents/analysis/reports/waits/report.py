@@ -69,7 +69,8 @@ class WaitsReport(Answer[WaitsFacts]):
     Events tell when a wait began and ended: contentions for locks, waits for handles and monitors (.NET 9 and later),
     and waits for tasks that block a thread; an `await` blocks none and is not counted. Where no event covers them,
     samples show waits by the methods on the stack: such a wait reaches to the middle between the samples around it, and
-    several short ones that follow one another are one. The column `evidence` says which it was.
+    several short ones that follow one another are one, so that samples give no counts and no longest wait. The column
+    `evidence` says which it was.
 
     Kinds: `lock` (to enter a lock), `handle` (wait handles, events, semaphores), `monitor` (Monitor.Wait), `task`
     (until a task is done), `join`, `sleep`, and `idle`, which is what workers of the pool without work and threads of
@@ -145,13 +146,18 @@ def _metrics(context: Context, tables: WaitTables) -> dict[str, Metric | int | N
         least = name.endswith("total") and any(wait.goes_on for wait in waits)
         return context.metric(name, value, "sample" if unrecorded else evidence(waits), least=least)
 
+    def count(name: str, waits: list[KnownWait]) -> Metric:
+        sampled = evidence(waits) == "sample"
+        reason = "samples show how long threads waited, not how often" if sampled else None
+        return context.metric(name, None if sampled else tables.count(waits), evidence(waits), reason)
+
     tasks_known = samples or _TASKS not in context.unknown or bool(tasks)
     return {
-        "count": metric("count", tables.count(programs), programs),
+        "count": count("count", programs),
         "waited_total": metric("waited_total", tables.waited(programs), programs),
         "event_total": metric("event_total", tables.waited(told), told),
         "sampled_total": tables.waited(sampled) if samples else None,
-        "task_count": metric("task_count", tables.count(tasks), tasks) if tasks_known else None,
+        "task_count": count("task_count", tasks) if tasks_known else None,
         "task_total": metric("task_total", tables.waited(tasks), tasks) if tasks_known else None,
         "idle_total": metric("idle_total", tables.waited(idle), idle),
         "nested_count": tables.count(tables.nested()),
@@ -164,12 +170,13 @@ def _notes(context: Context, tables: WaitTables) -> list[Note]:
     tasks = tables.of("task")
     culprit = tables.sync_over_async()
     if culprit is not None:
-        count = tables.count(tasks)
+        count = tables.count(wait for wait in tasks if wait.evidence == "event")
         threads = len({wait.thread for wait in tasks})
         waited = tables.waited(tasks)
         least = "at least " if any(wait.goes_on for wait in tasks) else ""
         text = (
-            f"sync over async: {counted(count, 'wait')} for tasks blocked {counted(threads, 'thread')} for "
+            f"sync over async: {counted(count, 'wait') if count else 'waits'} for tasks blocked "
+            f"{counted(threads, 'thread')} for "
             f"{least}{waited / 1e6:,.3f} ms, most of it in {culprit}"
         )
         numbers = {"waits": count, "threads": threads, "waited_ns": waited}
@@ -215,6 +222,6 @@ REPORT: Final = ReportDeclaration(
         ("How long did threads wait for what?", "clrevents waits app.nettrace --table kinds"),
         ("Which threads waited longest?", "clrevents waits app.nettrace --table threads"),
         ("When was each wait?", "clrevents waits app.nettrace --table waits --start 2s --end 3s"),
-        ("Fail if anything blocks on tasks:", "clrevents waits app.nettrace --assert 'task_count==0'"),
+        ("Fail if anything blocks on tasks:", "clrevents waits app.nettrace --assert 'task_total==0'"),
     ),
 )

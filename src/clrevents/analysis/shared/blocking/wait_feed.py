@@ -16,8 +16,7 @@ from clrevents.analysis.shared.events.contention_spans import CONTENDED, CONTENT
 from clrevents.analysis.shared.events.task_waits import TASK_BEGIN, TASK_END, task_wait_spans
 from clrevents.analysis.shared.events.wait_events import wait_spans
 from clrevents.analysis.shared.samples.sample_runs import RunMaker
-from clrevents.analysis.shared.samples.sampled_states import keep_samples
-from clrevents.analysis.shared.samples.samples import SAMPLES
+from clrevents.analysis.shared.samples.sampled_states import SAMPLER_EVENTS, keep_samples
 
 WAIT_HEADERS: Final = ("time_ns", "thread_id", "stack_id")
 _WAITING: Final = "runtime/WaitHandleWaitStart"
@@ -30,7 +29,7 @@ _KEPT: Final = {
     TASK_END: (*WAIT_HEADERS, "TaskID"),
 }
 WAIT_EVENTS: Final = tuple(_KEPT)
-WAIT_SELECTORS: Final = (*WAIT_EVENTS, SAMPLES)
+WAIT_SELECTORS: Final = (*WAIT_EVENTS, *SAMPLER_EVENTS)
 
 
 @attrs.frozen(eq=False)
@@ -55,7 +54,7 @@ class WaitFeed:
 
     def take(self, chunk: ReportChunk) -> None:
         """See the next events."""
-        keep_samples(self._runs, chunk.events.get(SAMPLES))
+        keep_samples(self._runs, chunk.events)
         self._kept.take(narrowed(chunk, _KEPT))
 
     def found(self, context: Context, raw: bool, my_code: bool) -> FoundWaits:

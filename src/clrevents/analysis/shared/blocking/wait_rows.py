@@ -25,7 +25,9 @@ class Wait(SpanRow):
     kind: Word = column("What it waited for: `lock`, `handle`, `monitor`, `task`, `join`, `sleep` or `idle`.")
     start_ns: Ns | None = column("When the wait began; null if the trace does not tell.")
     end_ns: Ns | None = column("When it ended; null if the trace does not tell.")
-    duration_ns: DurationNs | None = column("How long it lasted; null if the trace does not tell.")
+    duration_ns: DurationNs | None = column(
+        "How long it lasted; null if the trace does not tell. Of samples, several short waits may be one row."
+    )
     open: Flag = column("It went on when tracing stopped: it lasted at least so long.")
     evidence: Word = column("`event` if events tell it, `sample` if samples show that it waited.")
     task_wait: Flag = column("The thread blocks until a task is done.")
@@ -44,9 +46,9 @@ class WaitKind(Row):
 
     kind: Word = column("What threads waited for.")
     evidence: Word = column("`event` or `sample`.")
-    count: Count = column("How many began. Of samples, one is a stretch of samples that follow one another.")
+    count: Count | None = column("How many began; null for samples, which do not tell waits apart.")
     waited_ns: DurationNs = column("How long all threads together waited.")
-    max_ns: DurationNs | None = column("The longest wait; null if the trace tells no length.")
+    max_ns: DurationNs | None = column("The longest wait; null if no event tells its length.")
     open: Count = column("How many waits went on when tracing stopped: times are at least so long.")
     threads: Count = column("How many threads waited.")
 
@@ -59,10 +61,10 @@ class BlockingMethod(Row):
     kind: Word = column("What it waits for.")
     task_wait: Flag = column("It blocks until a task is done, which asynchronous code need not do.")
     evidence: Word = column("`event` or `sample`.")
-    count: Count = column("How many waits began.")
+    count: Count | None = column("How many waits began; null for samples, which do not tell waits apart.")
     waited_ns: DurationNs = column("How long it waited, on all threads.")
     share: Ratio | None = column("Its share of all waiting in this report but `idle`; null for that.")
-    max_ns: DurationNs | None = column("The longest wait; null if the trace tells no length.")
+    max_ns: DurationNs | None = column("The longest wait; null if no event tells its length.")
     open: Count = column("How many waits went on when tracing stopped: times are at least so long.")
     threads: Count = column("How many threads waited in it.")
     waiting_in: CodeName | None = column("The method that it waits in, of one of its stacks.", hidden=True)
@@ -75,9 +77,9 @@ class BlockedThread(Row):
 
     thread_id: ThreadId = column("The thread.")
     thread_name: Word | None = column("Its name; null where the trace has none.", hidden=True)
-    count: Count = column("How many waits of the program began.")
+    count: Count | None = column("How many waits of the program began; null if only samples show some of them.")
     waited_ns: DurationNs = column("How long it waited.")
-    max_ns: DurationNs | None = column("The longest wait; null if the trace tells no length.")
+    max_ns: DurationNs | None = column("The longest wait; null if no event tells its length.")
     open: Count = column("How many waits went on when tracing stopped: times are at least so long.")
     method: CodeName | None = column("The method that waited longest on it; null if unknown.")
 

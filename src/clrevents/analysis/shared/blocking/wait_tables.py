@@ -133,9 +133,11 @@ class WaitTables:
         return [wait for wait in self.waits if wait.inside is not None]
 
     def _sums(self, waits: Sequence[KnownWait]) -> dict[str, Any]:
-        lengths = [wait.held for wait in waits if wait.held is not None]
+        # Of samples, several short waits that follow one another look like one, and one may look like two.
+        sampled = any(wait.evidence == "sample" for wait in waits)
+        lengths = [wait.held for wait in waits if wait.held is not None and not sampled]
         return {
-            "count": self.count(waits),
+            "count": None if sampled else self.count(waits),
             "waited_ns": self.waited(waits),
             "max_ns": max(lengths) if lengths else None,
             "open": sum(wait.goes_on for wait in waits),
@@ -157,4 +159,4 @@ def _threads(waits: Sequence[KnownWait]) -> int:
 
 
 def _longest_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return sorted(rows, key=lambda row: (-row["waited_ns"], -row["count"]))
+    return sorted(rows, key=lambda row: (-row["waited_ns"], -(row["count"] or 0)))

@@ -27,6 +27,8 @@ STEPS: Final = (SUSPENDING, SUSPENDED, RESTARTING, RESTARTED)
 FOR_GC: Final = (1, 6)
 """The reasons that are pauses of a collection."""
 NOTHING: Final = -1
+_NO_NUMBER: Final = -1
+"""The number of collections that a suspension of the sample profiler tells."""
 
 
 @attrs.frozen(eq=False)
@@ -97,6 +99,21 @@ class Suspensions:
 
         both = self.known(0, 1)
         return np.where(both, until(self.times[1]) - until(self.times[0]), 0)
+
+
+def of_sampling(begins: Gathered) -> NDArray[np.bool_]:
+    """Which suspensions may be the sample profiler's: those for no collection that tell no number of one."""
+    if "Count" not in begins.table:
+        return np.zeros(len(begins), dtype=np.bool_)
+    reasons, numbers = (begins.numbers(name).astype(np.int64) for name in ("Reason", "Count"))
+    found: NDArray[np.bool_] = ~np.isin(reasons, FOR_GC) & (numbers == _NO_NUMBER)
+    return found
+
+
+def stops_of(begins: Gathered) -> Ints:
+    """When the sample profiler stopped the others, by these begins of suspensions."""
+    found: Ints = begins.numbers("time_ns").astype(np.int64)[of_sampling(begins)]
+    return found
 
 
 def suspensions(

@@ -78,7 +78,7 @@ def stack_sums(samples: Samples, merge_threads: bool = False) -> StackSums:
     weight = sum_by(place[of], samples.weight, len(keys))
     outside = False if samples.external is None else samples.external
     external = sum_by(place[of], np.where(outside, samples.weight, 0), len(keys))
-    count = np.bincount(place[of], minlength=len(keys)).astype(np.int64)
+    count = np.bincount(place[of][~samples.unsampled], minlength=len(keys)).astype(np.int64)
     at = first[order]
     return StackSums(thread[at], samples.stack[at], weight, count, external)
 

@@ -75,7 +75,7 @@ def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
     found = [
         HotMethod(
             *(*label, own[i], whole[i], number[i], outside[i] if known else None, reached[i]),
-            running=None if state is None else ran[i],
+            running=ran[i] if state is not None and samples.running_told else None,
             waiting=None if state is None else waited[i],
         )
         for i, label in enumerate(groups)

@@ -17,13 +17,22 @@ from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.collector import Collector, Context, ReportChunk
 from clrevents.analysis.framework.model.kept import Kept
 from clrevents.analysis.framework.model.needs import Need
-from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, Evidence, Metric, Note
+from clrevents.analysis.framework.vocabulary.answer_values import (
+    MANY_PROCESSES,
+    Evidence,
+    Metric,
+    MetricDeclaration,
+    Note,
+)
 from clrevents.analysis.framework.vocabulary.cells import CodeName, Count, DurationNs, Word
 from clrevents.analysis.framework.vocabulary.row_class import column, row
 from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, stops_of
 from clrevents.analysis.shared.samples.name_patterns import NamePattern
 from clrevents.analysis.shared.samples.sample_parameters import SampleParameters
-from clrevents.analysis.shared.samples.sample_states import chosen_states
+from clrevents.analysis.shared.samples.sample_runs import MANAGED
+from clrevents.analysis.shared.samples.sample_states import chosen_states, tellable
+from clrevents.analysis.shared.samples.sampled_runtime import UNTOLD, VERSION_EVENTS, tells_running, versions_of
 from clrevents.analysis.shared.samples.samples import SAMPLES, Samples, name_samples
 from clrevents.analysis.shared.samples.stack_shapes import StackShape
 from clrevents.analysis.shared.weights.allocation_events import ALLOC, BYTES, NEEDED, AllocationRows, certainty
@@ -33,6 +42,7 @@ from clrevents.analysis.shared.weights.weighing import (
     CAVEAT,
     SAMPLE_HEADERS,
     SAMPLE_TYPE,
+    Ints,
     SampleColumns,
     WeighedColumns,
     Weights,
@@ -47,6 +57,14 @@ from clrevents.table.read import Wanted
 A_co = TypeVar("A_co", bound=Answer[Any], covariant=True)
 
 SAMPLE_NEEDS: Final = (Need("where threads spend their time", ("ThreadSample",), 0, 4, SAMPLE, essential=True),)
+SAMPLE_METRICS: Final = (
+    # A sample that reaches into the next window is in both.
+    MetricDeclaration("samples", "count", "The number of samples or events.", windows=False, evidence="sample"),
+    MetricDeclaration("total", "ns", "All their weights together, in bytes or another unit if they are not times."),
+    MetricDeclaration(
+        "unsampled_total", "ns", "How long threads were sampled before and after, but not meanwhile.", "less"
+    ),
+)
 WEIGHTS: Final[Mapping[str, tuple[str | None, str]]] = {
     "nanoseconds": ("_ns", "ns"),
     "bytes": ("_bytes", "bytes"),
@@ -81,8 +99,8 @@ class CollectedSamples:
     samples: Samples
     lossy: bool
     """Whether a sample may be missing in the window: nobody knows which method it was in."""
-    known: bool
-    """Whether the trace tells what the samples weigh."""
+    unknown: str | None
+    """Why the trace does not tell what the samples weigh; None where it does."""
     evidence: Evidence
     period_ns: int | None
     notes: tuple[Note, ...]
@@ -102,9 +120,25 @@ class CollectedSamples:
     def weight(self, value: int | float) -> Metric:
         """A metric in the unit of the weights."""
         _, unit = WEIGHTS[self.samples.unit]
-        if self.known:
+        if self.unknown is None:
             return Metric(value, unit, evidence=self.evidence)
-        return Metric(None, unit, evidence=self.evidence, reason="the trace has no such event")
+        return Metric(None, unit, evidence=self.evidence, reason=self.unknown)
+
+    @property
+    def metrics(self) -> dict[str, Metric]:
+        """The metrics of `SAMPLE_METRICS`."""
+        samples = self.samples
+        unsampled = self.weight(samples.unsampled_total)
+        if not samples.timed:
+            unsampled = attrs.evolve(unsampled, value=None, unit="ns", reason="these are no samples of the profiler")
+        count = Metric(samples.count, "count", evidence="sample")
+        if self.unknown == UNTOLD:
+            count = attrs.evolve(count, value=None, reason=UNTOLD)
+        return {
+            "samples": count,
+            "total": self.weight(samples.total - samples.unsampled_total),
+            "unsampled_total": unsampled,
+        }
 
     def columns(
         self, name: str, values: list[int | float] | Weights
@@ -143,11 +177,15 @@ class SampleCollector(Collector[A_co]):
         self._field = SAMPLE_TYPE if self._timed else asked.weight if self._allocations is None else None
         field = () if self._field is None else (self._field,)
         self._columns = tuple(dict.fromkeys((*SAMPLE_HEADERS, *field)))
-        self.selectors = (self._selector,) if self._allocations is None else ALLOCATIONS
+        self.selectors = (self._selector, SUSPENDING, *VERSION_EVENTS) if self._timed else (self._selector,)
+        if self._allocations is not None:
+            self.selectors = ALLOCATIONS
         # A weight may be a header column, too.
         self.headers = tuple(dict.fromkeys((*SAMPLE_HEADERS, *Wanted.of(field).headers)))
         self._event: tuple[str, str] | None = None
         self._kept = Kept({self._selector: self._columns})
+        self._versions: set[int] = set()
+        self._stops: list[Ints] = []
 
     @abstractmethod
     def answer(self, found: CollectedSamples) -> A_co:
@@ -158,6 +196,12 @@ class SampleCollector(Collector[A_co]):
         for selector, found in chunk.events.items():
             if self._allocations is not None:
                 self._allocations.take(selector, found.table, _NOBODY)
+                continue
+            if self._timed and selector in VERSION_EVENTS:
+                self._versions |= versions_of(found)
+                continue
+            if self._timed and selector == SUSPENDING:
+                self._stops.append(stops_of(found))
                 continue
             if self._event not in (None, found.event):
                 raise AmbiguousEventError(f"{self._selector!r} means several events")
@@ -181,7 +225,7 @@ class SampleCollector(Collector[A_co]):
         self._check(events)
         if (self._event or events.event) is not None:
             # A pattern that nothing matches has no fields.
-            events = self._kept.all(self.selectors, context.nothing)[self._selector]
+            events = self._kept.all((self._selector,), context.nothing)[self._selector]
         rows = SampleColumns.of(events.table, self._field, process)
         name = "" if events.event is None else events.event[1]
         text = f"the trace has no event that matches {self._selector!r}"
@@ -199,11 +243,22 @@ class SampleCollector(Collector[A_co]):
         cannot: Note | None = None,
     ) -> CollectedSamples:
         weighed = self._weighed(rows, context)
+        told = (
+            not self._timed
+            or rows.field is None
+            or tells_running(self._versions, int((rows.field == MANAGED).sum()), len(rows))
+        )
+        unknown = None if known else "the trace has no such event"
         apart = context.info.version >= MANY_PROCESSES
         samples = name_samples(
-            *(name, weighed, context.methods, context.stacks, context.thread_names, apart, self._asked.artefacts)
+            *(name, weighed, context.methods, context.stacks, context.thread_names, apart, self._asked.artefacts),
+            running_told=told,
         )
-        if self._states is not None and samples.state is not None:
+        if self._states is not None and not told and not tellable(self._states):
+            # Nothing is shown rather than what samples happen to say.
+            samples, unknown = samples.in_states(), UNTOLD
+            cannot = cannot or Note("running-unknown", "warning", UNTOLD, (*self.tables, "total"))
+        elif self._states is not None and samples.state is not None:
             samples = samples.in_states(*self._states)
         samples = samples.in_shape(self._shape)
         # A loss before the window counts from the first sample on whose time reaches into it.
@@ -212,7 +267,7 @@ class SampleCollector(Collector[A_co]):
             context=context,
             samples=samples,
             lossy=context.touched(self._asked.thread_id, first),
-            known=known,
+            unknown=unknown,
             evidence="sample" if samples.timed or notes else "event",
             period_ns=_period(weighed),
             notes=(*notes, *_notes(samples, self.tables)),
@@ -227,8 +282,8 @@ class SampleCollector(Collector[A_co]):
                 check_weight(found.event, found.table.fields, self._field, self.texts)
 
     def _of_thread(self, found: Gathered) -> Gathered:
-        """The events of the thread that was asked for."""
-        if self._asked.thread_id is None:
+        """The events of the thread that was asked for; all samples, which tell when the sampler was late."""
+        if self._asked.thread_id is None or self._timed:
             return found
         thread = found.column("thread_id")
         mine = thread.values == self._asked.thread_id
@@ -236,7 +291,10 @@ class SampleCollector(Collector[A_co]):
 
     def _weighed(self, rows: SampleColumns, context: Context) -> WeighedColumns:
         if self._timed:
-            return weigh_times(rows, context.window)
+            only = self._asked.thread_id
+            stops = np.concatenate((rows.time[:0], *self._stops))
+            process = _NOBODY if context.process_id is None else context.process_id
+            return weigh_times(rows, context.window, {process: stops}, None if only is None else (only,))
         return weigh_events(rows, self._asked.weight if self._allocations is None else BYTES, context.window)
 
     def _needs(self, event: tuple[str, str] | None) -> tuple[Need, ...]:
@@ -267,6 +325,14 @@ def _notes(samples: Samples, tables: tuple[str, ...]) -> tuple[Note, ...]:
     found = []
     if samples.timed and len(samples):
         found.append(Note("clock-time", "info", CAVEAT, (*tables, "total")))
+    if not samples.running_told:
+        text = f"{UNTOLD}: there is no such time, and waits are at least so long"
+        notes_of = (*tables, "running_ns", "waiting_ns")
+        found.append(Note("running-unknown", "info", text, notes_of))
+    if samples.timed and samples.unsampled_total:
+        took, whole = samples.unsampled_total, samples.total
+        text = f"{took / 1e6:,.3f} ms ({took / whole:.0%} of the time) are not sampled: nobody knows what threads did"
+        found.append(Note("not-sampled", "info", text, (*tables, "unsampled_total"), {"unsampled_ns": took}))
     if samples.advice is not None:
         nameless = samples.nameless
         frames = counted(len(samples.frames), "frame")

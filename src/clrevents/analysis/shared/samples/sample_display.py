@@ -10,6 +10,7 @@ from html import escape
 from typing import Final, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clrevents._util.words import counted, safe
 from clrevents.analysis.gathering.groups import sum_by
@@ -45,6 +46,12 @@ class ShownSamples(Protocol):
     def advice(self) -> str | None: ...
     @property
     def total(self) -> int | float: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def unsampled(self) -> NDArray[np.bool_]: ...
+    @property
+    def unsampled_total(self) -> int | float: ...
     def __len__(self) -> int: ...
 
 
@@ -70,7 +77,7 @@ def samples_html(samples: ShownSamples) -> str:
 
 def _title(samples: ShownSamples) -> str:
     threads = counted(len(samples.threads), "thread")
-    return safe(f"{counted(len(samples), 'sample')} of {samples.event or 'no event'} on {threads}")
+    return safe(f"{counted(samples.count, 'sample')} of {samples.event or 'no event'} on {threads}")
 
 
 def _facts(samples: ShownSamples) -> list[tuple[str, str]]:
@@ -83,6 +90,8 @@ def _facts(samples: ShownSamples) -> list[tuple[str, str]]:
         ("time", f"{first:,.3f} ms to {last:,.3f} ms"),
         ("stacks", f"{counted(len(samples.offsets) - 1, 'stack')} of {counted(len(samples.frames), 'frame')}"),
     ]
+    if samples.unsampled_total:
+        found.append(("unsampled", f"{_amount(samples, samples.unsampled_total)}{unit}"))
     return found if samples.advice is None else [*found, ("names", f"some are missing: {safe(samples.advice)}")]
 
 
@@ -95,9 +104,9 @@ def _heaviest(samples: ShownSamples) -> list[tuple[str, ...]]:
     """The innermost frames with their own weight and number of samples, the heaviest first."""
     leaf = samples.values[samples.offsets[samples.stack]] if len(samples) else samples.stack
     weight = sum_by(leaf, samples.weight, len(samples.frames))
-    count = np.bincount(leaf, minlength=len(samples.frames))
+    count = np.bincount(leaf[~samples.unsampled], minlength=len(samples.frames))
     weights, counts = weight.tolist(), count.tolist()
-    order = sorted(np.flatnonzero(count).tolist(), key=lambda i: (-weights[i], -counts[i], samples.frames[i].raw))
+    order = sorted(np.unique(leaf).tolist(), key=lambda i: (-weights[i], -counts[i], samples.frames[i].raw))
     return [(_amount(samples, weights[i]), f"{counts[i]:,}", samples.frames[i].name) for i in order]
 
 

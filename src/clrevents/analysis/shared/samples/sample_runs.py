@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clrevents.analysis.gathering.groups import changes
+from clrevents.analysis.shared.weights.sample_holding import FIRST, HELD, Sampling, late_spans, period_of
 
 Ints: TypeAlias = NDArray[np.int64]
 
-HELD: Final = 3
-"""For how many periods of the profiler a sample may be followed by none, before nobody knows what its thread did."""
-_FIRST: Final = 1 << 14
-"""So many samples tell the period, and only then are runs made, so that it does not matter where chunks end."""
+MANAGED: Final = 2
+"""The type of samples of threads in managed code."""
+_UNTIMED: Final = Sampling()
 
 
 @attrs.frozen(eq=False)
@@ -30,9 +30,15 @@ class SampleRuns:
     last: Ints
     stack_id: Ints
     type: Ints
-    period_ns: int
-    """The median time between two samples of a thread; 0 where no thread has two."""
+    sampling: Sampling
     samples: int
+    managed: int = 0
+    """How many samples say that their thread was in managed code."""
+
+    @property
+    def period_ns(self) -> int:
+        """The median time between two samples of a thread; 0 where no thread has two."""
+        return self.sampling.period_ns
 
     def __len__(self) -> int:
         return len(self.first)
@@ -47,21 +53,35 @@ class RunMaker:
         self._period: int | None = None
         self._parts: list[SampleRuns] = []
         self._open: SampleRuns | None = None
-        self._samples = 0
+        self._samples = self._managed = 0
+        self._stops: Ints = np.zeros(0, dtype=np.int64)
+        self._late: list[tuple[Ints, Ints]] = []
 
     def take(self, thread: NDArray[np.uint64], time: Ints, stack_id: Ints, type: Ints) -> None:
         """The next samples."""
         self._waiting.append((thread, time, stack_id, type))
         self._count += len(time)
         self._samples += len(time)
-        if self._period is not None or self._count >= _FIRST:
+        self._managed += int((type == MANAGED).sum())
+        if self._period is not None or self._count >= FIRST:
             self._make()
+
+    def stops(self, time: Ints) -> None:
+        """The next moments at which the sampler stopped threads."""
+        self._stops = np.concatenate((self._stops, time))
+        if self._period is not None:
+            self._late.append(late_spans(self._stops, self._period))
+            self._stops = self._stops[-1:]
 
     def runs(self) -> SampleRuns:
         """All of them."""
         self._make()
+        self.stops(self._stops[:0])
         parts = [*self._parts, *([self._open] if self._open is not None else [])]
-        return _joined(parts, self._period or 0, self._samples)
+        low, high = zip(*self._late, strict=True) if self._late else ((), ())
+        none = self._stops[:0]
+        sampling = Sampling(self._period or 0, np.concatenate((none, *low)), np.concatenate((none, *high)))
+        return attrs.evolve(_joined(parts, sampling, self._samples), managed=self._managed)
 
     def _make(self) -> None:
         if not self._count:
@@ -69,10 +89,10 @@ class RunMaker:
         thread, time, stack_id, type = (np.concatenate(column) for column in zip(*self._waiting, strict=True))
         self._waiting, self._count = [], 0
         if self._period is None:
-            self._period = _period(thread[:_FIRST], time[:_FIRST])
+            self._period = period_of(thread, time)
         held = HELD * self._period
-        single = SampleRuns(thread, time, time, stack_id, type, self._period, 0)
-        known = single if self._open is None else _joined([self._open, single], self._period, 0)
+        single = SampleRuns(thread, time, time, stack_id, type, _UNTIMED, 0)
+        known = single if self._open is None else _joined([self._open, single], _UNTIMED, 0)
         order = np.lexsort((known.first, known.thread))
         thread, first, last = known.thread[order], known.first[order], known.last[order]
         stack_id, type = known.stack_id[order], known.type[order]
@@ -81,20 +101,13 @@ class RunMaker:
         starts = np.flatnonzero(begins)
         ends = np.append(starts[1:], len(order)) - 1
         made = SampleRuns(
-            thread[starts], first[starts], last[ends], stack_id[starts], type[starts], self._period, self._samples
+            thread[starts], first[starts], last[ends], stack_id[starts], type[starts], _UNTIMED, self._samples
         )
         # The last run of each thread may go on.
         done = np.zeros(len(made), dtype=np.bool_)
         done[:-1] = made.thread[1:] == made.thread[:-1]
         self._parts.append(_some(made, done))
         self._open = _some(made, ~done)
-
-
-def _period(thread: NDArray[np.uint64], time: Ints) -> int:
-    order = np.lexsort((time, thread))
-    gaps = np.diff(time[order])[thread[order][1:] == thread[order][:-1]]
-    gaps = np.sort(gaps[gaps > 0])
-    return int(gaps[(len(gaps) - 1) // 2]) if len(gaps) else 0
 
 
 def _some(runs: SampleRuns, which: NDArray[np.bool_]) -> SampleRuns:
@@ -108,7 +121,7 @@ def _some(runs: SampleRuns, which: NDArray[np.bool_]) -> SampleRuns:
     )
 
 
-def _joined(parts: list[SampleRuns], period_ns: int, samples: int) -> SampleRuns:
+def _joined(parts: list[SampleRuns], sampling: Sampling, samples: int) -> SampleRuns:
     none = np.zeros(0, dtype=np.int64)
     thread = np.concatenate([np.zeros(0, dtype=np.uint64), *(part.thread for part in parts)])
     columns = [
@@ -117,4 +130,4 @@ def _joined(parts: list[SampleRuns], period_ns: int, samples: int) -> SampleRuns
     ]
     order = np.lexsort((columns[0], thread))
     first, last, stack_id, type = (column[order] for column in columns)
-    return SampleRuns(thread[order], first, last, stack_id, type, period_ns, samples)
+    return SampleRuns(thread[order], first, last, stack_id, type, sampling, samples)

@@ -19,15 +19,24 @@ from clrevents.analysis.shared.samples.stack_shapes import without_frames
 Ints: TypeAlias = NDArray[np.int64]
 StateCodes: TypeAlias = NDArray[np.int8]
 
+UNTELLABLE: Final = ("running", "native", "gc_suspended")
+"""The states that are unknown where samples do not tell whether a thread ran."""
+
 _EXTERNAL: Final = 1
 _MANAGED: Final = 2
 _RUNNING, _NATIVE, _UNKNOWN = (STATES.index(name) for name in ("running", "native", "unknown"))
 
 
-def sampled_states(merged: MergedStacks, types: Ints) -> StateCodes:
-    """The place in `STATES` of each sample's state. In managed code a thread runs, also if it spins before it waits."""
+def sampled_states(merged: MergedStacks, types: Ints, running_told: bool = True) -> StateCodes:
+    """The place in `STATES` of each sample's state. In managed code a thread runs, also if it spins before it waits.
+
+    Unless samples tell whether a thread ran, only known waits are known.
+    """
     told = stack_states(merged.frames, merged.offsets, merged.values).leaf_state[merged.of]
     outside = np.where(told < 0, _NATIVE, told)
+    if not running_told:
+        waits = np.isin(told, [STATES.index(state) for state in WAITING]) & (types == _EXTERNAL)
+        return np.where(waits, told, _UNKNOWN).astype(np.int8)
     found = np.where(types == _MANAGED, _RUNNING, np.where(types == _EXTERNAL, outside, _UNKNOWN))
     return found.astype(np.int8)
 
@@ -46,6 +55,11 @@ def chosen_states(running: bool, waiting: bool, state: str | None) -> tuple[Thre
     if not found:
         raise ValueError(f"no state {state!r}; there are {', '.join(STATES)}")
     return found
+
+
+def tellable(states: Sequence[ThreadState]) -> bool:
+    """Whether samples tell all of these states although they do not tell whether a thread ran."""
+    return not any(state in UNTELLABLE for state in states)
 
 
 def in_states(codes: StateCodes, states: Sequence[ThreadState]) -> NDArray[np.bool_]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import attrs
@@ -20,17 +21,22 @@ from numpy.typing import NDArray
 from clrevents.analysis.framework.render.showing import show, write
 from clrevents.analysis.framework.vocabulary.answer_values import MANY_PROCESSES, TimeWindow
 from clrevents.analysis.gathering.distant_times import near_table
-from clrevents.analysis.gathering.merged import NO_STACK, MergedStacks, StackFrame, merged_stacks
+from clrevents.analysis.gathering.gather import Gathered
+from clrevents.analysis.gathering.merged import NO_STACK, NOT_SAMPLED, MergedStacks, StackFrame, merged_stacks
+from clrevents.analysis.shared.events.gc_suspensions import SUSPENDING, of_sampling, stops_of
 from clrevents.analysis.shared.samples.leaf_states import STATES, ThreadState
 from clrevents.analysis.shared.samples.sample_display import samples_html, samples_text
+from clrevents.analysis.shared.samples.sample_runs import MANAGED
 from clrevents.analysis.shared.samples.sample_states import (
     StateCodes,
     chosen_states,
     folded,
     in_states,
     sampled_states,
+    tellable,
     used,
 )
+from clrevents.analysis.shared.samples.sampled_runtime import UNTOLD, VERSION, VERSION_EVENTS, tells_running
 from clrevents.analysis.shared.samples.stack_shapes import FOLDED, StackShape
 from clrevents.analysis.shared.weights.allocation_events import (
     ALLOC,
@@ -97,13 +103,14 @@ class SampledThread:
         return f"{text} ({self.name})" if self.name else text
 
 
-@attrs.frozen(eq=False, repr=False)
+@attrs.frozen(eq=False, repr=False, slots=False)
 class Samples:
     """Weighted stacks in order of time, a number in each array for every one of them; owns its data.
 
     `time_ns` counts from the start of the session, `thread` is a place in `threads`, `weight` is in `unit`, `external`
     says which samples were in native code or waiting (None where the events do not tell). Stack `stack[i]` is
     `values[offsets[stack[i]]:offsets[stack[i] + 1]]`, places in `frames`, innermost first; no two stacks are alike.
+    Time between two samples of a thread that no sample covers has a stack of the one frame `[not sampled]`.
     """
 
     event: str
@@ -121,6 +128,8 @@ class Samples:
     external: NDArray[np.bool_] | None = None
     advice: str | None = None
     """What to record next time so that more frames have names; None where none is missing for want of recording."""
+    running_told: bool = True
+    """Whether these samples tell if a thread ran managed code or not."""
     state: StateCodes | None = None
     """What the thread did at each sample of the profiler, a place in `leaf_states.STATES`; None for other events."""
     info: TraceInfo | None = None
@@ -138,17 +147,39 @@ class Samples:
     @property
     def nameless(self) -> int:
         """How many frames lack a name, because the trace does not tell it."""
-        return sum(frame.reason not in (None, NO_STACK, FOLDED) for frame in self.frames)
+        return sum(frame.reason not in (None, NO_STACK, FOLDED, NOT_SAMPLED) for frame in self.frames)
+
+    @cached_property
+    def unsampled(self) -> NDArray[np.bool_]:
+        """Which are no samples, but time between two of a thread that no sample covers."""
+        places = [place for place, frame in enumerate(self.frames) if frame.reason == NOT_SAMPLED]
+        if not places or not len(self):
+            return np.zeros(len(self), dtype=np.bool_)
+        found: NDArray[np.bool_] = self.values[self.offsets[self.stack]] == places[0]
+        return found
+
+    @property
+    def count(self) -> int:
+        """How many samples or events there are."""
+        return int((~self.unsampled).sum())
+
+    @property
+    def unsampled_total(self) -> int | float:
+        """How much of the total no sample covers."""
+        return self.weight_of(self.unsampled)
 
     def in_states(self, *states: ThreadState) -> Samples:
         """Those whose thread was in one of these states; all of them keep their weight.
 
-        Raises ValueError for an unknown state, and unless these are samples of the profiler.
+        Raises ValueError for an unknown state, for one that these samples do not tell, and unless these are samples of
+        the profiler.
         """
         if self.state is None:
             raise ValueError(f"samples of {self.event or 'no event'} have no state; those of the profiler have")
         for name in states:
             chosen_states(False, False, name)
+        if not self.running_told and not tellable(states):
+            raise ValueError(UNTOLD)
         stacks = MergedStacks(self.stack, self.offsets, self.values, self.frames)
         return self._only(np.flatnonzero(in_states(self.state, states)), stacks)
 
@@ -168,6 +199,13 @@ class Samples:
         keeps its weight. Patterns are as in docs/top.md. Raises ValueError for a bad pattern.
         """
         return self.in_shape(StackShape.of(group, include, exclude, fold, my_code))
+
+    def seen(self) -> Samples:
+        """Only what was sampled, without time that no sample covers."""
+        if not self.unsampled.any():
+            return self
+        stacks = MergedStacks(self.stack, self.offsets, self.values, self.frames)
+        return self._only(np.flatnonzero(~self.unsampled), stacks)
 
     def in_shape(self, shape: StackShape) -> Samples:
         """The same, asked for by a shape."""
@@ -201,6 +239,8 @@ class Samples:
         writes them. `state` is what the thread did, null except for the profiler's samples. The metadata has `name`
         (the event) and `unit`.
         """
+        if self.unsampled.any():
+            return self.seen().table(raw)
         names = [frame.raw if raw else frame.name for frame in self.frames]
         stacks = [[names[frame] for frame in self.frame_ids(stack)] for stack in range(len(self.offsets) - 1)]
         threads = from_values(ColumnType("uint64"), [thread.thread_id for thread in self.threads])
@@ -299,7 +339,7 @@ def read_samples(
     if event is None:
         event, weight = event_and_weight(weight)
     timed = event is None and weight is None
-    field = SAMPLE_TYPE if timed else weight
+    field = weight
     window = TimeWindow.between(start, end, passes_of(trace).moment_ns)
     trails = _trails(trace) if logical else None
     if event is None and weight == ALLOC:
@@ -307,19 +347,45 @@ def read_samples(
         return _allocations(trace, options, window, artefacts, trails)
     if trace.info.version >= MANY_PROCESSES:
         passes_of(trace).scan(raising=False)  # threads are named from it; it also tells if there is nothing to read
+    if timed:
+        return _profiled(trace, window, Filters.of({"thread_id": thread_id}).thread_ids, artefacts, trails)
     wanted = Wanted.of([*SAMPLE_HEADERS, "process_id", *([] if field is None else [field])])
-    # The samples before a window say where the threads are when it begins.
-    low, high = (None, None) if timed else (start, end)
-    filters = Filters.of({"thread_id": thread_id, "start": low, "end": high})
-    selector = SAMPLES if event is None else event
-    table, stacks = passes_of(trace).table(selector, wanted, filters, "time", stacks=True)
+    filters = Filters.of({"thread_id": thread_id, "start": start, "end": end})
+    assert event is not None, "only samples of the profiler need none"
+    table, stacks = passes_of(trace).table(event, wanted, filters, "time", stacks=True)
     name = table.metadata.get("name", "")
-    if not timed and weight is not None:
+    if weight is not None:
         found = (table.metadata.get("provider", ""), name)
         check_weight(found, (*table.fields, *passes_of(trace).fields(found)), weight, texts=True)
     rows = SampleColumns.of(table, field)
-    weighed = weigh_times(rows, window) if timed else weigh_events(rows, weight, window)
-    return _named(trace, name, weighed, stacks, artefacts, trails)
+    return _named(trace, name, weigh_events(rows, weight, window), stacks, artefacts, trails)
+
+
+def _profiled(
+    trace: Trace, window: TimeWindow, threads: Sequence[int] | None, artefacts: bool, trails: TaskTrails | None
+) -> Samples:
+    """All samples are read: those before a window say where threads are when it begins, and those of all threads, when
+    the sampler was late."""
+    versions: set[int] = set()
+    parts, tables, name = [], [], SAMPLES.partition("/")[2]
+    stops: dict[int, Ints] = {}
+    headers = (*SAMPLE_HEADERS, "process_id")
+    for chunk in passes_of(trace).table_chunks(SAMPLES, SUSPENDING, *VERSION_EVENTS, columns=headers, headers=()):
+        tables.append(chunk.stacks)
+        for event, table in chunk.tables.items():
+            if event[0] == SAMPLE:
+                parts.append(SampleColumns.of(table, SAMPLE_TYPE))
+            elif event[1] == SUSPENDING.partition("/")[2]:
+                begins = Gathered(event, near_table(table)[0], np.zeros(len(table), dtype=np.int64))
+                processes = table.column("process_id").filled(-1).astype(np.int64)[of_sampling(begins)]
+                for process in np.unique(processes).tolist():
+                    mine = stops_of(begins)[processes == process]
+                    stops[process] = np.concatenate((stops.get(process, mine[:0]), mine))
+            elif VERSION in table:
+                versions.update(table.column(VERSION).tolist())
+    rows = SampleColumns.joined(parts)
+    told = rows.field is None or tells_running(versions, int((rows.field == MANAGED).sum()), len(rows))
+    return _named(trace, name, weigh_times(rows, window, stops, threads), stacks_of(tables), artefacts, trails, told)
 
 
 def _trails(trace: Trace) -> TaskTrails:
@@ -365,10 +431,11 @@ def _named(
     stacks: AddressStacks,
     artefacts: bool,
     trails: TaskTrails | None,
+    running_told: bool = True,
 ) -> Samples:
     apart = trace.info.version >= MANY_PROCESSES
     names = {t.thread_id: t.name for t in trace.threads if t.name} if apart else {}
-    found = name_samples(event, weighed, trace.methods, stacks, names, apart, artefacts, trails)
+    found = name_samples(event, weighed, trace.methods, stacks, names, apart, artefacts, trails, running_told)
     return attrs.evolve(found, info=trace.info)
 
 
@@ -394,6 +461,7 @@ def name_samples(
     apart: bool,
     artefacts: bool = False,
     trails: TaskTrails | None = None,
+    running_told: bool = True,
 ) -> Samples:
     """Weighed events with their stacks, as names. `names` are those of threads.
 
@@ -405,12 +473,14 @@ def name_samples(
     processes = rows.process if apart else None
     merged = merged_stacks(methods, resolve_stacks(methods, stacks.arrays, rows.stack_id, rows.time, processes))
     timed = weighed.gap is not None
-    state = None if not timed or rows.field is None else sampled_states(merged, rows.field)
+    state = None if not timed or rows.field is None else sampled_states(merged, rows.field, running_told)
     merged = merged if artefacts else folded(merged)
     if trails is not None:
         merged = used(trails.joined(merged, rows.time, rows.thread, rows.process))
     if rows.texts is not None and rows.field is not None:
         merged = used(under_texts(merged, rows.field, rows.texts))
+    if weighed.unsampled is not None and weighed.unsampled.any():
+        merged = _with_unsampled(merged, weighed.unsampled)
     lacking = any(frame.reason == _NO_RUNDOWN for frame in merged.frames)
     return Samples(
         event=event,
@@ -424,10 +494,19 @@ def name_samples(
         values=merged.values,
         threads=threads,
         frames=merged.frames,
-        external=weighed.external,
+        external=weighed.external if running_told else None,
         advice=methods.advice if lacking else None,
+        running_told=running_told,
         state=state,
     )
+
+
+def _with_unsampled(merged: MergedStacks, unsampled: NDArray[np.bool_]) -> MergedStacks:
+    """The stacks where some uses are time that no sample covers."""
+    frames = (*merged.frames, StackFrame(f"[{NOT_SAMPLED}]", f"[{NOT_SAMPLED}]", reason=NOT_SAMPLED))
+    of = np.where(unsampled, len(merged.offsets) - 1, merged.of)
+    offsets, values = np.append(merged.offsets, len(merged.values) + 1), np.append(merged.values, len(frames) - 1)
+    return used(MergedStacks(of, offsets, values, frames))
 
 
 def _sampled_threads(rows: SampleColumns, names: Mapping[int, str]) -> tuple[tuple[SampledThread, ...], Ints]:

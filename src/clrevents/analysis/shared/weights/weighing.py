@@ -6,7 +6,8 @@ Knows no names of events or methods, and reads no trace.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
 import attrs
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.gathering.distant_times import near_times
 from clrevents.analysis.gathering.groups import numbered
+from clrevents.analysis.shared.weights.sample_holding import Sampling
 from clrevents.table.build import ColumnType
 from clrevents.table.table import Table
 
@@ -34,6 +36,8 @@ CAVEAT: Final = (
 """How to read the weights of the sample profiler."""
 
 _EXTERNAL: Final = 1
+_NEVER: Final = -1
+"""The type of what is no sample."""
 _UNKNOWN: Final = -1
 _LARGEST: Final = (1 << 63) - 1
 _BYTES: Final = ("bytes", "size", "amount", "amount64", "length")
@@ -104,8 +108,9 @@ class SampleColumns:
 class WeighedColumns:
     """The events of a window: `shown` are their times cut to it, while those in `rows` are their own.
 
-    `external` and `gap` (the time to the next sample of the thread, uncut, -1 for its last) are None unless the weights
-    are times between samples.
+    `external`, `unsampled` (what is no sample, but time of a thread that no sample covers) and `gap` (the time to the
+    next sample of the thread, uncut, -1 for its last and what is none) are None unless the weights are times between
+    samples.
     """
 
     rows: SampleColumns
@@ -113,26 +118,66 @@ class WeighedColumns:
     weight: Weights
     unit: Unit
     external: NDArray[np.bool_] | None = None
+    unsampled: NDArray[np.bool_] | None = None
     gap: Ints | None = None
 
 
-def weigh_times(rows: SampleColumns, window: TimeWindow) -> WeighedColumns:
-    """The sample profiler's, whose field is `SAMPLE_TYPE`.
+def weigh_times(
+    rows: SampleColumns,
+    window: TimeWindow,
+    stops: Mapping[int, Ints] = MappingProxyType({}),
+    thread_ids: Sequence[int] | None = None,
+) -> WeighedColumns:
+    """All samples of the profiler, whose field is `SAMPLE_TYPE`; those of some threads, or all, are weighed.
 
-    A window's first stack is the one that a thread was seen with before.
+    A sample weighs the time to its thread's next one, as far as `Sampling` says that it holds; the rest is a row of its
+    own. `stops` are when the sampler stopped each process. A window's first stack is the one that a thread was seen
+    with before.
     """
-    order = np.lexsort((rows.time, rows.thread, rows.process))
-    until = rows.time.copy()
-    same = rows.thread[order][1:] == rows.thread[order][:-1]
-    same &= rows.process[order][1:] == rows.process[order][:-1]
-    until[order[:-1][same]] = rows.time[order[1:][same]]
-    gap = np.full(len(rows), -1, dtype=np.int64)
-    gap[order[:-1][same]] = (until - rows.time)[order[:-1][same]]
-    kept = np.flatnonzero(window.meets(rows.time, until) & (window.high > window.low))
+    weighed = []
+    for process in np.unique(rows.process).tolist() or [_UNKNOWN]:
+        mine = rows.take(np.flatnonzero(rows.process == process))
+        weighed.append(_held(mine, Sampling.of(mine.thread, mine.time, stops.get(process, rows.time[:0]))))
+    rows = SampleColumns.joined([part for part, _, _, _ in weighed])
+    order = np.argsort(np.concatenate([part.time for part, _, _, _ in weighed]), kind="stable")
+    until = np.concatenate([ends for _, ends, _, _ in weighed])[order]
+    unsampled = np.concatenate([alone for _, _, alone, _ in weighed])[order]
+    gap = np.concatenate([gaps for _, _, _, gaps in weighed])[order]
+    meets = window.meets(rows.time, until) & (window.high > window.low)
+    if thread_ids is not None:
+        meets &= np.isin(rows.thread, list(thread_ids))
+    kept = np.flatnonzero(meets)
     weight = window.overlap(rows.time, until)[kept]
     rows = rows.take(kept)
     external = None if rows.field is None else rows.field == _EXTERNAL
-    return WeighedColumns(rows, np.maximum(rows.time, window.low), weight, "nanoseconds", external, gap[kept])
+    shown = np.maximum(rows.time, window.low)
+    return WeighedColumns(rows, shown, weight, "nanoseconds", external, unsampled[kept], gap[kept])
+
+
+def _held(rows: SampleColumns, sampling: Sampling) -> tuple[SampleColumns, Ints, NDArray[np.bool_], Ints]:
+    """Samples of one process, and time that none covers, in order of time: until when each lasts, which it is, and how
+    long after it the next sample is."""
+    order = np.lexsort((rows.time, rows.thread))
+    same = rows.thread[order][1:] == rows.thread[order][:-1]
+    rows_of, next_of = order[:-1][same], order[1:][same]
+    last, first = rows.time[rows_of], rows.time[next_of]
+    until = rows.time.copy()
+    until[rows_of] = last + sampling.held(last, first)
+    apart = np.full(len(rows), -1, dtype=np.int64)
+    apart[rows_of] = first - last
+    gap = np.flatnonzero(until[rows_of] < first)
+    alone = rows.take(rows_of[gap])
+    none = np.zeros(len(gap), dtype=np.int64)
+    alone = attrs.evolve(
+        alone, time=until[rows_of[gap]], stack_id=none, field=None if rows.field is None else none + _NEVER
+    )
+    names = ("time", "thread", "process", "stack_id")
+    columns = [np.concatenate((getattr(rows, name), getattr(alone, name))) for name in names]
+    field = None if rows.field is None or alone.field is None else np.concatenate((rows.field, alone.field))
+    ends = np.concatenate((until, first[gap]))
+    in_time = np.argsort(columns[0], kind="stable")
+    made = SampleColumns(columns[0], columns[1], columns[2], columns[3], field).take(in_time)
+    return made, ends[in_time], in_time >= len(rows), np.concatenate((apart, none - 1))[in_time]
 
 
 def weigh_events(rows: SampleColumns, weight: str | None, window: TimeWindow) -> WeighedColumns:

@@ -1,0 +1,110 @@
+"""The law of samples on every trace: thread by thread, `top` gives out the time that its samples cover, and no more.
+
+What they cover is worked out here anew, from the times of samples and of the sampler's stops.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import defaultdict
+from itertools import pairwise
+from typing import Final
+
+import pytest
+from shared_files import SHARED, Shared, needs_shared, traces
+
+import clrevents
+from clrevents.analysis import read_samples
+
+pytestmark = needs_shared
+
+TRACES: Final = traces("traces/own", "traces/perfview", "scenarios", "rare")
+_LARGEST: Final = 8_000_000
+
+
+def covered(trace: clrevents.Trace) -> dict[int, int]:
+    """How much of the time from its first to its last sample is covered, by thread."""
+    times: dict[int, list[int]] = defaultdict(list)
+    rows = trace.table("ThreadSample", columns=("time_ns", "thread_id"))
+    for time, thread in zip(rows.column("time_ns").tolist(), rows.column("thread_id").tolist(), strict=True):
+        times[thread].append(time)
+    firsts = list(zip(rows.column("thread_id").tolist(), rows.column("time_ns").tolist(), strict=True))[: 1 << 14]
+    last: dict[int, int] = {}
+    gaps = []
+    for thread, time in firsts:
+        if thread in last and time > last[thread]:
+            gaps.append(time - last[thread])
+        last[thread] = time
+    gaps.sort()
+    period = gaps[(len(gaps) - 1) // 2] if gaps else 0
+    begins = trace.table("runtime/GCSuspendEEBegin", columns=("time_ns",))
+    stops = []
+    if len(begins) and "Count" in begins:
+        columns = (begins.column(name).tolist() for name in ("time_ns", "Reason", "Count"))
+        stops = [time for time, reason, count in zip(*columns, strict=True) if reason not in (1, 6) and count == -1]
+    late = [(low, high) for low, high in pairwise(stops) if 2 * period < high - low <= 10 * period]
+    found = {}
+    for thread, mine in times.items():
+        total = place = 0
+        for low, high in pairwise(mine):
+            while place < len(late) and late[place][1] <= low:
+                place += 1
+            apart, at = high - low, place
+            while at < len(late) and late[at][0] < high:
+                apart -= min(high, late[at][1]) - max(low, late[at][0])
+                at += 1
+            total += high - low if apart <= 3 * period else min(high - low, 2 * (3 * period // 2))
+        found[thread] = total
+    return found
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("shared", TRACES, ids=str)
+def test_thread_by_thread_samples_weigh_what_they_cover(shared: Shared) -> None:
+    if shared.path.stat().st_size > _LARGEST:
+        pytest.skip("too large for every sample in a loop")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with clrevents.open(shared.path, errors="salvage") as trace:
+            expected = covered(trace)
+            samples, report = read_samples(trace), trace.report("top")
+    seen = samples.seen()
+    given: dict[int, int] = defaultdict(int)
+    for place, weight in zip(seen.thread.tolist(), seen.weight.tolist(), strict=True):
+        given[seen.threads[place].thread_id or 0] += weight
+    assert dict(given) == expected
+    total = report.metrics["total"].value
+    assert (total or 0) == sum(expected.values())
+    rows = {row.name: row.exclusive_ns or 0 for row in report.methods}
+    assert sum(rows.values()) == samples.total
+    assert rows.get("[not sampled]", 0) == (report.metrics["unsampled_total"].value or 0) == samples.unsampled_total
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("traces/perfview/eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.gz", 231_574_641_933),
+        ("traces/own/net10-lossy.nettrace.gz", 5_521_138_212),
+        ("traces/own/net31-rundown.nettrace.gz", 2_871_515_555),
+    ],
+)
+def test_what_is_known_of_traces_with_gaps(name: str, known: int) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with clrevents.open(SHARED / name, errors="salvage") as trace:
+            assert trace.report("top").metrics["total"].value == known
+
+
+def test_before_net_5_nobody_knows_what_ran_and_the_time_on_the_clock_is_right() -> None:
+    with clrevents.open(SHARED / "scenarios" / "net31-cpu-44.nettrace.gz") as trace:
+        running, top, threads = trace.report("top", running=True), trace.report("top"), trace.report("threads")
+    assert running.coverage == "none"
+    assert {metric.value for metric in running.metrics.values()} == {None}
+    assert {row.running_ns for row in top.methods} == {None}
+    (burn,) = [row for row in top.methods if row.name == "Scenarios.Burn(int)"]
+    assert 5_800_000_000 < (burn.inclusive_ns or 0) < 5_970_000_000
+    for name in ("running_total", "native_total", "gc_suspended_total"):
+        metric = threads.metrics[name]
+        assert metric.value is None
+        assert metric.reason == "before .NET 5 samples do not tell whether a thread ran managed code"
+    assert {row.running_ns for row in threads.threads} == {None}
