@@ -33,18 +33,16 @@ def cut(
 
     `selectors` and `filters` are those of `Trace.events`. With `rundown`, the events of `CONTEXT` are included whatever
     the filters say. With `start` or `end`, an event `clrevents/Cut`, which is not counted, says from where to where the
-    part reaches: reports answer about that window. Sequence numbers are rewritten so that the
-    result shows the original's losses whose window is inside `start` to `end`; with `thread_id`, only those of the
-    selected threads. Of more losses than `Limits.problems`, only the first are known. `out` appears only when complete.
-    Raises the exceptions of `Trace.events`, TraceError for what does not fit into a block of the new trace, OSError.
+    part reaches: reports answer about that window. Sequence numbers are rewritten so that the result shows the
+    original's losses whose window is inside `start` to `end`; with `thread_id`, only those of the selected threads. Of
+    more losses than `Limits.problems`, only the first are known. `out` appears only when complete. Raises the
+    exceptions of `Trace.events`, TraceError for what does not fit into a block of the new trace, and OSError.
     """
     if "thread_id" in filters and not isinstance(filters["thread_id"], int | None):
         # Used twice: an iterator would be exhausted by then.
         filters["thread_id"] = tuple(filters["thread_id"])
-    always = CONTEXT if filters.get("end") is None else (*NAMING_EVENTS, _MARK)
-    rows = passes_of(trace).event_rows(
-        *selectors, always=always if rundown else (_MARK,), decode=False, filters=filters
-    )
+    always = CONTEXT if rundown else (_MARK,)
+    rows = passes_of(trace).event_rows(*selectors, always=always, decode=False, filters=filters)
     low, high = (_edge_ns(trace, filters, name) for name in ("start", "end"))
     losses = _inside(trace, low, high, filters.get("thread_id"))
     with whole_file(out) as file:

@@ -133,7 +133,7 @@ class ReportDeclaration(Generic[P, A]):
     examples: tuple[tuple[str, str], ...] = ()
     """Questions and the command lines that answer them, for the help."""
     sparklines: Callable[[A, ReportTable[Any], int, str], list[str]] | None = None
-    in_part: Mapping[str, InPart] = attrs.field(factory=dict)
+    in_part: Mapping[str, InPart] = attrs.field(factory=dict, hash=False)
     """Metrics that are not the same in a part of a trace; `*` stands for all that are not named."""
 
     @property
