@@ -450,6 +450,7 @@ TRACE: Final = {
         "reports",
         "check",
         "summary",
+        "redacted",
     ),
 }
 

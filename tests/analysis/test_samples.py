@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clrevents
+from clrevents.analysis.gathering.merged import StackFrame, _with_modules
+from clrevents.analysis.shared.samples.hot import HotMethod, telling_names
 from clrevents.analysis.shared.samples.samples import Samples, read_samples, stacked_events
 from clrevents.encode.values import ThreadRow
 from clrevents.testing.builder import Format, TraceBuilder
@@ -313,3 +315,21 @@ def test_samples_of_many_frames_stay_on_a_screen() -> None:
     html = read_samples(traced(hostile), "ThreadSample")._repr_html_()
     assert "<<" not in html
     assert len(html.encode()) < 50_000
+
+
+def test_code_without_a_module_is_that_of_the_only_method_of_its_name() -> None:
+    """As `Thread.Sleep` of a process that was killed, of which one load has no module in the trace."""
+    known, unknown = StackFrame("N.A()", "m!N.A()", "m"), StackFrame("N.A()", "N.A()")
+    other, token = StackFrame("N.A()", "k!N.A()", "k"), StackFrame("0x06", "0x06")
+    assert _with_modules([known, unknown, token]) == [known, known, token]
+    assert _with_modules([known, other, unknown]) == [known, other, unknown]
+
+
+def test_no_two_methods_have_one_name() -> None:
+    def hot(name: str, raw: str, module: str) -> HotMethod:
+        return HotMethod(name, raw, module, 1, 1, 1, None, 1)
+
+    rows = [hot("A()", "m!A()", "m"), hot("A()", "A()", ""), hot("B(...)", "m!B`1", "m"), hot("B(...)", "m!B`2", "m")]
+    assert telling_names([*rows, hot("C()", "m!C()", "m")]) == [
+        *("A() [m]", "A() [unknown module]", "m!B`1", "m!B`2", "C()")
+    ]

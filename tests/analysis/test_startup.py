@@ -132,7 +132,7 @@ def test_a_launched_program() -> None:
     assert numbers(found, "assembly_load_total", "assembly_load_to_main") == (472_751, 169_634)
     assert numbers(found, "type_load_total", "lookup_total", "jit_missed") == (None, None, None)
     facts = found.facts
-    assert (facts.verdict, facts.evidence, facts.until) == ("launched", "event", "tiering_resumed")
+    assert (facts.verdict, facts.evidence, facts.ended_by) == ("launched", "event", "tiering_resumed")
     assert (facts.main, facts.program) == ("Scenarios.Main(string[])", "/app/scn/Scenarios.dll")
     assert (facts.runtime_version, facts.runtime, facts.command_line) == ("10.0.12", "CoreClr", None)
     assert found.coverage == "partial"
@@ -311,7 +311,7 @@ def test_unfinished_and_failed_loads() -> None:
     ]
     (main,) = found.compilations
     assert (main.end_ns, main.compile_ns, main.self_ns, main.tier) == (None, None, None, None)
-    assert (found.facts.until, set(moments(found)) & {"main", "main_ready"}) == ("end_of_trace", {"main"})
+    assert (found.facts.ended_by, set(moments(found)) & {"main", "main_ready"}) == ("end_of_trace", {"main"})
 
 
 @pytest.mark.parametrize(
@@ -377,7 +377,7 @@ def test_compilations_after_the_start() -> None:
     builder.event(TieredCompilationResume_V0(0, 1)).event(jitting(2)).event(jitted(2))
     found = built(builder)
     # The first resumption is before Main.
-    assert (found.facts.until, found.facts.until_ns) == ("tiering_resumed", 13_000)
+    assert (found.facts.ended_by, found.facts.until_ns) == ("tiering_resumed", 13_000)
     assert [c.method for c in found.compilations] == ["App.Program.Main()"]
     assert numbers(found, "jit_count", "runtime_to_resume") == (1, 12_000)
 

@@ -13,9 +13,10 @@ from click.testing import Result
 from rewrite_events import reread
 
 import clrevents
+from clrevents._util.varying import message_pattern, route_pattern
 from clrevents.encode.nettrace6 import NetTrace6Writer
 from clrevents.encode.values import EventRecord, MetadataRecord, ThreadRow
-from clrevents.rewrite import Redacted, redact, redaction_rules
+from clrevents.rewrite import Redacted, cut, redact, redaction_rules
 from clrevents.schema.codes import TypeCode
 from clrevents.schema.dynamic import FieldDescription
 from clrevents.testing.builder import TraceBuilder
@@ -70,13 +71,13 @@ def test_fields_can_be_kept(out: Path, keep: list[str], kept: str) -> None:
 
 
 def test_fields_that_stay_can_be_asked_to_go(out: Path) -> None:
-    redacted(out, fields=["^MethodN"], keep=["MethodName"])
+    redacted(out, fields=["^MethodN"], keep=["MethodName"], blank=True)
     *_, load = reread(out)
     assert (load.payload.MethodNamespace, load.payload.MethodName) == ("xxxxxxxxx", "xxxxxxxx")
 
 
 def test_texts_that_stay_can_be_asked_to_go(out: Path) -> None:
-    redacted(out, texts=["(?i)check|^Shop$"])
+    redacted(out, texts=["(?i)check|^Shop$"], blank=True)
     opened, _, load = reread(out)
     assert (load.payload.MethodNamespace, load.payload.MethodName) == ("Acme.Shop", "xxxxxxxx")
     # A name becomes a word, so that two of them stay two.
@@ -104,22 +105,59 @@ def test_rules_are_those_that_are_followed(out: Path) -> None:
 
 
 def test_blanks_have_the_length_of_what_they_replace(out: Path) -> None:
-    redacted(out)
+    redacted(out, blank=True)
     assert values(out) == ["x" * 19, "xxx", "x" * 19, "xxx"]
 
 
 def test_pseudonyms_are_the_same_for_the_same_text(out: Path) -> None:
-    """In both encodings, and of one length."""
-    redacted(out, pseudonyms=True)
+    """In both encodings, and of one length; of a path, for each of its parts."""
+    redacted(out, blank=False)
     path, user, same_path, same_user = values(out)
     assert (path, user) == (same_path, same_user)
     assert path != user
-    assert len(path) == len(user) == 13
+    assert [len(part) for part in path.split("/")] == [0, 13, 13, 13]
+    assert len(user) == 13
+
+
+def test_texts_that_differ_in_numbers_only_become_words_that_do(out: Path) -> None:
+    """So that reports still find what is alike; no number and no word is the original's."""
+    built = TraceBuilder()
+    texts = ("user 17 left", "user 18 left", "user 18 came", "/items/17", "/items/9", "/chain/9", "17", "x", "y")
+    for text in texts:
+        built.described("Shop", "Told", {"Text": (TEXT, text)})
+    redacted(out, built.build())
+    words = [event.payload["Text"] for event in reread(out)]
+    assert len(set(words)) == len(texts)
+    assert len({message_pattern(word) for word in words[:3]}) == 2
+    assert [route_pattern(word).endswith("/{n}") for word in words[3:6]] == [True] * 3
+    assert len({route_pattern(word) for word in words[3:6]}) == 2
+    assert words[6].isdigit()
+    assert not [word for word in words if any(part in word for part in ("17", "user", "items")) and len(word) < 9]
+
+
+def test_a_redacted_trace_says_so_and_so_does_its_part(out: Path) -> None:
+    with clrevents.open(SAMPLE) as trace:
+        assert not trace.redacted
+    for blank in (False, True):
+        redacted(out, blank=blank)
+        with clrevents.open(out) as trace:
+            mark = next(trace.events())
+            assert (trace.redacted, mark.name, mark.payload["Blank"], mark.payload["Ids"]) == (
+                True,
+                "Redacted",
+                blank,
+                0,
+            )
+            part = out.with_name("part.nettrace")
+            cut(trace, part, "Closed")
+        with clrevents.open(part) as trace:
+            assert trace.redacted
+            assert [note.id for note in trace.report("gc").notes].count("redacted") == 1
 
 
 def test_pseudonyms_depend_on_the_key_alone(out: Path) -> None:
     def words(key: bytes | None) -> list[str]:
-        redacted(out, pseudonyms=True, key=key)
+        redacted(out, blank=False, key=key)
         return values(out)
 
     assert words(b"a") == words(b"a")
@@ -141,7 +179,7 @@ def test_a_pseudonym_fits_where_the_length_is_fixed(out: Path) -> None:
         writer.threads([ThreadRow(0, 7)])
         writer.events([EventRecord(1, 1, payload=("bobs" + "!" + "secret " * 5 + "here.").encode("utf-16-le"))])
         writer.end()
-    redacted(out, out.with_name("in.nettrace").read_bytes(), pseudonyms=True)
+    redacted(out, out.with_name("in.nettrace").read_bytes(), blank=False)
     (event,) = reread(out)
     assert [len(event.payload[name]) for name in ("Four", "One", "Forty")] == [4, 1, 40]
     assert event.payload["Four"] not in ("bobs", "xxxx")
@@ -163,12 +201,12 @@ def test_a_word_that_is_left_stops_the_writing(out: Path) -> None:
 
 
 def test_packed_output_is_the_same_trace(out: Path) -> None:
-    redacted(out)
+    redacted(out, key=b"k")
     packed = out.with_name("out.nettrace.gz")
-    redacted(packed)
+    redacted(packed, key=b"k")
     first = packed.read_bytes()
     assert gzip.decompress(first) == out.read_bytes()
-    redacted(packed)
+    redacted(packed, key=b"k")
     assert packed.read_bytes() == first
 
 
@@ -198,9 +236,9 @@ def test_command(run: Callable[..., Result], out: Path) -> None:
     assert result.exit_code == 3
     assert "still there: 'checkout', 1 time as UTF-16\n" in result.stderr
     assert not out.exists()
-    run("redact", path, "-o", out, "--pseudonyms", "--key", "k" * 100)
+    run("redact", path, "-o", out, "--key", "k" * 100)
     first = out.read_bytes()
-    run("redact", path, "-o", out, "--pseudonyms", "--key", "k" * 100)
+    run("redact", path, "-o", out, "--key", "k" * 100)
     assert out.read_bytes() == first
 
 

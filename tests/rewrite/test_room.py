@@ -61,14 +61,14 @@ def test_a_description_cannot_demand_zeros(out: Path) -> None:
     with clrevents.open(made.data(), errors="salvage") as trace:
         tracemalloc.start()
         try:
-            done = redact(trace, out)
+            done = redact(trace, out, blank=True)
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
     assert peak < 20 * MIB
     assert done.blanked == 100
     with clrevents.open(out) as trace:
-        assert [event.payload_bytes for event in trace.events()] == [bytes(3)] * 100
+        assert [event.payload_bytes for event in trace.events()][1:] == [bytes(3)] * 100
 
 
 @pytest.mark.parametrize(("count", "size"), [(1016, 1024), (1017, 3)])
@@ -78,9 +78,9 @@ def test_zeros_that_a_description_gets(count: int, size: int, out: Path) -> None
     made = RoomyTrace(bytes_, FieldDescription("n", TypeCode.INT64))
     made.write.events([EventRecord(1, 1, payload=b"\1\2\3")])
     with clrevents.open(made.data(), errors="salvage") as trace:
-        assert redact(trace, out).blanked == 1
+        assert redact(trace, out, blank=True).blanked == 1
     with clrevents.open(out) as trace:
-        assert [event.payload_bytes for event in trace.events()] == [bytes(size)]
+        assert [event.payload_bytes for event in trace.events()][1:] == [bytes(size)]
 
 
 def test_large_payloads_after_small_ones(out: Path) -> None:
@@ -129,5 +129,5 @@ def test_a_thread_whose_words_fit_no_row(out: Path) -> None:
         clrevents.open(made.data()) as trace,
         pytest.raises(clrevents.TraceError, match=r"a thread does not fit into the new trace: the row of thread 1"),
     ):
-        redact(trace, out, pseudonyms=True)
+        redact(trace, out, blank=False)
     assert not out.exists()

@@ -85,7 +85,7 @@ def test_the_culprit_of_a_program_that_says_what_it_does(name: str, reason: str,
         found = trace.report("pool")
     facts = found.facts
     assert facts.culprit == f"{truth['culprit']}(int)"
-    assert facts.blocked_workers == truth["blocking_calls"]
+    assert facts.blocked_meanwhile == truth["blocking_calls"]
     assert facts.reason == reason
     assert facts.culprit in facts.culprit_stack
     (row,) = found.shortages

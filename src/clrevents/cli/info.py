@@ -194,6 +194,8 @@ def _facts(name: str, found: dict[str, Any]) -> list[tuple[str, str]]:
         ("lost", lost),
         ("problems", _problem_counts(found["problems"])),
     ]
+    if found["redacted"]:
+        facts.append(("redacted", "yes: words stand for texts that were not to be shared"))
     return facts + list(found["key_values"].items())
 
 

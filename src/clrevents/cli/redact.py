@@ -24,8 +24,8 @@ _LEFT = 3
 @click.option("--field", "fields", multiple=True, metavar="REGEX", help="Also replace fields whose name matches.")
 @click.option("--text", "texts", multiple=True, metavar="REGEX", help="Also replace texts and names that match.")
 @click.option("--ids", is_flag=True, help="Also replace ids of processes, threads and activities, ports and dates.")
-@click.option("--pseudonyms", is_flag=True, help="Replace equal texts by equal words, so that they can be grouped.")
-@click.option("--key", metavar="TEXT", help="Makes pseudonyms comparable between traces; keep it secret.")
+@click.option("--blank", is_flag=True, help="Replace texts by as many x, also where reports then merge rows.")
+@click.option("--key", metavar="TEXT", help="Makes words comparable between traces; keep it secret.")
 @click.option("--rules", is_flag=True, help="Write no trace: print what stays of each field of FILE, and why.")
 @click.option("--report", metavar="FILE", help="Write what was replaced where, as JSON: counts, no values.")
 @click.option(
@@ -40,7 +40,7 @@ def command(
     fields: tuple[str, ...],
     texts: tuple[str, ...],
     ids: bool,
-    pseudonyms: bool,
+    blank: bool,
     key: str | None,
     rules: bool,
     report: str | None,
@@ -51,8 +51,8 @@ def command(
     """Write the same trace with only those texts that are on an allow-list.
 
     Names of code, of events and of counters stay, and so do numbers, times, stacks and threads; of a module's path
-    its file name stays. Every other text becomes as many x, every array of bytes zeros, and payloads that cannot be
-    read are blanked and counted.
+    its file name stays. Every other text becomes a word, equal texts the same one; every array of bytes becomes zeros,
+    and payloads that cannot be read are blanked and counted. The result says that it is redacted.
 
     \b
     Before sharing a trace:
@@ -83,7 +83,7 @@ def command(
                 fields=fields,
                 texts=texts,
                 ids=ids,
-                pseudonyms=pseudonyms,
+                blank=blank,
                 key=key.encode() if key else None,
                 check=check,
             )

@@ -30,6 +30,7 @@ _BLOCK_HEADER: Final = 64
 _EVENT_HEADER: Final = 64
 _LARGEST_ID: Final = (1 << 31) - 1
 _MARK_ID: Final = _LARGEST_ID
+_MARK_EVENT: Final = 2
 _MARK_FIELDS: Final = tuple(FieldDescription(name, TypeCode.INT64) for name in ("StartNs", "EndNs"))
 _M32: Final = (1 << 32) - 1
 _M64: Final = (1 << 64) - 1
@@ -69,9 +70,19 @@ class _Point:
 
 
 class Copier:
-    """Appends rows to a new trace, in time order. `losses` are those that the result shows."""
+    """Appends rows to a new trace, in time order. `losses` are those that the result shows.
 
-    def __init__(self, sink: Sink, info: TraceInfo, losses: Iterable[Loss] = ()) -> None:
+    `mark` is one more event, a description and a payload, which is written beside the first one.
+    """
+
+    def __init__(
+        self,
+        sink: Sink,
+        info: TraceInfo,
+        losses: Iterable[Loss] = (),
+        mark: tuple[MetadataRecord, bytes] | None = None,
+    ) -> None:
+        self._mark = mark
         self._info = info
         self._labelled = info.version >= 6
         # In NetTrace 4 a last number of 0 means "unknown", so its threads start at 1.
@@ -145,7 +156,7 @@ class Copier:
         number = self._numbers[thread] = self._numbers.get(thread, self._first) + 1
         tick = min(first_tick, self._info.sync_qpc)
         self._used.add(_MARK_ID)
-        self._new.append(MetadataRecord(_MARK_ID, CUT[0], 1, name=CUT[1], fields=_MARK_FIELDS))
+        self._new.append(MetadataRecord(_MARK_ID, CUT[0], _MARK_EVENT, name=CUT[1], fields=_MARK_FIELDS))
         self._events.append(EventRecord(_MARK_ID, tick, thread, payload, sequence=number, is_sorted=False))
 
     def _event(self, events: EventRows, row: int, tick: int, capture: int, payload: bytes) -> None:
@@ -156,6 +167,24 @@ class Copier:
             thread, capture = self._thread(int(rows.thread_places[row])), self._thread(capture)
         elif not rows.sequenced:
             capture = thread
+        if self._mark is not None:
+            described, mark = self._mark
+            self._mark = None
+            self._used.add(described.metadata_id)
+            self._new.append(described)
+            number = self._numbers[capture] = self._numbers.get(capture, self._first) + 1 & _M32
+            self._events.append(
+                EventRecord(
+                    described.metadata_id,
+                    tick,
+                    thread,
+                    mark,
+                    capture_thread_id=capture,
+                    sequence=number,
+                    processor=events.processors[row],
+                    is_sorted=False,
+                )
+            )
         number = self._numbers[capture] = self._numbers.get(capture, self._first) + 1 & _M32
         activity = rows.activities.get(row) if rows.activities is not None else None
         related = rows.related_activities.get(row) if rows.related_activities is not None else None

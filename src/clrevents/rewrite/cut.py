@@ -13,12 +13,13 @@ from clrevents._util.outputs import whole_file
 from clrevents.rewrite.copy import Copied, Copier
 from clrevents.schema.cut_mark import CUT
 from clrevents.schema.naming_events import NAMING_EVENTS
+from clrevents.schema.redaction_mark import SELECTOR
 from clrevents.trace import FilterOptions, Loss, Selector, Trace, passes_of
 
 _ALWAYS: Final = -(1 << 63)
 _FOREVER: Final = (1 << 63) - 1
 _MARK: Final = "/".join(CUT)
-CONTEXT: Final = (*NAMING_EVENTS, "*/ProcessInfo", _MARK)
+CONTEXT: Final = (*NAMING_EVENTS, "*/ProcessInfo")
 """Selectors of the events needed to resolve addresses, whenever they were written."""
 
 
@@ -41,7 +42,9 @@ def cut(
     if "thread_id" in filters and not isinstance(filters["thread_id"], int | None):
         # Used twice: an iterator would be exhausted by then.
         filters["thread_id"] = tuple(filters["thread_id"])
-    always = CONTEXT if rundown else (_MARK,)
+    # A part of a redacted trace says that it is one, too.
+    marks = (SELECTOR, _MARK)
+    always = (*CONTEXT, *marks) if rundown else marks
     rows = passes_of(trace).event_rows(*selectors, always=always, decode=False, filters=filters)
     low, high = (_edge_ns(trace, filters, name) for name in ("start", "end"))
     losses = _inside(trace, low, high, filters.get("thread_id"))

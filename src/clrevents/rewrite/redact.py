@@ -13,12 +13,12 @@ import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
-from typing import IO
+from typing import IO, Final
 
 import attrs
 
 from clrevents._util.outputs import whole_file
-from clrevents.encode.values import Sink
+from clrevents.encode.values import MetadataRecord, Sink
 from clrevents.rewrite.copy import Copied, Copier
 from clrevents.rewrite.field_rules import FieldRule, FieldRules
 from clrevents.rewrite.identifiers import Identifiers
@@ -29,7 +29,10 @@ from clrevents.rewrite.replacement import Replacer
 from clrevents.rewrite.surroundings import Surroundings
 from clrevents.rewrite.word_search import FoundWord, WordSearch
 from clrevents.schema.disclosure import PLAIN
+from clrevents.schema.redaction_mark import FIELDS, ID, NAME, PROVIDER, mark_payload
 from clrevents.trace import PayloadDecoder, Trace, passes_of
+
+_MARK: Final = MetadataRecord(1, PROVIDER, ID, name=NAME, fields=FIELDS)
 
 
 @attrs.frozen
@@ -68,15 +71,16 @@ def redact(
     keep: Iterable[str] = (),
     fields: Iterable[str | re.Pattern[str]] = (),
     texts: Iterable[str | re.Pattern[str]] = (),
-    pseudonyms: bool = False,
+    blank: bool = False,
     key: bytes | None = None,
     check: Iterable[str] = (),
     ids: bool = False,
 ) -> Redacted:
     """Write all of `trace` to the file `out`, with the texts that are not on the allow-list replaced.
 
-    A text becomes as many `x`; with `pseudonyms` it becomes a word, the same for equal texts, and with the same `key`
-    also in other traces. By default every run has its own key. `keep` are fields that stay, as `FIELD` or
+    A text becomes a word, the same for equal texts and another one for others, so that reports say the same of the
+    copy; with the same `key` also in other traces. By default every run has its own key. If `blank`, it becomes as many
+    `x`. `trace.redacted` of the copy is true. `keep` are fields that stay, as `FIELD` or
     `PROVIDER/EVENT.FIELD`, or globs of them. `fields` and `texts` are regular expressions: fields whose name matches
     one of `fields`, and texts and names that match one of `texts`, go although they are on the list.
 
@@ -89,7 +93,7 @@ def redact(
     """
     rules = FieldRules(tuple(keep), tuple(map(re.compile, fields)))
     key = key or secrets.token_bytes(16)
-    replacer = Replacer(key, pseudonyms, tuple(map(re.compile, texts)))
+    replacer = Replacer(key, blank, tuple(map(re.compile, texts)))
     identifiers = None
     if ids:
         known = chain.from_iterable((thread.thread_id, thread.process_id) for thread in trace.threads)
@@ -106,7 +110,7 @@ def redact(
     try:
         with whole_file(out) as file, _packed(file, out) as sink:
             search = WordSearch(sink, check)
-            copier = Copier(search, info, losses)
+            copier = Copier(search, info, losses, (_MARK, mark_payload(blank, ids)))
             for rows in passes.event_rows():
                 payloads = inside.payloads(rows)
                 copier.add(around.rows(rows), payloads)

@@ -1,7 +1,7 @@
-"""What stands instead of a text: as many `x`, or a word that only a key can connect with it.
+"""What stands instead of a text: a word that only a key can connect with it, or as many `x`.
 
-Knows encodings and lengths, and how much of a text may stay; knows no fields. Remembers texts, a bounded number of
-them, to be fast.
+Texts that reports take for alike, because they differ in numbers only, become words that they take for alike. Knows
+encodings and lengths, and how much of a text may stay; knows no fields. Remembers some texts, to be fast.
 """
 
 from __future__ import annotations
@@ -12,23 +12,28 @@ from typing import Final
 
 import attrs
 
+from clrevents._util.varying import is_id, message_pattern
 from clrevents.schema.disclosure import Disclosure, going
 
 _BLANK: Final = "x"
 _MOST: Final = 1 << 16
 _LONGEST: Final = 512
-_DIGITS: Final = 12
+_LETTERS: Final = "ghjkmnpqrstuvwyz"
+"""For words: without digits and those that stand for some, so that no part of a word looks like a number."""
+_WORD: Final = 12
+_NUMBERS: Final = 10**11
+_MOST_PARTS: Final = 64
 
 
 @attrs.define
 class Replacer:
-    """Replaces texts. With `pseudonyms` equal texts become equal words, which differ from key to key.
+    """Replaces texts: equal ones by equal words, others by others, which differ from key to key; or all if `blank`.
 
     A text that one of `also` matches goes as a whole, whatever may stay of it.
     """
 
     key: bytes = attrs.field(repr=False)
-    pseudonyms: bool = False
+    blank: bool = False
     also: tuple[re.Pattern[str], ...] = ()
     _known: dict[tuple[Disclosure, int, bool, bytes], bytes] = attrs.field(factory=dict, init=False, repr=False)
     _keys: dict[str, str] = attrs.field(factory=dict, init=False, repr=False)
@@ -39,7 +44,7 @@ class Replacer:
 
     def encoded(self, raw: bytes, disclosure: Disclosure, width: int, fixed: bool) -> bytes:
         """The bytes of a text in UTF-16 (`width` 2) or UTF-8 after replacement: with `fixed` as many as before."""
-        if disclosure.stays == "nothing" and not self.pseudonyms:
+        if disclosure.stays == "nothing" and self.blank:
             return _BLANK.encode(_ENCODINGS[width]) * (len(raw) // width)
         key = disclosure, width, fixed, raw
         known = self._known.get(key)
@@ -57,7 +62,9 @@ class Replacer:
         if not count:
             return text
         gone = text[:count]
-        return (self.word(gone) if self.pseudonyms else _BLANK * count) + text[count:]
+        if self.blank:
+            return _BLANK * count + text[count:]
+        return self.word(gone) + text[count:] if count < len(text) else self._words(gone)
 
     def name(self, name: str) -> str:
         """A name of code: as it is, or if it matches, a word, so that different names stay different."""
@@ -65,9 +72,9 @@ class Replacer:
 
     def label_key(self, name: str) -> str:
         """A key that nobody knows: a number, the same for equal keys, or a word."""
-        if self.pseudonyms:
-            return self.word(name)
-        return self._keys.setdefault(name, f"key{len(self._keys) + 1}")
+        if self.blank:
+            return self._keys.setdefault(name, f"key{len(self._keys) + 1}")
+        return self.word(name)
 
     def matches(self, text: str) -> bool:
         """Whether a text was asked to go."""
@@ -75,8 +82,26 @@ class Replacer:
 
     def word(self, text: str) -> str:
         """The word of a text: no longer or shorter for a longer text."""
-        data = text.encode("utf-8", "surrogatepass")
-        return _BLANK + hashlib.blake2b(data, key=self._digest, digest_size=_DIGITS // 2).hexdigest()
+        digest = self._hash(text)
+        return _BLANK + "".join(_LETTERS[byte >> shift & 15] for byte in digest[: _WORD // 2] for shift in (4, 0))
+
+    def _words(self, text: str) -> str:
+        """The word of a whole text; of a path, of each of its parts."""
+        parts = text.split("/") if text.startswith("/") else [text]
+        if len(parts) > _MOST_PARTS:
+            return self.word(text)
+        return "/".join(part and self._varying(part) for part in parts)
+
+    def _varying(self, text: str) -> str:
+        """A word; texts that differ in numbers only get the same one, with another number behind it."""
+        pattern = message_pattern(text)
+        if pattern == text:
+            return self.word(text)
+        number = int.from_bytes(self._hash(text)) % (9 * _NUMBERS) + _NUMBERS
+        return str(number) if is_id(text) else f"{self.word(pattern)}-{number}"
+
+    def _hash(self, text: str) -> bytes:
+        return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=self._digest, digest_size=8).digest()
 
     def _going(self, text: str, disclosure: Disclosure) -> int:
         return len(text) if self.also and self.matches(text) else going(disclosure, text)
@@ -89,11 +114,11 @@ class Replacer:
             return raw
         rest = raw[len(_again(text[:count], raw, width)) :]
         size = len(raw) - len(rest)
-        if not self.pseudonyms:
+        if self.blank:
             return _BLANK.encode(encoding) * (size // width) + rest
-        word = self.word(text[:count])
         if fixed:
-            word = word.ljust(size // width, _BLANK)[: size // width]
+            return self.word(text[:count]).ljust(size // width, _BLANK)[: size // width].encode(encoding) + rest
+        word = self._words(text) if count == len(text) else self.word(text[:count])
         return word.encode(encoding) + rest
 
 

@@ -23,6 +23,7 @@ from clrevents.decode.payload.payload_decoder import RawPayload
 from clrevents.decode.selection import EventName, FilterOptions, Filters, Selector
 from clrevents.decode.stream.losses import Loss
 from clrevents.errors import ErrorMode, Limits, Problem, TraceError
+from clrevents.schema.redaction_mark import NAME, PROVIDER
 from clrevents.schema.registry import DEFAULT, Registry
 from clrevents.sources import Openable, open_source
 from clrevents.symbols.feed import CodeEvents, Feed
@@ -143,6 +144,11 @@ class Trace:
     def lost(self) -> int:
         """The number of lost events, which is exact even if `losses` is incomplete."""
         return self._passes.scan().lost
+
+    @property
+    def redacted(self) -> bool:
+        """Whether it says that it is a copy by `redact`, whose texts stand for others."""
+        return any((key.provider, key.name) == (PROVIDER, NAME) for key in self._passes.scan().counts)
 
     @property
     def problems(self) -> tuple[Problem, ...]:

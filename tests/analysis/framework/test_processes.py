@@ -33,10 +33,10 @@ def metric(*metrics: Metric) -> Metric:
         ("max", (3, 4), 4),
         ("min", (3, 4), 3),
         ("none", (3, 4), None),
-        # A sum with an unknown part is unknown; the longest of those that are known is known.
+        # With an unknown part all of it is unknown: that part may be the largest.
         ("sum", (3, None), None),
-        ("max", (None, 4), 4),
-        ("min", (3, None), 3),
+        ("max", (None, 4), None),
+        ("min", (3, None), None),
         ("max", (None, None), None),
     ],
 )

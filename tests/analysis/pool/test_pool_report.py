@@ -46,7 +46,7 @@ def told(builder: TraceBuilder, **options: object) -> PoolReport:
 def test_workers_that_sleep_while_work_waits_are_starved() -> None:
     found = told(shortage().rundown())
     facts = found.facts
-    assert (facts.verdict, facts.culprit, facts.blocked_workers, facts.reason) == ("starved", METHOD, 2, "Starvation")
+    assert (facts.verdict, facts.culprit, facts.blocked_meanwhile, facts.reason) == ("starved", METHOD, 2, "Starvation")
     # Both workers are blocked from half a period before their first sample on, the second one last.
     assert (facts.since_ns, facts.until_ns) == (15 * MS + 12, 850 * MS)
     assert facts.culprit_stack[:2] == ("System.Threading.Thread.Sleep()", METHOD)
@@ -180,7 +180,7 @@ def test_workers_of_before_the_trace_are_told_by_their_stacks() -> None:
             builder.thread(thread).at(at * MS + thread).sample(SLEEP, BLOCKS, ROOT, kind=1)
     facts = told(builder.rundown()).facts
     # How many there are is unknown at the first raise; then there are as many as the pool wants.
-    assert (facts.verdict, facts.blocked_workers, facts.min_workers) == ("starved", 3, None)
+    assert (facts.verdict, facts.blocked_meanwhile, facts.min_workers) == ("starved", 3, None)
 
 
 def test_numbers_over_time() -> None:

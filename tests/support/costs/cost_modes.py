@@ -126,7 +126,7 @@ def _rules(data: bytes) -> None:
 
 def _pseudonyms(data: bytes) -> None:
     with _open(data) as trace, tempfile.TemporaryDirectory() as folder:
-        redact(trace, Path(folder) / "out.nettrace", key=b"k", pseudonyms=True, ids=True, texts=("a+b",))
+        redact(trace, Path(folder) / "out.nettrace", key=b"k", blank=False, ids=True, texts=("a+b",))
 
 
 def _cut(data: bytes) -> None:

@@ -75,7 +75,7 @@ def redacted_copy(data: bytes, pseudonyms: bool = False, ids: bool = False) -> b
     """The trace without paths, messages and the like; with `ids` without numbers that identify."""
     with tempfile.TemporaryDirectory() as folder, opened(data) as trace:
         path = Path(folder) / "copy.nettrace"
-        redact(trace, path, key=b"always the same", pseudonyms=pseudonyms, ids=ids)
+        redact(trace, path, key=b"always the same", blank=not pseudonyms, ids=ids)
         return path.read_bytes()
 
 

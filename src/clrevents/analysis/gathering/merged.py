@@ -87,11 +87,27 @@ def _frames(methods: Methods, found: ResolvedStacks, frames: Interned[StackFrame
     place = np.zeros(len(table), dtype=np.int64)
     known = table.method >= 0
     indexes, of = np.unique(table.method[known], return_inverse=True)
-    place[known] = frames.of(_method(methods, index) for index in indexes.tolist())[of]
+    place[known] = frames.of(_with_modules([_method(methods, index) for index in indexes.tolist()]))[of]
     for row in np.flatnonzero(~known).tolist():
         frame = table.frame(row)
         place[row] = frames[StackFrame(str(frame), str(frame), frame.module, frame.reason)]
     return place
+
+
+def _with_modules(frames: list[StackFrame]) -> list[StackFrame]:
+    """Code of a module that the trace does not tell is that of the only method which has its name, if there is one.
+
+    So that a method of which only some code has a module, as where a process was killed, is one line.
+    """
+    of_name: dict[str, set[StackFrame]] = {}
+    for frame in frames:
+        if frame.module:
+            of_name.setdefault(frame.raw.removeprefix(f"{frame.module}!"), set()).add(frame)
+    found = []
+    for frame in frames:
+        alike = of_name.get(frame.raw, set()) if not frame.module else set()
+        found.append(next(iter(alike)) if len(alike) == 1 else frame)
+    return found
 
 
 def _method(methods: Methods, index: int) -> StackFrame:

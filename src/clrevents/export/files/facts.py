@@ -34,6 +34,7 @@ def trace_object(trace: Trace) -> dict[str, Any]:
         "frequency": info.frequency,
         "sampling_interval_ns": info.sampling_interval_ns,
         "key_values": dict(info.key_values),
+        "redacted": trace.redacted,
         "events": sum(counts.values()),
         "kinds": [
             {"provider": k.provider, "id": k.id, "version": k.version, "name": k.name, "count": n}

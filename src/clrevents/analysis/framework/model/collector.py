@@ -87,6 +87,7 @@ class Troubles:
     window: TimeWindow
     part: TimeWindow = _WHOLE
     """Of which part of another trace this one is a part."""
+    redacted: bool = False
 
     @cached_property
     def marks(self) -> Marks:
@@ -95,7 +96,7 @@ class Troubles:
 
     @cached_property
     def notes(self) -> tuple[Note, ...]:
-        """Notes on what was lost and what is damaged in the window."""
+        """Notes on what was lost and what is damaged in the window, and on what was replaced."""
         found = []
         for cause, id, what in (("loss", "losses", "lost while recording"), ("damage", "damage", "destroyed")):
             mine = [h for h in self.holes if h.cause == cause and _meets(h, self.window)]
@@ -114,6 +115,9 @@ class Troubles:
         if not self.complete and not self.damaged:
             text = "the end of the trace is missing: what has no end in it may have ended"
             found.append(Note("no-end", "warning", text))
+        if self.redacted:
+            text = "the trace is redacted: texts that could tell something are replaced, others of their kind by others"
+            found.append(Note("redacted", "info", text))
         return tuple(found)
 
 

@@ -70,16 +70,18 @@ def _facts(found: Sequence[Any]) -> Any:
 
 
 def merged_metric(found: Sequence[Metric], several: str = _SEVERAL) -> Metric:
-    """One metric of several of the same name; null with the reason `several` where its declaration says `none`."""
+    """One metric of several of the same name, null where one of them is, by which reason.
+
+    Also null, with the reason `several`, where its declaration says `none`.
+    """
     first = found[0]
     if first.merge == "none":
         return attrs.evolve(first, value=None, low=None, high=None, reason=several)
     values = [metric.value for metric in found if metric.value is not None]
-    if first.merge == "sum" and len(values) < len(found):
+    if len(values) < len(found):
+        # One that is unknown may be the largest: neither a sum nor a maximum is known then.
         reason = next(metric.reason for metric in found if metric.value is None)
         return attrs.evolve(first, value=None, low=None, high=None, reason=reason)
-    if not values:
-        return first
     merge: Mapping[str, Any] = {"sum": sum, "max": max, "min": min}
     bounds: dict[str, Any] = {}
     for bound in ("low", "high"):

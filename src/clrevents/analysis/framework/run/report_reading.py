@@ -33,6 +33,7 @@ from clrevents.analysis.gathering.distant_times import near_ns, near_table
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import groups
 from clrevents.schema.cut_mark import CUT
+from clrevents.schema.redaction_mark import marks_redaction
 from clrevents.table.read import TableChunk
 from clrevents.table.table import Table
 from clrevents.trace import TraceInfo
@@ -166,7 +167,8 @@ class ReportReading:
         default = known.info.process_id if self._only is None else self._only
         # The same for every process.
         nothing = cache(self._nothing)
-        troubles = Troubles(known.holes, known.damaged, known.complete, window, self._part)
+        redacted = marks_redaction(known.kinds.every.providers)
+        troubles = Troubles(known.holes, known.damaged, known.complete, window, self._part, redacted)
         answers: dict[str, Answer[Any]] = {}
         for place, one in enumerate(self.asked):
             collectors = self._collectors[place]

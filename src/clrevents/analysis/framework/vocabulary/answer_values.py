@@ -35,6 +35,9 @@ class MetricDeclaration:
 
     `merge` says how the numbers of several processes become one, and those of adjacent windows, unless `windows` is
     False (such as for distinct things, which may be in both). With `none` there is no number for several processes.
+
+    Metrics of several reports with the same `quantity` are the same number of the same thing, and agree. Without one a
+    name claims nothing: `count` of two reports counts different things.
     """
 
     name: str
@@ -44,6 +47,7 @@ class MetricDeclaration:
     merge: Merge = "sum"
     windows: bool = True
     evidence: Evidence = "event"
+    quantity: str = ""
 
 
 @attrs.frozen

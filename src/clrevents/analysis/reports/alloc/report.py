@@ -42,7 +42,9 @@ ENOUGH_TICKS: Final = 30
 """A type's bytes are believed from this number of ticks on."""
 
 _METRICS: Final = (
-    MetricDeclaration("bytes_total", "bytes", "The bytes of all allocations.", better="less"),
+    MetricDeclaration(
+        "bytes_total", "bytes", "The bytes of all allocations.", better="less", quantity="allocated.bytes"
+    ),
     MetricDeclaration("large_total", "bytes", "How many of them are on the large object heap."),
     # Estimated numbers are rounded, so those of two windows may be one more than that of both.
     MetricDeclaration("objects", "count", "The number of objects, except for ticks.", windows=False),

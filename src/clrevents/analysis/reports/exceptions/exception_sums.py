@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from clrevents._util.varying import message_pattern
 from clrevents.analysis.framework.model.collector import Context
 from clrevents.analysis.framework.vocabulary.answer_values import TimeWindow
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
@@ -25,7 +26,6 @@ from clrevents.analysis.reports.exceptions.exception_rows import (
     ExceptionOutcome,
     ThrownException,
 )
-from clrevents.analysis.reports.exceptions.message_patterns import message_pattern
 
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -161,6 +161,7 @@ class ExceptionSums:
             "dispatch_max": int(known[-1]) if len(known) else None,
         }
         return {
+            "count": int((self.thrown | self.nested | self.again).sum()),
             "thrown": int(self.thrown.sum()),
             "rethrown": int(self._numbers("rethrown").sum()) if self._rethrown_known else None,
             "nested": int(self.nested.sum()),

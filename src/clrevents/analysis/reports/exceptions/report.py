@@ -34,6 +34,13 @@ _METRICS: Final = (
     MetricDeclaration(
         "thrown", "count", "Exceptions thrown for the first time while no other one was being handled.", better="less"
     ),
+    MetricDeclaration(
+        "count",
+        "count",
+        "Exceptions, each once, where it was thrown: `thrown`, `nested` and `rethrown_by_await`.",
+        better="less",
+        quantity="exceptions.thrown",
+    ),
     MetricDeclaration("rethrown", "count", "How often `throw;` threw one of them again."),
     MetricDeclaration("nested", "count", "Exceptions thrown for the first time while another one was being handled."),
     MetricDeclaration(

@@ -80,14 +80,22 @@ _NEEDS: Final = (
     ),
 )
 _METRICS: Final = (
-    MetricDeclaration("compilations", "count", "Compilations that began."),
+    MetricDeclaration("compilations", "count", "Compilations that began.", quantity="jit.compilations"),
     MetricDeclaration("methods", "count", "Methods that were compiled.", windows=False),
     MetricDeclaration("foreground", "count", "Compilations that are not known to be in the background."),
     MetricDeclaration("background", "count", "Compilations on the thread that raises methods to higher tiers."),
-    MetricDeclaration("compile_total", "ns", "How long all compilations took, on all threads.", better="less"),
+    MetricDeclaration(
+        "compile_total",
+        "ns",
+        "How long all compilations took, on all threads.",
+        better="less",
+        quantity="jit.compile_time",
+    ),
     MetricDeclaration("background_total", "ns", "How much of that was in the background."),
     MetricDeclaration("il_total", "bytes", "The size of the IL that was compiled."),
-    MetricDeclaration("native_total", "bytes", "The size of the code that was made of it."),
+    MetricDeclaration(
+        "native_total", "bytes", "The size of the code that was made of it.", quantity="jit.native_bytes"
+    ),
     MetricDeclaration("rejits", "count", "Compilations that were not the first of their method."),
     MetricDeclaration("unfinished", "count", "Compilations without an end in the trace."),
     MetricDeclaration("untimed", "count", "Compilations without a begin in the trace."),
@@ -101,7 +109,13 @@ _METRICS: Final = (
     MetricDeclaration("lookups", "count", "Look-ups of precompiled code that ended."),
     MetricDeclaration("lookup_hits", "count", "Look-ups that found code."),
     MetricDeclaration("lookup_misses", "count", "Look-ups that found none."),
-    MetricDeclaration("lookup_methods", "count", "Methods whose precompiled code was found.", windows=False),
+    MetricDeclaration(
+        "lookup_methods",
+        "count",
+        "Methods whose precompiled code was found.",
+        windows=False,
+        quantity="jit.precompiled_methods",
+    ),
     MetricDeclaration("lookup_total", "ns", "How long look-ups took whose both ends are known.", better="less"),
     MetricDeclaration("turns", "count", "Turns of the background thread that began."),
     MetricDeclaration("turn_methods", "count", "Methods that it compiled, as the ends of its turns say."),

@@ -286,10 +286,24 @@ REPORT: Final = ReportDeclaration(
         MetricDeclaration("count", "count", "Modules that were there.", windows=False),
         MetricDeclaration("ready_to_run", "count", "Modules with precompiled code.", windows=False),
         MetricDeclaration("jitted", "count", "Methods that the JIT compiled.", better="less", windows=False),
-        MetricDeclaration("compilations", "count", "How often the JIT compiled a method.", better="less"),
-        MetricDeclaration("compile_total", "ns", "The durations of all compilations added up.", better="less"),
-        MetricDeclaration("native_total", "bytes", "Machine code that the JIT made."),
-        MetricDeclaration("precompiled", "count", "Methods whose precompiled code was found.", windows=False),
+        MetricDeclaration(
+            "compilations", "count", "How often the JIT compiled a method.", better="less", quantity="jit.compilations"
+        ),
+        MetricDeclaration(
+            "compile_total",
+            "ns",
+            "The durations of all compilations added up.",
+            better="less",
+            quantity="jit.compile_time",
+        ),
+        MetricDeclaration("native_total", "bytes", "Machine code that the JIT made.", quantity="jit.native_bytes"),
+        MetricDeclaration(
+            "precompiled",
+            "count",
+            "Methods whose precompiled code was found.",
+            windows=False,
+            quantity="jit.precompiled_methods",
+        ),
         MetricDeclaration("missed", "count", "Methods looked up in vain.", better="less", windows=False),
         MetricDeclaration("elsewhere", "count", "Methods of modules that the trace does not mention.", windows=False),
     ),

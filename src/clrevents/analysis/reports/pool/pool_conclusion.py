@@ -102,7 +102,7 @@ class Conclusion:
             until_ns=None if worst is None else worst.end,
             culprit=None if culprit is None else culprit.method,
             culprit_stack=() if culprit is None else self._stack(culprit.wait),
-            blocked_workers=None if worst is None else self._threads(worst),
+            blocked_meanwhile=None if worst is None else self._threads(worst),
             reason=None if worst is None else str(worst.reason),
             min_workers=self._around.min_workers,
             max_workers=self._around.max_workers,

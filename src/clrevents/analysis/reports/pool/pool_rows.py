@@ -135,7 +135,7 @@ class PoolFacts:
         "The method that blocked its workers longest meanwhile; null if it was not starved."
     )
     culprit_stack: tuple[CodeName, ...] = column("A stack on which it did, innermost first.")
-    blocked_workers: Count | None = column("How many workers were blocked meanwhile; null if it was not starved.")
+    blocked_meanwhile: Count | None = column("How many workers were blocked meanwhile; null if it was not starved.")
     reason: Word | None = column("Why the pool added most workers meanwhile; null if it was not starved.")
     min_workers: Count | None = column("The configured minimum of workers; null if the trace does not tell.")
     max_workers: Count | None = column("The configured maximum of workers; null if the trace does not tell.")

@@ -6,12 +6,12 @@ request is told by `request_peers`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
 import attrs
 
+from clrevents._util.varying import route_pattern
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.optional_rows import NONE
 from clrevents.analysis.reports.requests.request_events import (
@@ -34,9 +34,6 @@ RequestSide: TypeAlias = Literal["client", "server"]
 
 _FAILED_STATUS: Final = -1
 """What a client writes as the status of a request that got no response."""
-_NUMBER: Final = re.compile(
-    r"(?<=/)(?:\d+|[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|(?=[0-9A-Fa-f]*\d)[0-9A-Fa-f]{8,})(?=/|$)"
-)
 
 
 @attrs.define(eq=False)
@@ -70,7 +67,7 @@ class KnownRequest:
     @property
     def route(self) -> str | None:
         """The path with what looks like a number left open."""
-        return None if self.path is None else _NUMBER.sub("{n}", self.path)
+        return None if self.path is None else route_pattern(self.path)
 
     @property
     def wrong(self) -> bool:

@@ -93,7 +93,7 @@ def _facts_of(start: Start) -> StartupFacts:
         main=start.name(*main.name) if main is not None and main.evidence != "sample" else None,
         main_evidence=None if main is None else main.evidence,
         program=None if program is None else start.modules.paths[program[0]] or None,
-        until=start.until[0] if start.launched else None,
+        ended_by=start.until[0] if start.launched else None,
         until_ns=start.until[1] if start.launched else None,
         command_line=_text(about, "CommandLine"),
         runtime_version=_version(about),

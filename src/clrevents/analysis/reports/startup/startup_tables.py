@@ -129,7 +129,7 @@ class StartupFacts:
         "a method of the program was seen running."
     )
     program: FilePath | None = column("The file of the program's assembly.")
-    until: Word | None = column(
+    ended_by: Word | None = column(
         "The end of what the tables show: `tiering_resumed`, `main_ready`, or `end_of_trace` if neither is known."
     )
     until_ns: Ns | None = column("When that was.")

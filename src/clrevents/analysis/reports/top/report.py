@@ -14,7 +14,7 @@ from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.reports.top.hot_rows import HotRow as HotRow
 from clrevents.analysis.reports.top.hot_rows import TopFacts, TopParameters
 from clrevents.analysis.reports.top.hot_rows import TopReport as TopReport
-from clrevents.analysis.shared.samples.hot import BY, By, hottest
+from clrevents.analysis.shared.samples.hot import BY, By, hottest, telling_names
 from clrevents.analysis.shared.samples.sample_collector import (
     SAMPLE_METRICS,
     SAMPLE_NEEDS,
@@ -52,7 +52,7 @@ class TopCollector(SampleCollector[TopReport]):
         samples = found.samples
         rows = hottest(samples, self._by)
         values: dict[str, Any] = {
-            "name": [hot.raw if self._raw else hot.name for hot in rows],
+            "name": [hot.raw for hot in rows] if self._raw else telling_names(rows),
             "module": [hot.module or None for hot in rows],
             "samples": [hot.samples for hot in rows],
             "share": [_share(hot.exclusive, samples.total) for hot in rows],

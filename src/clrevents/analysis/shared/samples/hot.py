@@ -5,6 +5,8 @@ A recursive method counts once per stack. Adds up what `samples` has read; knows
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias
 
 import attrs
@@ -81,6 +83,21 @@ def hottest(samples: Samples, by: By = "method") -> tuple[HotMethod, ...]:
         for i, label in enumerate(groups)
     ]
     return Listed(sorted(found, key=lambda hot: (-hot.exclusive, -hot.inclusive, hot.raw)))
+
+
+def telling_names(rows: Sequence[HotMethod]) -> list[str]:
+    """Their names; two methods of one name get their modules behind it, or the runtime's names within one module."""
+    alike = Counter(hot.name for hot in rows)
+    modules = Counter({(hot.name, hot.module) for hot in rows})
+    several = Counter(name for name, _ in modules)
+    return [
+        hot.name
+        if alike[hot.name] == 1
+        else f"{hot.name} [{hot.module or 'unknown module'}]"
+        if several[hot.name] == alike[hot.name]
+        else hot.raw
+        for hot in rows
+    ]
 
 
 def _module(module: str, reason: str | None) -> tuple[str, str, str]:

@@ -37,7 +37,7 @@ from clrevents.analysis.shared.samples.samples import SAMPLES, Samples, name_sam
 from clrevents.analysis.shared.samples.stack_shapes import StackShape
 from clrevents.analysis.shared.weights.allocation_events import ALLOC, BYTES, NEEDED, AllocationRows, certainty
 from clrevents.analysis.shared.weights.allocation_events import SELECTORS as ALLOCATIONS
-from clrevents.analysis.shared.weights.event_weights import THROWN, event_and_weight
+from clrevents.analysis.shared.weights.event_weights import THROWN, event_and_weight, left_out
 from clrevents.analysis.shared.weights.weighing import (
     CAVEAT,
     SAMPLE_HEADERS,
@@ -164,6 +164,7 @@ class SampleCollector(Collector[A_co]):
 
     def __init__(self, asked: SampleParameters, keep: tuple[NamePattern, ...] = ()) -> None:
         asked.check()
+        self._left_out = left_out(asked.event, asked.weight)
         if asked.event is None:
             event, weight = event_and_weight(asked.weight)
             asked = attrs.evolve(asked, event=event, weight=weight)  # type: ignore[misc]
@@ -176,7 +177,8 @@ class SampleCollector(Collector[A_co]):
         self._selector = SAMPLES if asked.event is None else asked.event
         self._field = SAMPLE_TYPE if self._timed else asked.weight if self._allocations is None else None
         field = () if self._field is None else (self._field,)
-        self._columns = tuple(dict.fromkeys((*SAMPLE_HEADERS, *field)))
+        more = () if self._left_out is None else self._left_out[:1]
+        self._columns = tuple(dict.fromkeys((*SAMPLE_HEADERS, *field, *more)))
         self.selectors = (self._selector, SUSPENDING, *VERSION_EVENTS) if self._timed else (self._selector,)
         if self._allocations is not None:
             self.selectors = ALLOCATIONS
@@ -226,7 +228,7 @@ class SampleCollector(Collector[A_co]):
         if (self._event or events.event) is not None:
             # A pattern that nothing matches has no fields.
             events = self._kept.all((self._selector,), context.nothing)[self._selector]
-        rows = SampleColumns.of(events.table, self._field, process)
+        rows = SampleColumns.of(events.table, self._field, process, left_out=self._left_out)
         name = "" if events.event is None else events.event[1]
         text = f"the trace has no event that matches {self._selector!r}"
         none = None if events.event is not None else Note("no-events", "warning", text, self.tables)

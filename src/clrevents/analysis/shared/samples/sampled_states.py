@@ -1,6 +1,6 @@
 """Runs of equal samples → stretches of time: a state reaches to the middle between two samples.
 
-Which samples are near is the rule of `sample_holding`; where none is, the stretch ends half a period after the last one.
+Which samples are near is the rule of `sample_holding`; where none is, a stretch ends half a period after the last one.
 Knows no names of code.
 """
 

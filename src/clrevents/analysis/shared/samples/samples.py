@@ -46,7 +46,7 @@ from clrevents.analysis.shared.weights.allocation_events import (
     AllocationRows,
     best_source,
 )
-from clrevents.analysis.shared.weights.event_weights import event_and_weight, under_texts
+from clrevents.analysis.shared.weights.event_weights import event_and_weight, left_out, under_texts
 from clrevents.analysis.shared.weights.weighing import (
     SAMPLE_HEADERS,
     SAMPLE_TYPE,
@@ -327,7 +327,8 @@ def read_samples(
 
     Events weigh 1 each, or the value of their field `weight`; if that is a text, they weigh 1, and it is the outermost
     frame of their stacks. Without an event, the weight `alloc` reads allocations from the best source that the trace
-    has, each weighing the bytes that it stands for, `exceptions` what was thrown, and `ExceptionType` that by type. The
+    has, each weighing the bytes that it stands for, `exceptions` what was thrown, each once however often `throw;`
+    throws it again, and `ExceptionType` that by type. The
     window from `start` to before `end` clips a sample's time, so that windows add up to the whole. Frames that are
     there only because of how the runtime stops threads and dispatches exceptions are left out, unless `artefacts` are
     asked for. With `logical`, stacks in tasks and in what awaits resumed go on where these were created, instead of in
@@ -336,6 +337,7 @@ def read_samples(
     Raises KeyError for a field that the event lacks, ValueError for weights that are negative or mean nothing as a
     weight, such as ids, and AmbiguousEventError and UnknownEventError as `Trace.table` does.
     """
+    leave = left_out(event, weight)
     if event is None:
         event, weight = event_and_weight(weight)
     timed = event is None and weight is None
@@ -349,7 +351,8 @@ def read_samples(
         passes_of(trace).scan(raising=False)  # threads are named from it; it also tells if there is nothing to read
     if timed:
         return _profiled(trace, window, Filters.of({"thread_id": thread_id}).thread_ids, artefacts, trails)
-    wanted = Wanted.of([*SAMPLE_HEADERS, "process_id", *([] if field is None else [field])])
+    more = [] if leave is None else [leave[0]]
+    wanted = Wanted.of([*SAMPLE_HEADERS, "process_id", *([] if field is None else [field]), *more])
     filters = Filters.of({"thread_id": thread_id, "start": start, "end": end})
     assert event is not None, "only samples of the profiler need none"
     table, stacks = passes_of(trace).table(event, wanted, filters, "time", stacks=True)
@@ -357,7 +360,7 @@ def read_samples(
     if weight is not None:
         found = (table.metadata.get("provider", ""), name)
         check_weight(found, (*table.fields, *passes_of(trace).fields(found)), weight, texts=True)
-    rows = SampleColumns.of(table, field)
+    rows = SampleColumns.of(table, field, left_out=leave)
     return _named(trace, name, weigh_events(rows, weight, window), stacks, artefacts, trails)
 
 

@@ -1,7 +1,8 @@
 """What users say for a weight: words that mean an event of their own, and texts under which stacks are put.
 
 `exceptions` and `ExceptionType` need no event, for there is only one that they can mean. A text is not an amount: each
-event weighs 1 then, and its stack starts at the text. Reads no trace.
+event weighs 1 then, and its stack starts at the text. An exception that `throw;` throws again is none of its own: where
+runtimes write an event for that (before .NET 9), it is left out. Reads no trace.
 """
 
 from __future__ import annotations
@@ -14,10 +15,15 @@ from numpy.typing import NDArray
 from clrevents.analysis.gathering.groups import Interned, offsets
 from clrevents.analysis.gathering.merged import MergedStacks, StackFrame
 from clrevents.analysis.shared.weights.allocation_events import ALLOC
+from clrevents.schema.runtime_flags import ExceptionThrownFlags
 
 THROWN: Final = "runtime/ExceptionThrown"
 WORDS: Final = {"exceptions": (THROWN, None), "ExceptionType": (THROWN, "ExceptionType")}
 """By word: the event, and its field."""
+LEFT_OUT: Final = ("ExceptionFlags", int(ExceptionThrownFlags.ReThrown))
+"""A field, and its bit that the events of `WORDS` must not have."""
+QUANTITIES: Final = {ALLOC: "allocated.bytes", "exceptions": "exceptions.thrown"}
+"""What all weights together are, by word: the quantity that other reports' metrics declare."""
 AMOUNTS: Final = (ALLOC, *(word for word, (_, field) in WORDS.items() if field is None))
 """The weights that need no event and are amounts."""
 ALONE: Final = (ALLOC, *WORDS)
@@ -27,6 +33,11 @@ ALONE: Final = (ALLOC, *WORDS)
 def event_and_weight(weight: str | None) -> tuple[str | None, str | None]:
     """What is meant by a weight that came without an event."""
     return WORDS.get(weight or "", (None, weight))
+
+
+def left_out(event: object, weight: str | None) -> tuple[str, int] | None:
+    """Of which field which bit leaves events out of what was asked for."""
+    return LEFT_OUT if event is None and weight in WORDS else None
 
 
 def under_texts(merged: MergedStacks, places: NDArray[np.int64], texts: tuple[str | None, ...]) -> MergedStacks:

@@ -60,12 +60,23 @@ class SampleColumns:
 
     @classmethod
     def of(
-        cls, table: Table, field: str | None, process_id: int | None = None, values: NDArray[Any] | None = None
+        cls,
+        table: Table,
+        field: str | None,
+        process_id: int | None = None,
+        values: NDArray[Any] | None = None,
+        left_out: tuple[str, int] | None = None,
     ) -> SampleColumns:
         """Those of a table, which needs no column `process_id` where all events are of this process.
 
-        `values` are those of the field where no column of the table has them.
+        `values` are those of the field where no column of the table has them; `left_out` is another field and the bit
+        of it that rows must not have.
         """
+        if left_out is not None and len(table) and left_out[0] in table:
+            flags = table.column(left_out[0]).filled(0).astype(np.int64)
+            made = cls.of(table, field, process_id, values)
+            order = np.argsort(near_times(table.column("time_ns").filled(_UNKNOWN).astype(np.int64))[0], kind="stable")
+            return made.take(np.flatnonzero(flags[order] & left_out[1] == 0))
         if not len(table):
             none: Ints = np.zeros(0, dtype=np.int64)
             return cls(none, none, none, none, None if field is None and values is None else none)
