@@ -94,7 +94,7 @@ class Copier:
         writer = NetTrace6Writer if self._labelled else NetTrace4Writer
         self._writer: Any = _written("the header", writer, sink, _header(info))
         # Stable: of two adjacent losses of a thread, the first ends before the second starts.
-        self._mark = b""
+        self._part = b""
         self._points = deque(sorted(self._loss_points(losses), key=lambda point: point.tick))
         self._numbers: dict[int, int] = {}
         self._ids: dict[int, int] = {}
@@ -118,9 +118,9 @@ class Copier:
         self._lost = 0
         self._undescribed = 0
 
-    def mark(self, start_ns: int, end_ns: int) -> None:
+    def part(self, start_ns: int, end_ns: int) -> None:
         """Say with an event before all others that the new trace is a part, from `start_ns` to before `end_ns`."""
-        self._mark = struct.pack("<qq", start_ns, end_ns)
+        self._part = struct.pack("<qq", start_ns, end_ns)
 
     def add(self, rows: DecodedRows, payloads: list[bytes] | None = None) -> None:
         """Append rows; `payloads` replaces their payload bytes."""
@@ -132,7 +132,7 @@ class Copier:
                 self._undescribed += 1
                 continue
             tick = ticks[row]
-            self._write_mark(tick)
+            self._write_part(tick)
             while self._points and self._points[0].tick <= tick:
                 self._pass(self._points.popleft())
             payload = rows.payload_bytes[row] if payloads is None else payloads[row]
@@ -140,16 +140,16 @@ class Copier:
 
     def finish(self) -> Copied:
         """Write the losses after the last event, the last sequence point and the end mark."""
-        self._write_mark(self._info.sync_qpc)
+        self._write_part(self._info.sync_qpc)
         for point in self._points:
             self._pass(point)
         self._sequence_point(self._latest, dict(self._numbers))
         self._writer.end()
         return Copied(self._written, self._lost, self._undescribed, self._writer.offset)
 
-    def _write_mark(self, first_tick: int) -> None:
+    def _write_part(self, first_tick: int) -> None:
         """The event that says of which part of another trace this is one; before the first of the others."""
-        payload, self._mark = self._mark, b""
+        payload, self._part = self._part, b""
         if not payload:
             return
         thread = self._thread(-1) if self._labelled else 0

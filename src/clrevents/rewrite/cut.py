@@ -51,7 +51,7 @@ def cut(
     with whole_file(out) as file:
         copier = Copier(file, trace.info, losses)
         if low is not None or high is not None:
-            copier.mark(_ALWAYS if low is None else low, _FOREVER if high is None else high)
+            copier.part(_ALWAYS if low is None else low, _FOREVER if high is None else high)
         for found in rows:
             copier.add(found)
         return copier.finish()
