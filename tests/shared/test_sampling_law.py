@@ -37,11 +37,9 @@ def covered(trace: clrevents.Trace) -> dict[int, int]:
         last[thread] = time
     gaps.sort()
     period = gaps[(len(gaps) - 1) // 2] if gaps else 0
-    begins = trace.table("runtime/GCSuspendEEBegin", columns=("time_ns",))
-    stops = []
-    if len(begins) and "Count" in begins:
-        columns = (begins.column(name).tolist() for name in ("time_ns", "Reason", "Count"))
-        stops = [time for time, reason, count in zip(*columns, strict=True) if reason not in (1, 6) and count == -1]
+    begins = trace.table("runtime/GCSuspendEEBegin", columns=("time_ns", "Reason", "Count"))
+    columns = (begins.column(name).tolist() for name in ("time_ns", "Reason", "Count"))
+    stops = [time for time, reason, count in zip(*columns, strict=True) if reason not in (1, 6) and count == -1]
     late = [(low, high) for low, high in pairwise(stops) if 2 * period < high - low <= 10 * period]
     found = {}
     for thread, mine in times.items():
