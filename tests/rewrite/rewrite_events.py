@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
+from functools import lru_cache
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from project_files import unpacked
 _NOTES = {"lost-events", "unknown-event", "payload-tail", "newer-version"}
 
 
-@cache
+@lru_cache(maxsize=2)
 def events_of(path: Path) -> list[clrevents.Event[Any]]:
     """All events of a fixture."""
     with clrevents.open(unpacked(path)) as trace:

@@ -61,8 +61,8 @@ def test_a_report_obeys(name: str) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("path", fixtures(), ids=lambda path: path.name.partition(".")[0])
 @pytest.mark.parametrize("names", [tuple(REPORTS)[n::4] for n in range(4)], ids=lambda names: names[0])
+@pytest.mark.parametrize("path", fixtures(), ids=lambda path: path.name.partition(".")[0])
 def test_every_report_obeys_on_every_fixture(names: tuple[str, ...], path: Path) -> None:
     for name in names:
         if path.name.partition(".")[0] != made_for(name):

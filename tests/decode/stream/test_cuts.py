@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from contextlib import suppress
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +77,7 @@ def rows(data: bytes, errors: ErrorMode) -> Found:
     return Found(tuple(columns), captures, [k.row for k in stream.kinds.all], stacks, payloads, error)
 
 
-@cache
+@lru_cache(maxsize=2)
 def whole_rows(path: Path) -> Found:
     found = rows(unpacked(path), "strict")
     assert found.error is None

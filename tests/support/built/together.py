@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Final
 
 import attrs
@@ -36,7 +36,7 @@ class _Told:
     stack: bytes
 
 
-@cache
+@lru_cache(maxsize=4)
 def together(traces: tuple[bytes, ...], processes: tuple[int, ...] = PROCESSES) -> tuple[tuple[bytes, ...], bytes]:
     """Each trace as one of its process, and all in one."""
     told = [list(_events(data, process)) for data, process in zip(traces, processes, strict=True)]

@@ -63,14 +63,14 @@ def answered(declaration: Declaration, parameters: Any, trace: clrevents.Trace, 
     return ask(trace, [Asked(declaration, parameters)], more, cut)[declaration.name]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=6)
 def whole_answer(declaration: Declaration, parameters: Any, data: bytes) -> Answer[Any]:
     """What the report says of all of the trace; made once."""
     with opened(data) as trace:
         return answered(declaration, parameters, trace)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=6)
 def redacted_copy(data: bytes, pseudonyms: bool = False, ids: bool = False) -> bytes:
     """The trace without paths, messages and the like; with `ids` without numbers that identify."""
     with tempfile.TemporaryDirectory() as folder, opened(data) as trace:

@@ -146,7 +146,7 @@ def weigh_times(
     with before.
     """
     weighed = []
-    for process in np.unique(rows.process).tolist() or [_UNKNOWN]:
+    for process in sorted({*rows.process.tolist()}) or [_UNKNOWN]:
         mine = rows.take(np.flatnonzero(rows.process == process))
         weighed.append(_held(mine, Sampling.of(mine.thread, mine.time, stops.get(process, rows.time[:0]))))
     rows = SampleColumns.joined([part for part, _, _, _ in weighed])
