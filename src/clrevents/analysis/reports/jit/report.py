@@ -228,7 +228,7 @@ def _background_by(found: BuiltCompilations) -> str | None:
     return "turns" if found.by_turns else "versions"
 
 
-def _metric(context: Context, name: str, value: int, found: BuiltCompilations) -> Metric:
+def _metric(context: Context, name: str, value: int | None, found: BuiltCompilations) -> Metric:
     """A metric; without a value where the trace was not told to record what it needs."""
     if _NEEDED.get(name, _COMPILATIONS) in context.unknown:
         return context.metric(name, None)
