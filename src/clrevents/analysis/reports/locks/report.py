@@ -267,6 +267,9 @@ def _notes(tables: LockTables, convoys: ReportTable[Convoy]) -> list[Note]:
     return notes
 
 
+_OF_WHOLE_WAITS: Final = ("count", "waited_median", "waited_p95", "unfinished", "sampled_total", "unseen_total")
+"""What a part of a trace may count or measure wrong, where it lacks the begin or the end of a wait."""
+
 REPORT: Final = ReportDeclaration(
     answer=LocksReport,
     question="Which locks did threads wait for, and who held them?",
@@ -274,6 +277,7 @@ REPORT: Final = ReportDeclaration(
     needs=_NEEDS,
     metrics=_METRICS,
     collector=LocksCollector,
+    in_part={"*": "at least", **dict.fromkeys(_OF_WHOLE_WAITS, "unknown")},
     parameters=LocksParameters,
     headline="locks",
     urgent="deadlocks",

@@ -265,6 +265,11 @@ REPORT: Final = ReportDeclaration(
     needs=_NEEDS,
     metrics=_METRICS,
     collector=TasksCollector,
+    in_part={
+        "blocking_total": "at least",
+        "latency_max": "at least",
+        **dict.fromkeys(("latency_median", "latency_p95", "unstarted", "unknown_creators"), "unknown"),
+    },
     parameters=TasksParameters,
     headline="methods",
     shown=("kind", "count", "latency_median_ns", "latency_max_ns", "run_ns", "waited_ns", "method"),
