@@ -214,7 +214,7 @@ class WaitFinder:
     def _waiting_runs(self) -> list[_WaitingRun]:
         """Runs of samples that show one wait, whatever the addresses in its methods are."""
         runs, count = self._runs, len(self._locks) + len(self._handles) + len(self._tasks)
-        lows, highs = (side.tolist() for side in stretches(runs, self._context.stopped_ns))
+        lows, highs = (side.tolist() for side in stretches(runs, self._context.stopped_ns if len(runs) else 0))
         firsts, lasts = runs.first.tolist(), runs.last.tolist()
         types, threads, stacks = runs.type.tolist(), runs.thread.tolist(), runs.stack_id.tolist()
         kinds: dict[int, tuple[WaitWord | None, str | None]] = {}
