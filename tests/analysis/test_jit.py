@@ -214,6 +214,13 @@ def test_rejected_code_and_look_ups() -> None:
     assert numbers(second, *names) == (1, 1, 0, 1, 500)
 
 
+def test_look_ups_without_begins_have_no_time() -> None:
+    """As of .NET Core 3.1, which writes only their ends."""
+    builder = TraceBuilder().thread(7)
+    builder.event(R2RGetEntryPoint_V1(1, "N.T", "M", "", 0x10, 0, 10))
+    assert numbers(report(builder), "lookups", "lookup_hits", "lookup_total") == (1, 1, None)
+
+
 def test_settings_and_pauses() -> None:
     builder = TraceBuilder().event(TieredCompilationSettings_V0(0, TieredCompilationFlags(5)))
     builder.event(TieredCompilationPause_V0(0)).wait(2000).thread(2).event(TieredCompilationResume_V0(0, 3))

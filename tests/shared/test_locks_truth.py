@@ -97,7 +97,8 @@ def test_waits_of_a_thread_are_counted_once(shared: Shared) -> None:
         for (_, end), (start, _) in itertools.pairwise(stretches):
             assert start >= end
     programs = [row for row in counted if row.kind != "idle"]
-    assert found.metrics["count"].value == len(programs)
+    sampled = any(row.evidence == "sample" for row in programs)
+    assert found.metrics["count"].value == (None if sampled else len(programs))
     assert found.metrics["waited_total"].value == sum(row.duration_ns or 0 for row in programs)
     assert found.metrics["nested_count"].value == len(found.waits) - len(counted)
     for table in (found.methods, found.kinds):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import random
 import warnings
 from collections.abc import Iterator
 
@@ -17,6 +19,7 @@ pytestmark = [needs_shared, pytest.mark.full]
 _FOLDERS = ("traces/own", "traces/perfview", "scenarios", "scenarios/lines", "rare", "linux")
 _LARGEST = 3_000_000
 """Larger files, compressed, take minutes and hold nothing else."""
+_SMALL = 800_000
 TRACES = [shared for shared in traces(*_FOLDERS) if shared.path.stat().st_size < _LARGEST]
 
 
@@ -36,3 +39,20 @@ def test_numbers_are_possible() -> None:
                 report_laws.are_possible(answer)
             except AssertionError as broken:
                 raise AssertionError(f"{answer.name} of {shared.name}: {broken}") from None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_part_says_what_its_window_says(seed: int) -> None:
+    """Cuts at moments drawn by chance, of a third of the traces for each seed."""
+    rng = random.Random(seed)
+    for shared in [shared for shared in TRACES if shared.path.stat().st_size < _SMALL][seed::3]:
+        data = gzip.decompress(shared.path.read_bytes())
+        with report_laws.opened(data) as trace:
+            start, end = sorted(rng.randrange(trace.duration_ns + 1) for _ in "ab")
+            window = trace.reports(start=start, end=end)
+        with report_laws.opened(report_laws.part_of(data, start, end)) as part:
+            for name, answer in part.reports().items():
+                try:
+                    report_laws.of_a_part(window[name], answer)
+                except AssertionError as broken:
+                    raise AssertionError(f"{name} of {shared.name}, {start} to {end}: {broken}") from None

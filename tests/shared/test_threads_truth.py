@@ -66,14 +66,13 @@ def test_totals_of_the_scripted_thread(name: str, within: float) -> None:
 
 
 def test_totals_where_samples_do_not_tell_running_from_native() -> None:
-    """The sampler of .NET Core 3.1 calls what runs external, and Thread.Sleep is inlined there: both are `native`."""
+    """The sampler of .NET Core 3.1 calls what runs external, and Thread.Sleep is inlined there: both are unknown."""
     told = story("net31-states-44")
     assert told.total("lock") == pytest.approx(told.wanted("lock"), rel=0.04)
     assert told.total("wait") == pytest.approx(told.wanted("event"), rel=0.04)
-    both = told.total("native") + told.total("running") + told.total("sleep")
+    both = told.total("unknown") + told.total("sleep")
     assert both == pytest.approx(told.wanted("burn", "sleep"), rel=0.04)
-    assert told.total("native") > 0.98 * both
-    assert told.total("unknown") == 0
+    assert {told.total(state) for state in ("native", "running", "gc_suspended")} == {None}
 
 
 @pytest.mark.parametrize("name", ["net10-states-11", "net8-states-44"])

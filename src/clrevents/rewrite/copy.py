@@ -6,6 +6,7 @@ stays NetTrace 6; everything older becomes NetTrace 4. Has no rules about what t
 
 from __future__ import annotations
 
+import struct
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, TypeVar
@@ -17,6 +18,7 @@ from clrevents.encode.nettrace6 import MOST_BLOCK_BYTES, NetTrace6Writer
 from clrevents.encode.values import NO_GUID, EventRecord, Label, MetadataRecord, Sink, ThreadRow, TraceHeader
 from clrevents.errors import TraceError
 from clrevents.schema.codes import ARRAYS, LabelKind, TypeCode
+from clrevents.schema.cut_mark import CUT
 from clrevents.schema.dynamic import FieldDescription
 from clrevents.trace import DecodedRows, EventRows, Loss, TraceInfo
 
@@ -27,6 +29,9 @@ _BLOCK_ROWS: Final = 100
 _BLOCK_HEADER: Final = 64
 _EVENT_HEADER: Final = 64
 _LARGEST_ID: Final = (1 << 31) - 1
+_MARK_ID: Final = _LARGEST_ID
+_MARK_EVENT: Final = 2
+_MARK_FIELDS: Final = tuple(FieldDescription(name, TypeCode.INT64) for name in ("StartNs", "EndNs"))
 _M32: Final = (1 << 32) - 1
 _M64: Final = (1 << 64) - 1
 _HALF: Final = 1 << 63
@@ -89,6 +94,7 @@ class Copier:
         writer = NetTrace6Writer if self._labelled else NetTrace4Writer
         self._writer: Any = _written("the header", writer, sink, _header(info))
         # Stable: of two adjacent losses of a thread, the first ends before the second starts.
+        self._part = b""
         self._points = deque(sorted(self._loss_points(losses), key=lambda point: point.tick))
         self._numbers: dict[int, int] = {}
         self._ids: dict[int, int] = {}
@@ -112,6 +118,10 @@ class Copier:
         self._lost = 0
         self._undescribed = 0
 
+    def part(self, start_ns: int, end_ns: int) -> None:
+        """Say with an event before all others that the new trace is a part, from `start_ns` to before `end_ns`."""
+        self._part = struct.pack("<qq", start_ns, end_ns)
+
     def add(self, rows: DecodedRows, payloads: list[bytes] | None = None) -> None:
         """Append rows; `payloads` replaces their payload bytes."""
         self._rows = rows.thread_rows
@@ -122,6 +132,7 @@ class Copier:
                 self._undescribed += 1
                 continue
             tick = ticks[row]
+            self._write_part(tick)
             while self._points and self._points[0].tick <= tick:
                 self._pass(self._points.popleft())
             payload = rows.payload_bytes[row] if payloads is None else payloads[row]
@@ -129,11 +140,24 @@ class Copier:
 
     def finish(self) -> Copied:
         """Write the losses after the last event, the last sequence point and the end mark."""
+        self._write_part(self._info.sync_qpc)
         for point in self._points:
             self._pass(point)
         self._sequence_point(self._latest, dict(self._numbers))
         self._writer.end()
         return Copied(self._written, self._lost, self._undescribed, self._writer.offset)
+
+    def _write_part(self, first_tick: int) -> None:
+        """The event that says of which part of another trace this is one; before the first of the others."""
+        payload, self._part = self._part, b""
+        if not payload:
+            return
+        thread = self._thread(-1) if self._labelled else 0
+        number = self._numbers[thread] = self._numbers.get(thread, self._first) + 1
+        tick = min(first_tick, self._info.sync_qpc)
+        self._used.add(_MARK_ID)
+        self._new.append(MetadataRecord(_MARK_ID, CUT[0], _MARK_EVENT, name=CUT[1], fields=_MARK_FIELDS))
+        self._events.append(EventRecord(_MARK_ID, tick, thread, payload, sequence=number, is_sorted=False))
 
     def _event(self, events: EventRows, row: int, tick: int, capture: int, payload: bytes) -> None:
         rows = events.rows

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Final, Unpack
+from typing import Final, Literal, Unpack
 
 from clrevents._util.outputs import whole_file
 from clrevents.rewrite.copy import Copied, Copier
+from clrevents.schema.cut_mark import CUT
 from clrevents.schema.naming_events import NAMING_EVENTS
 from clrevents.schema.redaction_mark import SELECTOR
 from clrevents.trace import FilterOptions, Loss, Selector, Trace, passes_of
 
-_STOPPED: Final = "*/ProcessInfo"
-"""What a runtime writes when tracing stops: in a part that ends before, it would say that tracing went on."""
-CONTEXT: Final = (*NAMING_EVENTS, _STOPPED)
+_ALWAYS: Final = -(1 << 63)
+_FOREVER: Final = (1 << 63) - 1
+_MARK: Final = "/".join(CUT)
+CONTEXT: Final = (*NAMING_EVENTS, "*/ProcessInfo")
 """Selectors of the events needed to resolve addresses, whenever they were written."""
 
 
@@ -31,32 +33,38 @@ def cut(
     """Write the selected events of `trace` to the file `out`, in time order and with all their header fields.
 
     `selectors` and `filters` are those of `Trace.events`. With `rundown`, the events of `CONTEXT` are included whatever
-    the filters say, but for `ProcessInfo` where an `end` is given. Sequence numbers are rewritten so that the result
-    shows the original's losses whose window is inside `start` to `end`; with `thread_id`, only those of the selected
-    threads. Of more losses than `Limits.problems`, only the first are known. `out` appears only when complete. Raises
-    the exceptions of `Trace.events`, TraceError for what does not fit into a block of the new trace, and OSError.
+    the filters say. With `start` or `end`, an event `clrevents/Cut`, which is not counted, says from where to where the
+    part reaches: reports answer about that window. Sequence numbers are rewritten so that the result shows the
+    original's losses whose window is inside `start` to `end`; with `thread_id`, only those of the selected threads. Of
+    more losses than `Limits.problems`, only the first are known. `out` appears only when complete. Raises the
+    exceptions of `Trace.events`, TraceError for what does not fit into a block of the new trace, and OSError.
     """
     if "thread_id" in filters and not isinstance(filters["thread_id"], int | None):
         # Used twice: an iterator would be exhausted by then.
         filters["thread_id"] = tuple(filters["thread_id"])
-    context = CONTEXT if filters.get("end") is None else NAMING_EVENTS
     # A part of a redacted trace says that it is one, too.
-    always = (SELECTOR, *context) if rundown else (SELECTOR,)
+    marks = (SELECTOR, _MARK)
+    always = (*CONTEXT, *marks) if rundown else marks
     rows = passes_of(trace).event_rows(*selectors, always=always, decode=False, filters=filters)
-    losses = _inside(trace, filters)
+    low, high = (_edge_ns(trace, filters, name) for name in ("start", "end"))
+    losses = _inside(trace, low, high, filters.get("thread_id"))
     with whole_file(out) as file:
         copier = Copier(file, trace.info, losses)
+        if low is not None or high is not None:
+            copier.part(_ALWAYS if low is None else low, _FOREVER if high is None else high)
         for found in rows:
             copier.add(found)
         return copier.finish()
 
 
-def _inside(trace: Trace, filters: FilterOptions) -> Iterable[Loss]:
+def _edge_ns(trace: Trace, filters: FilterOptions, name: Literal["start", "end"]) -> int | None:
+    """Where the selected window begins or ends; None where it is open."""
+    given = filters.get(name)
+    return None if given is None else passes_of(trace).moment_ns(given, name)
+
+
+def _inside(trace: Trace, low: int | None, high: int | None, thread_id: int | Iterable[int] | None) -> Iterable[Loss]:
     """The losses whose window is inside the selected one."""
-    start, end, thread_id = filters.get("start"), filters.get("end"), filters.get("thread_id")
-    moment_ns = passes_of(trace).moment_ns
-    low = None if start is None else moment_ns(start, "start")
-    high = None if end is None else moment_ns(end, "end")
     threads = None if thread_id is None else {thread_id} if isinstance(thread_id, int) else set(thread_id)
     return [
         loss

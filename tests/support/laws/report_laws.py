@@ -34,7 +34,7 @@ from clrevents.analysis.framework.run.report_reading import Asked
 from clrevents.analysis.framework.vocabulary.answer_values import Metric, TimeWindow
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.analysis.framework.vocabulary.row_class import columns_of, shape_of, windowed_columns
-from clrevents.rewrite import redact
+from clrevents.rewrite import cut, redact
 from clrevents.table.read import TableChunk
 from clrevents.table.table import Table
 from clrevents.trace import passes_of
@@ -358,6 +358,38 @@ def are_possible(report: Answer[Any]) -> None:
                 assert not wrong, f"{table.name}.{column.name}: {wrong[:3]}"
 
 
+def a_part_says_what_its_window_says(declaration: Declaration, parameters: Any, data: bytes, seed: int = 1) -> None:
+    """A cut at two moments answers as the whole does about that window, or with null, or with bounds."""
+    rng = random.Random(seed)
+    with opened(data) as trace:
+        duration = passes_of(trace).scan(raising=False).duration_ns
+        start, end = sorted(rng.randrange(duration + 1) for _ in "ab")
+        window = answered(declaration, parameters, trace, start=start, end=end)
+    part = whole_answer(declaration, parameters, part_of(data, start, end))
+    of_a_part(window, part)
+
+
+def part_of(data: bytes, start: int | None, end: int | None) -> bytes:
+    """A part of a trace, as `cut` makes it."""
+    with tempfile.TemporaryDirectory() as folder, opened(data) as trace:
+        path = Path(folder) / "part.nettrace"
+        cut(trace, path, start=start, end=end)
+        return path.read_bytes()
+
+
+def of_a_part(window: Answer[Any], part: Answer[Any]) -> None:
+    """The same of answers that are there already."""
+    assert part.question.window == window.question.window
+    for name, metric in part.metrics.items():
+        whole = window.metrics[name].value
+        if metric.value is None or metric.value == whole:
+            continue
+        assert whole is not None, f"{name}: {metric} of the part, none of the window"
+        assert metric.low is not None or metric.high is not None, f"{name}: {metric} of the part, {whole} of the window"
+        assert metric.low is None or metric.low <= whole, f"{name}: {metric} of the part, {whole} of the window"
+        assert metric.high is None or metric.high >= whole, f"{name}: {metric} of the part, {whole} of the window"
+
+
 LAWS: Final[tuple[Law, ...]] = (
     any_cut_gives_the_same,
     the_whole_window_changes_nothing,
@@ -369,6 +401,7 @@ LAWS: Final[tuple[Law, ...]] = (
     is_a_plain_value,
     marks_what_holes_touch,
     numbers_are_possible,
+    a_part_says_what_its_window_says,
 )
 """Those that need nothing but a trace."""
 

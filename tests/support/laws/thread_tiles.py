@@ -15,7 +15,7 @@ def tiles(report: ThreadsReport) -> None:
         intervals[interval.thread_id].append(interval)
     lives = defaultdict(list)
     for thread in report.threads:
-        assert thread.life_ns == thread.end_ns - thread.start_ns == sum(getattr(thread, name) for name in TIMES)
+        assert thread.life_ns == thread.end_ns - thread.start_ns == sum(getattr(thread, name) or 0 for name in TIMES)
         if thread.life_ns:
             lives[thread.thread_id].append((thread.start_ns, thread.end_ns))
     assert set(intervals) == set(lives)
@@ -29,6 +29,6 @@ def tiles(report: ThreadsReport) -> None:
                 joined.append((interval.start_ns, interval.end_ns))
         assert joined == sorted(lives[number])
     for name in TIMES:
-        total = sum(getattr(thread, name) for thread in report.threads)
-        assert total == sum(getattr(role, name) for role in report.roles)
+        total = sum(getattr(thread, name) or 0 for thread in report.threads)
+        assert total == sum(getattr(role, name) or 0 for role in report.roles)
         assert total == sum(s.total_ns for s in report.states if f"{s.state}_ns" == name)

@@ -23,6 +23,7 @@ from clrevents.analysis.framework.vocabulary.answer_values import (
     FOREVER,
     MANY_PROCESSES,
     Evidence,
+    InPart,
     Metric,
     MetricDeclaration,
     Note,
@@ -84,6 +85,8 @@ class Troubles:
     """How many places of the file are damaged."""
     complete: bool
     window: TimeWindow
+    part: TimeWindow = _WHOLE
+    """Of which part of another trace this one is a part."""
     redacted: bool = False
 
     @cached_property
@@ -106,6 +109,9 @@ class Troubles:
         if self.damaged and not any(note.id == "damage" for note in found):
             text = f"the file is damaged in {counted(self.damaged, 'place')}; events may be missing anywhere near"
             found.append(Note("damage", "error", text, (), {"places": self.damaged}))
+        if not self.part.whole:
+            text = "the trace is a part of another, and what happened before or after it is not known"
+            found.append(Note("cut", "info", text))
         if not self.complete and not self.damaged:
             text = "the end of the trace is missing: what has no end in it may have ended"
             found.append(Note("no-end", "warning", text))
@@ -126,6 +132,7 @@ class Context:
     """To the last event of all, those included that are written after tracing stopped."""
     needs: tuple[Need, ...]
     metrics: tuple[MetricDeclaration, ...]
+    in_part: Mapping[str, InPart]
     kinds: SeenKinds
     troubles: Troubles
     nothing: Callable[[str], Gathered]
@@ -141,7 +148,7 @@ class Context:
 
         Later events only name code.
         """
-        return near_ns(self.stopped())
+        return min(near_ns(self.stopped()), self.troubles.part.high)
 
     @property
     def window(self) -> TimeWindow:
@@ -309,7 +316,7 @@ class Context:
         """
         declared = next(metric for metric in self.metrics if metric.name == name)
         if value is None and reason is None:
-            reason = "the trace does not tell"
+            reason = "not recorded"
         return Metric(
             value,
             declared.unit,
@@ -321,7 +328,21 @@ class Context:
         )
 
     def _given(self, value: int | float | Metric | None, name: str) -> Metric:
-        return value if isinstance(value, Metric) else self.metric(name, value)
+        found = value if isinstance(value, Metric) else self.metric(name, value)
+        return found if self.troubles.part.whole else self._of_part(found, name)
+
+    def _of_part(self, metric: Metric, name: str) -> Metric:
+        """What is known of a metric where what came before or after the part is missing."""
+        known = self.in_part.get(name, self.in_part.get("*"))
+        part = self.troubles.part
+        if known is None or metric.value is None or (known == "from the start" and part.low <= 0):
+            return metric
+        if known == "at least":
+            return attrs.evolve(metric, low=metric.value if metric.low is None else metric.low, high=None)
+        if known == "at most":
+            return attrs.evolve(metric, low=None, high=metric.value if metric.high is None else metric.high)
+        reason = "the trace is a part of another, and lacks what this needs from before or after"
+        return attrs.evolve(metric, value=None, low=None, high=None, reason=reason)
 
 
 class Collector(ABC, Generic[A_co]):

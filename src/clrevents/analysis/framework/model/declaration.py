@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Generic, Literal, TypeAlias, TypedDict, TypeVar, dataclass_transform
 
 import attrs
@@ -12,7 +12,7 @@ import attrs
 from clrevents.analysis.framework.model.answer import Answer
 from clrevents.analysis.framework.model.collector import Collector
 from clrevents.analysis.framework.model.needs import Need
-from clrevents.analysis.framework.vocabulary.answer_values import MetricDeclaration
+from clrevents.analysis.framework.vocabulary.answer_values import InPart, MetricDeclaration
 from clrevents.analysis.framework.vocabulary.report_table import ReportTable
 from clrevents.trace import Moment
 
@@ -133,6 +133,8 @@ class ReportDeclaration(Generic[P, A]):
     examples: tuple[tuple[str, str], ...] = ()
     """Questions and the command lines that answer them, for the help."""
     sparklines: Callable[[A, ReportTable[Any], int, str], list[str]] | None = None
+    in_part: Mapping[str, InPart] = attrs.field(factory=dict, hash=False)
+    """Metrics that are not the same in a part of a trace; `*` stands for all that are not named."""
 
     @property
     def name(self) -> str:

@@ -20,6 +20,8 @@ from clrevents.analysis.framework.model.needs import KindsOfProcesses, SeenKinds
 from clrevents.analysis.framework.run.processes import merged
 from clrevents.analysis.framework.run.selectors import fits, is_glob, patient
 from clrevents.analysis.framework.vocabulary.answer_values import (
+    ALWAYS,
+    FOREVER,
     MANY_PROCESSES,
     Note,
     Question,
@@ -30,8 +32,10 @@ from clrevents.analysis.framework.vocabulary.marks import Hole
 from clrevents.analysis.gathering.distant_times import near_ns, near_table
 from clrevents.analysis.gathering.gather import Gathered
 from clrevents.analysis.gathering.groups import groups
+from clrevents.schema.cut_mark import CUT
 from clrevents.schema.redaction_mark import marks_redaction
 from clrevents.table.read import TableChunk
+from clrevents.table.table import Table
 from clrevents.trace import TraceInfo
 
 _PROCESS: Final = "process_id"
@@ -90,11 +94,14 @@ class ReportReading:
         self._processes: set[int | None] = set()
         self._left_out: set[int | None] = set()
         self._distant = 0
+        self._part = _WHOLE
 
     @property
     def selectors(self) -> tuple[str, ...]:
         """The events that any of the reports wants."""
-        return tuple(dict.fromkeys(patient(name) for made in self._first for name in made.selectors))
+        wanted = (name for made in self._first for name in made.selectors)
+        found = tuple(dict.fromkeys(map(patient, wanted)))
+        return (*found, patient("/".join(CUT))) if found else ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -119,6 +126,8 @@ class ReportReading:
         those before.
         """
         events = {}
+        self._part = self._part.within(_parts(chunk.tables.get(CUT)))
+        window = window.within(self._part)
         for event, table in chunk.tables.items():
             rows, distant = near_table(table)
             events[event] = Gathered(event, rows, chunk.places[event] + self._place)
@@ -154,11 +163,12 @@ class ReportReading:
 
     def finish(self, known: ReadingEnd, window: TimeWindow, rest: Sequence[Hole] = ()) -> dict[str, Answer[Any]]:
         """The answers, by the reports' names. `rest` are holes that ended after the last event."""
+        window = window.within(self._part)
         default = known.info.process_id if self._only is None else self._only
         # The same for every process.
         nothing = cache(self._nothing)
         redacted = marks_redaction(known.kinds.every.providers)
-        troubles = Troubles(known.holes, known.damaged, known.complete, window, redacted)
+        troubles = Troubles(known.holes, known.damaged, known.complete, window, self._part, redacted)
         answers: dict[str, Answer[Any]] = {}
         for place, one in enumerate(self.asked):
             collectors = self._collectors[place]
@@ -241,6 +251,7 @@ class ReportReading:
             duration_ns=near_ns(known.duration_ns),
             needs=declared.needs,
             metrics=declared.metrics,
+            in_part=declared.in_part,
             kinds=kinds,
             troubles=troubles,
             nothing=nothing,
@@ -248,6 +259,16 @@ class ReportReading:
             thread_names=known.thread_names,
             stopped=known.stopped_ns,
         )
+
+
+def _parts(marks: Table | None) -> TimeWindow:
+    """Of which part of another trace this one is a part, as its marks say; of all, where there is none."""
+    found = _WHOLE
+    if marks is not None:
+        edges = (marks.column(name).tolist() for name in ("StartNs", "EndNs"))
+        for start, end in zip(*edges, strict=True):
+            found = found.within(TimeWindow(None if start == ALWAYS else start, None if end == FOREVER else end))
+    return found
 
 
 def _events(count: int) -> str:

@@ -19,6 +19,10 @@ Evidence: TypeAlias = Literal["event", "sample", "inferred"]
 Coverage: TypeAlias = Literal["full", "partial", "none"]
 Severity: TypeAlias = Literal["info", "warning", "error"]
 
+InPart: TypeAlias = Literal["at least", "at most", "unknown", "from the start"]
+"""What a metric is in a part of a trace, as `cut` makes it, if not the same as in that window of the whole: a bound,
+null, or null in one that lacks the beginning."""
+
 ALWAYS: Final = int(np.iinfo(np.int64).min)
 """Before everything in a trace."""
 FOREVER: Final = int(np.iinfo(np.int64).max)
@@ -109,6 +113,12 @@ class TimeWindow:
     def high(self) -> int:
         """The first nanosecond after it."""
         return FOREVER if self.end_ns is None else self.end_ns
+
+    def within(self, other: TimeWindow) -> TimeWindow:
+        """What lies in both."""
+        start = max(self.low, other.low)
+        end = max(min(self.high, other.high), start)
+        return TimeWindow(None if start == ALWAYS else start, None if end == FOREVER else end)
 
     def holds(self, times: Ints) -> NDArray[np.bool_]:
         """Which moments lie inside. Adjacent windows share none of them."""

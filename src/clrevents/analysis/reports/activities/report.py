@@ -209,6 +209,7 @@ REPORT: Final = ReportDeclaration(
     needs=_NEEDS,
     metrics=_METRICS,
     collector=ActivitiesCollector,
+    in_part={"stopped": "at least", "never_stopped": "unknown", "orphans": "unknown"},
     parameters=ActivitiesParameters,
     headline="names",
     examples=(

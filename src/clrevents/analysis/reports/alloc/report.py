@@ -169,7 +169,7 @@ def _metrics(asked: str, source: Source | None, tables: AllocationTables, contex
         reason = f"the trace has no {asked}" if asked != BEST else "the trace does not tell"
         return {m.name: context.metric(m.name, None, reason=reason) for m in _METRICS}
     evidence: Evidence = "event" if source == "objects" else "sample"
-    objects = None if source == "ticks" else (sums.total("object_parts") + PARTS // 2) // PARTS
+    objects = None if source in ("ticks", None) else (sums.total("object_parts") + PARTS // 2) // PARTS
     low, high = _bounds(sums) if source == "samples" else (None, None)
     found = {
         "bytes_total": attrs.evolve(context.metric("bytes_total", sums.total("bytes"), evidence), low=low, high=high),
@@ -178,7 +178,8 @@ def _metrics(asked: str, source: Source | None, tables: AllocationTables, contex
         "events": context.metric("events", sums.total("samples")),
     }
     if objects is None:
-        found["objects"] = attrs.evolve(found["objects"], reason="ticks do not tell how many objects there were")
+        reason = "ticks do not tell how many objects there were" if source else "no event tells of objects"
+        found["objects"] = attrs.evolve(found["objects"], reason=reason)
     return found
 
 

@@ -235,6 +235,7 @@ REPORT: Final = ReportDeclaration(
     needs=SAMPLE_NEEDS,
     metrics=_METRICS,
     collector=CallersCollector,
+    in_part={"*": "at least"},
     headline="callers",
     beside=("callees",),
     parameters=CallersParameters,

@@ -157,6 +157,11 @@ REPORT: Final = ReportDeclaration(
     needs=_NEEDS,
     metrics=_METRICS,
     collector=ExceptionsCollector,
+    in_part={
+        "thrown": "at most",
+        **dict.fromkeys(("nested", "dispatch_total", "dispatch_max", "handling_total"), "at least"),
+        **dict.fromkeys(("in_flight", "dispatch_median", "unmatched", "without_throw"), "unknown"),
+    },
     parameters=ExceptionsParameters,
     headline="groups",
     shown=("thrown", "nested", "dispatch_ns", "type", "throwing_method", "catching_method"),

@@ -23,8 +23,11 @@ PAUSE, RESUME = "runtime/TieredCompilationPause", "runtime/TieredCompilationResu
 LOOKUP, FOUND = "runtime/R2RGetEntryPointStart", "runtime/R2RGetEntryPoint"
 
 
-def lookups(rows: Mapping[str, Gathered], window: TimeWindow) -> dict[str, int]:
-    """Look-ups of precompiled code that ended in the window, and the time of those whose both ends are known."""
+def lookups(rows: Mapping[str, Gathered], window: TimeWindow) -> dict[str, int | None]:
+    """Look-ups of precompiled code that ended in the window, and the time of those whose both ends are known.
+
+    Earlier runtimes write no begins: then no time is known.
+    """
     starts, ends = rows[LOOKUP], rows[FOUND]
     held = _held(ends, window)
     hit = held & (ends.numbers("EntryPoint") != 0)
@@ -33,7 +36,9 @@ def lookups(rows: Mapping[str, Gathered], window: TimeWindow) -> dict[str, int]:
         "lookup_hits": int(hit.sum()),
         "lookup_misses": int((held & ~hit).sum()),
         "lookup_methods": len(np.unique(ends.numbers("MethodID")[hit])),
-        "lookup_total": _took(starts, ends, ("thread_id", "MethodID"), window),
+        "lookup_total": _took(starts, ends, ("thread_id", "MethodID"), window)
+        if len(starts) or not len(ends)
+        else None,
     }
 
 

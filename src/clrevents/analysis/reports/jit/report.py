@@ -228,7 +228,7 @@ def _background_by(found: BuiltCompilations) -> str | None:
     return "turns" if found.by_turns else "versions"
 
 
-def _metric(context: Context, name: str, value: int, found: BuiltCompilations) -> Metric:
+def _metric(context: Context, name: str, value: int | None, found: BuiltCompilations) -> Metric:
     """A metric; without a value where the trace was not told to record what it needs."""
     if _NEEDED.get(name, _COMPILATIONS) in context.unknown:
         return context.metric(name, None)
@@ -243,6 +243,15 @@ REPORT: Final = ReportDeclaration(
     needs=_NEEDS,
     metrics=_METRICS,
     collector=JitCollector,
+    in_part={
+        "compile_total": "at least",
+        "background_total": "at least",
+        "turn_total": "at least",
+        "paused_total": "at least",
+        "lookup_total": "at least",
+        "unfinished": "unknown",
+        "untimed": "unknown",
+    },
     parameters=JitParameters,
     headline="methods",
     shown=("compile_ns", "il_bytes", "native_bytes", "inlined", "not_inlined", "tiers", "method"),

@@ -308,6 +308,7 @@ REPORT: Final = ReportDeclaration(
         MetricDeclaration("elsewhere", "count", "Methods of modules that the trace does not mention.", windows=False),
     ),
     collector=ModuleCollector,
+    in_part={"compile_total": "at least"},
     headline="modules",
     parameters=NoParameters,
     shown=("loaded_ns", "unloaded_ns", "jitted", "compile_ns", "native_bytes", "precompiled", "kind", "name"),

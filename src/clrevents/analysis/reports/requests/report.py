@@ -323,6 +323,10 @@ REPORT: Final = ReportDeclaration(
     needs=_NEEDS,
     metrics=_METRICS,
     collector=RequestsCollector,
+    in_part={
+        **dict.fromkeys(("client_failed", "server_failed", "client_concurrent", "server_concurrent"), "at least"),
+        **dict.fromkeys(("client_p50", "client_p99", "server_p50", "server_p99"), "unknown"),
+    },
     parameters=RequestsParameters,
     headline="routes",
     examples=(

@@ -61,6 +61,7 @@ REPORT: Final = ReportDeclaration(
         MetricDeclaration("events_per_second", "per second", "The same in a second.", "less", "none", windows=False),
     ),
     collector=StartupCollector,
+    in_part={"*": "from the start"},
     headline="moments",
     parameters=StartupParameters,
     shown=("moment", "time_ns", "since_start_ns", "evidence", "what"),

@@ -306,6 +306,7 @@ REPORT: Final = ReportDeclaration(
         MetricDeclaration("threads", "count", "The number of threads.", windows=False),
     ),
     collector=ThreadsCollector,
+    in_part={"*": "unknown", "threads": "at least"},
     headline="threads",
     parameters=NoParameters,
     shown=("thread_id", "role", "running_ns", "native_ns", "waiting_ns", "main_wait", "unknown_ns"),
