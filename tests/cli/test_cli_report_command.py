@@ -22,6 +22,7 @@ from clrevents.analysis.framework.vocabulary.row_class import columns_of
 from clrevents.events import ILStubGenerated_V0, MethodFlags, MethodLoadVerbose_V1, ModuleLoad_V1
 from clrevents.testing.builder import TraceBuilder
 from project_files import fixture
+from tiers import one_in
 
 Run = Callable[..., Result]
 
@@ -233,7 +234,7 @@ def test_top(run: Run, shop: Path) -> None:
 
 
 @pytest.mark.parametrize("columns", [80, 120])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", one_in(6, NAMES))
 def test_a_terminal(on_terminal: Callable[..., tuple[int, str]], name: str, columns: int) -> None:
     code, shown = on_terminal(name, INTEROP, columns=columns)
     assert code == 0
