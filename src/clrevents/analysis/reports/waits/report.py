@@ -207,7 +207,7 @@ REPORT: Final = ReportDeclaration(
         "waited_total": "unknown",
         "event_total": "at least",
         "task_total": "at least",
-        "idle_total": "at least",
+        "idle_total": "unknown",
         "count": "unknown",
         "task_count": "unknown",
         "nested_count": "unknown",
